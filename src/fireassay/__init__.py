@@ -1,0 +1,54 @@
+"""fireassay: test a trained classifier before anyone relies on it.
+
+Names are imported when they are first used, so that ``import fireassay`` stays fast.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from fireassay.version import __version__
+
+if TYPE_CHECKING:
+    from fireassay.assessment import evaluate
+    from fireassay.classifiers import as_classifier
+    from fireassay.core import Assumption, Claim, Estimate, Evidence, FireassayError
+    from fireassay.core.codec import load
+    from fireassay.report import Report
+
+_HOME = {
+    "Assumption": "fireassay.core",
+    "Claim": "fireassay.core",
+    "Estimate": "fireassay.core",
+    "Evidence": "fireassay.core",
+    "FireassayError": "fireassay.core",
+    "Report": "fireassay.report",
+    "as_classifier": "fireassay.classifiers",
+    "evaluate": "fireassay.assessment",
+    "load": "fireassay.core.codec",
+}
+_PACKAGES = ("attacks", "curation", "data", "discovery", "reliability", "statistics")
+
+__all__ = [
+    "Assumption",
+    "Claim",
+    "Estimate",
+    "Evidence",
+    "FireassayError",
+    "Report",
+    "__version__",
+    "as_classifier",
+    "evaluate",
+    "load",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    if name in _PACKAGES:
+        return importlib.import_module(f"fireassay.{name}")
+    raise AttributeError(f"module 'fireassay' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_PACKAGES})

@@ -1,0 +1,87 @@
+"""What fireassay asks of a model: probabilities first, gradients and activations apart."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+@runtime_checkable
+class Classifier(Protocol):
+    """A black box: rows in, class probabilities out.
+
+    Attributes
+    ----------
+    classes
+        Class labels in the order of the probability columns.
+    bounds
+        The smallest and largest allowed input value, or None if not declared.
+    queries
+        Rows that callers have sent so far (padding and probes are not counted).
+    sha256
+        Identifies the model's content.
+    """
+
+    @property
+    def classes(self) -> tuple[Any, ...]: ...
+    @property
+    def bounds(self) -> tuple[float, float] | None: ...
+    @property
+    def queries(self) -> int: ...
+    @property
+    def sha256(self) -> str: ...
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Probabilities, float64 of shape ``(n, k)``, rows summing to one."""
+        ...
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The most probable class label of each row (the first one on ties)."""
+        ...
+
+
+@runtime_checkable
+class GradientClassifier(Classifier, Protocol):
+    """A classifier that also gives gradients with respect to its input.
+
+    ``gradient_queries`` counts rows sent through a backward pass; each of these is also one row
+    of ``queries`` for its forward pass.
+    """
+
+    @property
+    def gradient_queries(self) -> int: ...
+
+    def logits(self, X: ArrayLike) -> FloatArray:
+        """Scores before the softmax, shape ``(n, k)``."""
+        ...
+
+    def loss_gradient(
+        self, X: ArrayLike, y: Sequence[int] | NDArray[np.int64]
+    ) -> tuple[FloatArray, NDArray[Any]]:
+        """Logits ``(n, k)`` and the gradient of the cross-entropy to class *index* ``y``, shape of X."""
+        ...
+
+    def logit_gradients(
+        self, X: ArrayLike, columns: NDArray[np.int64]
+    ) -> tuple[FloatArray, NDArray[Any]]:
+        """Logits ``(n, k)`` and gradients of the chosen logits.
+
+        ``columns`` has shape ``(n, m)``: for each row the class indices whose logits to derive.
+        The gradients have shape ``(n, m, *X.shape[1:])``; a row costs m gradient queries.
+        """
+        ...
+
+
+@runtime_checkable
+class ActivationClassifier(Classifier, Protocol):
+    """A classifier whose hidden layers can be read."""
+
+    @property
+    def layers(self) -> tuple[str, ...]: ...
+
+    def activations(self, X: ArrayLike, layers: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """The output of each named layer, ``(n, ...)``, in the order of the rows."""
+        ...

@@ -1,0 +1,61 @@
+"""What everything else stands on: estimates, evidence, errors, seeds, strict files."""
+
+from fireassay.core.errors import (
+    AssumptionWarning,
+    BudgetExceeded,
+    ConfigError,
+    ConvergenceWarning,
+    DataError,
+    FireassayError,
+    FireassayWarning,
+    MissingExtraError,
+    ModelError,
+    NotEnoughEvidence,
+    ParameterError,
+    ProbabilityError,
+    ReproducibilityWarning,
+    StoreError,
+    UntrustedFileError,
+)
+from fireassay.core.estimate import Estimate
+from fireassay.core.evidence import (
+    Assumption,
+    Claim,
+    Evidence,
+    Picture,
+    Provenance,
+    Table,
+)
+from fireassay.core.hashing import sha256
+from fireassay.core.result import Result
+from fireassay.core.seeds import derived_seed, generator, seed_sequence
+
+__all__ = [
+    "Assumption",
+    "AssumptionWarning",
+    "BudgetExceeded",
+    "Claim",
+    "ConfigError",
+    "ConvergenceWarning",
+    "DataError",
+    "Estimate",
+    "Evidence",
+    "FireassayError",
+    "FireassayWarning",
+    "MissingExtraError",
+    "ModelError",
+    "NotEnoughEvidence",
+    "ParameterError",
+    "Picture",
+    "ProbabilityError",
+    "Provenance",
+    "ReproducibilityWarning",
+    "Result",
+    "StoreError",
+    "Table",
+    "UntrustedFileError",
+    "derived_seed",
+    "generator",
+    "seed_sequence",
+    "sha256",
+]

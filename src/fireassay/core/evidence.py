@@ -1,0 +1,186 @@
+"""Evidence: what a part of an assessment found, in the form the report understands."""
+
+import dataclasses
+import importlib.metadata
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from fireassay.core.errors import ParameterError
+from fireassay.core.estimate import Estimate
+from fireassay.version import __version__
+
+AssumptionStatus = Literal["supported", "contradicted", "untestable"]
+EvidenceStatus = Literal["done", "failed", "not available"]
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "torch", "onnxruntime")
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """Something a number depends on, and what the data says about it.
+
+    Attributes
+    ----------
+    statement
+        The assumption in one plain sentence.
+    status
+        ``"supported"``, ``"contradicted"`` or ``"untestable"`` on the user's data.
+    check
+        How it was checked, with the check's figure, or why it cannot be.
+    """
+
+    statement: str
+    status: AssumptionStatus
+    check: str
+
+    def __post_init__(self) -> None:
+        if self.status not in ("supported", "contradicted", "untestable"):
+            raise ParameterError(
+                "An assumption's status must be 'supported', 'contradicted' or 'untestable'.",
+                got=repr(self.status),
+            )
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One sentence a reader may take away, and whether the data supports it (None: no verdict)."""
+
+    text: str
+    holds: bool | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table for the report: text and numbers, row by row."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    caption: str = ""
+
+    @classmethod
+    def from_frame(cls, frame: Any, caption: str = "", *, index: bool = True) -> "Table":
+        """A table from a pandas frame; the index becomes the first column(s)."""
+        shown = frame.reset_index() if index else frame
+        columns = tuple(str(name) for name in shown.columns)
+        rows = tuple(tuple(row) for row in shown.astype(object).to_numpy().tolist())
+        return cls(columns, rows, caption)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure for the report as SVG text, or as a PNG data URI in ``source``."""
+
+    source: str
+    caption: str
+    alternative: str
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a number comes from. Seconds are kept apart: equal results must be equal bytes."""
+
+    seed: int
+    model_sha256: str | None = None
+    data_sha256: str | None = None
+    queries: int = 0
+    labels: int = 0
+    versions: dict[str, str] = field(default_factory=lambda: library_versions())
+    host: dict[str, Any] = field(default_factory=lambda: host_size())
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one question's answer rests on.
+
+    Attributes
+    ----------
+    question
+        The package's name, e.g. ``"reliability"``.
+    headline
+        The answer in one line for a manager.
+    status
+        ``"done"``, ``"failed"`` or ``"not available"``; the last two with a ``reason``. A step that
+        did not run is never a pass.
+    estimates
+        Every number by name, each with its interval. Gates refer to these names.
+    limits
+        What the numbers do not say, in plain words.
+    seconds
+        Wall-clock time, kept out of `to_dict` so that equal results are equal bytes.
+    """
+
+    question: str
+    headline: str
+    status: EvidenceStatus = "done"
+    reason: str = ""
+    claims: tuple[Claim, ...] = ()
+    estimates: Mapping[str, Estimate] = field(default_factory=dict)
+    assumptions: tuple[Assumption, ...] = ()
+    tables: Mapping[str, Table] = field(default_factory=dict)
+    figures: Mapping[str, Picture] = field(default_factory=dict)
+    limits: tuple[str, ...] = ()
+    provenance: Provenance | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.status not in ("done", "failed", "not available"):
+            raise ParameterError(
+                "An evidence status must be 'done', 'failed' or 'not available'.",
+                got=repr(self.status),
+            )
+        if self.status != "done" and not self.reason:
+            raise ParameterError(f"Evidence that is {self.status} needs a reason.", got="none")
+        for name, estimate in self.estimates.items():
+            if not isinstance(estimate, Estimate):
+                raise ParameterError(
+                    f"Every number in evidence must be an Estimate, also '{name}'.",
+                    got=type(estimate).__name__,
+                )
+
+    @classmethod
+    def failed(cls, question: str, reason: str) -> "Evidence":
+        """A part that was tried and broke."""
+        return cls(question, headline=f"Failed: {reason}", status="failed", reason=reason)
+
+    @classmethod
+    def not_available(cls, question: str, reason: str) -> "Evidence":
+        """A part that could not be tried with what is there."""
+        headline = f"Not available: {reason}"
+        return cls(question, headline=headline, status="not available", reason=reason)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types for ``result.json``, without figures and without seconds."""
+        return {
+            "question": self.question,
+            "headline": self.headline,
+            "status": self.status,
+            "reason": self.reason,
+            "claims": [dataclasses.asdict(claim) for claim in self.claims],
+            "estimates": {name: e.to_dict() for name, e in self.estimates.items()},
+            "assumptions": [dataclasses.asdict(assumption) for assumption in self.assumptions],
+            "tables": {name: dataclasses.asdict(table) for name, table in self.tables.items()},
+            "limits": list(self.limits),
+            "provenance": dataclasses.asdict(self.provenance) if self.provenance else None,
+        }
+
+
+def library_versions() -> dict[str, str]:
+    """Versions of Python, fireassay and the libraries that can change a number."""
+    versions = {"fireassay": __version__, "python": platform.python_version()}
+    for name in _LIBRARIES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def host_size() -> dict[str, Any]:
+    """The size of the machine (never its name): cores, memory, processor family."""
+    size: dict[str, Any] = {"cores": os.cpu_count(), "machine": platform.machine()}
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        gigabytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+        size["memory_gib"] = round(gigabytes, 1)
+    return size

@@ -1,0 +1,97 @@
+"""Content hashes: equal content, equal hash; nothing else counts."""
+
+import dataclasses
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse
+
+from fireassay.core.errors import DataError
+
+
+def sha256(*values: Any) -> str:
+    """SHA-256 of values by content: arrays, frames, sparse matrices, dataclasses, plain types.
+
+    >>> sha256(np.arange(3), {"a": 1, "b": 2.0}) == sha256(np.arange(3), {"b": 2.0, "a": 1})
+    True
+    """
+    digest = hashlib.sha256()
+    for value in values:
+        _feed(digest, value)
+    return digest.hexdigest()
+
+
+def sha256_file(path: str | Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _feed(digest: Any, value: Any) -> None:
+    content_hash = getattr(value, "sha256", None)
+    if isinstance(content_hash, str):
+        _tag(digest, "hashed", content_hash)
+    elif value is None or isinstance(value, bool | int | float | str | bytes):
+        _tag(digest, type(value).__name__, repr(value))
+    elif isinstance(value, np.generic):
+        _feed(digest, value.item())
+    elif isinstance(value, np.ndarray):
+        _feed_array(digest, value)
+    elif isinstance(value, pd.DataFrame):
+        _tag(digest, "frame", f"{len(value)}x{value.shape[1]}")
+        for column in value.columns:
+            _feed(digest, column)
+            _feed(digest, value[column].to_numpy())
+    elif isinstance(value, pd.Series | pd.Index):
+        _feed(digest, value.to_numpy())
+    elif scipy.sparse.issparse(value):
+        matrix = value.tocsr().sorted_indices()
+        _tag(digest, "sparse", str(matrix.shape))
+        for part in (matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data):
+            _feed_array(digest, part)
+    elif isinstance(value, list | tuple):
+        _tag(digest, "list", str(len(value)))
+        for item in value:
+            _feed(digest, item)
+    elif isinstance(value, dict):
+        _tag(digest, "dict", str(len(value)))
+        for key in sorted(value, key=lambda k: (type(k).__name__, repr(k))):
+            _feed(digest, key)
+            _feed(digest, value[key])
+    elif isinstance(value, set | frozenset):
+        _feed(digest, sorted(value, key=repr))
+    elif isinstance(value, Path):
+        _tag(digest, "path", str(value))
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        _tag(digest, "dataclass", f"{type(value).__module__}.{type(value).__qualname__}")
+        for field in dataclasses.fields(value):
+            _feed(digest, field.name)
+            _feed(digest, getattr(value, field.name))
+    else:
+        raise DataError(
+            "Only arrays, frames, dataclasses and plain values can be hashed by content.",
+            got=type(value).__name__,
+            do="Give the object an attribute 'sha256' that identifies its content.",
+        )
+
+
+def _feed_array(digest: Any, array: np.ndarray[Any, Any]) -> None:
+    if array.dtype.kind == "O":
+        _tag(digest, "objects", str(array.shape))
+        for item in array.ravel().tolist():
+            _feed(digest, item)
+        return
+    _tag(digest, "array", f"{array.dtype.str}{array.shape}")
+    flat = np.ascontiguousarray(array)
+    if flat.dtype.kind in "mM":
+        flat = flat.view(np.int64)
+    digest.update(flat.data if flat.size and flat.dtype.kind != "U" else flat.tobytes())
+
+
+def _tag(digest: Any, kind: str, text: str) -> None:
+    encoded = text.encode("utf-8", "surrogatepass")
+    digest.update(f"{kind}:{len(encoded)}:".encode())
+    digest.update(encoded)

@@ -1,0 +1,46 @@
+"""Random generators named by what they are for, so that no worker count changes a result."""
+
+import hashlib
+
+import numpy as np
+
+from fireassay.core.errors import ParameterError
+
+
+def check_seed(seed: int) -> int:
+    """A seed as a plain int, or an error: ``None`` would make a result that nobody can repeat."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or int(seed) < 0:
+        raise ParameterError("The 'seed' must be an int >= 0.", got=repr(seed))
+    return int(seed)
+
+
+def seed_sequence(seed: int, *names: str | int) -> np.random.SeedSequence:
+    """The seed sequence of one named piece of work, e.g. ``seed_sequence(0, "pgd", row)``.
+
+    It depends on the seed and the names alone: never on the order in which work is done, on the
+    number of workers or on the batch size.
+    """
+    path = "\x1f".join(f"{type(name).__name__[0]}:{name}" for name in map(_plain, names))
+    digest = hashlib.sha256(path.encode()).digest()[:16]
+    words = np.frombuffer(digest, dtype="<u4")
+    return np.random.SeedSequence([check_seed(seed), *(int(word) for word in words)])
+
+
+def generator(seed: int, *names: str | int) -> np.random.Generator:
+    """An independent generator for one named piece of work.
+
+    >>> generator(0, "bootstrap").integers(100) == generator(0, "bootstrap").integers(100)
+    True
+    >>> generator(0, "row", 1).random() == generator(0, "row", 2).random()
+    False
+    """
+    return np.random.Generator(np.random.PCG64(seed_sequence(seed, *names)))
+
+
+def derived_seed(seed: int, *names: str | int) -> int:
+    """A 32-bit seed for libraries that take only an int (scikit-learn, torch)."""
+    return int(seed_sequence(seed, *names).generate_state(1)[0])
+
+
+def _plain(name: str | int) -> str | int:
+    return int(name) if isinstance(name, np.integer) else name

@@ -1,0 +1,87 @@
+"""JSON that any strict parser reads: NaN and infinities are tagged, and come back exactly."""
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+from fireassay.core.errors import DataError
+
+_TAG = "$float"
+_ESCAPE = "$literal"
+_SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+def dumps(value: Any, *, indent: int | None = None) -> str:
+    """Canonical strict JSON: sorted keys, shortest exact floats, ``{"$float": "nan"}`` for NaN.
+
+    >>> dumps({"b": float("nan"), "a": 0.1})
+    '{"a": 0.1, "b": {"$float": "nan"}}'
+    """
+    return json.dumps(
+        _tagged(value), allow_nan=False, sort_keys=True, indent=indent, ensure_ascii=False
+    )
+
+
+def loads(text: str | bytes) -> Any:
+    """Read what `dumps` wrote; bare NaN or Infinity tokens and repeated keys are refused."""
+    try:
+        return _untagged(
+            json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
+        )
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DataError("Expected strict JSON.", got=str(error)) from error
+
+
+def _tagged(value: Any) -> Any:
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, np.generic):
+        value = value.item()
+        if value is None or isinstance(value, bool | str):
+            return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return float(value)
+        return {_TAG: "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")}
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise DataError("Keys of a JSON object must be strings.", got=repr(key))
+        tagged = {key: _tagged(item) for key, item in value.items()}
+        # A user's own {"$float": …} must come back as it was.
+        return {_ESCAPE: tagged} if value.keys() <= {_TAG, _ESCAPE} and value else tagged
+    if isinstance(value, list | tuple):
+        return [_tagged(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return _tagged(value.tolist())
+    raise DataError(
+        "Only numbers, text, booleans, None, lists and dicts go into JSON.",
+        got=type(value).__name__,
+    )
+
+
+def _untagged(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_untagged(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {_TAG} and value[_TAG] in _SPECIAL:
+        return _SPECIAL[value[_TAG]]
+    if value.keys() == {_ESCAPE} and isinstance(value[_ESCAPE], dict):
+        return {key: _untagged(item) for key, item in value[_ESCAPE].items()}
+    return {key: _untagged(item) for key, item in value.items()}
+
+
+def _refuse_constant(name: str) -> None:
+    raise DataError("Expected strict JSON.", got=f"the bare token {name}")
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = dict(pairs)
+    if len(keys) != len(pairs):
+        raise DataError("Expected strict JSON.", got="an object that repeats a key")
+    return keys
