@@ -2,7 +2,7 @@
 
 from fireassay.core.errors import (
     AssumptionWarning,
-    BudgetExceeded,
+    BudgetExceededError,
     ConfigError,
     ConvergenceWarning,
     DataError,
@@ -10,7 +10,7 @@ from fireassay.core.errors import (
     FireassayWarning,
     MissingExtraError,
     ModelError,
-    NotEnoughEvidence,
+    NotEnoughEvidenceError,
     ParameterError,
     ProbabilityError,
     ReproducibilityWarning,
@@ -33,7 +33,7 @@ from fireassay.core.seeds import derived_seed, generator, seed_sequence
 __all__ = [
     "Assumption",
     "AssumptionWarning",
-    "BudgetExceeded",
+    "BudgetExceededError",
     "Claim",
     "ConfigError",
     "ConvergenceWarning",
@@ -44,7 +44,7 @@ __all__ = [
     "FireassayWarning",
     "MissingExtraError",
     "ModelError",
-    "NotEnoughEvidence",
+    "NotEnoughEvidenceError",
     "ParameterError",
     "Picture",
     "ProbabilityError",

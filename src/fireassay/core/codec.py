@@ -59,7 +59,7 @@ def save(value: Any, path: str | Path) -> Path:
             file.write(to_bytes(value))
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise

@@ -38,7 +38,7 @@ class ProbabilityError(ModelError):
     """What should be class probabilities is not."""
 
 
-class BudgetExceeded(FireassayError):
+class BudgetExceededError(FireassayError):
     """A call would need more model queries or labels than the budget allows."""
 
 
@@ -58,7 +58,7 @@ class StoreError(FireassayError):
     """A run folder cannot be used: damaged, locked, read-only or of another version."""
 
 
-class NotEnoughEvidence(FireassayError):
+class NotEnoughEvidenceError(FireassayError):
     """The data at hand cannot support the asked claim."""
 
 

@@ -48,10 +48,7 @@ def _feed(digest: Any, value: Any) -> None:
     elif isinstance(value, pd.Series | pd.Index):
         _feed(digest, value.to_numpy())
     elif scipy.sparse.issparse(value):
-        matrix = value.tocsr().sorted_indices()
-        _tag(digest, "sparse", str(matrix.shape))
-        for part in (matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data):
-            _feed_array(digest, part)
+        _feed_sparse(digest, value)
     elif isinstance(value, list | tuple):
         _tag(digest, "list", str(len(value)))
         for item in value:
@@ -76,6 +73,13 @@ def _feed(digest: Any, value: Any) -> None:
             got=type(value).__name__,
             do="Give the object an attribute 'sha256' that identifies its content.",
         )
+
+
+def _feed_sparse(digest: Any, value: Any) -> None:
+    matrix = value.tocsr().sorted_indices()
+    _tag(digest, "sparse", str(matrix.shape))
+    for part in (matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data):
+        _feed_array(digest, part)
 
 
 def _feed_array(digest: Any, array: np.ndarray[Any, Any]) -> None:

@@ -22,7 +22,7 @@ class SupportsEvidence(Protocol):
 
 
 class Result:
-    """Base of the frozen result dataclasses: ``frame``, ``figures``, ``evidence``, ``save``/``load``.
+    """Base of the frozen result dataclasses: a table, figures, evidence, and a file.
 
     A subclass is a frozen dataclass whose fields are arrays, frames, plain types and other
     dataclasses of fireassay; then saving and loading come for free.

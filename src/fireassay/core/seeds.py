@@ -20,7 +20,7 @@ def seed_sequence(seed: int, *names: str | int) -> np.random.SeedSequence:
     It depends on the seed and the names alone: never on the order in which work is done, on the
     number of workers or on the batch size.
     """
-    path = "\x1f".join(f"{type(name).__name__[0]}:{name}" for name in map(_plain, names))
+    path = "\x1f".join(f"{'s' if isinstance(name, str) else 'i'}:{name}" for name in names)
     digest = hashlib.sha256(path.encode()).digest()[:16]
     words = np.frombuffer(digest, dtype="<u4")
     return np.random.SeedSequence([check_seed(seed), *(int(word) for word in words)])
@@ -40,7 +40,3 @@ def generator(seed: int, *names: str | int) -> np.random.Generator:
 def derived_seed(seed: int, *names: str | int) -> int:
     """A 32-bit seed for libraries that take only an int (scikit-learn, torch)."""
     return int(seed_sequence(seed, *names).generate_state(1)[0])
-
-
-def _plain(name: str | int) -> str | int:
-    return int(name) if isinstance(name, np.integer) else name

@@ -155,8 +155,9 @@ def check_probabilities(
             got=f"row {row}: {np.array2string(array[row], precision=4, threshold=8)}",
             do="If the model returns logits, pass output='logits'.",
         )
-    clipped = np.clip(array.astype(np.float64), 0.0, 1.0)
-    return clipped / clipped.sum(axis=1, keepdims=True)
+    clipped: NDArray[np.float64] = np.clip(array.astype(np.float64), 0.0, 1.0)
+    clipped /= clipped.sum(axis=1, keepdims=True)
+    return clipped
 
 
 def check_lengths(**lengths: int) -> None:
@@ -175,10 +176,8 @@ def check_real(
     inclusive: str = "neither",
 ) -> float:
     """A finite real in an interval; ``inclusive`` is 'neither', 'low', 'high' or 'both'."""
-    brackets = (
-        "[" if inclusive in ("low", "both") else "(",
-        "]" if inclusive in ("high", "both") else ")",
-    )
+    opening = "[" if inclusive in ("low", "both") else "("
+    closing = "]" if inclusive in ("high", "both") else ")"
     ok = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
     if ok:
         number = float(value)
@@ -187,7 +186,7 @@ def check_real(
         ok = np.isfinite(number) and above and below
     if not ok:
         raise ParameterError(
-            f"The '{name}' parameter must be a float in {brackets[0]}{low:g}, {high:g}{brackets[1]}.",
+            f"The '{name}' parameter must be a float in {opening}{low:g}, {high:g}{closing}.",
             got=repr(value),
         )
     return float(value)
@@ -228,7 +227,7 @@ def _numeric(
             raise error(
                 f"{name} must be numbers.",
                 got=f"objects ({failure})",
-                do="Encode categorical or text columns first; fireassay.data.load does it for tables.",
+                do="Encode text columns first; fireassay.data.load does it for tables.",
             ) from failure
     if array.dtype.kind not in "fiub":
         raise error(f"{name} must be real numbers.", got=f"dtype {array.dtype}")

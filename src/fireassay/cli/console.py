@@ -1,0 +1,42 @@
+"""What commands print: an answer in a few lines, or strict JSON."""
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fireassay.core.evidence import Evidence
+
+
+def say(text: str = "", *, quiet: bool = False) -> None:
+    """Print one line of plain text (markup in names is not interpreted)."""
+    if not quiet:
+        sys.stdout.write(text + "\n")
+
+
+def warn(text: str) -> None:
+    """Print one line to standard error."""
+    sys.stderr.write(text + "\n")
+
+
+def emit(evidence: "Evidence", *, as_json: bool = False, quiet: bool = False) -> None:
+    """Show one answer: headline, every number with its interval, assumptions, limits."""
+    if as_json:
+        emit_json(evidence.to_dict())
+        return
+    if quiet:
+        return
+    say(f"{evidence.question}: {evidence.headline}")
+    width = max((len(name) for name in evidence.estimates), default=0)
+    for name, estimate in evidence.estimates.items():
+        say(f"  {name:<{width}}  {estimate}  ({estimate.method}, {estimate.confidence:.1%})")
+    for assumption in evidence.assumptions:
+        say(f"  [{assumption.status}] {assumption.statement} {assumption.check}")
+    for limit in evidence.limits:
+        say(f"  Note: {limit}")
+
+
+def emit_json(value: Any) -> None:
+    """Print strict JSON, NaN and infinities tagged."""
+    from fireassay.core import strict_json
+
+    say(strict_json.dumps(value, indent=2))
