@@ -1,0 +1,79 @@
+"""Evidence as one offline page: no script, no network, light and dark, prints well."""
+
+import base64
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from fireassay.core import Estimate, Evidence, Picture
+from fireassay.report.gates import Verdict
+from fireassay.report.glossary import GLOSSARY
+from fireassay.version import __version__
+
+QUESTIONS = {
+    "accuracy": "How often is it right on the labelled rows?",
+    "curation": "Which field samples are naturally hard, and does it behave on them as it should?",
+    "ambiguity": "What does it do on inputs that truly belong to two classes?",
+    "supervision": "Which run-time monitor catches which trouble, at what threshold?",
+    "discovery": "Where is it confidently wrong, found with few labels?",
+    "reliability": "How often will it be wrong in the field, and how sure can we be?",
+    "survival": "How soon does it fall to an attack, and at whose cost?",
+}
+
+
+def to_html(evidence: Sequence[Evidence], title: str, verdict: Verdict | None = None) -> str:
+    """The page as text. Everything that came from a user is escaped by the template."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("fireassay.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        number=_number, estimate=_estimate, image=_image, percent=_percent, cell=_cell
+    )
+    return environment.get_template("report.html").render(
+        title=title,
+        parts=evidence,
+        verdict=verdict,
+        questions=QUESTIONS,
+        glossary=GLOSSARY,
+        version=__version__,
+    )
+
+
+def _number(value: float) -> str:
+    if not math.isfinite(value):
+        return {math.inf: "∞", -math.inf: "−∞"}.get(value, "not estimable")
+    if value != 0 and (abs(value) < 1e-3 or abs(value) >= 1e6):
+        return f"{value:.3g}"
+    return f"{value:.4g}"
+
+
+def _estimate(estimate: Estimate) -> str:
+    if estimate.is_bound:
+        return _number(estimate.value)
+    return f"{_number(estimate.value)} [{_number(estimate.low)}, {_number(estimate.high)}]"
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.4g} %"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return _number(value) if isinstance(value, float) else str(value)
+
+
+def _image(picture: Picture) -> str:
+    """A data URI: inside an image, a drawing can neither run scripts nor load anything."""
+    if picture.source.startswith("data:image/png;base64,"):
+        return picture.source
+    encoded = base64.b64encode(picture.source.encode()).decode()
+    return f"data:image/svg+xml;base64,{encoded}"
