@@ -1,0 +1,7 @@
+"""Many tasks as one call: workers, clusters, progress, and a journal that survives a kill."""
+
+from fireassay.engine.executor import Executor
+from fireassay.engine.failure import ExecutionError, Failure
+from fireassay.engine.progress import track
+
+__all__ = ["ExecutionError", "Executor", "Failure", "track"]

@@ -1,0 +1,110 @@
+"""Tasks on this machine: one after the other, or in worker processes."""
+
+import contextlib
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from fireassay.core.errors import StoreError
+from fireassay.engine.attempt import Outcome, Task, attempt
+from fireassay.engine.failure import ExecutionError
+from fireassay.engine.shared import read_shared, write_shared
+
+Rows = Iterable[tuple[int, Any]]
+_MOST_DEATHS = 3
+
+
+def run_serial(task: Task, rows: Rows, shared: Mapping[str, Any]) -> Iterator[Outcome]:
+    """Run tasks in this process, with one thread each as in a worker: the same rounding."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1):
+        for position, row in rows:
+            yield attempt(task, position, row, shared)
+
+
+def run_in_processes(
+    task: Task, rows: Rows, shared: Mapping[str, Any], workers: int
+) -> Iterator[Outcome]:
+    """Run tasks in ``workers`` processes; outcomes come as they finish, in any order."""
+    with tempfile.TemporaryDirectory(prefix="fireassay-") as folder:
+        try:
+            path = str(write_shared(dict(shared), Path(folder)))
+        except OSError as error:
+            raise StoreError(
+                "The shared data must fit into the temporary folder.",
+                got=str(error),
+                do="Free space there, or set TMPDIR to a larger disk.",
+            ) from error
+        yield from _survive_deaths(task, iter(rows), path, workers)
+
+
+def _survive_deaths(
+    task: Task, rows: Iterator[tuple[int, Any]], path: str, workers: int
+) -> Iterator[Outcome]:
+    """Give the rows of a worker that died to others; give up when workers keep dying."""
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    sent: dict[int, Any] = {}
+    deaths = 0
+    while True:
+        retried = list(sent.items())
+        try:
+            for outcome in _parallel(task, _noted(retried, rows, sent), path, workers):
+                del sent[outcome.position]
+                yield outcome
+            return
+        except TerminatedWorkerError as error:
+            deaths += 1
+            if deaths >= _MOST_DEATHS:
+                raise ExecutionError(
+                    "Worker processes must live until their tasks are done.",
+                    got=f"{deaths} workers that died (often for lack of memory) near the rows "
+                    f"{sorted(sent)[:8]}",
+                    do="Use fewer workers, or find the row that kills its process.",
+                ) from error
+
+
+def _noted(
+    retried: list[tuple[int, Any]], rows: Iterator[tuple[int, Any]], sent: dict[int, Any]
+) -> Iterator[tuple[int, Any]]:
+    yield from retried
+    for position, row in rows:
+        sent[position] = row
+        yield position, row
+
+
+def _parallel(task: Task, rows: Rows, path: str, workers: int) -> Iterator[Outcome]:
+    from joblib import Parallel, delayed, parallel_config
+
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        parallel = Parallel(n_jobs=workers, return_as="generator_unordered", max_nbytes=None)
+        outcomes = parallel(delayed(_in_worker)(task, i, row, path) for i, row in rows)
+    with contextlib.closing(outcomes):
+        yield from outcomes
+
+
+def _in_worker(task: Task, position: int, row: Any, path: str) -> Outcome:
+    _die_with(os.getppid())
+    return attempt(task, position, row, read_shared(path))
+
+
+_watched: set[int] = set()
+
+
+def _die_with(parent: int) -> None:
+    """End this worker when its driver is gone, killed or not: no orphan keeps a core busy."""
+    if parent in _watched:
+        return
+    _watched.add(parent)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True, name="fireassay-parent-watch").start()
