@@ -1,0 +1,43 @@
+"""Intervals, bounds and tests that the rest of fireassay stands on."""
+
+from fireassay.statistics.betting import betting_interval, betting_sequence
+from fireassay.statistics.bootstrap import bootstrap
+from fireassay.statistics.calibration import (
+    ReliabilityCurve,
+    expected_calibration_error,
+    reliability_curve,
+)
+from fireassay.statistics.clopper_pearson import clopper_pearson
+from fireassay.statistics.delong import delong, delong_interval, delong_test
+from fireassay.statistics.hoeffding_bentkus import hoeffding_bentkus_upper
+from fireassay.statistics.mann_whitney import MannWhitney, mann_whitney_auc
+from fireassay.statistics.permutation import permutation_test
+from fireassay.statistics.poisson import poisson_interval
+from fireassay.statistics.poisson_binomial import poisson_binomial_tail
+from fireassay.statistics.ranks import average_ranks
+from fireassay.statistics.spearman import spearman
+from fireassay.statistics.temperature import fit_temperature
+from fireassay.statistics.wilson import wilson
+
+__all__ = [
+    "MannWhitney",
+    "ReliabilityCurve",
+    "average_ranks",
+    "betting_interval",
+    "betting_sequence",
+    "bootstrap",
+    "clopper_pearson",
+    "delong",
+    "delong_interval",
+    "delong_test",
+    "expected_calibration_error",
+    "fit_temperature",
+    "hoeffding_bentkus_upper",
+    "mann_whitney_auc",
+    "permutation_test",
+    "poisson_binomial_tail",
+    "poisson_interval",
+    "reliability_curve",
+    "spearman",
+    "wilson",
+]

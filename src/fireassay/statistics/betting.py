@@ -1,0 +1,217 @@
+"""Confidence bounds of a bounded mean by betting."""
+
+import math
+import warnings
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fireassay.core.errors import AssumptionWarning, DataError, ParameterError
+from fireassay.core.validation import check_choice
+from fireassay.statistics.samples import FloatVector, check_confidence, check_sample
+
+_LARGEST_STAKE = 0.75
+_GRID = 1000
+_BLOCK = 50
+_ALTERNATIVES = ("two-sided", "upper", "lower")
+
+
+def betting_interval(
+    values: ArrayLike,
+    confidence: float = 0.95,
+    bounds: tuple[float, float] = (0, 1),
+    alternative: str = "two-sided",
+) -> tuple[float, float]:
+    """Interval of the mean of bounded values, for a sample size fixed beforehand.
+
+    Holds for any distribution on the bounds and any sample size: no normal approximation. It
+    adapts to the variance, so that it is much narrower than Hoeffding's when the values vary
+    little.
+
+    Parameters
+    ----------
+    values
+        Values in the order they were drawn, each with the same mean given those before it
+        (independent draws are). Sorting the values first destroys the guarantee.
+    confidence
+        In (0, 1).
+    bounds
+        (lowest, highest) possible value; known beforehand, not read from the data.
+    alternative
+        "two-sided"; "upper" for an upper bound (low is the lowest possible value) or "lower" for a
+        lower bound, each tighter than the same end of the two-sided interval.
+
+    Returns
+    -------
+    (low, high)
+        Always contains the sample mean.
+
+    Raises
+    ------
+    DataError
+        For no values, NaN or values outside the bounds.
+
+    Warns
+    -----
+    AssumptionWarning
+        When no mean at all is compatible with the values: they drift.
+
+    Notes
+    -----
+    Hedged capital of Waudby-Smith and Ramdas (2024): a gambler bets that the mean is not m, with
+    stakes that depend on earlier values only. m is rejected once the capital reaches 1 / alpha
+    (Ville's inequality); the stakes are tuned to the sample size.
+
+    >>> low, high = betting_interval([0.0] * 100, alternative="upper")
+    >>> low, round(high, 3)
+    (0.0, 0.039)
+    """
+    unit, (lowest, highest), tail = _check(values, confidence, bounds, alternative)
+    n = len(unit)
+    bets = np.sqrt(2.0 * math.log(1.0 / tail) / (n * _earlier_variance(unit)))
+    low = 0.0 if alternative == "upper" else _lower(unit, bets, tail)
+    high = 1.0 if alternative == "lower" else 1.0 - _lower(1.0 - unit, bets, tail)
+    if low > high:
+        _warn_drift()
+        low, high = high, low
+    mean = float(unit.mean())
+    low, high = min(low, mean), max(high, mean)
+    width = highest - lowest
+    return max(lowest, lowest + width * low), min(highest, lowest + width * high)
+
+
+def betting_sequence(
+    values: ArrayLike,
+    confidence: float = 0.95,
+    bounds: tuple[float, float] = (0, 1),
+    alternative: str = "two-sided",
+) -> tuple[FloatVector, FloatVector]:
+    """Running interval of a bounded mean that holds at all times at once.
+
+    One may look after every value and stop when one likes (optional stopping): with probability
+    at least ``confidence`` the mean lies in every one of the intervals.
+
+    Parameters
+    ----------
+    values, confidence, bounds, alternative
+        As for `betting_interval`.
+
+    Returns
+    -------
+    (low, high)
+        Arrays of the length of ``values``: the interval after 1, 2, …, n values. The interval
+        never grows, unless the values drift.
+
+    Warns
+    -----
+    AssumptionWarning
+        When no mean at all is compatible with the values.
+
+    Notes
+    -----
+    As `betting_interval`, with stakes that shrink like ``1 / sqrt(t log t)``. Ends are rounded
+    outwards to a grid of 1,000 means that is dense near the last interval.
+
+    >>> low, high = betting_sequence([0, 1] * 200)
+    >>> bool(low[-1] > low[99] > 0.2)
+    True
+    """
+    unit, (lowest, highest), tail = _check(values, confidence, bounds, alternative)
+    time = np.arange(1, len(unit) + 1)
+    spread = _earlier_variance(unit) * time * np.log(time + 1.0)
+    bets = np.sqrt(2.0 * math.log(1.0 / tail) / spread)
+    low, high = np.zeros(len(unit)), np.ones(len(unit))
+    if alternative != "upper":
+        low = _running_lower(unit, bets, tail)
+    if alternative != "lower":
+        high = 1.0 - _running_lower(1.0 - unit, bets, tail)
+    if (low > high).any():
+        _warn_drift()
+        low, high = np.minimum(low, high), np.maximum(low, high)
+    width = highest - lowest
+    return (
+        np.maximum(lowest, lowest + width * low),
+        np.minimum(highest, lowest + width * high),
+    )
+
+
+def _check(
+    values: ArrayLike, confidence: float, bounds: tuple[float, float], alternative: str
+) -> tuple[FloatVector, tuple[float, float], float]:
+    """Values on the unit interval, the bounds, and the error probability of each side."""
+    check_confidence(confidence)
+    check_choice(alternative, "alternative", _ALTERNATIVES)
+    lowest, highest = (float(end) for end in bounds)
+    if not (math.isfinite(lowest) and math.isfinite(highest) and lowest < highest):
+        raise ParameterError("The 'bounds' must be (low, high) with low < high.", got=repr(bounds))
+    sample = check_sample(values, "values")
+    outside = (sample < lowest) | (sample > highest)
+    if outside.any():
+        raise DataError(
+            f"values must lie in the bounds [{lowest:g}, {highest:g}].",
+            got=f"{sample[outside][0]:g} in row {int(outside.argmax())}",
+            do="Pass bounds=(lowest, highest possible value).",
+        )
+    unit = np.clip((sample - lowest) / (highest - lowest), 0.0, 1.0)
+    tail = 1.0 - confidence
+    return unit, (lowest, highest), tail / 2.0 if alternative == "two-sided" else tail
+
+
+def _earlier_variance(unit: FloatVector) -> FloatVector:
+    """For each value the variance estimated from those before it, started at 1/4."""
+    time = np.arange(1, len(unit) + 1)
+    mean = (0.5 + np.cumsum(unit)) / (time + 1)
+    variance = (0.25 + np.cumsum((unit - mean) ** 2)) / (time + 1)
+    return np.concatenate([[0.25], variance[:-1]])
+
+
+def _capital(unit: FloatVector, bets: FloatVector, means: FloatVector) -> FloatVector:
+    """Log capital after each value (rows: means) of a bet that the mean is larger."""
+    stakes = np.minimum(bets, _LARGEST_STAKE / np.maximum(means, 1e-300)[:, None])
+    growth = np.log1p(stakes * (unit - means[:, None]))
+    capital: FloatVector = np.cumsum(growth, axis=1)
+    return capital
+
+
+def _lower(unit: FloatVector, bets: FloatVector, tail: float) -> float:
+    """The largest rejected mean: the best capital over time falls with the mean."""
+    target = math.log(1.0 / tail)
+    low, high = 0.0, 1.0
+    if _capital(unit, bets, np.zeros(1)).max() < target:
+        return 0.0
+    for _ in range(44):
+        middle = (low + high) / 2.0
+        if _capital(unit, bets, np.array([middle])).max() >= target:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _running_lower(unit: FloatVector, bets: FloatVector, tail: float) -> FloatVector:
+    """For each time the largest mean of a grid that was rejected by then."""
+    last = _lower(unit, bets, tail)
+    if last == 0.0:
+        return np.zeros(len(unit))
+    # Square spacing: the ends of late intervals lie close together, near the last one.
+    grid = last * (1.0 - np.linspace(1.0, 0.0, _GRID) ** 2)
+    target = math.log(1.0 / tail)
+    reached = np.zeros(len(unit))
+    for start in range(0, _GRID, _BLOCK):
+        means = grid[start : start + _BLOCK]
+        above = _capital(unit, bets, means) >= target
+        for mean, row in zip(means[above.any(axis=1)], above[above.any(axis=1)], strict=True):
+            first = int(row.argmax())
+            reached[first] = max(reached[first], mean)
+    running: FloatVector = np.maximum.accumulate(reached)
+    return running
+
+
+def _warn_drift() -> None:
+    warnings.warn(
+        "No mean is compatible with the values: early and late values contradict each other, so "
+        "they do not share one mean. The interval given spans both. Shuffle the rows if their "
+        "order carries no meaning, or look for drift.",
+        AssumptionWarning,
+        stacklevel=3,
+    )
