@@ -1,5 +1,6 @@
 """What fireassay asks of a model: probabilities first, gradients and activations apart."""
 
+import inspect
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
@@ -9,30 +10,41 @@ from numpy.typing import ArrayLike, NDArray
 FloatArray = NDArray[np.float64]
 
 
-@runtime_checkable
-class Classifier(Protocol):
-    """A black box: rows in, class probabilities out.
+class _WithoutReading(type(Protocol)):  # type: ignore[misc]
+    """Checks ``isinstance`` by the names an object has, without reading its properties.
 
-    Attributes
-    ----------
-    classes
-        Class labels in the order of the probability columns.
-    bounds
-        The smallest and largest allowed input value, or None if not declared.
-    queries
-        Rows that callers have sent so far (padding and probes are not counted).
-    sha256
-        Identifies the model's content.
+    Reading them would compute a content hash, or raise while the classes are not known yet.
     """
 
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if not cls.__dict__.get("_is_protocol", False):
+            return bool(type.__instancecheck__(cls, instance))
+        return all(_has(instance, name) for name in _PROTOCOL_NAMES[cls.__name__])
+
+
+@runtime_checkable
+class Classifier(Protocol, metaclass=_WithoutReading):
+    """A black box: rows in, class probabilities out."""
+
     @property
-    def classes(self) -> tuple[Any, ...]: ...
+    def classes(self) -> tuple[Any, ...]:
+        """Class labels in the order of the probability columns."""
+        ...
+
     @property
-    def bounds(self) -> tuple[float, float] | None: ...
+    def bounds(self) -> tuple[float, float] | None:
+        """The smallest and largest allowed input value, or None if not declared."""
+        ...
+
     @property
-    def queries(self) -> int: ...
+    def queries(self) -> int:
+        """Rows that callers have sent so far (padding and probes are not counted)."""
+        ...
+
     @property
-    def sha256(self) -> str: ...
+    def sha256(self) -> str:
+        """Identifies the model's content."""
+        ...
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Probabilities, float64 of shape ``(n, k)``, rows summing to one."""
@@ -52,7 +64,9 @@ class GradientClassifier(Classifier, Protocol):
     """
 
     @property
-    def gradient_queries(self) -> int: ...
+    def gradient_queries(self) -> int:
+        """Rows sent through a backward pass so far."""
+        ...
 
     def logits(self, X: ArrayLike) -> FloatArray:
         """Scores before the softmax, shape ``(n, k)``."""
@@ -80,8 +94,29 @@ class ActivationClassifier(Classifier, Protocol):
     """A classifier whose hidden layers can be read."""
 
     @property
-    def layers(self) -> tuple[str, ...]: ...
+    def layers(self) -> tuple[str, ...]:
+        """Names of the layers that can be read, in the order of the model."""
+        ...
 
     def activations(self, X: ArrayLike, layers: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """The output of each named layer, ``(n, ...)``, in the order of the rows."""
         ...
+
+
+_CLASSIFIER = ("classes", "bounds", "queries", "sha256", "predict_proba", "predict")
+_PROTOCOL_NAMES = {
+    "Classifier": _CLASSIFIER,
+    "GradientClassifier": (
+        *_CLASSIFIER,
+        "gradient_queries",
+        "logits",
+        "loss_gradient",
+        "logit_gradients",
+    ),
+    "ActivationClassifier": (*_CLASSIFIER, "layers", "activations"),
+}
+
+
+def _has(instance: Any, name: str) -> bool:
+    missing = object()
+    return inspect.getattr_static(instance, name, missing) is not missing

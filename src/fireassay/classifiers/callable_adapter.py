@@ -1,0 +1,36 @@
+"""Any function from rows to class probabilities."""
+
+from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import NDArray
+
+from fireassay.classifiers.base import BaseClassifier
+from fireassay.classifiers.fingerprint import fingerprint
+from fireassay.core.errors import ModelError
+
+
+class CallableClassifier(BaseClassifier):
+    """A function ``f(X) -> probabilities``, called with blocks of rows.
+
+    Its ``sha256`` covers the function's code, defaults, closure and the globals it names, as far
+    as their content can be read.
+    """
+
+    def __init__(self, function: Callable[[NDArray[Any]], Any], **options: Any) -> None:
+        super().__init__(**options)
+        if self.output == "labels" and self._classes is None:
+            raise ModelError(
+                "A function that returns labels needs its classes.",
+                do="Pass classes=[…] to as_classifier.",
+            )
+        self.function = function
+
+    def _raw(self, block: NDArray[Any]) -> Any:
+        return self.function(block)
+
+    def _content_hash(self) -> str:
+        return fingerprint(self.function)
+
+    def _described(self) -> str:
+        return str(getattr(self.function, "__qualname__", type(self.function).__qualname__))
