@@ -1,0 +1,36 @@
+"""Data sets: files of many kinds, built-in sets, splits that keep duplicates together."""
+
+from fireassay.data.builtin import breast_cancer, digits, fashion_mnist, mnist, two_moons
+from fireassay.data.dataset import DataSet
+from fireassay.data.files import load
+from fireassay.data.idx import load_idx
+from fireassay.data.pixels import check_comparable
+from fireassay.data.splits import find_duplicates, split
+from fireassay.data.table_encoder import TableEncoder
+from fireassay.data.tables import from_frame
+from fireassay.data.unit_square import (
+    unit_square,
+    unit_square_density,
+    unit_square_label,
+    unit_square_pmi,
+)
+
+__all__ = [
+    "DataSet",
+    "TableEncoder",
+    "breast_cancer",
+    "check_comparable",
+    "digits",
+    "fashion_mnist",
+    "find_duplicates",
+    "from_frame",
+    "load",
+    "load_idx",
+    "mnist",
+    "split",
+    "two_moons",
+    "unit_square",
+    "unit_square_density",
+    "unit_square_label",
+    "unit_square_pmi",
+]

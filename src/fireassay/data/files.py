@@ -1,0 +1,117 @@
+"""One call for any data file: the name says which reader."""
+
+from pathlib import Path
+from typing import Any
+
+from fireassay.core.errors import DataError, ParameterError, UntrustedFileError
+from fireassay.data.csv_file import load_csv
+from fireassay.data.dataset import DataSet
+from fireassay.data.idx import load_idx
+from fireassay.data.limits import MAX_BYTES
+from fireassay.data.npz_file import load_npy, load_npz
+from fireassay.data.table_encoder import TableEncoder
+
+_PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth")
+_KNOWN = "npz, npy, csv, tsv, parquet, idx, idx.gz, or a folder of images with a folder per class"
+
+
+def load(
+    path: str | Path,
+    *,
+    label: str | bool | None = None,
+    id_column: str | None = None,
+    encoder: TableEncoder | None = None,
+    scale: str | float | None = None,
+    layout: str | None = None,
+    size: tuple[int, int] | None = None,
+    name: str = "",
+    max_bytes: int = MAX_BYTES,
+) -> DataSet:
+    """Load a data set from a file or a folder of images; nothing in it is ever executed.
+
+    Parameters
+    ----------
+    path
+        npz, npy, csv, tsv, parquet, idx, idx.gz, or a folder with one folder of images per class.
+    label
+        Where the labels are: a column (tables), an array (npz), a file (npy, idx). None: found
+        by the usual names. False: none.
+    id_column
+        Tables: the column of identifiers.
+    encoder
+        Tables: the ``encoder`` of the training data, for the same features.
+    scale
+        Images: "auto" (default), "none", or a number to divide by; see `scaled_pixels`.
+    layout
+        Images in npz or npy: "auto" (default), "HWC" or "CHW"; see `channels_last`.
+    size
+        Image folder: (height, width) to resize to; by default all images must have one size.
+    name
+        What reports call the data; by default the file's name.
+    max_bytes
+        Refuse files that unpack to more.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, damaged, not of a known kind, or its content is not usable.
+    UntrustedFileError
+        For pickled content.
+    ParameterError
+        For an option that this kind of file does not have.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise DataError("The data file must exist.", got=str(path))
+    options = {
+        "label": label,
+        "id_column": id_column,
+        "encoder": encoder,
+        "scale": scale,
+        "layout": layout,
+        "size": size,
+    }
+    given = {option: value for option, value in options.items() if value is not None}
+    reader, understood = _reader(path)
+    foreign = sorted(set(given) - set(understood))
+    if foreign:
+        raise ParameterError(
+            f"{path.name} can be loaded with the options {', '.join(understood)}.",
+            got=", ".join(foreign),
+        )
+    loaded: DataSet = reader(path, name=name or path.stem, max_bytes=max_bytes, **given)
+    return loaded
+
+
+def _reader(path: Path) -> tuple[Any, tuple[str, ...]]:
+    if path.is_dir():
+        from fireassay.data.image_folder import load_image_folder
+
+        return load_image_folder, ("scale", "size")
+    file_name = path.name.lower()
+    if file_name.endswith(".npz"):
+        return load_npz, ("label", "scale", "layout")
+    if file_name.endswith(".npy"):
+        return load_npy, ("label", "scale", "layout")
+    if file_name.endswith((".csv", ".tsv", ".txt")):
+        return load_csv, ("label", "id_column", "encoder")
+    if file_name.endswith((".parquet", ".pq")):
+        from fireassay.data.parquet_file import load_parquet
+
+        return load_parquet, ("label", "id_column", "encoder")
+    if "idx" in file_name or "ubyte" in file_name:
+        return _load_idx, ("label", "scale")
+    if file_name.endswith(_PICKLES):
+        raise UntrustedFileError(
+            f"{path} must be data, not a program.",
+            got="a pickled file, which could run code when read",
+            do=f"Save the data as {_KNOWN}.",
+        )
+    raise DataError(f"A data file must be {_KNOWN}.", got=str(path))
+
+
+def _load_idx(path: Path, *, label: str | bool | None = None, **options: Any) -> DataSet:
+    if label is False:
+        loaded = load_idx(path, **options)
+        return DataSet(loaded.X, name=loaded.name)
+    return load_idx(path, label if isinstance(label, str) else None, **options)

@@ -1,0 +1,91 @@
+"""idx files, the format of MNIST: a short header, then raw big-endian numbers."""
+
+import gzip
+import math
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fireassay.core.errors import DataError
+from fireassay.data.dataset import DataSet
+from fireassay.data.limits import MAX_BYTES, check_declared_size
+from fireassay.data.pixels import scaled_pixels
+
+_TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+
+
+def load_idx(
+    images: str | Path,
+    labels: str | Path | None = None,
+    *,
+    class_names: tuple[str, ...] | None = None,
+    name: str = "",
+    scale: str | float = "auto",
+    max_bytes: int = MAX_BYTES,
+) -> DataSet:
+    """Images (and labels) from idx or idx.gz files.
+
+    Parameters
+    ----------
+    images
+        The images file; bytes are scaled to [0, 1].
+    labels
+        The labels file; by default the one beside the images whose name has "labels" and "idx1"
+        in the place of "images" and "idx3".
+    """
+    path = Path(images)
+    X = scaled_pixels(read_idx(path, max_bytes=max_bytes), scale, name=path.name)
+    if X.ndim == 1:
+        raise DataError(f"Expected images or rows in {path.name}.", got="labels (one dimension)")
+    beside = _labels_beside(path) if labels is None else Path(labels)
+    y = None if beside is None else read_idx(beside, max_bytes=max_bytes)
+    if y is not None and len(y) != len(X):
+        raise DataError(
+            f"{path.name} and {beside} must have the same number of rows.",
+            got=f"{len(X)} and {len(y)}",
+        )
+    return DataSet(X, y, class_names=class_names, name=name or path.name)
+
+
+def read_idx(path: str | Path, *, max_bytes: int = MAX_BYTES) -> NDArray[Any]:
+    """The array of one idx or idx.gz file."""
+    path = Path(path)
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as file:
+            head = file.read(4)
+            if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in _TYPES or head[3] == 0:
+                raise DataError(f"Expected an idx file at {path}.", got=f"it begins with {head!r}")
+            dtype = np.dtype(_TYPES[head[2]])
+            sizes = np.frombuffer(file.read(4 * head[3]), dtype=">u4")
+            if len(sizes) < head[3]:
+                raise DataError(f"Expected a whole idx file at {path}.", got="a cut header")
+            shape = tuple(int(size) for size in sizes)
+            expected = math.prod(shape) * dtype.itemsize
+            check_declared_size(expected, max_bytes, path)
+            content = file.read(expected + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"Expected a readable idx file at {path}.", got=str(error)) from error
+    if len(content) != expected:
+        raise DataError(
+            f"{path} must have the {expected} bytes that its header declares.",
+            got="more" if len(content) > expected else f"{len(content)}: it is cut short",
+            do="Copy or download the file again.",
+        )
+    array = np.frombuffer(content, dtype=dtype).reshape(shape)
+    return array.astype(dtype.newbyteorder("="), copy=False)
+
+
+def _labels_beside(images: Path) -> Path | None:
+    name = images.name.replace("images", "labels").replace("idx3", "idx1").replace("idx4", "idx1")
+    bare = name.removesuffix(".gz")
+    for candidate in (
+        images.with_name(name),
+        images.with_name(bare),
+        images.with_name(f"{bare}.gz"),
+    ):
+        if candidate.name != images.name and candidate.exists():
+            return candidate
+    return None

@@ -1,0 +1,180 @@
+"""npz and npy files, read without unpickling and only as large as they say they are."""
+
+import math
+import zipfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fireassay.core.errors import DataError, UntrustedFileError
+from fireassay.data.dataset import DataSet
+from fireassay.data.limits import MAX_BYTES, check_declared_size
+from fireassay.data.pixels import channels_last, scaled_pixels
+
+_FEATURES = ("X", "x", "data", "features", "images", "X_test", "x_test")
+_LABELS = ("y", "Y", "label", "labels", "target", "targets", "y_test")
+_DAMAGED = (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile, zlib.error)
+
+
+def load_npz(
+    path: str | Path,
+    *,
+    features: str | None = None,
+    label: str | bool | None = None,
+    scale: str | float = "auto",
+    layout: str = "auto",
+    name: str = "",
+    max_bytes: int = MAX_BYTES,
+) -> DataSet:
+    """A data set from the arrays of an npz file.
+
+    Parameters
+    ----------
+    path
+        The file. Arrays named ``ids``, ``class_names`` and ``feature_names`` are used if present.
+    features
+        The array of features; by default X, x, data, features or images.
+    label
+        The array of labels; by default y, label, labels or target. False: no labels.
+    scale, layout
+        See `scaled_pixels` and `channels_last`.
+    max_bytes
+        Refuse files that unpack to more.
+    """
+    path = Path(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = {
+                member.filename.removesuffix(".npy"): member for member in archive.infolist()
+            }
+            check_declared_size(sum(m.file_size for m in members.values()), max_bytes, path)
+            x_name = _choose(features, _FEATURES, tuple(members), "features", path)
+            y_name = (
+                None
+                if label is False
+                else _choose(
+                    label if isinstance(label, str) else None,
+                    _LABELS,
+                    tuple(members),
+                    "label",
+                    path,
+                )
+            )
+            if x_name is None:
+                raise _no_features(tuple(members), path)
+
+            def read(key: str | None) -> NDArray[Any] | None:
+                return _read(archive, members[key], path) if key in members else None
+
+            X, y, ids = read(x_name), read(y_name), read("ids")
+            class_names, feature_names = read("class_names"), read("feature_names")
+    except DataError:
+        raise
+    except _DAMAGED as error:
+        raise _damaged(path, error) from error
+    assert X is not None
+    X = channels_last(scaled_pixels(X, scale, name=path.name), layout, name=path.name)
+    return DataSet(
+        X,
+        y,
+        ids,
+        None if class_names is None else tuple(class_names.tolist()),
+        None if feature_names is None else tuple(feature_names.tolist()),
+        name or path.stem,
+    )
+
+
+def load_npy(
+    path: str | Path,
+    *,
+    label: str | Path | bool | None = None,
+    scale: str | float = "auto",
+    layout: str = "auto",
+    name: str = "",
+    max_bytes: int = MAX_BYTES,
+) -> DataSet:
+    """A data set from an npy file, mapped from the disk; ``label`` is the npy file of labels."""
+    path = Path(path)
+    X = channels_last(
+        scaled_pixels(read_npy(path, max_bytes=max_bytes), scale, name=path.name),
+        layout,
+        name=path.name,
+    )
+    y = None if label is None or isinstance(label, bool) else read_npy(label, max_bytes=max_bytes)
+    return DataSet(X, y, name=name or path.stem)
+
+
+def read_npy(path: str | Path, *, max_bytes: int = MAX_BYTES) -> NDArray[Any]:
+    """The array of an npy file as a read-only map of the disk; pickled objects are refused."""
+    path = Path(path)
+    try:
+        with open(path, "rb") as file:
+            _check_header(file, path.stat().st_size, path)
+        check_declared_size(path.stat().st_size, max_bytes, path)
+        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (DataError, UntrustedFileError):
+        raise
+    except _DAMAGED as error:
+        raise _damaged(path, error) from error
+    return array
+
+
+def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> NDArray[Any]:
+    with archive.open(member) as file:
+        _check_header(file, member.file_size, path)
+    with archive.open(member) as file:
+        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    return array
+
+
+def _check_header(file: Any, size: int, path: Path) -> None:
+    """An array must not declare more than its file holds: numpy would allocate it all."""
+    version = np.lib.format.read_magic(file)
+    if version == (1, 0):
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+    else:
+        shape, _, dtype = np.lib.format.read_array_header_2_0(file)
+    if dtype.hasobject:
+        raise UntrustedFileError(
+            f"{path} must hold plain arrays.",
+            got="an array of Python objects, which could run code when read",
+            do="Save numbers and text with a fixed dtype, e.g. y.astype(str).",
+        )
+    if math.prod(shape) * dtype.itemsize > size:
+        raise DataError(
+            f"{path} must hold what it declares.",
+            got=f"an array of shape {shape} in {size} bytes",
+            do="The file is damaged or cut short: copy or write it again.",
+        )
+
+
+def _choose(
+    asked: str | None, usual: Sequence[str], present: Sequence[str], role: str, path: Path
+) -> str | None:
+    if asked is not None:
+        if asked not in present:
+            raise DataError(
+                f"{path} must have the array {asked!r} ({role}).", got=", ".join(present[:12])
+            )
+        return asked
+    return next((key for key in usual if key in present), None)
+
+
+def _no_features(present: Sequence[str], path: Path) -> DataError:
+    return DataError(
+        f"{path} must have an array of features named X, x, data, features or images.",
+        got=", ".join(present[:12]) or "no arrays",
+        do="Name it with features=.",
+    )
+
+
+def _damaged(path: Path, error: Exception) -> DataError:
+    return DataError(
+        f"Expected a whole NumPy file at {path}.",
+        got=f"{error}",
+        do="Copy or write it again; pickled files are never read.",
+    )

@@ -1,0 +1,160 @@
+"""Splits that keep copies of a row, and rows of a group, on one side."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from fireassay.core.errors import DataError, ParameterError
+from fireassay.core.seeds import generator
+from fireassay.core.validation import check_features, check_labels, check_real
+from fireassay.data.dataset import DataSet
+
+IntArray = NDArray[np.int64]
+
+
+def find_duplicates(X: ArrayLike | DataSet) -> IntArray:
+    """For each row the position of the first row with exactly the same features.
+
+    A row without an earlier copy points at itself, so ``find_duplicates(X) != arange(n)`` marks
+    the copies. −0.0 equals 0.0.
+
+    >>> find_duplicates([[1.0], [2.0], [1.0]]).tolist()
+    [0, 1, 0]
+    """
+    rows = X.X if isinstance(X, DataSet) else check_features(X)
+    flat = np.ascontiguousarray(rows.reshape(len(rows), -1)) + 0.0
+    keys = flat.view(np.dtype((np.void, flat.dtype.itemsize * flat.shape[1]))).ravel()
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    return np.asarray(first[inverse.ravel()], dtype=np.int64)
+
+
+def split(
+    data: DataSet,
+    shares: Mapping[str, float] | Sequence[float],
+    seed: int = 0,
+    groups: ArrayLike | None = None,
+    stratify: bool = True,
+) -> tuple[DataSet, ...]:
+    """Cut a data set into parts at random, without a row's copy on the other side.
+
+    Parameters
+    ----------
+    data
+        What to cut.
+    shares
+        The share of each part, e.g. ``(0.8, 0.2)``; they sum to 1. With a mapping the names are
+        appended to the data's name.
+    seed
+        Same seed, same parts.
+    groups
+        One value per row (a patient, a camera): rows of one group stay together, too.
+    stratify
+        Keep each class's share in every part (as far as groups and duplicates allow).
+
+    Returns
+    -------
+    tuple of DataSet
+        One for each share, rows in their original order.
+
+    Raises
+    ------
+    DataError
+        If a part would be empty.
+    """
+    weights, names = _checked_shares(shares)
+    block = _blocks(data, groups)
+    n_blocks = int(block.max()) + 1
+    if n_blocks < len(weights):
+        raise DataError(
+            f"{len(weights)} parts need as many different rows or groups.",
+            got=f"{n_blocks} (copies and groups counted once)",
+        )
+    sizes = np.bincount(block)
+    stratum = _strata(data, block, n_blocks) if stratify else np.zeros(n_blocks, dtype=np.int64)
+    part_of_block = _assign(sizes, stratum, weights, generator(seed, "split"))
+    part = part_of_block[block]
+    parts = []
+    for i, name in enumerate(names):
+        rows = np.flatnonzero(part == i)
+        if not len(rows):
+            raise DataError(
+                "Every part must get at least one row.",
+                got=f"none for the share {weights[i]:g} of {len(data)} rows",
+                do="Use larger shares or more data.",
+            )
+        parts.append(_named(data.subset(rows), name))
+    return tuple(parts)
+
+
+def _assign(
+    sizes: IntArray, stratum: IntArray, weights: NDArray[np.float64], rng: np.random.Generator
+) -> IntArray:
+    """Blocks in random order, each to the part that lacks most of its share in the stratum."""
+    order = rng.permutation(len(sizes))
+    order = order[np.argsort(-sizes[order], kind="stable")]  # large blocks first, they fit worst
+    part = np.empty(len(sizes), dtype=np.int64)
+    total = np.zeros(len(weights))
+    for value in np.unique(stratum):
+        blocks = order[stratum[order] == value]
+        goal = weights * sizes[blocks].sum()
+        given = np.zeros(len(weights))
+        # Rounding is carried over from class to class, so that the parts have the right size.
+        surplus = total - weights * total.sum()
+        for block in blocks:
+            lack = goal - given
+            best = int(np.argmax(np.round(lack, 9) - 1e-6 * surplus))
+            part[block] = best
+            given[best] += sizes[block]
+        total += given
+    # A random order within a stratum decides who goes where; equal lacks favour the first part.
+    return part
+
+
+def _strata(data: DataSet, block: IntArray, n_blocks: int) -> IntArray:
+    """The commonest class of each block."""
+    if data.y is None:
+        return np.zeros(n_blocks, dtype=np.int64)
+    _, classes = np.unique(data.y, return_inverse=True)
+    counts = coo_array((np.ones(len(block)), (block, classes.ravel()))).toarray()
+    return np.asarray(counts.argmax(axis=1), dtype=np.int64)
+
+
+def _blocks(data: DataSet, groups: ArrayLike | None) -> IntArray:
+    """Rows that must stay together: the connected components of copies and groups."""
+    first = find_duplicates(data)
+    n = len(first)
+    edges = [(np.arange(n), first)]
+    if groups is not None:
+        labels = check_labels(groups, name="groups", n=n)
+        _, first_of_group, inverse = np.unique(labels, return_index=True, return_inverse=True)
+        edges.append((np.arange(n), first_of_group[inverse.ravel()]))
+    rows = np.concatenate([a for a, _ in edges])
+    columns = np.concatenate([b for _, b in edges])
+    graph = coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(n, n))
+    _, block = connected_components(graph, directed=False)
+    return np.asarray(block, dtype=np.int64)
+
+
+def _checked_shares(
+    shares: Mapping[str, float] | Sequence[float],
+) -> tuple[NDArray[np.float64], list[str]]:
+    names = list(shares) if isinstance(shares, Mapping) else [""] * len(shares)
+    values: list[Any] = list(shares.values()) if isinstance(shares, Mapping) else list(shares)
+    weights = [check_real(value, "shares", low=0.0, high=1.0) for value in values]
+    if len(weights) < 2 or abs(sum(weights) - 1.0) > 1e-9:
+        raise ParameterError("The 'shares' must be two or more and sum to 1.", got=repr(values))
+    return np.array(weights), names
+
+
+def _named(data: DataSet, name: str) -> DataSet:
+    if not name:
+        return data
+    title = " ".join(itertools.filterfalse(lambda text: not text, (data.name, name)))
+    return DataSet(
+        data.X, data.y, data.ids, data.class_names, data.feature_names, title, data.encoder
+    )
