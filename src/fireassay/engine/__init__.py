@@ -3,5 +3,6 @@
 from fireassay.engine.executor import Executor
 from fireassay.engine.failure import ExecutionError, Failure
 from fireassay.engine.progress import track
+from fireassay.engine.store import Label, Progress, RunStore
 
-__all__ = ["ExecutionError", "Executor", "Failure", "track"]
+__all__ = ["ExecutionError", "Executor", "Failure", "Label", "Progress", "RunStore", "track"]

@@ -1,16 +1,20 @@
 """One call for many tasks: here, in processes, on a cluster; resumable with a run store."""
 
+import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from fireassay.core.errors import BudgetExceededError
 from fireassay.core.validation import check_choice, check_integer, check_real
 from fireassay.engine.attempt import Outcome, Task
-from fireassay.engine.failure import ExecutionError
+from fireassay.engine.failure import ExecutionError, Failure
 from fireassay.engine.local import run_in_processes, run_serial
 from fireassay.engine.progress import ProgressBar
+from fireassay.engine.signals import orderly_termination
+from fireassay.engine.store import RunStore
+from fireassay.engine.task_id import function_name, task_ids
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class Executor:
 
     workers: int = 1
     cluster: Any = None
-    store: Any = None
+    store: RunStore | None = None
     progress: Callable[[int, int], None] | bool | None = None
     budget_seconds: float | None = None
 
@@ -70,41 +74,66 @@ class Executor:
         """
         check_choice(on_error, "on_error", ("raise", "return"))
         listed, shared = list(rows), dict(shared or {})
-        deadline = _Deadline(self.budget_seconds)
-        results: dict[int, Any] = {}
-        failures = []
-        waiting = list(enumerate(listed))
-        for outcome in self._watched(
-            self._outcomes(task, deadline.until(waiting), shared), len(listed), 0, name
+        if self.store is None:
+            journal: _NoJournal | _Journal = _NoJournal(len(listed))
+        else:
+            journal = _Journal(self.store, task, listed, shared, name)
+        waiting = self._within_budget((i, listed[i]) for i in journal.waiting)
+        results, failures = dict(journal.known), list[Failure]()
+        with (
+            orderly_termination(),
+            contextlib.closing(self._outcomes(task, waiting, shared)) as outcomes,
         ):
-            if outcome.failure is not None:
-                failures.append(outcome.failure)
-                results[outcome.position] = outcome.failure
-            else:
-                results[outcome.position] = outcome.value
-        if len(results) < len(listed):
-            raise BudgetExceededError(
-                f"The work must fit into {self.budget_seconds:g} s.",
-                got=f"{len(results)} of {len(listed)} tasks done by then",
-                do="Run again with a run store to go on with what is done, or allow more time.",
-            )
+            for outcome in self._watched(outcomes, len(listed), len(results), name):
+                results[outcome.position] = journal.value(outcome)
+                if outcome.failure is not None:
+                    failures.append(outcome.failure)
+        self._check_complete(results, journal, failures, name, on_error)
+        return [results[first] for first in journal.first]
+
+    def _check_complete(
+        self,
+        results: Mapping[int, Any],
+        journal: "_NoJournal | _Journal",
+        failures: list[Failure],
+        name: str,
+        on_error: str,
+    ) -> None:
+        total = len(set(journal.first))
         if failures and on_error == "raise":
             failures.sort(key=lambda failure: failure.position)
-            raise ExecutionError.listing(failures, len(listed), name)
-        return [results[position] for position in range(len(listed))]
+            raise ExecutionError.listing(failures, total, name)
+        if len(results) < total:
+            raise BudgetExceededError(
+                f"The work must fit into {self.budget_seconds:g} s.",
+                got=f"{len(results)} of {total} tasks done by then",
+                do="Run again with a run store to go on with what is done, or allow more time.",
+            )
 
     def _outcomes(
         self, task: Task, rows: Iterator[tuple[int, Any]], shared: Mapping[str, Any]
-    ) -> Iterator[Outcome]:
+    ) -> Generator[Outcome, None, None]:
+        if self.cluster is not None:
+            from fireassay.engine.cluster import run_on_cluster
+
+            return run_on_cluster(task, rows, shared, self.cluster)
         if self.workers == 1:
             return run_serial(task, rows, shared)
         return run_in_processes(task, rows, shared, self.workers)
+
+    def _within_budget(self, rows: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+        started = time.monotonic()
+        for row in rows:
+            spent = time.monotonic() - started
+            if self.budget_seconds is not None and spent > self.budget_seconds:
+                return
+            yield row
 
     def _watched(
         self, outcomes: Iterator[Outcome], total: int, done: int, name: str
     ) -> Iterator[Outcome]:
         shown = False if self.progress is False or callable(self.progress) else None
-        with ProgressBar(name or "tasks", total, shown=shown) as bar:
+        with ProgressBar(name or "tasks", total, done=done, shown=shown) as bar:
             for outcome in outcomes:
                 yield outcome
                 done += 1
@@ -113,14 +142,36 @@ class Executor:
                     self.progress(done, total)
 
 
-class _Deadline:
-    """Lets rows through until the time is up."""
+class _NoJournal:
+    """Every row is run; nothing is kept."""
 
-    def __init__(self, seconds: float | None) -> None:
-        self._end = None if seconds is None else time.monotonic() + seconds
+    def __init__(self, n: int) -> None:
+        self.first: Sequence[int] = range(n)
+        self.waiting: Sequence[int] = range(n)
+        self.known: Mapping[int, Any] = {}
 
-    def until(self, rows: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
-        for row in rows:
-            if self._end is not None and time.monotonic() > self._end:
-                return
-            yield row
+    def value(self, outcome: Outcome) -> Any:
+        return outcome.value if outcome.failure is None else outcome.failure
+
+
+class _Journal:
+    """Rows that are done are read from the store; equal rows are run once."""
+
+    def __init__(
+        self, store: RunStore, task: Task, rows: list[Any], shared: Mapping[str, Any], name: str
+    ) -> None:
+        self._store = store
+        self._ids = task_ids(task, rows, shared)
+        position: dict[str, int] = {}
+        self.first: Sequence[int] = [position.setdefault(id_, i) for i, id_ in enumerate(self._ids)]
+        done = store.finished(list(position))
+        self.known: Mapping[int, Any] = {position[id_]: value for id_, value in done.items()}
+        self.waiting: Sequence[int] = [i for id_, i in position.items() if id_ not in done]
+        store.expect((self._ids[i] for i in self.waiting), name, function_name(task))
+
+    def value(self, outcome: Outcome) -> Any:
+        id_ = self._ids[outcome.position]
+        if outcome.failure is not None:
+            self._store.record_failure(id_, outcome.failure.details, outcome.seconds)
+            return outcome.failure
+        return self._store.record(id_, outcome.value, outcome.seconds)

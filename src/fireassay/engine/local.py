@@ -5,7 +5,7 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,11 @@ from fireassay.engine.failure import ExecutionError
 from fireassay.engine.shared import read_shared, write_shared
 
 Rows = Iterable[tuple[int, Any]]
+Outcomes = Generator[Outcome, None, None]
 _MOST_DEATHS = 3
 
 
-def run_serial(task: Task, rows: Rows, shared: Mapping[str, Any]) -> Iterator[Outcome]:
+def run_serial(task: Task, rows: Rows, shared: Mapping[str, Any]) -> Outcomes:
     """Run tasks in this process, with one thread each as in a worker: the same rounding."""
     from threadpoolctl import threadpool_limits
 
@@ -27,9 +28,7 @@ def run_serial(task: Task, rows: Rows, shared: Mapping[str, Any]) -> Iterator[Ou
             yield attempt(task, position, row, shared)
 
 
-def run_in_processes(
-    task: Task, rows: Rows, shared: Mapping[str, Any], workers: int
-) -> Iterator[Outcome]:
+def run_in_processes(task: Task, rows: Rows, shared: Mapping[str, Any], workers: int) -> Outcomes:
     """Run tasks in ``workers`` processes; outcomes come as they finish, in any order."""
     with tempfile.TemporaryDirectory(prefix="fireassay-") as folder:
         try:
@@ -45,7 +44,7 @@ def run_in_processes(
 
 def _survive_deaths(
     task: Task, rows: Iterator[tuple[int, Any]], path: str, workers: int
-) -> Iterator[Outcome]:
+) -> Outcomes:
     """Give the rows of a worker that died to others; give up when workers keep dying."""
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
@@ -78,7 +77,7 @@ def _noted(
         yield position, row
 
 
-def _parallel(task: Task, rows: Rows, path: str, workers: int) -> Iterator[Outcome]:
+def _parallel(task: Task, rows: Rows, path: str, workers: int) -> Outcomes:
     from joblib import Parallel, delayed, parallel_config
 
     with parallel_config(backend="loky", inner_max_num_threads=1):

@@ -36,12 +36,14 @@ def track(iterable: Iterable[Item], description: str, total: int | None = None) 
 class ProgressBar:
     """A bar to advance by hand; silent unless standard error is a terminal."""
 
-    def __init__(self, description: str, total: int | None, *, shown: bool | None = None) -> None:
+    def __init__(
+        self, description: str, total: int | None, *, done: int = 0, shown: bool | None = None
+    ) -> None:
         self._description = description
         self._total = total
         self._shown = sys.stderr.isatty() if shown is None else shown
         self._started = time.monotonic()
-        self._done = 0
+        self._done = done
         self._bar: Any = None
         self._line: Any = None
 

@@ -1,0 +1,349 @@
+"""A run on disk: what is done stays done, whatever happens to the process."""
+
+import contextlib
+import datetime
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from fireassay.core import codec, strict_json
+from fireassay.core.errors import DataError, StoreError
+from fireassay.engine import schema
+from fireassay.engine.run_lock import RunLock
+
+_INLINE_BYTES = 64 * 1024
+_ZIP = b"PK"
+
+
+@dataclass(frozen=True)
+class Label:
+    """One label that somebody gave to one item; ``seconds`` is the time it took, if known."""
+
+    item: str
+    label: str
+    annotator: str
+    seconds: float | None
+    note: str
+    created: str
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the tasks of one name are."""
+
+    done: int
+    failed: int
+    total: int
+
+
+class RunStore:
+    """A run folder: ``run.sqlite`` (the journal) and ``artifacts/``.
+
+    Finished tasks are in the journal before the next result is looked at, so that ``kill -9``
+    loses no more than the tasks in flight. Labels are on the disk when `add_label` returns, even
+    if the power fails.
+
+    Parameters
+    ----------
+    path
+        The folder; made if it is not there.
+    read_only
+        Only look: no lock is taken, nothing is written, another process may be at work.
+
+    Raises
+    ------
+    StoreError
+        If the folder cannot be written, another process has it open, or it belongs to something
+        else.
+    """
+
+    def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
+        self.path = Path(path)
+        self.read_only = read_only
+        self._lock: RunLock | None = None
+        self._finished = 0
+        with self._explained("open"):
+            if read_only:
+                self._connection = self._connect_to_read()
+                return
+            self.artifacts.mkdir(parents=True, exist_ok=True)
+            self._lock = RunLock(self.path / "run.lock")
+            try:
+                self._connection = self._connect_to_write()
+            except BaseException:
+                self._lock.release()
+                raise
+
+    @property
+    def artifacts(self) -> Path:
+        """The folder of larger results."""
+        return self.path / "artifacts"
+
+    def _connect_to_write(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path / "run.sqlite", isolation_level=None, check_same_thread=False
+        )
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            # A commit reaches the system, which a kill cannot undo; labels wait for the disk, too.
+            connection.execute("PRAGMA synchronous = NORMAL")
+            schema.prepare(connection, self.path / "run.sqlite")
+            row = connection.execute("SELECT coalesce(max(finished), 0) FROM tasks").fetchone()
+            self._finished = int(row[0])
+        except BaseException:
+            connection.close()
+            raise
+        for leftover in self.artifacts.glob(".*"):
+            leftover.unlink()
+        return connection
+
+    def _connect_to_read(self) -> sqlite3.Connection:
+        file = self.path / "run.sqlite"
+        if not file.exists():
+            raise StoreError(f"{self.path} must be a run folder.", got="no run.sqlite in it")
+        address = file.resolve().as_uri()
+        connection = sqlite3.connect(f"{address}?mode=ro", uri=True, check_same_thread=False)
+        try:
+            connection.execute("SELECT count(*) FROM sqlite_master")
+        except sqlite3.OperationalError:
+            # A folder without write permission cannot hold the journal's side files.
+            connection.close()
+            connection = sqlite3.connect(
+                f"{address}?mode=ro&immutable=1", uri=True, check_same_thread=False
+            )
+        if schema.check_version(connection, file) < schema.VERSION:
+            connection.close()
+            raise StoreError(
+                f"A run must have version {schema.VERSION} to be read.",
+                got="an older one",
+                do="Open it once for writing: it is brought up to date.",
+            )
+        return connection
+
+    def close(self) -> None:
+        """Close the journal and let other processes write."""
+        self._connection.close()
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # Tasks
+
+    def expect(self, ids: Iterable[str], name: str, function: str) -> None:
+        """Note tasks that are to be done; those already known stay as they are."""
+        with self._transaction() as connection:
+            connection.executemany(
+                "INSERT OR IGNORE INTO tasks (id, name, function, status) "
+                "VALUES (?, ?, ?, 'pending')",
+                ((task, name, function) for task in ids),
+            )
+
+    def record(self, task: str, value: Any, seconds: float) -> Any:
+        """Journal a finished task; returns the value as a later run will read it."""
+        tree, arrays = codec.encode(value)
+        content: str | bytes | None
+        if arrays:
+            content = codec.to_bytes(value)
+            stored = codec.from_bytes(content)
+        else:
+            content = strict_json.dumps(tree)
+            stored = codec.decode(strict_json.loads(content), {})
+        artifact = None
+        if len(content) > _INLINE_BYTES:
+            artifact = f"{task}.npz"
+            self.save_artifact(artifact, value)
+            content = None
+        self._finish(task, "done", content, artifact, None, seconds)
+        return stored
+
+    def record_failure(self, task: str, error: str, seconds: float) -> None:
+        """Journal a failed task; the next run tries it again."""
+        self._finish(task, "failed", None, None, error, seconds)
+
+    def _finish(
+        self,
+        task: str,
+        status: str,
+        result: str | bytes | None,
+        artifact: str | None,
+        error: str | None,
+        seconds: float,
+    ) -> None:
+        self._finished += 1
+        with self._transaction() as connection:
+            connection.execute(
+                "UPDATE tasks SET status = ?, result = ?, artifact = ?, error = ?, finished = ? "
+                "WHERE id = ?",
+                (status, result, artifact, error, self._finished, task),
+            )
+            connection.execute(
+                "INSERT OR REPLACE INTO timings SELECT number, ? FROM tasks WHERE id = ?",
+                (seconds, task),
+            )
+
+    def finished(self, ids: Sequence[str]) -> dict[str, Any]:
+        """The values of those tasks that are done."""
+        values: dict[str, Any] = {}
+        with self._explained("read"):
+            for start in range(0, len(ids), 500):
+                some = ids[start : start + 500]
+                marks = ",".join("?" * len(some))
+                for task, result, artifact in self._connection.execute(
+                    "SELECT id, result, artifact FROM tasks "  # noqa: S608 - only question marks
+                    f"WHERE status = 'done' AND id IN ({marks})",
+                    some,
+                ):
+                    if artifact is None:
+                        values[task] = _decoded(result)
+                    elif (self.artifacts / artifact).exists():
+                        values[task] = self.load_artifact(artifact)
+        return values
+
+    def progress(self, name: str) -> Progress:
+        """How many tasks of this name are done, failed, and known."""
+        with self._explained("read"):
+            rows = self._connection.execute(
+                "SELECT status, count(*) FROM tasks WHERE name = ? GROUP BY status", (name,)
+            ).fetchall()
+        count = dict(rows)
+        return Progress(count.get("done", 0), count.get("failed", 0), sum(count.values()))
+
+    def timings(self) -> dict[str, float]:
+        """The seconds of each task: kept apart from the results, which must not depend on them."""
+        with self._explained("read"):
+            return dict(
+                self._connection.execute(
+                    "SELECT id, seconds FROM timings JOIN tasks ON task = number"
+                )
+            )
+
+    # Artifacts
+
+    def save_artifact(self, name: str, value: Any) -> Path:
+        """Write a value under a plain file name: whole, or not at all."""
+        with self._explained("write"):
+            self._check_writable()
+            return codec.save(value, self._artifact(name))
+
+    def load_artifact(self, name: str) -> Any:
+        """Read what `save_artifact` wrote."""
+        return codec.load(self._artifact(name))
+
+    def _artifact(self, name: str) -> Path:
+        if not name or name != Path(name).name or name.startswith(".") or len(name) > 200:
+            raise StoreError("An artifact's name must be a plain file name.", got=repr(name))
+        return self.artifacts / name
+
+    # Labels
+
+    def add_label(
+        self,
+        item: str | int,
+        label: str | int,
+        annotator: str = "",
+        *,
+        seconds: float | None = None,
+        note: str = "",
+    ) -> None:
+        """Keep a label; it is on the disk when this returns.
+
+        An item may get many labels, of several annotators or of one who thinks again: all stay,
+        in order.
+        """
+        created = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        with self._explained("write"):
+            self._check_writable()
+            self._connection.execute("PRAGMA synchronous = FULL")
+        try:
+            with self._transaction() as connection:
+                connection.execute(
+                    "INSERT INTO labels (item, label, annotator, seconds, note, created) "
+                    "VALUES (?, ?, ?, ?, ?, ?)",
+                    (str(item), str(label), str(annotator), seconds, note, created),
+                )
+        finally:
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+
+    def labels(self, item: str | int | None = None) -> list[Label]:
+        """All labels, or those of one item, in the order they were given."""
+        query = "SELECT item, label, annotator, seconds, note, created FROM labels"
+        with self._explained("read"):
+            if item is None:
+                rows = self._connection.execute(f"{query} ORDER BY number").fetchall()
+            else:
+                rows = self._connection.execute(
+                    f"{query} WHERE item = ? ORDER BY number", (str(item),)
+                ).fetchall()
+        return [Label(*row) for row in rows]
+
+    # Facts about the run
+
+    def set_meta(self, key: str, value: Any) -> None:
+        """Keep a plain value (anything strict JSON can hold) under a name."""
+        with self._transaction() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, strict_json.dumps(value))
+            )
+
+    def meta(self, key: str, default: Any = None) -> Any:
+        """What `set_meta` kept."""
+        with self._explained("read"):
+            row = self._connection.execute(
+                "SELECT value FROM meta WHERE key = ?", (key,)
+            ).fetchone()
+        return default if row is None else strict_json.loads(row[0])
+
+    # Border to the operating system
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._explained("write"):
+            self._check_writable()
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def _check_writable(self) -> None:
+        if self.read_only:
+            raise StoreError(
+                f"The run {self.path} must be open for writing.", got="a read-only store"
+            )
+
+    @contextlib.contextmanager
+    def _explained(self, doing: str) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(
+                f"The run folder {self.path} must be one that fireassay can {doing}.",
+                got=f"{error}",
+                do="Check free space, permissions, and that it is a run folder; what is "
+                "already done is kept.",
+            ) from error
+
+
+def _decoded(content: str | bytes) -> Any:
+    if isinstance(content, bytes):
+        if not content.startswith(_ZIP):
+            raise DataError("Expected a stored result.", got=f"{content[:8]!r}")
+        return codec.from_bytes(content)
+    return codec.decode(strict_json.loads(content), {})
