@@ -2,12 +2,21 @@
 
 from fireassay.classifiers.adapt import as_classifier
 from fireassay.classifiers.base import BaseClassifier
+from fireassay.classifiers.maite_adapter import MaiteArrays, maite_arrays
+from fireassay.classifiers.probe import ProbeResult, probe
 from fireassay.classifiers.protocol import ActivationClassifier, Classifier, GradientClassifier
+from fireassay.classifiers.temperature import TemperatureScaled, calibrate
 
 __all__ = [
     "ActivationClassifier",
     "BaseClassifier",
     "Classifier",
     "GradientClassifier",
+    "MaiteArrays",
+    "ProbeResult",
+    "TemperatureScaled",
     "as_classifier",
+    "calibrate",
+    "maite_arrays",
+    "probe",
 ]

@@ -47,7 +47,7 @@ def as_array(raw: Any) -> NDArray[Any]:
     if _several_outputs(raw):
         raise ModelError(
             "A classifier must return one array with a row per input and a column per class.",
-            got=f"{len(raw)} outputs of shapes {', '.join(str(np.shape(part)) for part in raw[:4])}",
+            got=f"{len(raw)} outputs, the first of shape {np.shape(raw[0])}",
             do="Multi-output models and detectors are not supported; pass a function that "
             "returns the probabilities of one output.",
         )

@@ -52,6 +52,7 @@ class BaseClassifier:
     """
 
     pads_blocks: bool = True
+    has_fixed_batch: bool = False
 
     def __init__(
         self,
@@ -177,17 +178,19 @@ class BaseClassifier:
         call: Callable[..., tuple[NDArray[Any], ...]],
         *arrays: NDArray[Any],
         gradients_per_row: int = 0,
+        size: int | Literal["own"] | None = "own",
     ) -> list[NDArray[Any]]:
         """Send arrays of equal length block by block, and join what comes back."""
         n = len(arrays[0])
-        size = n if self.batch_size is None else self.batch_size
+        batch_size = self.batch_size if size == "own" else size
+        rows = n if batch_size is None else batch_size
         self._reserve(n, gradients_per_row)
         answered: list[tuple[NDArray[Any], ...]] = []
         sent = 0
         try:
-            for start in range(0, n, size):
-                stop = min(start + size, n)
-                padding = size - (stop - start) if self.pads_blocks and self.batch_size else 0
+            for start in range(0, n, rows):
+                stop = min(start + rows, n)
+                padding = rows - (stop - start) if self.pads_blocks else 0
                 blocks = [_block(array, start, stop, padding) for array in arrays]
                 sent = stop
                 parts = self._ask(call, blocks, start, stop)
@@ -276,12 +279,11 @@ def _block(array: NDArray[Any], start: int, stop: int, padding: int) -> NDArray[
 
 
 def _refuse_text(X: ArrayLike) -> None:
-    dtype = getattr(X, "dtype", None)
-    first = X[0] if isinstance(X, list | tuple) and len(X) else None
-    text = isinstance(X, str) or isinstance(first, str) or getattr(dtype, "kind", "") in "US"
-    if not text and getattr(dtype, "kind", "") == "O" and getattr(X, "ndim", 0) == 1:
-        text = isinstance(np.asarray(X)[:1].tolist()[0] if len(np.asarray(X)) else None, str)
-    if text:
+    kind = getattr(getattr(X, "dtype", None), "kind", None)
+    first: Any = X
+    if isinstance(X, list | tuple) or (kind == "O" and getattr(X, "ndim", 0) == 1):
+        first = next(iter(X), None)  # type: ignore[arg-type]
+    if isinstance(first, str) or kind in ("U", "S"):
         raise DataError(
             SUPPORTED,
             got="text",

@@ -75,7 +75,7 @@ class GradientClassifier(Classifier, Protocol):
     def loss_gradient(
         self, X: ArrayLike, y: Sequence[int] | NDArray[np.int64]
     ) -> tuple[FloatArray, NDArray[Any]]:
-        """Logits ``(n, k)`` and the gradient of the cross-entropy to class *index* ``y``, shape of X."""
+        """Logits ``(n, k)`` and the gradient of the cross-entropy to class *index* ``y``, as X."""
         ...
 
     def logit_gradients(

@@ -1,0 +1,246 @@
+"""One HTTP request that cannot hang, flood, wander off or give a token away."""
+
+import http.client
+import math
+import os
+import socket
+import ssl
+import threading
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+from fireassay.core.errors import ModelError, ParameterError
+from fireassay.core.validation import check_integer, check_real
+from fireassay.version import __version__
+
+_TRY_AGAIN = frozenset((429, 500, 502, 503, 504))
+_MOST_REDIRECTS = 3
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True)
+class Transport:
+    """How requests are sent.
+
+    Parameters
+    ----------
+    url
+        ``http://`` or ``https://``, without user name and password.
+    token_env
+        Name of the environment variable that holds the bearer token; read at each request,
+        never stored.
+    timeout_s
+        Seconds for one request in all, however slowly the server sends.
+    retries
+        Further attempts after 429, 500, 502, 503, 504, timeouts and broken connections.
+    backoff_s
+        First pause; doubled each time. A Retry-After header takes its place.
+    max_wait_s
+        Longest pause that is accepted.
+    max_bytes
+        Largest accepted answer.
+    """
+
+    url: str
+    token_env: str | None = None
+    timeout_s: float = 30.0
+    retries: int = 4
+    backoff_s: float = 0.5
+    max_wait_s: float = 60.0
+    max_bytes: int = 64 * 2**20
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ParameterError(
+                "A server's address must start with http:// or https://.", got=repr(self.shown)
+            )
+        if parts.username is not None or parts.password is not None:
+            raise ParameterError(
+                "A server's address must not contain a user name or password.",
+                do="Put a token into an environment variable and pass its name as token_env=.",
+            )
+        check_real(self.timeout_s, "timeout_s", low=0)
+        check_integer(self.retries, "retries")
+
+    @property
+    def shown(self) -> str:
+        """The address without user, password and query, for messages and hashes."""
+        parts = urlsplit(self.url)
+        host = parts.hostname or ""
+        port = "" if parts.port is None else f":{parts.port}"
+        return f"{parts.scheme}://{host}{port}{parts.path}"
+
+    def request(self, method: str, url: str, body: bytes | None = None) -> bytes:
+        """The body of a successful answer.
+
+        Raises
+        ------
+        ModelError
+            If the server keeps failing, redirects elsewhere, or sends too much.
+        """
+        token = self._token()
+        for attempt in range(self.retries + 1):
+            try:
+                status, headers, content = self._attempt(method, url, body, token)
+            except ssl.SSLCertVerificationError as failure:
+                raise ModelError(
+                    f"The certificate of {self.shown} must be valid.", got=failure.verify_message
+                ) from None
+            except (OSError, http.client.HTTPException) as failure:
+                problem, pause = f"{type(failure).__name__}: {failure}", None
+            else:
+                if status == 200:
+                    return content
+                problem = f"status {status}: {_excerpt(content)}"
+                pause = _retry_after(headers.get("Retry-After"))
+                if status not in _TRY_AGAIN:
+                    raise self._failed(problem, token, attempt)
+            wait = self.backoff_s * 2**attempt if pause is None else pause
+            if attempt == self.retries or wait > self.max_wait_s:
+                if pause is not None and wait > self.max_wait_s:
+                    problem += f" (the server asks to wait {wait:.0f} s)"
+                raise self._failed(problem, token, attempt)
+            time.sleep(wait)
+        raise AssertionError("unreachable")
+
+    def _token(self) -> str | None:
+        if self.token_env is None:
+            return None
+        token = os.environ.get(self.token_env, "").strip()
+        if not token:
+            raise ModelError(
+                f"The environment variable {self.token_env!r} must hold the server's token.",
+                got="nothing",
+                do=f"Run: export {self.token_env}=…",
+            )
+        return token
+
+    def _failed(self, problem: str, token: str | None, attempt: int) -> ModelError:
+        if token:
+            problem = problem.replace(token, "…")  # servers may echo what they were sent
+        again = f" after {attempt + 1} attempts" if attempt else ""
+        return ModelError(
+            f"The server {self.shown} must answer with status 200.",
+            got=f"{problem}{again}",
+            do="Check the address, the token (token_env=) and the server's log.",
+        )
+
+    def _attempt(
+        self, method: str, url: str, body: bytes | None, token: str | None
+    ) -> tuple[int, http.client.HTTPMessage, bytes]:
+        deadline = time.monotonic() + self.timeout_s
+        headers = {
+            "Accept": "application/json",
+            "User-Agent": f"fireassay/{__version__}",
+            "Connection": "close",
+        }
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        for _ in range(_MOST_REDIRECTS + 1):
+            status, answer_headers, content = self._exchange(method, url, body, headers, deadline)
+            if not 300 <= status < 400:
+                return status, answer_headers, content
+            url = self._followed(url, status, answer_headers.get("Location") or "")
+        raise ModelError(f"The server {self.shown} must answer.", got="endless redirects")
+
+    def _followed(self, url: str, status: int, location: str) -> str:
+        target = urljoin(url, location)
+        if status not in (307, 308) or _origin(urlsplit(target)) != _origin(urlsplit(self.url)):
+            raise ModelError(
+                f"The server {self.shown} must answer itself; data and tokens are not sent on.",
+                got=f"a redirect (status {status}) to {_without_query(target)}",
+                do="Pass the final address, if you trust it.",
+            )
+        return target
+
+    def _exchange(
+        self, method: str, url: str, body: bytes | None, headers: dict[str, str], deadline: float
+    ) -> tuple[int, http.client.HTTPMessage, bytes]:
+        parts = urlsplit(url)
+        remaining = max(0.001, deadline - time.monotonic())
+        kind = (
+            http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        )
+        connection = kind(parts.hostname or "", parts.port, timeout=remaining)
+        expired = threading.Event()
+        watchdog = threading.Timer(remaining, _cut, (connection, expired))
+        watchdog.daemon = True
+        watchdog.start()
+        try:
+            path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+            connection.request(method, path, body=body, headers=headers)
+            response = connection.getresponse()
+            return response.status, response.headers, self._read(response)
+        except (OSError, http.client.HTTPException, ValueError) as failure:
+            if isinstance(failure, ModelError):
+                raise
+            if expired.is_set() or isinstance(failure, TimeoutError):
+                raise TimeoutError(f"no whole answer within {self.timeout_s:g} s") from None
+            raise
+        finally:
+            watchdog.cancel()
+            connection.close()
+
+    def _read(self, response: http.client.HTTPResponse) -> bytes:
+        chunks: list[bytes] = []
+        size = 0
+        while chunk := response.read(_CHUNK):
+            size += len(chunk)
+            if size > self.max_bytes:
+                raise ModelError(
+                    f"An answer of {self.shown} must not exceed {self.max_bytes} bytes.",
+                    got="more",
+                    do="Send fewer rows a request (batch_size=).",
+                )
+            chunks.append(chunk)
+        if response.length:  # the connection ended before the announced length
+            raise http.client.IncompleteRead(b"".join(chunks), response.length)
+        return b"".join(chunks)
+
+
+def _cut(connection: http.client.HTTPConnection, expired: threading.Event) -> None:
+    """End an exchange from outside: a socket's own timeout starts anew with every byte."""
+    expired.set()
+    if connection.sock is not None:
+        try:
+            connection.sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            return  # already closed
+
+
+def _origin(parts: SplitResult) -> tuple[str, str | None, int]:
+    return parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _without_query(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"
+
+
+def _excerpt(content: bytes) -> str:
+    text = " ".join(content[:400].decode("utf-8", "replace").split())
+    return text[:200] or "no text"
+
+
+def _retry_after(value: str | None) -> float | None:
+    """Seconds in a Retry-After header: a number or a date.
+
+    >>> _retry_after("7"), _retry_after("soon"), _retry_after(None)
+    (7.0, None, None)
+    """
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            seconds = (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
+        except (TypeError, ValueError):
+            return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -1,0 +1,126 @@
+"""Does the model itself give the same answer twice?"""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.classifiers.base import BaseClassifier
+from fireassay.classifiers.protocol import FloatArray
+from fireassay.core.errors import ParameterError, ReproducibilityWarning
+from fireassay.core.validation import check_features, check_integer, check_real
+
+
+@dataclass(frozen=True)
+class ProbeResult:
+    """What a few rows, sent several times, say about a model.
+
+    Attributes
+    ----------
+    deterministic
+        The same rows sent twice gave the same bytes.
+    batch_invariant
+        Rows sent one by one gave the same probabilities as in one block (within ``tolerance``).
+    order_invariant
+        Rows sent in reverse order gave the same probabilities (within ``tolerance``).
+    repeat_difference, batch_difference, order_difference
+        The largest differences of a probability.
+    rows
+        Rows of X that were used.
+    queries
+        Rows sent in all; they count as ``probe_queries``.
+    """
+
+    deterministic: bool
+    batch_invariant: bool
+    order_invariant: bool
+    repeat_difference: float
+    batch_difference: float
+    order_difference: float
+    tolerance: float
+    rows: int
+    queries: int
+
+
+def probe(model: Any, X: ArrayLike, *, rows: int = 16, tolerance: float = 1e-5) -> ProbeResult:
+    """Send the first rows of X four times, in different ways, and compare the answers.
+
+    Looks at the bare model: adapters hide batch effects from the rest of fireassay by sending
+    blocks of one size. A model that answers differently each time cannot be hidden.
+
+    Parameters
+    ----------
+    model
+        An adapter made by `as_classifier`, or anything it takes; a temperature-scaled classifier
+        is probed inside.
+    X
+        Rows to use, at least one.
+    rows
+        How many rows to use at most.
+    tolerance
+        Difference of probabilities that counts as rounding.
+
+    Warns
+    -----
+    ReproducibilityWarning
+        If the model is not deterministic.
+    """
+    inner = _adapter(model)
+    check_integer(rows, "rows", low=1)
+    check_real(tolerance, "tolerance", low=0, inclusive="low")
+    chosen = inner._checked_input(check_features(X)[:rows])
+    with inner._probing():
+        before = inner.probe_queries
+        first = _sent(inner, chosen, inner.batch_size)
+        repeated = _sent(inner, chosen, inner.batch_size)
+        backwards = _sent(inner, chosen[::-1], inner.batch_size)[::-1]
+        alone = np.concatenate([_sent(inner, row[None], _alone(inner)) for row in chosen])
+        queries = inner.probe_queries - before
+    repeat, batch, order = (_furthest(first, other) for other in (repeated, alone, backwards))
+    result = ProbeResult(
+        deterministic=repeat == 0.0,
+        batch_invariant=batch <= tolerance,
+        order_invariant=order <= tolerance,
+        repeat_difference=repeat,
+        batch_difference=batch,
+        order_difference=order,
+        tolerance=tolerance,
+        rows=len(chosen),
+        queries=queries,
+    )
+    if not result.deterministic:
+        warnings.warn(
+            f"The model is not deterministic: the same rows differ by up to {repeat:.2g}. Results "
+            "cannot be repeated exactly; fix its random state or switch dropout off.",
+            ReproducibilityWarning,
+            stacklevel=2,
+        )
+    return result
+
+
+def _adapter(model: Any) -> BaseClassifier:
+    from fireassay.classifiers.adapt import as_classifier
+
+    inner: Any = as_classifier(model)
+    while not isinstance(inner, BaseClassifier) and hasattr(inner, "model"):
+        inner = inner.model
+    if not isinstance(inner, BaseClassifier):
+        raise ParameterError(
+            "Only classifiers made by as_classifier can be probed.", got=type(inner).__name__
+        )
+    return inner
+
+
+def _sent(model: BaseClassifier, rows: NDArray[Any], size: int | None) -> FloatArray:
+    return model._in_blocks(model._probabilities_of_block, rows, size=size)[0]
+
+
+def _alone(model: BaseClassifier) -> int | None:
+    """One row a call, unless the model takes blocks of one size only."""
+    return model.batch_size if model.has_fixed_batch else 1
+
+
+def _furthest(first: FloatArray, other: FloatArray) -> float:
+    return float(np.abs(first - other).max())

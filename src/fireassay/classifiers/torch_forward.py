@@ -1,0 +1,137 @@
+"""A torch module's forward pass: evaluation mode, one thread, the module left as it was."""
+
+import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from numpy.typing import NDArray
+
+from fireassay.classifiers import answers
+from fireassay.classifiers.base import BaseClassifier
+from fireassay.classifiers.fingerprint import fingerprint
+from fireassay.classifiers.torch_threads import one_thread
+from fireassay.core.errors import ModelError
+from fireassay.core.extras import require
+
+
+class TorchForward(BaseClassifier):
+    """A torch module read through its forward pass alone: evaluation mode, no gradients kept.
+
+    Runs on one thread; the module's training flags are put back after each call. Input rows are
+    converted to the module's own floating type and device.
+    """
+
+    def __init__(self, module: Any, *, device: str | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        if self.output == "labels" and self._classes is None:
+            raise ModelError(
+                "A module that returns labels needs its classes.",
+                do="Pass classes=[…] to as_classifier.",
+            )
+        self.device = device
+        self.module = module if device is None else self._moved(module, device)
+        self._eval_depth = 0
+        self._modes: list[tuple[Any, bool]] = []
+
+    def _raw(self, block: NDArray[Any]) -> Any:
+        torch = require("torch", "torch", "A torch model")
+        with self._quiet(), torch.no_grad():
+            return self._numpy(self._forward(self._tensor(block)))
+
+    # Inside one call ------------------------------------------------------------------------
+
+    def _forward(self, inputs: Any) -> Any:
+        output = self.module(inputs)
+        if not hasattr(output, "detach"):
+            answers.as_array(output)  # says what came instead of a tensor, if it has a name
+            raise ModelError(
+                "A torch classifier must return one tensor.", got=type(output).__name__
+            )
+        return output
+
+    def _tensor(self, block: NDArray[Any]) -> Any:
+        torch = require("torch", "torch", "A torch model")
+        parameter = next(self.module.parameters(), None)
+        if parameter is None:
+            parameter = next(self.module.buffers(), None)
+        dtype = torch.float32
+        if parameter is not None and parameter.dtype.is_floating_point:
+            dtype = parameter.dtype
+        device = "cpu" if parameter is None else parameter.device
+        return torch.from_numpy(block).to(device=device, dtype=dtype)
+
+    @staticmethod
+    def _numpy(tensor: Any) -> NDArray[Any]:
+        if tensor.dtype.is_floating_point and tensor.dtype.itemsize < 4:
+            tensor = tensor.float()
+        array: NDArray[Any] = tensor.detach().cpu().numpy()
+        return array
+
+    @contextmanager
+    def _quiet(self) -> Iterator[None]:
+        """Evaluation mode and one thread; both as before when the last caller leaves."""
+        with self._lock:
+            if self._eval_depth == 0:
+                self._modes = [(m, True) for m in self.module.modules() if m.training]
+                if self._modes:
+                    self.module.eval()
+            self._eval_depth += 1
+        try:
+            with one_thread():
+                yield
+        finally:
+            with self._lock:
+                self._eval_depth -= 1
+                if self._eval_depth == 0:
+                    for module, training in self._modes:
+                        module.training = training
+                    self._modes = []
+
+    @staticmethod
+    def _moved(module: Any, device: str) -> Any:
+        """The module on a device; a copy, so that the user's own stays where it is."""
+        torch = require("torch", "torch", "A torch model")
+        parameter = next(module.parameters(), None)
+        try:
+            target = torch.device(device)
+            torch.zeros(1, device=target)
+        except (RuntimeError, AssertionError, NotImplementedError) as failure:
+            raise ModelError(
+                "The 'device' parameter must name a device of this machine.",
+                got=f"{device!r} ({str(failure).splitlines()[0][:200]})",
+                do="Use device='cpu', or leave it out to stay where the module is.",
+            ) from failure
+        if parameter is None or parameter.device == target:
+            return module
+        return copy.deepcopy(module).to(target)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        state.update(_eval_depth=0, _modes=[])
+        return state
+
+    def _content_hash(self) -> str:
+        return module_fingerprint(self.module)
+
+    def _described(self) -> str:
+        return type(self.module).__name__
+
+
+def module_fingerprint(module: Any) -> str:
+    """SHA-256 of a module's structure, code, settings, parameters and buffers."""
+    skipped = {"training", "_parameters", "_buffers", "_modules"}
+    parts: list[Any] = [repr(module)]
+    for name, part in module.named_modules():
+        settings = {
+            key: value
+            for key, value in vars(part).items()
+            if key not in skipped and isinstance(value, bool | int | float | str | tuple | list)
+        }
+        kind = type(part)
+        parts.append((name, kind.__module__, kind.__qualname__, settings))
+        if not kind.__module__.startswith("torch."):
+            parts.append(kind.forward)
+    parts.extend(module.named_parameters())
+    parts.extend(module.named_buffers())
+    return fingerprint(parts)
