@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fireassay.classifiers import as_classifier
     from fireassay.core import Assumption, Claim, Estimate, Evidence, FireassayError
     from fireassay.core.codec import load
-    from fireassay.report import Report
+    from fireassay.report import Report, assert_gate
 
 _HOME = {
     "Assumption": "fireassay.core",
@@ -22,11 +22,27 @@ _HOME = {
     "Evidence": "fireassay.core",
     "FireassayError": "fireassay.core",
     "Report": "fireassay.report",
+    "assert_gate": "fireassay.report",
     "as_classifier": "fireassay.classifiers",
     "evaluate": "fireassay.assessment",
     "load": "fireassay.core.codec",
 }
-_PACKAGES = ("attacks", "curation", "data", "discovery", "reliability", "statistics")
+_PACKAGES = (
+    "ambiguity",
+    "attacks",
+    "classifiers",
+    "core",
+    "curation",
+    "data",
+    "discovery",
+    "engine",
+    "networks",
+    "reliability",
+    "report",
+    "statistics",
+    "supervision",
+    "survival",
+)
 
 __all__ = [
     "Assumption",
@@ -37,6 +53,7 @@ __all__ = [
     "Report",
     "__version__",
     "as_classifier",
+    "assert_gate",
     "evaluate",
     "load",
 ]

@@ -15,7 +15,7 @@ from fireassay.core import (
     Provenance,
     Table,
 )
-from fireassay.report import Report
+from fireassay.report import Report, result_schema
 
 HOSTILE = "</script><script>alert(1)</script> {{7*7}} =cmd() & \" ' \x00 \ud83d\ude00"
 HOSTILE = HOSTILE.encode("utf-16", "surrogatepass").decode("utf-16")
@@ -57,6 +57,8 @@ def test_hostile_names_are_shown_as_text(tmp_path):
     assert "<script>alert(1)</script> {{7*7}}" in page.text
     ElementTree.fromstring(report.to_junit(tmp_path / "r.xml").read_text())
     assert json.loads(report.to_json(tmp_path / "r.json").read_text())["title"] == HOSTILE
+    card = report.to_model_card(tmp_path / "card.md").read_text()
+    assert "<script>" not in card.split("---", 2)[2]
     for line in report.to_gsn(tmp_path / "r.yaml").read_text().splitlines():
         key, _, value = line.strip().partition(": ")
         if key == "text":
@@ -115,3 +117,28 @@ def test_junit_counts_failures_errors_and_skips(tmp_path):
 def test_one_answer_per_question():
     with pytest.raises(ParameterError, match="one answer per question"):
         Report([full(), full()])
+
+
+def test_the_published_schema_fits_what_is_written(tmp_path):
+    jsonschema = pytest.importorskip("jsonschema")
+    parts = [full(), full_nan("discovery"), Evidence.failed("survival", "x")]
+    document = json.loads(Report(parts).to_json(tmp_path / "r.json").read_text())
+    jsonschema.validate(document, result_schema())
+    document["parts"]["survival"]["status"] = "passed"
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document, result_schema())
+
+
+def full_nan(question):
+    nothing = Estimate(float("nan"), float("nan"), float("inf"), 0.95, 0, "m")
+    return Evidence(question, "h", estimates={"x": nothing})
+
+
+def test_the_card_lists_numbers_and_metadata(tmp_path):
+    card = Report([full(), full_nan("discovery")], title="t: x").to_model_card(tmp_path / "c.md")
+    text = card.read_text()
+    head, body = text.split("---\n")[1:3]
+    assert '- name: "t: x"' in head
+    assert "value: 0.1" in head
+    assert "nan" not in head
+    assert "| fine | 0.1 | 0 to 0.2 | 0.95 | 3 | fine |" in body

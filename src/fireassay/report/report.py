@@ -12,6 +12,7 @@ from fireassay.report.gates import Gate, Verdict, judge, parse_gates
 from fireassay.report.gsn import to_gsn
 from fireassay.report.html import to_html
 from fireassay.report.junit import to_junit
+from fireassay.report.model_card import to_model_card
 
 Gates = Mapping[str, Mapping[str, float]] | Iterable[Gate]
 
@@ -74,6 +75,10 @@ class Report:
     def to_gsn(self, path: str | Path) -> Path:
         """Goal Structuring Notation as YAML (drawn by gsn2x)."""
         return _write(path, to_gsn(self.parts, self.title))
+
+    def to_model_card(self, path: str | Path) -> Path:
+        """A Markdown model card with the ``model-index`` metadata that model hubs read."""
+        return _write(path, to_model_card(self.parts, self.title))
 
     def _repr_html_(self) -> str:
         from html import escape

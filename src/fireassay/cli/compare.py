@@ -1,0 +1,49 @@
+"""``fireassay compare``: what changed from one run to another."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fireassay.cli.console import emit_json, say
+from fireassay.cli.options import Json
+
+
+def compare(
+    runs: Annotated[list[Path], typer.Argument(help="Two or more run folders, oldest first.")],
+    json: Json = False,
+) -> None:
+    """Show differences with intervals, each run against the first, and what changed around them.
+
+    Example: fireassay compare run-v1 run-v2
+    """
+    from fireassay.assessment.run_folder import result_path
+    from fireassay.core import ParameterError
+    from fireassay.report import Report, compare_reports
+
+    if len(runs) < 2:
+        raise ParameterError("compare needs at least two runs.", got=f"{len(runs)}")
+    reports = [Report.from_json(result_path(run)) for run in runs]
+    found = {}
+    for run, report in zip(runs[1:], reports[1:], strict=True):
+        comparison = compare_reports(reports[0], report)
+        found[str(run)] = {
+            "differences": comparison.frame().to_dict("records"),
+            "changed": comparison.changed,
+            "only_before": comparison.only_before,
+            "only_after": comparison.only_after,
+        }
+        if json:
+            continue
+        say(f"{runs[0]} → {run}")
+        for change in comparison.changed:
+            say(f"  changed: {change}")
+        for d in comparison.differences:
+            mark = "*" if d.clear else " "
+            name = f"{d.part}.{d.number}"
+            say(f"{mark} {name:<34} {d.before.value:.4g} → {d.after.value:.4g}  change {d.change}")
+        for title, names in (("gone", comparison.only_before), ("new", comparison.only_after)):
+            if names:
+                say(f"  {title}: {', '.join(names)}")
+    if json:
+        emit_json(found)

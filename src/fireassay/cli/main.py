@@ -1,0 +1,62 @@
+"""The program: ``fireassay COMMAND``. Scientific libraries load only when a command needs them."""
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from fireassay.cli.check import check
+from fireassay.cli.compare import compare
+from fireassay.cli.console import say, warn
+from fireassay.cli.demo import demo
+from fireassay.cli.doctor import doctor
+from fireassay.cli.init import init
+from fireassay.cli.plan import plan
+from fireassay.cli.report import report
+from fireassay.cli.run import run
+from fireassay.version import __version__
+
+USAGE_ERROR = 2
+
+
+class Commands(TyperGroup):
+    """Turns the library's errors into one readable message and exit code 2."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the chosen command."""
+        # Bad input is a message, not a traceback; a bug still shows its traceback.
+        from fireassay.core.errors import FireassayError
+
+        try:
+            return super().invoke(ctx)
+        except FireassayError as error:
+            warn(f"Error: {error}")
+            raise typer.Exit(USAGE_ERROR) from error
+
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    help="Test a trained classifier before anyone relies on it. Start with: fireassay demo",
+)
+
+for command in (demo, init, plan, run, check, report, compare, doctor):
+    app.command()(command)
+
+
+def _version(value: bool) -> None:
+    if value:
+        say(f"fireassay {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Test a trained classifier before anyone relies on it. Start with: fireassay demo."""
+    del version

@@ -1,0 +1,132 @@
+"""Two or more runs side by side: differences with intervals, and what changed."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+from scipy.special import ndtri
+
+from fireassay.core import Estimate, Evidence, ParameterError, Result
+from fireassay.report.report import Report
+
+METHOD = "MOVER: the two intervals combined, runs taken as independent"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One number in two runs."""
+
+    part: str
+    number: str
+    before: Estimate
+    after: Estimate
+    change: Estimate
+
+    @property
+    def clear(self) -> bool:
+        """Whether the interval of the change excludes zero."""
+        return self.change.low > 0 or self.change.high < 0
+
+
+@dataclass(frozen=True)
+class Comparison(Result):
+    """A run against the one before: numbers that both have, and what changed around them."""
+
+    differences: tuple[Difference, ...]
+    changed: tuple[str, ...]
+    only_before: tuple[str, ...]
+    only_after: tuple[str, ...]
+
+    def frame(self) -> pd.DataFrame:
+        """One row per number: before, after, change with its interval."""
+        rows = [
+            {
+                "part": d.part,
+                "number": d.number,
+                "before": d.before.value,
+                "after": d.after.value,
+                "change": d.change.value,
+                "low": d.change.low,
+                "high": d.change.high,
+                "clear": d.clear,
+            }
+            for d in self.differences
+        ]
+        columns = ["part", "number", "before", "after", "change", "low", "high", "clear"]
+        return pd.DataFrame(rows, columns=columns)
+
+
+def compare_reports(before: Report, after: Report) -> Comparison:
+    """Numbers that both runs have, with the interval of their difference.
+
+    Runs on the same rows are positively correlated, so this interval (which takes them as
+    independent) is wider than a paired one: it never claims a change that a paired one would deny.
+    """
+    old, new = ({part.question: part for part in report.parts} for report in (before, after))
+    differences = [
+        _difference(part, name, old[part].estimates[name], new[part].estimates[name])
+        for part in old
+        if part in new
+        for name in old[part].estimates
+        if name in new[part].estimates
+    ]
+    names_old, names_new = _names(old), _names(new)
+    return Comparison(
+        tuple(differences),
+        tuple(_changes(old, new)),
+        tuple(sorted(names_old - names_new)),
+        tuple(sorted(names_new - names_old)),
+    )
+
+
+def _difference(part: str, number: str, before: Estimate, after: Estimate) -> Difference:
+    value = after.value - before.value
+    n = min(before.n, after.n)
+    if before.is_bound or after.is_bound or not math.isfinite(value):
+        # A bound has no interval of its own: the change is shown, not judged.
+        change = Estimate(value, -math.inf, math.inf, after.confidence, n, "bound, not judged")
+        return Difference(part, number, before, after, change)
+    if before.confidence != after.confidence:
+        before = _at_confidence(before, after.confidence)
+    low = value - math.hypot(after.value - after.low, before.high - before.value)
+    high = value + math.hypot(after.high - after.value, before.value - before.low)
+    change = Estimate(value, low, high, after.confidence, n, METHOD)
+    return Difference(part, number, before, after, change)
+
+
+def _at_confidence(estimate: Estimate, confidence: float) -> Estimate:
+    """An interval stretched to another confidence on the normal scale."""
+    factor = float(ndtri((1 + confidence) / 2) / ndtri((1 + estimate.confidence) / 2))
+    low = estimate.value - factor * (estimate.value - estimate.low)
+    high = estimate.value + factor * (estimate.high - estimate.value)
+    return Estimate(estimate.value, low, high, confidence, estimate.n, estimate.method)
+
+
+def _names(parts: Mapping[str, Evidence]) -> set[str]:
+    return {f"{part}.{name}" for part, item in parts.items() for name in item.estimates}
+
+
+def _changes(old: Mapping[str, Evidence], new: Mapping[str, Evidence]) -> list[str]:
+    """What differs in data, model, seed, versions or status."""
+    if not old or not new:
+        raise ParameterError("Both runs must have at least one part.", got="an empty run")
+    found = []
+    for part in sorted(set(old) & set(new)):
+        before, after = old[part], new[part]
+        if before.status != after.status:
+            found.append(f"{part}: {before.status}, now {after.status}")
+        a, b = before.provenance, after.provenance
+        if a is None or b is None:
+            continue
+        if a.model_sha256 != b.model_sha256:
+            found.append(f"{part}: another model")
+        if a.data_sha256 != b.data_sha256:
+            found.append(f"{part}: other data")
+        if a.seed != b.seed:
+            found.append(f"{part}: seed {a.seed}, now {b.seed}")
+        for name in sorted(set(a.versions) | set(b.versions)):
+            was, now = a.versions.get(name, "none"), b.versions.get(name, "none")
+            if was != now:
+                found.append(f"{part}: {name} {was}, now {now}")
+    return found

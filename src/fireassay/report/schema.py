@@ -1,0 +1,95 @@
+"""The JSON Schema of ``result.json``, for tools in any language."""
+
+from typing import Any
+
+from fireassay.report.document import SCHEMA_VERSION
+
+_TEXT = {"type": "string"}
+_NUMBER = {
+    "oneOf": [
+        {"type": "number"},
+        {
+            "type": "object",
+            "properties": {"$float": {"enum": ["nan", "inf", "-inf"]}},
+            "required": ["$float"],
+            "additionalProperties": False,
+        },
+    ]
+}
+
+
+def result_schema() -> dict[str, Any]:
+    """JSON Schema (draft 2020-12) that every ``result.json`` satisfies."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "fireassay result",
+        **_object(
+            {
+                "schema_version": {"const": SCHEMA_VERSION},
+                "title": _TEXT,
+                "order": {"type": "array", "items": _TEXT},
+                "parts": {"type": "object", "additionalProperties": _part()},
+            }
+        ),
+    }
+
+
+def _part() -> dict[str, Any]:
+    estimate = _object(
+        {
+            "value": _NUMBER,
+            "low": _NUMBER,
+            "high": _NUMBER,
+            "confidence": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+            "n": {"type": "integer", "minimum": 0},
+            "method": _TEXT,
+        }
+    )
+    claim = _object({"text": _TEXT, "holds": {"type": ["boolean", "null"]}})
+    assumption = _object(
+        {
+            "statement": _TEXT,
+            "status": {"enum": ["supported", "contradicted", "untestable"]},
+            "check": _TEXT,
+        }
+    )
+    table = _object(
+        {
+            "columns": {"type": "array", "items": _TEXT},
+            "rows": {"type": "array", "items": {"type": "array"}},
+            "caption": _TEXT,
+        }
+    )
+    provenance = _object(
+        {
+            "seed": {"type": "integer", "minimum": 0},
+            "model_sha256": {"type": ["string", "null"]},
+            "data_sha256": {"type": ["string", "null"]},
+            "queries": {"type": "integer", "minimum": 0},
+            "labels": {"type": "integer", "minimum": 0},
+            "versions": {"type": "object", "additionalProperties": _TEXT},
+            "host": {"type": "object"},
+        }
+    )
+    return _object(
+        {
+            "headline": _TEXT,
+            "status": {"enum": ["done", "failed", "not available"]},
+            "reason": _TEXT,
+            "claims": {"type": "array", "items": claim},
+            "estimates": {"type": "object", "additionalProperties": estimate},
+            "assumptions": {"type": "array", "items": assumption},
+            "tables": {"type": "object", "additionalProperties": table},
+            "limits": {"type": "array", "items": _TEXT},
+            "provenance": {"oneOf": [provenance, {"type": "null"}]},
+        }
+    )
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": sorted(properties),
+        "additionalProperties": False,
+    }

@@ -1,0 +1,78 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fireassay.core import Estimate, Evidence, ParameterError, Provenance
+from fireassay.report import Report, assert_gate, compare_reports
+
+
+def share(hits, n, confidence=0.95):
+    ci = stats.binomtest(hits, n).proportion_ci(confidence, method="wilson")
+    return Estimate(hits / n, ci.low, ci.high, confidence, n, "Wilson")
+
+
+def run(estimate, seed=0, model="a", **more):
+    provenance = Provenance(seed=seed, model_sha256=model, data_sha256="d")
+    return Report(
+        [Evidence("accuracy", "h", estimates={"error": estimate, **more}, provenance=provenance)]
+    )
+
+
+def test_the_difference_is_newcombes_interval():
+    # Newcombe (1998), method 10, example (a): 56/70 against 48/80 gives 0.0524 to 0.3339.
+    change = compare_reports(run(share(48, 80)), run(share(56, 70))).differences[0].change
+    assert change.value == pytest.approx(0.2)
+    assert (change.low, change.high) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+
+
+@pytest.mark.slow
+def test_the_difference_covers():
+    rng = np.random.default_rng(0)
+    misses, repeats = 0, 400
+    for _ in range(repeats):
+        before, after = rng.binomial(200, 0.2), rng.binomial(300, 0.15)
+        change = compare_reports(run(share(before, 200)), run(share(after, 300))).differences[0]
+        misses += not change.change.low <= -0.05 <= change.change.high
+    assert misses <= stats.binom.ppf(0.999, repeats, 0.05)
+
+
+def test_what_changed_is_said():
+    found = compare_reports(
+        run(share(1, 10)), run(share(2, 10), seed=1, model="b", extra=share(1, 10))
+    )
+    assert set(found.changed) == {"accuracy: another model", "accuracy: seed 0, now 1"}
+    assert found.only_after == ("accuracy.extra",)
+    assert found.frame().loc[0, "after"] == 0.2
+
+
+def test_a_bound_is_shown_but_not_judged():
+    found = compare_reports(
+        run(Estimate.bound(0.1, 0.9, 5, "m")), run(Estimate.bound(0.2, 0.9, 5, "m"))
+    )
+    assert found.differences[0].change.value == pytest.approx(0.1)
+    assert not found.differences[0].clear
+
+
+def test_other_confidence_is_brought_to_the_same():
+    found = compare_reports(run(share(10, 100, 0.8)), run(share(10, 100, 0.95)))
+    same = compare_reports(run(share(10, 100)), run(share(10, 100)))
+    assert found.differences[0].change.low == pytest.approx(
+        same.differences[0].change.low, abs=0.01
+    )
+
+
+def test_assert_gate_in_a_test_suite():
+    evidence = run(share(10, 100)).parts[0]
+    assert_gate(evidence, error=0.5)
+    assert_gate(evidence, min={"accuracy.error": 0.01})
+    with pytest.raises(AssertionError, match="upper end"):
+        assert_gate(evidence, error=0.1)
+    with pytest.raises(AssertionError, match="not enough evidence"):
+        assert_gate(Evidence.not_available("reliability", "no labels"), pmi_upper=0.1)
+    with pytest.raises(ParameterError):
+        assert_gate(evidence)
+    nothing = Estimate(math.nan, math.nan, math.nan, 0.9, 0, "m")
+    with pytest.raises(AssertionError, match="not estimable"):
+        assert_gate(run(nothing), error=0.1)
