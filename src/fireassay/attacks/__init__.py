@@ -1,0 +1,27 @@
+"""Attacks: batched over samples, with exact counts, hard limits and a status for every sample."""
+
+from fireassay.attacks.art import ArtAttack, art
+from fireassay.attacks.bim import bim
+from fireassay.attacks.boundary import boundary
+from fireassay.attacks.deepfool import deepfool
+from fireassay.attacks.fgm import fgm
+from fireassay.attacks.hopskipjump import hopskipjump
+from fireassay.attacks.pgd import pgd
+from fireassay.attacks.registry import TABLE, AttackRow, make, names
+from fireassay.attacks.result import AttackResult
+
+__all__ = [
+    "TABLE",
+    "ArtAttack",
+    "AttackResult",
+    "AttackRow",
+    "art",
+    "bim",
+    "boundary",
+    "deepfool",
+    "fgm",
+    "hopskipjump",
+    "make",
+    "names",
+    "pgd",
+]

@@ -1,0 +1,186 @@
+"""Attacks of the Adversarial Robustness Toolbox (ART) behind the same result."""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.attacks.result import AttackResult
+from fireassay.attacks.target import Target
+from fireassay.core.errors import ModelError, ParameterError
+from fireassay.core.extras import require
+from fireassay.core.seeds import derived_seed
+
+
+@dataclass(frozen=True)
+class ArtAttack:
+    """One evasion attack of ART with its parameters; call it like any other attack.
+
+    Samples are attacked one at a time, because that is the only way to know what each of them
+    cost. ART does not say when a sample fell, so the failure lies anywhere between the first
+    prediction and the last query.
+    """
+
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(
+        self,
+        model: Any,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        norm: str = "l2",
+        *,
+        eps: float | None = None,
+        seed: int = 0,
+    ) -> AttackResult:
+        """Attack each sample; ``norm`` is the one in which the distance is reported.
+
+        ``eps`` is the largest distance that counts as a success, not ART's parameter of that name:
+        that one goes into `art`.
+        """
+        target = Target(f"art:{self.name}", model, X, y, norm=norm, seed=seed, eps=eps)
+        rows = target.begin(np.arange(target.n))
+        estimator = _estimator(target)
+        with _quiet():
+            attack = _attack_class(self.name, estimator)(estimator, **self._arguments())
+        for row, rng in zip(rows, target.generators(rows), strict=True):
+            sample = np.array([row])
+            estimator.row = sample
+            shaped = target.original[sample].reshape(1, *estimator.input_shape)
+            one_hot = np.zeros((1, estimator.nb_classes), dtype=np.float32)
+            one_hot[0, target.goal[row]] = 1.0
+            with _quiet(), _global_seed(int(rng.integers(2**32))):
+                found = attack.generate(x=shaped.astype(np.float32), y=one_hot)
+            found = np.asarray(found, dtype=np.float64).reshape(1, -1)
+            point = target.inside(np.where(np.isfinite(found), found, 0.0), sample)
+            target.check(point, sample)
+        return target.result()
+
+    def _arguments(self) -> dict[str, Any]:
+        arguments = dict(self.parameters)
+        arguments.setdefault("verbose", False)
+        return arguments
+
+
+def art(name: str, **parameters: Any) -> ArtAttack:
+    """An evasion attack of ART by the name of its class: ``art("PixelAttack", th=3)(model, X, y)``.
+
+    ``parameters`` go to ART as they are. The model's inputs and answers are float32 on ART's side.
+    """
+    return ArtAttack(name, parameters)
+
+
+def _attack_class(name: str, estimator: Any) -> Any:
+    evasion = require("art.attacks.evasion", "attacks", f"The attack art:{name}")
+    found = getattr(evasion, name, None)
+    if not isinstance(found, type):
+        raise ParameterError("art() takes the name of an evasion attack of ART.", got=repr(name))
+    missing = [
+        kind.__name__
+        for kind in getattr(found, "_estimator_requirements", ())
+        if not isinstance(estimator, kind)
+    ]
+    if missing:
+        raise ModelError(
+            f"The attack {name} needs a model that gives {', '.join(missing)}.",
+            got=type(estimator).__name__,
+            do="Wrap a model with gradients (a torch module), or take a decision-based attack.",
+        )
+    return found
+
+
+def _estimator(target: Target) -> Any:
+    """The target as an ART estimator; every row ART asks about is booked on the current sample."""
+    require("art", "attacks", "An attack of ART")
+    from art.estimators.classification.classifier import ClassGradientsMixin, ClassifierMixin
+    from art.estimators.estimator import BaseEstimator, LossGradientsMixin, NeuralNetworkMixin
+
+    n_classes = len(target.model.classes)
+    shape = (*target.shape, 1) if len(target.shape) == 2 else target.shape
+    first = len(shape) == 3 and shape[0] in (1, 3) and shape[2] not in (1, 3)
+    bounded = bool(np.isfinite(target.low) and np.isfinite(target.high))
+
+    class DecisionEstimator(ClassifierMixin, NeuralNetworkMixin, BaseEstimator):  # type: ignore[misc]
+        """Probabilities only."""
+
+        row = np.array([0])
+        input_shape = shape
+
+        def __init__(self) -> None:
+            clip = (float(target.low), float(target.high)) if bounded else None
+            super().__init__(model=None, clip_values=clip, channels_first=first)
+            self.nb_classes = n_classes
+
+        def predict(self, x: NDArray[Any], **_: Any) -> NDArray[np.float32]:
+            points, rows = self._points(x)
+            return target.probabilities(points, rows).astype(np.float32)
+
+        def _points(self, x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+            rows = np.repeat(self.row, len(x))
+            return target.inside(np.asarray(x).reshape(len(x), -1), rows), rows
+
+        def fit(self, *_: Any, **__: Any) -> None:
+            raise NotImplementedError
+
+        def fit_generator(self, *_: Any, **__: Any) -> None:
+            raise NotImplementedError
+
+        def get_activations(self, *_: Any, **__: Any) -> None:
+            raise NotImplementedError
+
+        def loss(self, *_: Any, **__: Any) -> None:
+            raise NotImplementedError
+
+        def compute_loss(self, *_: Any, **__: Any) -> None:
+            raise NotImplementedError
+
+    class GradientEstimator(  # type: ignore[misc]
+        ClassGradientsMixin, LossGradientsMixin, DecisionEstimator
+    ):
+        """Probabilities and gradients."""
+
+        def loss_gradient(self, x: NDArray[Any], *_: Any, **__: Any) -> NDArray[np.float32]:
+            points, rows = self._points(x)
+            gradient = target.loss_gradient(points, rows)[1]
+            return gradient.reshape(x.shape).astype(np.float32)
+
+        def class_gradient(
+            self, x: NDArray[Any], label: Any = None, **_: Any
+        ) -> NDArray[np.float32]:
+            points, rows = self._points(x)
+            columns = np.arange(n_classes) if label is None else np.atleast_1d(label)
+            wanted = (
+                np.broadcast_to(columns, (len(x), n_classes))
+                if label is None
+                else (np.broadcast_to(columns, len(x))[:, None])
+            )
+            wanted = np.array(wanted, dtype=np.int64)
+            gradients = target.logit_gradients(points, rows, wanted)[1]
+            return gradients.reshape(len(x), -1, *x.shape[1:]).astype(np.float32)
+
+    has_gradients = hasattr(type(target.model), "loss_gradient")
+    return GradientEstimator() if has_gradients else DecisionEstimator()
+
+
+@contextmanager
+def _global_seed(seed: int) -> Iterator[None]:
+    """ART draws from NumPy's global state: set it for one attack, then put it back."""
+    before = np.random.get_state()  # noqa: NPY002
+    np.random.seed(derived_seed(seed, "art") % 2**32)  # noqa: NPY002
+    try:
+        yield
+    finally:
+        np.random.set_state(before)  # noqa: NPY002
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """ART warns about its own dtypes and progress bars; its numbers are checked here instead."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield

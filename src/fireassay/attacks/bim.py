@@ -1,0 +1,55 @@
+"""Basic iterative method: fast gradient steps from the sample itself, inside a ball."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fireassay.attacks.result import AttackResult
+from fireassay.attacks.steepest import ascend
+from fireassay.attacks.target import Target
+from fireassay.core.validation import check_integer, check_real
+
+
+def bim(
+    model: Any,
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    norm: str = "linf",
+    eps: float = 0.1,
+    steps: int = 10,
+    *,
+    step_size: float | None = None,
+    mask: ArrayLike | None = None,
+    max_queries: int | None = None,
+    seed: int = 0,
+) -> AttackResult:
+    """Up to ``steps`` steps of the fast gradient method, each pulled back into the ball.
+
+    Parameters
+    ----------
+    model, X, y, norm, mask, max_queries
+        As in `fgm`.
+    eps
+        Radius of the ball, > 0.
+    steps
+        Most steps per sample, at least 1; a sample that falls takes no further step.
+    step_size
+        Length of a step; by default ``2.5 * eps / steps``, at most ``eps``.
+
+    Notes
+    -----
+    Kurakin et al. 2017. Deterministic: the seed only names the result.
+    """
+    eps = check_real(eps, "eps", low=0.0)
+    steps = check_integer(steps, "steps", low=1)
+    size = min(eps, 2.5 * eps / steps) if step_size is None else step_size
+    size = check_real(size, "step_size", low=0.0)
+    target = Target(
+        "bim", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask,
+        needs_gradients=True,
+    )  # fmt: skip
+    rows = np.arange(target.n) if target.labelled else target.begin(np.arange(target.n))
+    points = target.original.copy()
+    ascend(target, points, rows, eps, size, steps, from_samples=target.labelled)
+    return target.result()

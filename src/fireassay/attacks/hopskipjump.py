@@ -1,0 +1,182 @@
+"""HopSkipJump: from decisions alone, estimate the boundary's normal and walk towards the sample."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.attacks.bisection import along_line, along_semicircle, into_box
+from fireassay.attacks.result import NOT_FOUND, AttackResult
+from fireassay.attacks.start import Pool, find_starts, make_pool
+from fireassay.attacks.subspace import Subspace, make_subspace
+from fireassay.attacks.target import Index, Target
+from fireassay.core.errors import ParameterError
+from fireassay.core.validation import check_integer, check_real
+
+# Probes lie this far from the boundary, as a share of the distance to the sample.
+_PROBE_RADIUS = 0.05
+_FIRST_PROBES = 20
+# How much of the last normal is carried over; the boundary turns little between two steps.
+_MEMORY = 0.5
+_BLOCK_FLOATS = 2e7
+
+
+def hopskipjump(
+    model: Any,
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    norm: str = "l2",
+    max_queries: int = 500,
+    pool: Any = None,
+    subspace: str | int | None = None,
+    seed: int = 0,
+    *,
+    eps: float | None = None,
+    mask: ArrayLike | None = None,
+) -> AttackResult:
+    """Find a near misclassified point for each sample, asking the model for decisions only.
+
+    Parameters
+    ----------
+    model
+        A classifier, or anything `as_classifier` makes one of.
+    X, y
+        Samples and their labels; without ``y`` the attack is away from the predicted class.
+    norm
+        ``"l2"`` or ``"linf"``: the distance that is made small.
+    max_queries
+        Hard limit of queries per sample, with start and every check in it.
+    pool
+        Inputs to start from: the nearest one with another predicted class. An array (predicted
+        once, see ``shared_queries``) or a pair (array, predicted labels). Without it: noise.
+    subspace
+        None: all features. ``"dct"`` or an int: the lowest frequencies of images.
+    eps
+        If given, a sample falls only when a misclassified point lies within this distance, and its
+        search ends there.
+    mask
+        Booleans, True for features that may change (False: categorical or fixed ones).
+
+    Returns
+    -------
+    AttackResult
+        ``distance`` is inf where nothing was found and 0 where ``y`` shows the sample is wrong
+        already.
+
+    Notes
+    -----
+    Chen, Jordan and Wainwright 2020: the normal at a boundary point is estimated from decisions at
+    random points around it. For l2 the next boundary point is searched on the half circle through
+    the sample and the current point in the plane of the normal (Reza et al. 2023), on which every
+    point is nearer; for linf by their step and projection. Each estimate is averaged with the one
+    before. Without bounds, noise is drawn from the range of each feature in X.
+    """
+    if norm not in ("l2", "linf"):
+        raise ParameterError("The 'norm' of hopskipjump must be 'l2' or 'linf'.", got=repr(norm))
+    max_queries = check_integer(max_queries, "max_queries")
+    eps = None if eps is None else check_real(eps, "eps", low=0.0)
+    target = Target(
+        "hopskipjump", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps,
+        mask=mask,
+    )  # fmt: skip
+    space = make_subspace(subspace, target.shape, target.mask)
+    starts = make_pool(target, pool) if max_queries >= 2 else None
+    most_probes = _FIRST_PROBES * (1 + max_queries / 100)
+    block = max(1, int(_BLOCK_FLOATS / (most_probes * target.original.shape[1])))
+    for first in range(0, target.n, block):
+        _attack(target, space, starts, np.arange(first, min(first + block, target.n)))
+    return target.result()
+
+
+def _attack(target: Target, space: Subspace, pool: Pool | None, rows: Index) -> None:
+    rows = target.begin(rows)
+    generators = target.generators(rows)
+    found, points = find_starts(target, rows, generators, pool)
+    rows, generators = rows[found], [generators[i] for i in found]
+    search = along_line if target.norm == "l2" else into_box
+    tolerance = _PROBE_RADIUS / (2 * np.sqrt(space.size))
+    points = search(target, rows, points, tolerance)
+    normals = np.zeros((len(rows), target.original.shape[1]), dtype=np.float32)
+    angles = np.full(len(rows), 0.5)
+    step = 0
+    while True:
+        step += 1
+        within = (target.status[rows] != NOT_FOUND) & np.isfinite(target.eps)
+        going = (target.room(rows) >= 3) & ~within
+        if not going.all():
+            kept = np.flatnonzero(going)
+            rows, points, normals, angles = rows[kept], points[kept], normals[kept], angles[kept]
+            generators = [generators[i] for i in kept]
+        if not len(rows):
+            return
+        probes = np.minimum(int(_FIRST_PROBES * np.sqrt(step)), target.room(rows) - 2)
+        fresh = _normals(target, space, rows, points, generators, probes)
+        normals = _MEMORY * normals + fresh
+        if target.norm == "l2":
+            points, angles = along_semicircle(target, rows, points, normals, angles, tolerance)
+        else:
+            points = _jump(target, rows, points, normals, step, tolerance)
+
+
+def _normals(
+    target: Target,
+    space: Subspace,
+    rows: Index,
+    points: NDArray[Any],
+    generators: list[np.random.Generator],
+    probes: Index,
+) -> NDArray[np.float32]:
+    """Unit normals, pointing to the misclassified side, from decisions at random points."""
+    distance = np.sqrt(
+        np.square(points.astype(np.float64) - target.original[rows]).sum(axis=1)
+    ).astype(np.float32)
+    owners = np.repeat(np.arange(len(rows)), probes)
+    directions = np.empty((len(owners), points.shape[1]), dtype=np.float32)
+    ends = np.cumsum(probes)
+    for i, rng in enumerate(generators):
+        drawn = rng.standard_normal((probes[i], space.size), dtype=np.float32)
+        drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
+        directions[ends[i] - probes[i] : ends[i]] = space.expand(drawn)
+    radius = (_PROBE_RADIUS * distance)[owners, None]
+    probed = target.inside(points[owners] + radius * directions, rows[owners])
+    wrong = target.is_wrong(probed, rows[owners])
+    normals = np.empty((len(rows), points.shape[1]), dtype=np.float32)
+    for i in range(len(rows)):
+        own = slice(ends[i] - probes[i], ends[i])
+        signs = np.where(wrong[own], np.float32(1), np.float32(-1))
+        balance = signs.mean()
+        if abs(balance) < 1:
+            signs = signs - balance
+        moved = (probed[own] - points[i]).astype(np.float32)
+        normals[i] = signs @ moved
+    lengths = np.sqrt(np.square(normals, dtype=np.float64).sum(axis=1, keepdims=True))
+    return np.asarray(normals / np.maximum(lengths, 1e-30), dtype=np.float32)
+
+
+def _jump(
+    target: Target,
+    rows: Index,
+    points: NDArray[Any],
+    normals: NDArray[np.float32],
+    step: int,
+    tolerance: float,
+) -> NDArray[Any]:
+    """For linf: step along the normal's signs as far as stays wrong, then back into the box."""
+    samples = target.original[rows].astype(np.float64)
+    size = np.abs(points - samples).max(axis=1) / np.sqrt(step)
+    jumped = points.copy()
+    open_ = np.arange(len(rows))
+    for _ in range(8):
+        open_ = open_[target.room(rows[open_]) >= 1]
+        if not len(open_):
+            break
+        moves = size[open_, None] * np.sign(normals[open_])
+        proposals = target.inside(points[open_] + moves, rows[open_])
+        wrong = target.check(proposals, rows[open_])
+        jumped[open_[wrong]] = proposals[wrong]
+        open_ = open_[~wrong]
+        size[open_] /= 2
+    nearer = into_box(target, rows, jumped, tolerance)
+    before = np.abs(points - samples).max(axis=1)
+    after = np.abs(nearer - samples).max(axis=1)
+    return np.where((after < before)[:, None], nearer, points)

@@ -1,0 +1,79 @@
+"""Distances, steepest steps and projections for the norms l1, l2 and linf, row by row."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[np.float64]
+NORMS = ("l1", "l2", "linf")
+# A step of this norm must not divide by a zero gradient.
+_TINY = 1e-300
+
+
+def length(rows: NDArray[Any], norm: str) -> NDArray[np.float64]:
+    """The norm of each row of an ``(n, d)`` array."""
+    values = np.abs(np.asarray(rows, dtype=np.float64))
+    if norm == "l1":
+        return np.asarray(values.sum(axis=1))
+    if norm == "linf":
+        return np.asarray(values.max(axis=1))
+    scale = np.maximum(values.max(axis=1, keepdims=True), _TINY)
+    return np.asarray((scale * np.sqrt(np.square(values / scale).sum(axis=1, keepdims=True)))[:, 0])
+
+
+def steepest_step(
+    gradient: NDArray[Any],
+    norm: str,
+    size: float,
+    points: Rows,
+    low: Rows | float,
+    high: Rows | float,
+) -> Rows:
+    """The step of length ``size`` along which a linear function with this gradient grows most.
+
+    For l1 the step goes, feature by feature, to where it pays most and stops at the bounds (the
+    exact optimum inside the box); for l2 and linf it is the usual normalised or signed gradient.
+    """
+    slope = np.asarray(gradient, dtype=np.float64)
+    if norm == "linf":
+        return np.asarray(size * np.sign(slope))
+    if norm == "l2":
+        return np.asarray(size * slope / np.maximum(length(slope, "l2"), _TINY)[:, None])
+    room = np.where(slope > 0, high - points, points - low)
+    room = np.where(slope == 0, 0.0, np.maximum(room, 0.0))
+    order = np.argsort(-np.abs(slope), axis=1, kind="stable")
+    sorted_room = np.take_along_axis(room, order, axis=1)
+    spent_before = np.cumsum(np.minimum(sorted_room, size), axis=1) - np.minimum(sorted_room, size)
+    moves = np.clip(size - spent_before, 0.0, sorted_room)
+    step = np.zeros_like(slope)
+    np.put_along_axis(step, order, moves, axis=1)
+    return step * np.sign(slope)
+
+
+def project(differences: Rows, norm: str, radius: NDArray[np.float64]) -> Rows:
+    """The nearest point (in l2) of the ball of this norm around zero; one radius per row."""
+    if norm == "linf":
+        return np.clip(differences, -radius[:, None], radius[:, None])
+    if norm == "l2":
+        norms = length(differences, "l2")
+        shrink = np.where(norms > radius, radius / np.maximum(norms, _TINY), 1.0)
+        return np.asarray(differences * shrink[:, None])
+    return _project_l1(differences, radius)
+
+
+def _project_l1(differences: Rows, radius: NDArray[np.float64]) -> Rows:
+    """Soft thresholding at the level that leaves a row with l1 norm ``radius``."""
+    magnitude = np.abs(differences)
+    outside = magnitude.sum(axis=1) > radius
+    if not outside.any():
+        return differences
+    descending = -np.sort(-magnitude[outside], axis=1)
+    excess = np.cumsum(descending, axis=1) - radius[outside, None]
+    counts = np.arange(1, magnitude.shape[1] + 1)
+    last = (descending * counts > excess).sum(axis=1) - 1
+    level = np.take_along_axis(excess, last[:, None], axis=1) / (last[:, None] + 1)
+    projected = differences.copy()
+    shrunk = np.maximum(magnitude[outside] - level, 0.0)
+    projected[outside] = np.sign(differences[outside]) * shrunk
+    return projected

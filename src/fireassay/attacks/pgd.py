@@ -1,0 +1,77 @@
+"""Projected gradient descent: steepest ascent of the loss from random points of a ball."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.attacks.result import NOT_FOUND, AttackResult
+from fireassay.attacks.steepest import ascend
+from fireassay.attacks.target import Index, Target
+from fireassay.core.validation import check_integer, check_real
+
+
+def pgd(
+    model: Any,
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    norm: str = "linf",
+    eps: float = 0.1,
+    steps: int = 10,
+    *,
+    step_size: float | None = None,
+    restarts: int = 1,
+    mask: ArrayLike | None = None,
+    max_queries: int | None = None,
+    seed: int = 0,
+) -> AttackResult:
+    """Search the ball of radius ``eps`` for a misclassified point, from random starts.
+
+    Parameters
+    ----------
+    model, X, y, norm, eps, steps, step_size, mask, max_queries
+        As in `bim`.
+    restarts
+        Starts per sample, at least 1. The first is random too; samples that fell are left alone.
+
+    Notes
+    -----
+    Madry et al. 2018. The start is uniform in the linf ball; for l1 and l2 its direction is uniform
+    and its radius as in the uniform ball. A sample's start depends on the seed and on the sample's
+    content alone.
+    """
+    eps = check_real(eps, "eps", low=0.0)
+    steps = check_integer(steps, "steps", low=1)
+    restarts = check_integer(restarts, "restarts", low=1)
+    size = min(eps, 2.5 * eps / steps) if step_size is None else step_size
+    size = check_real(size, "step_size", low=0.0)
+    target = Target(
+        "pgd", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask,
+        needs_gradients=True,
+    )  # fmt: skip
+    rows = target.begin(np.arange(target.n))
+    generators = target.generators(rows)
+    for _ in range(restarts):
+        standing = target.status[rows] == NOT_FOUND
+        generators = [g for g, keep in zip(generators, standing, strict=True) if keep]
+        rows = rows[standing]
+        points = target.original.copy()
+        points[rows] = _random_points(target, rows, generators, eps)
+        ascend(target, points, rows, eps, size, steps, from_samples=False)
+    return target.result()
+
+
+def _random_points(
+    target: Target, rows: Index, generators: list[np.random.Generator], eps: float
+) -> NDArray[Any]:
+    d = len(target.free)
+    offsets = np.zeros((len(rows), target.original.shape[1]))
+    for i, rng in enumerate(generators):
+        if target.norm == "linf":
+            offsets[i, target.free] = rng.uniform(-eps, eps, d)
+            continue
+        direction = rng.standard_normal(d) if target.norm == "l2" else rng.laplace(size=d)
+        order = 2 if target.norm == "l2" else 1
+        direction /= np.linalg.norm(direction, ord=order)
+        offsets[i, target.free] = eps * rng.random() ** (1 / d) * direction
+    return target.within(target.original[rows] + offsets, rows, eps)

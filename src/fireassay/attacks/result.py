@@ -1,0 +1,91 @@
+"""What an attack found, sample by sample, and what it cost."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fireassay.core.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+FOUND, NOT_FOUND, ALREADY_WRONG = "found", "not found", "already wrong"
+
+
+@dataclass(frozen=True)
+class AttackResult(Result):
+    """One entry per attacked sample; nothing depends on batch size or row order.
+
+    Attributes
+    ----------
+    adversarial
+        Inputs of the shape and type of X, inside the bounds: the adversarial one where there is
+        one, otherwise the last point that was checked (fixed-size attacks) or the sample itself.
+    success
+        Whether the model, asked again about exactly ``adversarial``, gave another class than the
+        one attacked. True for samples that were wrong before the attack.
+    distance
+        Distance of ``adversarial`` from X in ``norm``; inf: not found, 0: already wrong.
+    queries, gradient_queries
+        Rows sent forward and backward for this sample. A gradient's forward pass is in ``queries``.
+    queries_before_failure, queries_to_failure
+        Forward queries at the last check that was still right and at the first that was wrong
+        (inf: never). The failure lies between the two. ``gradient_queries_before_failure`` and
+        ``gradient_queries_to_failure`` are the backward passes at the same two checks.
+    status
+        ``"found"``, ``"not found"`` or ``"already wrong"``.
+    shared_queries
+        Forward queries made once for all samples (predicting a pool), in no sample's count.
+    """
+
+    attack: str
+    norm: str
+    seed: int
+    adversarial: NDArray[Any]
+    success: NDArray[np.bool_]
+    distance: NDArray[np.float64]
+    queries: NDArray[np.int64]
+    gradient_queries: NDArray[np.int64]
+    queries_before_failure: NDArray[np.float64]
+    queries_to_failure: NDArray[np.float64]
+    gradient_queries_before_failure: NDArray[np.float64]
+    gradient_queries_to_failure: NDArray[np.float64]
+    status: NDArray[np.str_]
+    shared_queries: int = 0
+
+    def frame(self) -> "pd.DataFrame":
+        """One row per sample: status, distance and every count."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "status": self.status,
+                "success": self.success,
+                f"distance_{self.norm}": self.distance,
+                "queries": self.queries,
+                "gradient_queries": self.gradient_queries,
+                "queries_before_failure": self.queries_before_failure,
+                "queries_to_failure": self.queries_to_failure,
+            }
+        )
+
+    def figures(self) -> "dict[str, Figure]":
+        """Share of samples that fell, by distance and by queries spent."""
+        from matplotlib.figure import Figure
+
+        attacked = self.status != ALREADY_WRONG
+        figure = Figure(figsize=(8, 3), layout="constrained")
+        for axes, values, label in zip(
+            figure.subplots(1, 2, sharey=True),
+            (self.distance[attacked], self.queries_to_failure[attacked]),
+            (f"distance ({self.norm})", "queries"),
+            strict=True,
+        ):
+            fallen = np.sort(values[np.isfinite(values)])
+            share = np.arange(1, len(fallen) + 1) / max(len(values), 1)
+            axes.step(fallen, share, where="post")
+            axes.set(xlabel=label, ylabel="share misclassified", ylim=(0, 1))
+        return {"fallen": figure}

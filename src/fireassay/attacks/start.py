@@ -1,0 +1,144 @@
+"""Where decision-based attacks start: any misclassified point, the nearer the better."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.attacks.subspace import make_subspace
+from fireassay.attacks.target import Index, Target
+from fireassay.core.errors import DataError
+from fireassay.core.validation import check_class_indices, check_features
+
+_POOL_TRIES = 5
+_NOISE_TRIES = 25
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Inputs with known predicted classes, from which a start can be taken."""
+
+    points: NDArray[Any]
+    predicted: Index
+
+
+def make_pool(target: Target, pool: Any) -> Pool | None:
+    """Read the ``pool`` argument: an array, or a pair of an array and its predicted labels.
+
+    An array is predicted once for all samples; these queries are the result's ``shared_queries``.
+    """
+    if pool is None:
+        return None
+    labels: ArrayLike | None = None
+    if isinstance(pool, tuple):
+        pool, labels = pool
+    points = check_features(pool, name="pool")
+    if points.shape[1:] != target.shape:
+        raise DataError(
+            f"pool must have samples of the shape of X's, {target.shape}.",
+            got=f"{points.shape[1:]}",
+        )
+    if labels is None:
+        predicted = target.model.predict_proba(points).argmax(axis=1)
+        target.shared_queries += len(points)
+    else:
+        predicted = check_class_indices(
+            labels, target.model.classes, name="labels of the pool", n=len(points)
+        )
+    flat = points.reshape(len(points), -1).astype(target.dtype)
+    return Pool(flat, np.asarray(predicted, dtype=np.int64))
+
+
+def find_starts(
+    target: Target, rows: Index, generators: list[np.random.Generator], pool: Pool | None
+) -> tuple[Index, NDArray[Any]]:
+    """Misclassified points for as many of these samples as possible, one query per try.
+
+    First the nearest pool members of another predicted class, then noise. Returns positions in
+    ``rows`` and the points.
+    """
+    points = np.zeros((len(rows), target.original.shape[1]), dtype=target.dtype)
+    started = np.zeros(len(rows), dtype=np.bool_)
+    if pool is not None:
+        candidates = _nearest_others(target, rows, pool)
+        for k in range(candidates.shape[1]):
+            open_ = np.flatnonzero(~started & (candidates[:, k] >= 0))
+            proposals = pool.points[candidates[open_, k]]
+            _try(target, rows, open_, proposals, points, started)
+    ranges = _ranges(target, pool)
+    for k in range(_NOISE_TRIES):
+        open_ = np.flatnonzero(~started)
+        if not len(open_):
+            break
+        proposals = np.stack([_noise(target, rows[i], generators[i], k, ranges) for i in open_])
+        _try(target, rows, open_, proposals, points, started)
+    found = np.flatnonzero(started)
+    return found, points[found]
+
+
+def _try(
+    target: Target,
+    rows: Index,
+    positions: Index,
+    proposals: NDArray[Any],
+    points: NDArray[Any],
+    started: NDArray[np.bool_],
+) -> None:
+    affordable = target.room(rows[positions]) >= 1
+    positions = positions[affordable]
+    if not len(positions):
+        return
+    finished = target.inside(proposals[affordable], rows[positions])
+    wrong = target.check(finished, rows[positions])
+    points[positions[wrong]] = finished[wrong]
+    started[positions[wrong]] = True
+
+
+def _nearest_others(target: Target, rows: Index, pool: Pool) -> Index:
+    """Indices of the nearest pool members of another class, ascending; −1 where there is none."""
+    count = min(_POOL_TRIES, len(pool.points))
+    nearest = np.full((len(rows), count), -1, dtype=np.int64)
+    members = pool.points[:, target.free].astype(np.float64)
+    squares = np.square(members).sum(axis=1)
+    for position, row in enumerate(rows):
+        others = np.flatnonzero(pool.predicted != target.goal[row])
+        if not len(others):
+            continue
+        sample = target.original[row, target.free].astype(np.float64)
+        distance = squares[others] - 2.0 * (members[others] @ sample)
+        first = np.argsort(distance, kind="stable")[:count]
+        nearest[position, : len(first)] = others[first]
+    return nearest
+
+
+def _ranges(target: Target, pool: Pool | None) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The range of each feature: the model's bounds, or what X and the pool show."""
+    d = target.original.shape[1]
+    if np.isfinite(target.low) and np.isfinite(target.high):
+        return np.full(d, float(target.low)), np.full(d, float(target.high))
+    seen = target.original if pool is None else np.vstack([target.original, pool.points])
+    low, high = seen.min(axis=0).astype(np.float64), seen.max(axis=0).astype(np.float64)
+    constant = low == high
+    return np.where(constant, low - 1.0, low), np.where(constant, high + 1.0, high)
+
+
+def _noise(
+    target: Target,
+    row: int,
+    rng: np.random.Generator,
+    attempt: int,
+    ranges: tuple[NDArray[Any], NDArray[Any]],
+) -> NDArray[Any]:
+    """The ``attempt``-th proposal: uniform noise, coarse patches, the negative, flat fields."""
+    low, high = ranges
+    kind = attempt % 4
+    if kind == 1 and len(target.shape) >= 2:
+        space = make_subspace(4, target.shape, np.ones(len(low), dtype=np.bool_))
+        waves = space.expand(rng.standard_normal((1, space.size), dtype=np.float32))[0]
+        return np.where(waves > 0, high, low)
+    if attempt == 2:
+        return np.asarray(low + high - target.original[row])
+    if kind == 3:
+        return np.asarray(low + rng.random() * (high - low))
+    return rng.uniform(low, high)

@@ -1,0 +1,63 @@
+"""Steepest ascent of the loss in a ball around each sample: the loop of fgm, bim and pgd."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fireassay.attacks.norms import steepest_step
+from fireassay.attacks.result import NOT_FOUND
+from fireassay.attacks.target import Index, Target
+
+
+def ascend(
+    target: Target,
+    points: NDArray[Any],
+    rows: Index,
+    radius: float,
+    step_size: float,
+    steps: int,
+    *,
+    from_samples: bool = True,
+) -> None:
+    """Up to ``steps`` steps for each of these samples; one that falls takes no further step.
+
+    A gradient's forward pass already shows the class of the point it is taken at, so a step costs
+    one forward and one gradient query, and a sample that falls one more: `Target.check` asks
+    again, through the same call as a user would. ``points`` has one row per sample of ``target``.
+    """
+    for step in range(steps):
+        rows = rows[target.room(rows) >= 1]
+        if not len(rows):
+            return
+        logits, gradient = target.loss_gradient(points[rows], rows)
+        wrong = logits.argmax(axis=1) != target.goal[rows]
+        if step == 0 and from_samples:
+            target.begin_with(logits, rows)
+            standing = ~wrong
+        else:
+            standing = _confirm(target, points, rows, wrong)
+        rows, gradient = rows[standing], gradient[standing]
+        move = steepest_step(
+            gradient, target.norm, step_size, points[rows].astype(np.float64),
+            float(target.low), float(target.high),
+        )  # fmt: skip
+        points[rows] = target.within(points[rows] + move, rows, radius)
+    rows = rows[target.room(rows) >= 1]
+    target.check(points[rows], rows)
+    standing = target.status[rows] == NOT_FOUND
+    target.keep_last(points[rows[standing]], rows[standing])
+
+
+def _confirm(
+    target: Target, points: NDArray[Any], rows: Index, wrong: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Book the points whose logits say right; ask again about the others. True: still standing."""
+    target.settle(points[rows[~wrong]], rows[~wrong], wrong[~wrong])
+    target.keep_last(points[rows[~wrong]], rows[~wrong])
+    suspects = rows[wrong]
+    suspects = suspects[target.room(suspects) >= 1]
+    target.check(points[suspects], suspects)
+    standing = target.status[rows] == NOT_FOUND
+    # Without a query left to confirm it, a point does not count.
+    return np.asarray(standing & (~wrong | (target.room(rows) >= 1)))

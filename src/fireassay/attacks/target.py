@@ -1,0 +1,270 @@
+"""A model as an attack sees it: flat rows, bounds, one class to leave, and exact counts."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.attacks.norms import NORMS, length, project
+from fireassay.attacks.result import ALREADY_WRONG, FOUND, NOT_FOUND, AttackResult
+from fireassay.core.errors import DataError, ModelError
+from fireassay.core.seeds import check_seed, generator
+from fireassay.core.validation import (
+    check_choice,
+    check_class_indices,
+    check_features,
+    check_integer,
+)
+
+Index = NDArray[np.int64]
+
+
+class Target:
+    """The state of one attack on ``n`` samples.
+
+    Points are rows of an ``(m, d)`` array; ``rows`` says to which sample each of them belongs.
+    Every question to the model goes through here, so that the counts are exact and the limit is
+    hard. `check` is the only way in which a sample can fall.
+    """
+
+    def __init__(
+        self,
+        attack: str,
+        model: Any,
+        X: ArrayLike,
+        y: ArrayLike | None,
+        *,
+        norm: str,
+        seed: int,
+        max_queries: int | None = None,
+        eps: float | None = None,
+        mask: ArrayLike | None = None,
+        needs_gradients: bool = False,
+    ) -> None:
+        self.attack = attack
+        self.norm = check_choice(norm, "norm", NORMS)
+        self.seed = check_seed(seed)
+        self.model = _classifier(model, needs_gradients=needs_gradients)
+        features = check_features(X)
+        self.shape = features.shape[1:]
+        self.dtype = features.dtype
+        self.n = len(features)
+        self.original = np.ascontiguousarray(features).reshape(self.n, -1)
+        self.low, self.high = _bounds(self.model, self.dtype)
+        _check_inside(self.original, self.low, self.high)
+        self.mask = _mask(mask, self.shape)
+        self.free = np.flatnonzero(self.mask)
+        limit = np.iinfo(np.int64).max
+        self.limit = limit if max_queries is None else check_integer(max_queries, "max_queries")
+        self.eps = np.inf if eps is None else eps
+        self.queries = np.zeros(self.n, dtype=np.int64)
+        self.gradient_queries = np.zeros(self.n, dtype=np.int64)
+        self.shared_queries = 0
+        self.labelled = y is not None
+        self.goal = np.full(self.n, -1, dtype=np.int64)
+        if y is not None:
+            self.goal = check_class_indices(y, self._classes(), n=self.n)
+        self.best = self.original.copy()
+        self.distance = np.full(self.n, np.inf)
+        self.status = np.full(self.n, NOT_FOUND, dtype="<U13")
+        self.before = np.zeros((2, self.n))
+        self.failed_at = np.full((2, self.n), np.inf)
+
+    def generators(self, rows: Index) -> list[np.random.Generator]:
+        """One generator per sample, named by its content: order and batch do not matter."""
+        contents = (hashlib.sha256(self.original[row].tobytes()).hexdigest() for row in rows)
+        return [generator(self.seed, self.attack, content) for content in contents]
+
+    def room(self, rows: Index) -> Index:
+        """Forward queries that are left for each of these samples."""
+        return np.asarray(self.limit - self.queries[rows])
+
+    def inside(self, points: NDArray[Any], rows: Index) -> NDArray[Any]:
+        """Points as the model will get them: fixed features kept, clipped, rounded to X's type."""
+        rounded: NDArray[Any] = np.clip(points, self.low, self.high).astype(self.dtype)
+        if len(self.free) < len(self.mask):
+            rounded[:, ~self.mask] = self.original[rows][:, ~self.mask]
+        return rounded
+
+    def within(self, points: NDArray[Any], rows: Index, radius: float) -> NDArray[Any]:
+        """Points pulled back into the ball of ``radius`` around their samples, and `inside`.
+
+        The ball is shrunk by what rounding can add, so that the distance never exceeds ``radius``.
+        """
+        centre = self.original[rows].astype(np.float64)
+        largest = (np.abs(centre).max(axis=1) + radius).astype(self.dtype)
+        spread = {"linf": 1.0, "l2": np.sqrt(centre.shape[1]), "l1": centre.shape[1]}[self.norm]
+        radii = np.maximum(radius - spread * np.spacing(largest).astype(np.float64), 0.0)
+        return self.inside(centre + project(points - centre, self.norm, radii), rows)
+
+    def probabilities(self, points: NDArray[Any], rows: Index) -> NDArray[np.float64]:
+        """Class probabilities; one forward query each."""
+        if not len(rows):
+            return np.zeros((0, 1))
+        np.add.at(self.queries, rows, 1)
+        shaped = points.reshape(len(points), *self.shape)
+        return np.asarray(self.model.predict_proba(shaped))
+
+    def is_wrong(self, points: NDArray[Any], rows: Index) -> NDArray[np.bool_]:
+        """Whether each point gets another class than the one attacked; one forward query each."""
+        return np.asarray(self.probabilities(points, rows).argmax(axis=1) != self.goal[rows])
+
+    def loss_gradient(
+        self, points: NDArray[Any], rows: Index
+    ) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """Logits and the gradient of the loss; one forward and one gradient query each."""
+        self._count_gradients(rows, 1)
+        shaped = points.reshape(len(points), *self.shape)
+        logits, gradient = self.model.loss_gradient(shaped, self.goal[rows])
+        return logits, np.asarray(gradient).reshape(len(points), -1) * self.mask
+
+    def logit_gradients(
+        self, points: NDArray[Any], rows: Index, columns: Index
+    ) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """Logits and gradients of chosen logits; one forward query and m gradient queries each."""
+        self._count_gradients(rows, columns.shape[1])
+        shaped = points.reshape(len(points), *self.shape)
+        logits, gradients = self.model.logit_gradients(shaped, columns)
+        return logits, np.asarray(gradients).reshape(*columns.shape, -1) * self.mask
+
+    def begin(self, rows: Index) -> Index:
+        """Predict the samples themselves; returns those that an attack still has to break."""
+        rows = rows[self.room(rows) >= 1]
+        return self.begin_with(self.probabilities(self.original[rows], rows), rows)
+
+    def begin_with(self, scores: NDArray[np.float64], rows: Index) -> Index:
+        """As `begin`, from scores of the samples that are known already."""
+        predicted = scores.argmax(axis=1)
+        if not self.labelled:
+            self.goal[rows] = predicted
+        wrong = predicted != self.goal[rows]
+        self.mark_wrong_already(rows[wrong])
+        self._still_right(rows[~wrong])
+        return np.asarray(rows[~wrong])
+
+    def mark_wrong_already(self, rows: Index) -> None:
+        """Samples that the model gets wrong as they are: distance 0, failed before the attack."""
+        self.status[rows] = ALREADY_WRONG
+        self.distance[rows] = 0.0
+        self.failed_at[:, rows] = 0.0
+
+    def check(self, points: NDArray[Any], rows: Index) -> NDArray[np.bool_]:
+        """Ask the model about finished points (as `inside` returns them), one per sample.
+
+        A point that is wrong, and within ``eps``, is kept if it is the nearest so far; the first
+        such check is the sample's time of failure.
+        """
+        wrong = self.is_wrong(points, rows)
+        self.settle(points, rows, wrong)
+        return wrong
+
+    def settle(self, points: NDArray[Any], rows: Index, wrong: NDArray[np.bool_]) -> None:
+        """Book the model's answers about finished points; several per sample are allowed."""
+        distance = length(points.astype(np.float64) - self.original[rows], self.norm)
+        counts = wrong & (distance <= self.eps)
+        for at in np.flatnonzero(counts & (distance < self.distance[rows])).tolist():
+            row = rows[at]
+            if distance[at] < self.distance[row]:
+                self.best[row], self.distance[row] = points[at], distance[at]
+        fallen = rows[counts]
+        first = fallen[self.status[fallen] == NOT_FOUND]
+        self.status[first] = FOUND
+        self.failed_at[0, first] = self.queries[first]
+        self.failed_at[1, first] = self.gradient_queries[first]
+        self._still_right(rows[~counts])
+
+    def keep_last(self, points: NDArray[Any], rows: Index) -> None:
+        """For fixed-size attacks: what to return for samples that did not fall."""
+        self.best[rows] = points
+
+    def result(self) -> AttackResult:
+        """Everything, frozen."""
+        return AttackResult(
+            attack=self.attack,
+            norm=self.norm,
+            seed=self.seed,
+            adversarial=self.best.reshape(self.n, *self.shape),
+            success=np.asarray(self.status != NOT_FOUND),
+            distance=self.distance,
+            queries=self.queries,
+            gradient_queries=self.gradient_queries,
+            queries_before_failure=self.before[0],
+            queries_to_failure=self.failed_at[0],
+            gradient_queries_before_failure=self.before[1],
+            gradient_queries_to_failure=self.failed_at[1],
+            status=self.status,
+            shared_queries=self.shared_queries,
+        )
+
+    def _classes(self) -> Sequence[Any]:
+        """The model's classes; a model that does not know them before an answer is asked once."""
+        try:
+            return tuple(self.model.classes)
+        except ModelError:
+            self.shared_queries += 1
+            self.model.predict_proba(self.original[:1].reshape(1, *self.shape))
+            return tuple(self.model.classes)
+
+    def _still_right(self, rows: Index) -> None:
+        standing = rows[self.status[rows] == NOT_FOUND]
+        self.before[0, standing] = self.queries[standing]
+        self.before[1, standing] = self.gradient_queries[standing]
+
+    def _count_gradients(self, rows: Index, backward: int) -> None:
+        np.add.at(self.queries, rows, 1)
+        np.add.at(self.gradient_queries, rows, backward)
+
+
+def _classifier(model: Any, *, needs_gradients: bool) -> Any:
+    from fireassay.classifiers import as_classifier
+
+    classifier = as_classifier(model)
+    if needs_gradients and not hasattr(type(classifier), "loss_gradient"):
+        raise ModelError(
+            "This attack needs a model with gradients (a torch module, for example).",
+            got=f"{type(classifier).__name__}, which answers with probabilities only",
+            do="Use attacks.hopskipjump or attacks.boundary: they ask for decisions alone.",
+        )
+    return classifier
+
+
+def _bounds(model: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    """The model's bounds as the nearest numbers of X's type that do not lie outside them."""
+    if model.bounds is None:
+        return dtype.type(-np.inf), dtype.type(np.inf)
+    low, high = model.bounds
+    inner_low, inner_high = dtype.type(low), dtype.type(high)
+    if float(inner_low) < low:
+        inner_low = np.nextafter(inner_low, dtype.type(np.inf))
+    if float(inner_high) > high:
+        inner_high = np.nextafter(inner_high, dtype.type(-np.inf))
+    return inner_low, inner_high
+
+
+def _check_inside(rows: NDArray[Any], low: Any, high: Any) -> None:
+    smallest, largest = rows.min(), rows.max()
+    # float32(0.1) lies above 0.1: a rounding of the bound itself is not an error.
+    slack = 1e-6 * max(1.0, abs(float(high - low))) if np.isfinite(high - low) else 0.0
+    if smallest < low - slack or largest > high + slack:
+        raise DataError(
+            f"X must lie inside the model's bounds [{low:g}, {high:g}].",
+            got=f"values from {smallest:g} to {largest:g}",
+            do="Scale X as the model was trained (0-255 against 0-1?), or correct bounds=.",
+        )
+
+
+def _mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    size = int(np.prod(shape))
+    if mask is None:
+        return np.ones(size, dtype=np.bool_)
+    flags = np.asarray(mask)
+    if flags.dtype != np.bool_ or flags.size != size:
+        raise DataError(
+            f"mask must be {size} booleans, True for every feature that may change.",
+            got=f"dtype {flags.dtype}, shape {flags.shape}",
+        )
+    if not flags.any():
+        raise DataError("mask must leave at least one feature free to change.", got="none")
+    return flags.reshape(-1).copy()
