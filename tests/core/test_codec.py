@@ -43,7 +43,8 @@ def test_evidence_round_trips():
 
 def test_equal_values_give_equal_bytes():
     value = {"a": np.linspace(0, 1, 7), "b": [1, 2]}
-    assert codec.to_bytes(value) == codec.to_bytes({"b": [1, 2], "a": np.linspace(0, 1, 7)})
+    assert codec.to_bytes(value) == codec.to_bytes({"a": np.linspace(0, 1, 7), "b": [1, 2]})
+    assert list(codec.from_bytes(codec.to_bytes({"b": 1, "a": 2}))) == ["b", "a"]
 
 
 def test_a_failed_save_leaves_the_old_file(tmp_path):

@@ -7,7 +7,12 @@ from fireassay.core import ParameterError, derived_seed, generator
 
 def test_same_name_same_stream_other_name_other_stream():
     assert np.array_equal(generator(3, "a", 1).random(5), generator(3, "a", 1).random(5))
-    streams = [generator(3, "a", 1), generator(3, "a", 2), generator(4, "a", 1), generator(3, "b", 1)]
+    streams = [
+        generator(3, "a", 1),
+        generator(3, "a", 2),
+        generator(4, "a", 1),
+        generator(3, "b", 1),
+    ]
     first = [stream.random() for stream in streams]
     assert len(set(first)) == len(first)
 

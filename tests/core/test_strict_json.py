@@ -10,8 +10,10 @@ from fireassay.core import DataError, strict_json
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(st.text() | st.sampled_from(["$float", "$literal"]), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text() | st.sampled_from(["$float", "$literal"]), inner, max_size=4)
+    ),
     max_leaves=20,
 )
 

@@ -82,11 +82,11 @@ def load(path: str | Path) -> Any:
 
 
 def to_bytes(value: Any) -> bytes:
-    """A value as the bytes of an npz archive; equal values give equal bytes."""
+    """A value as the bytes of an npz archive; equal values give equal bytes (order of keys counts)."""
     tree, arrays = encode(value)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        _write_member(archive, _TREE, strict_json.dumps(tree).encode())
+        _write_member(archive, _TREE, strict_json.dumps(tree, sort_keys=False).encode())
         for name, array in arrays.items():
             member = io.BytesIO()
             np.lib.format.write_array(member, array, allow_pickle=False)

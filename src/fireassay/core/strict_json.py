@@ -13,14 +13,16 @@ _ESCAPE = "$literal"
 _SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
-def dumps(value: Any, *, indent: int | None = None) -> str:
-    """Canonical strict JSON: sorted keys, shortest exact floats, ``{"$float": "nan"}`` for NaN.
+def dumps(value: Any, *, indent: int | None = None, sort_keys: bool = True) -> str:
+    """Strict JSON with shortest exact floats and ``{"$float": "nan"}`` for NaN.
+
+    Sorted keys make it canonical; ``sort_keys=False`` keeps the order of a table's rows.
 
     >>> dumps({"b": float("nan"), "a": 0.1})
     '{"a": 0.1, "b": {"$float": "nan"}}'
     """
     return json.dumps(
-        _tagged(value), allow_nan=False, sort_keys=True, indent=indent, ensure_ascii=False
+        _tagged(value), allow_nan=False, sort_keys=sort_keys, indent=indent, ensure_ascii=False
     )
 
 

@@ -160,7 +160,7 @@ class RunStore:
             content = codec.to_bytes(value)
             stored = codec.from_bytes(content)
         else:
-            content = strict_json.dumps(tree)
+            content = strict_json.dumps(tree, sort_keys=False)
             stored = codec.decode(strict_json.loads(content), {})
         artifact = None
         if len(content) > _INLINE_BYTES:

@@ -54,7 +54,9 @@ class Report:
 
     def to_json(self, path: str | Path) -> Path:
         """Strict JSON; equal results give equal bytes."""
-        return _write(path, strict_json.dumps(to_document(self.parts, self.title), indent=2) + "\n")
+        document = to_document(self.parts, self.title)
+        text = strict_json.dumps(document, indent=2, sort_keys=False)
+        return _write(path, text + "\n")
 
     @classmethod
     def from_json(cls, path: str | Path) -> Self:

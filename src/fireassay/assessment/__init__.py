@@ -1,0 +1,20 @@
+"""Configuration, plan, run: the only place where one part's result becomes another's argument."""
+
+from fireassay.assessment.config import Config, read_config
+from fireassay.assessment.demonstration import run_demo
+from fireassay.assessment.evaluation import evaluate
+from fireassay.assessment.initialising import initialise
+from fireassay.assessment.planning import Plan, make_plan
+from fireassay.assessment.running import Outcome, run_assessment
+
+__all__ = [
+    "Config",
+    "Outcome",
+    "Plan",
+    "evaluate",
+    "initialise",
+    "make_plan",
+    "read_config",
+    "run_assessment",
+    "run_demo",
+]

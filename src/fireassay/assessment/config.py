@@ -1,0 +1,172 @@
+"""The configuration file: what to assess, with what, and the limits to keep."""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from fireassay.assessment.parts import PARTS, settings_models
+from fireassay.classifiers.import_path import is_import_path
+from fireassay.core import ConfigError
+
+FILE_NAME = "fireassay.toml"
+
+
+class Section(BaseModel):
+    """A table of the file: unknown keys are errors, values are checked."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ModelSection(Section):
+    """Which model, and how to talk to it."""
+
+    path: str = Field(
+        description="A file (.onnx, .skops, .pt2), an http(s) address, or package.module:name."
+    )
+    output: Literal["probabilities", "logits", "labels"] = Field(
+        default="probabilities", description="What the model returns."
+    )
+    classes: tuple[str | int, ...] | None = Field(
+        default=None, description="Class labels in the order of the model's columns."
+    )
+    bounds: tuple[float, float] | None = Field(
+        default=None, description="Smallest and largest allowed input value."
+    )
+    batch_size: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="Rows sent to the model at once (left out: the adapter's choice)."
+    )
+    device: str | None = Field(default=None, description="For torch models: cpu, cuda, …")
+    trust: bool = Field(
+        default=False, description="Allow model files that can run code when read (pickle)."
+    )
+
+
+class DataSection(Section):
+    """Which rows: ``test`` is needed, the others open further questions."""
+
+    test: str = Field(description="Labelled rows that the model was not trained on.")
+    train: str | None = Field(default=None, description="Rows that the model was trained on.")
+    operational: str | None = Field(
+        default=None, description="Unlabelled rows as they occur in the field."
+    )
+    votes: str | None = Field(
+        default=None, description="Votes of labelling functions on field rows (.npy, -1 abstains)."
+    )
+    label: str | None = Field(default=None, description="The label column of a table.")
+
+
+class RunSection(Section):
+    """Where results go, and what is run."""
+
+    folder: str = Field(default="fireassay-run", description="The run folder.")
+    title: str = Field(default="Fire assay", description="The title of the report.")
+    seed: int = Field(default=0, ge=0, description="Same seed, same result.")
+    parts: tuple[str, ...] = Field(default=tuple(PARTS), description="What to run.")
+    workers: int = Field(default=1, ge=1, description="Processes on this machine.")
+
+
+class GatesSection(Section):
+    """Limits on numbers, judged at the unfavourable end of their interval."""
+
+    max: dict[str, float] = Field(
+        default_factory=dict, description='Upper limits, e.g. { "accuracy.error" = 0.1 }'
+    )
+    min: dict[str, float] = Field(
+        default_factory=dict, description='Lower limits, e.g. { "accuracy.accuracy" = 0.9 }'
+    )
+
+
+class Config(Section):
+    """The whole file. Settings of a part stand under the part's own name."""
+
+    model: ModelSection
+    data: DataSection
+    run: RunSection = RunSection()
+    gates: GatesSection = GatesSection()
+    settings: dict[str, Any] = Field(default_factory=dict)
+    folder: Path = Path()
+
+    def resolve(self, path: str) -> str:
+        """A path of the file, relative to its folder; addresses and import names stay."""
+        if "://" in path or is_import_path(path):
+            return path
+        return str(self.folder / path)
+
+
+def read_config(path: str | Path = FILE_NAME) -> Config:
+    """Read and check a configuration file.
+
+    Raises
+    ------
+    ConfigError
+        Names the file, the line and the key of every mistake.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"Expected a configuration file at {path}.",
+            got=str(error),
+            do="Write one with: fireassay init --model MODEL --data DATA",
+        ) from error
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: expected TOML.", got=str(error)) from error
+    models = settings_models()
+    settings: dict[str, Any] = {}
+    mistakes: list[str] = []
+    for name, settings_model in models.items():
+        try:
+            settings[name] = settings_model.model_validate(tables.pop(name, {}))
+        except ValidationError as error:
+            mistakes += _mistakes(error, text, path, prefix=(name,))
+    try:
+        config = Config.model_validate({**tables, "settings": settings, "folder": path.parent})
+    except ValidationError as error:
+        mistakes += _mistakes(error, text, path)
+    else:
+        unknown = [part for part in config.run.parts if part not in PARTS]
+        if unknown:
+            line = _line_of(text, ("run", "parts"))
+            known = ", ".join(PARTS)
+            mistakes.append(f"{path}:{line}: run.parts: unknown {unknown[0]!r}, known: {known}")
+    if mistakes:
+        raise ConfigError("The configuration has mistakes:\n  " + "\n  ".join(sorted(mistakes)))
+    return config
+
+
+def _mistakes(
+    error: ValidationError, text: str, path: Path, prefix: tuple[str, ...] = ()
+) -> list[str]:
+    found = []
+    for item in error.errors():
+        location = (*prefix, *(str(step) for step in item["loc"]))
+        message = {
+            "extra_forbidden": "this key is not known",
+            "missing": "this key is missing",
+        }.get(item["type"], item["msg"])
+        got = "" if item["type"] in ("extra_forbidden", "missing") else f", got {item['input']!r}"
+        found.append(f"{path}:{_line_of(text, location)}: {'.'.join(location)}: {message}{got}")
+    return found
+
+
+def _line_of(text: str, location: tuple[str, ...]) -> int:
+    """The line of a key, or of the longest part of its path that is in the file."""
+    best, best_depth = 1, 0
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip()
+        if stripped.startswith("["):
+            table = tuple(part.strip(" \"'") for part in stripped.strip("[] ").split("."))
+            here = table
+        elif "=" in stripped and not stripped.startswith("#"):
+            here = (*table, *(p.strip(" \"'") for p in stripped.split("=")[0].split(".")))
+        else:
+            continue
+        if here == location[: len(here)] and len(here) > best_depth:
+            best, best_depth = number, len(here)
+    return best

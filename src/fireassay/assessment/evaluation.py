@@ -1,0 +1,77 @@
+"""A whole assessment in one line of Python."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fireassay.assessment.context import Context
+from fireassay.assessment.parts import PARTS, settings_models
+from fireassay.assessment.running import run_parts
+from fireassay.classifiers import as_classifier
+from fireassay.core import ParameterError
+from fireassay.core.seeds import check_seed
+from fireassay.data import DataSet
+from fireassay.engine import Executor
+from fireassay.report import Report
+
+
+def evaluate(
+    model: Any,
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    parts: str | Sequence[str] = "all",
+    seed: int = 0,
+    *,
+    train: tuple[ArrayLike, ArrayLike] | None = None,
+    operational: ArrayLike | None = None,
+    votes: ArrayLike | None = None,
+    workers: int = 1,
+    title: str = "Fire assay",
+    settings: dict[str, dict[str, Any]] | None = None,
+) -> Report:
+    """Answer whatever can be answered with this model and these rows.
+
+    Parameters
+    ----------
+    model
+        A `Classifier`, or anything that `as_classifier` takes.
+    X, y
+        Test rows and their labels; without labels fewer questions can be answered.
+    parts
+        ``"all"``, or names of parts.
+    train, operational, votes
+        Training rows ``(X, y)``, unlabelled field rows, votes of labelling functions: each opens
+        further questions.
+    settings
+        Settings of a part by name, e.g. ``{"accuracy": {"confidence": 0.99}}``.
+
+    Returns
+    -------
+    Report
+        What could not be asked stands in it as *not available*, what broke as *failed*.
+    """
+    chosen = tuple(PARTS) if parts == "all" else tuple([parts] if isinstance(parts, str) else parts)
+    unknown = [name for name in (*chosen, *(settings or {})) if name not in PARTS]
+    if unknown:
+        raise ParameterError(f"Known parts: {', '.join(PARTS)}.", got=repr(unknown[0]))
+    context = Context(
+        model=as_classifier(model),
+        test=_data_set(X, y),
+        train=None if train is None else _data_set(*train),
+        operational=None if operational is None else _data_set(operational),
+        votes=votes,
+        seed=check_seed(seed),
+        executor=Executor(workers=workers),
+    )
+    given = settings or {}
+    validated = {
+        name: model_class.model_validate(given.get(name, {}))
+        for name, model_class in settings_models().items()
+    }
+    return run_parts(context, chosen, validated, title=title)
+
+
+def _data_set(X: ArrayLike, y: ArrayLike | None = None) -> DataSet:
+    return DataSet(np.asarray(X), None if y is None else np.asarray(y))

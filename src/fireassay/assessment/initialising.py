@@ -1,0 +1,54 @@
+"""Look at a model and its data, and write the configuration that fits them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fireassay.assessment.config import DataSection
+from fireassay.assessment.context import Context
+from fireassay.assessment.inputs import load_sets, make_importable
+from fireassay.assessment.inspection import Inspection, inspect
+from fireassay.assessment.parts import PARTS, part_module
+from fireassay.assessment.template import write_config
+
+
+@dataclass(frozen=True)
+class Initialised:
+    """The configuration's text, what was inferred, and what each part still needs."""
+
+    text: str
+    inspection: Inspection
+    missing: dict[str, str | None]
+
+
+def initialise(
+    model: str,
+    data: Mapping[str, str | None],
+    *,
+    output: str | None = None,
+    trust: bool = False,
+    folder: Path = Path(),
+) -> Initialised:
+    """Inspect, choose the parts that can be answered, and say what the others need.
+
+    ``data`` has the keys of the ``[data]`` table; paths are relative to ``folder``.
+    """
+    section = DataSection.model_validate({k: v for k, v in data.items() if v is not None})
+    sets = load_sets(section, folder)
+    model_path = str(folder / model) if (folder / model).exists() else model
+    make_importable(model, folder)
+    found, classifier = inspect(model_path, sets["test"], section.test, trust=trust, output=output)
+    context = Context(classifier, **sets)
+    missing = {name: part_module(name).missing(context) for name in PARTS}
+    values = {
+        "model": {
+            "path": model,
+            "output": found.output,
+            "classes": [c if isinstance(c, int | str) else str(c) for c in found.classes],
+            "bounds": found.bounds,
+            "trust": True if trust else None,
+        },
+        "data": section.model_dump(),
+        "run": {"parts": [name for name, reason in missing.items() if reason is None]},
+    }
+    return Initialised(write_config(values), found, missing)

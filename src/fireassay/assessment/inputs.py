@@ -1,0 +1,81 @@
+"""The model and the data that a configuration names."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fireassay.assessment.config import Config, DataSection
+from fireassay.assessment.context import Context
+from fireassay.classifiers import as_classifier
+from fireassay.classifiers.import_path import is_import_path
+from fireassay.core import DataError
+from fireassay.data import DataSet, load
+from fireassay.engine import Executor
+
+
+def load_context(
+    config: Config, *, seed: int | None = None, executor: Executor | None = None
+) -> Context:
+    """Load everything a configuration names; paths are relative to the file's folder."""
+    section = config.model
+    options: dict[str, Any] = {}
+    if section.batch_size is not None:
+        options["batch_size"] = section.batch_size
+    if section.device is not None:
+        options["device"] = section.device
+    make_importable(section.path, config.folder)
+    model = as_classifier(
+        config.resolve(section.path),
+        classes=section.classes,
+        bounds=section.bounds,
+        output=section.output,
+        trust=section.trust,
+        **options,
+    )
+    sets = load_sets(config.data, config.folder)
+    return Context(
+        model=model,
+        test=sets["test"],
+        train=sets["train"],
+        operational=sets["operational"],
+        votes=sets["votes"],
+        seed=config.run.seed if seed is None else seed,
+        executor=executor or Executor(workers=config.run.workers),
+    )
+
+
+def make_importable(model: str, folder: Path) -> None:
+    """Let "package.module:name" name a module that lies beside the configuration file."""
+    place = str(folder.resolve())
+    if is_import_path(model) and place not in sys.path:
+        sys.path.insert(0, place)
+
+
+def load_sets(section: DataSection, folder: Path) -> dict[str, Any]:
+    """The data sets by name; tables are encoded as the test table is."""
+    test = load(folder / section.test, label=section.label)
+    sets: dict[str, Any] = {"test": test}
+    for name in ("train", "operational"):
+        path = getattr(section, name)
+        sets[name] = None if path is None else _same_encoding(folder / path, section.label, test)
+    sets["votes"] = None if section.votes is None else _read_votes(folder / section.votes)
+    return sets
+
+
+def _same_encoding(path: Path, label: str | None, test: DataSet) -> DataSet:
+    loaded = load(path, label=label, encoder=test.encoder)
+    if loaded.X.shape[1:] != test.X.shape[1:]:
+        raise DataError(
+            f"{path.name} must have rows like the test rows, shape {test.X.shape[1:]}.",
+            got=f"shape {loaded.X.shape[1:]}",
+        )
+    return loaded
+
+
+def _read_votes(path: Path) -> Any:
+    try:
+        return np.load(path, allow_pickle=False, mmap_mode="r")
+    except (OSError, ValueError) as error:
+        raise DataError(f"Expected votes as .npy at {path}.", got=str(error)) from error

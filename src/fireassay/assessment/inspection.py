@@ -1,0 +1,127 @@
+"""What can be inferred from a model and some data before anything is configured."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fireassay.classifiers import Classifier, ProbeResult, as_classifier, probe
+from fireassay.core import ModelError, ProbabilityError
+from fireassay.data import DataSet
+
+PROBE_ROWS = 32
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What was inferred, and how to say it."""
+
+    model_path: str
+    data_path: str
+    output: str
+    classes: tuple[Any, ...]
+    bounds: tuple[float, float] | None
+    shape: tuple[int, ...]
+    rows: int
+    labelled: bool
+    probe: ProbeResult
+    unseen_classes: tuple[Any, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+    def lines(self) -> list[str]:
+        """One line per finding, for a person."""
+        classes = ", ".join(map(str, self.classes[:8])) + (", …" if len(self.classes) > 8 else "")
+        deterministic = "the same twice" if self.probe.deterministic else "DIFFERENT each time"
+        cut = "does not matter" if self.probe.batch_invariant else "CHANGES the answers"
+        lines = [
+            f"rows       {self.rows}, {'labelled' if self.labelled else 'without labels'}",
+            f"input      {' x '.join(map(str, self.shape))}"
+            + (f", values in [{self.bounds[0]:g}, {self.bounds[1]:g}]" if self.bounds else ""),
+            f"classes    {len(self.classes)}: {classes}",
+            f"output     {self.output}",
+            f"answers    {deterministic}; how rows are cut into batches {cut}",
+        ]
+        return lines + [f"note       {note}" for note in self.notes]
+
+
+def inspect(
+    model: str,
+    data: DataSet,
+    data_path: str,
+    *,
+    trust: bool = False,
+    output: str | None = None,
+) -> tuple[Inspection, Classifier]:
+    """Ask the model about a few rows, and infer what the configuration needs."""
+    bounds = infer_bounds(data)
+    rows = data.X[:PROBE_ROWS]
+    classifier, output = _first_output_that_fits(model, rows, data, bounds, trust, output)
+    probed = probe(classifier, rows)
+    notes = []
+    known = set(map(str, classifier.classes))
+    present = () if data.y is None else tuple(np.unique(data.y).tolist())
+    strangers = tuple(label for label in present if str(label) not in known)
+    if strangers:
+        notes.append(f"labels that the model does not know: {', '.join(map(str, strangers[:5]))}")
+    absent = known - set(map(str, present))
+    if data.y is not None and absent:
+        notes.append(f"classes without a row: {', '.join(sorted(absent)[:5])}")
+    if data.y is None:
+        notes.append("without labels, accuracy and reliability cannot be measured")
+    return (
+        Inspection(
+            model_path=model,
+            data_path=data_path,
+            output=output,
+            classes=tuple(classifier.classes),
+            bounds=bounds,
+            shape=tuple(data.X.shape[1:]),
+            rows=len(data),
+            labelled=data.y is not None,
+            probe=probed,
+            unseen_classes=strangers,
+            notes=tuple(notes),
+        ),
+        classifier,
+    )
+
+
+def infer_bounds(data: DataSet) -> tuple[float, float] | None:
+    """[0, 1] or [0, 255] for images; None for tables, whose range the rows do not tell."""
+    if data.X.ndim < 3:
+        return None
+    low, high = float(data.X.min()), float(data.X.max())
+    if low < 0 or high > 255:
+        return None
+    return (0.0, 1.0) if high <= 1 else (0.0, 255.0)
+
+
+def _first_output_that_fits(
+    model: str,
+    rows: Any,
+    data: DataSet,
+    bounds: tuple[float, float] | None,
+    trust: bool,
+    output: str | None,
+) -> tuple[Classifier, str]:
+    classes = None if data.y is None else tuple(np.unique(data.y).tolist())
+    refusals = []
+    for candidate in [output] if output else ["probabilities", "logits"]:
+        for named in (None, classes):
+            classifier = as_classifier(
+                model, classes=named, bounds=bounds, output=candidate, trust=trust
+            )
+            try:
+                found = classifier.predict_proba(rows)
+            except ProbabilityError as refusal:
+                refusals.append(str(refusal))
+                break
+            own = set(map(str, classifier.classes))
+            fits = classes is None or set(map(str, classes)) <= own
+            if fits or named is not None or found.shape[1] != len(classes or ()):
+                return classifier, str(candidate)
+    raise ModelError(
+        f"Expected {Path(model).name} to return class probabilities or logits.",
+        got="; ".join(refusals),
+    )

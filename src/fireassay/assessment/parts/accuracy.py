@@ -1,0 +1,163 @@
+"""Accuracy on the labelled rows: overall, per class, and how honest the confidences are."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from fireassay.assessment.context import Context, Cost
+from fireassay.core import (
+    Assumption,
+    Claim,
+    DataError,
+    Estimate,
+    Evidence,
+    Provenance,
+    Result,
+    Table,
+)
+from fireassay.core.pictures import picture
+from fireassay.core.validation import check_class_indices
+from fireassay.statistics import (
+    clopper_pearson,
+    expected_calibration_error,
+    reliability_curve,
+)
+from fireassay.statistics.calibration import ReliabilityCurve
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+USES: tuple[str, ...] = ()
+
+
+class Settings(BaseModel):
+    """``[accuracy]`` in the configuration."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    confidence: float = Field(default=0.95, gt=0, lt=1, description="Confidence of the intervals.")
+
+
+@dataclass(frozen=True)
+class AccuracyResult(Result):
+    """Accuracy, its complement, per-class recall and calibration, each with an interval."""
+
+    accuracy: Estimate
+    error: Estimate
+    calibration_error: Estimate
+    classes: tuple[Any, ...]
+    confusion: NDArray[np.int64]
+    curve: ReliabilityCurve
+    duplicates: int
+    provenance: Provenance
+
+    def frame(self) -> pd.DataFrame:
+        """Recall of each class with its exact interval."""
+        totals = self.confusion.sum(axis=1)
+        hits = np.diag(self.confusion)
+        low, high = clopper_pearson(hits, totals, self.accuracy.confidence)
+        with np.errstate(invalid="ignore"):
+            recall = hits / totals
+        columns = {"recall": recall, "low": low, "high": high, "n": totals}
+        return pd.DataFrame(columns, index=pd.Index(map(str, self.classes), name="class"))
+
+    def figures(self) -> "dict[str, Figure]":
+        """The reliability diagram: confidence against accuracy."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(5, 4), layout="constrained")
+        axes = figure.subplots()
+        curve = self.curve
+        axes.plot([0, 1], [0, 1], color="0.6", linestyle="--", label="honest confidence")
+        errors = [curve.accuracy - curve.low, curve.high - curve.accuracy]
+        axes.errorbar(curve.mean_confidence, curve.accuracy, yerr=errors, fmt="o", capsize=3)
+        axes.set(xlabel="confidence", ylabel="accuracy", xlim=(0, 1.02), ylim=(0, 1.02))
+        axes.legend()
+        return {"reliability diagram": figure}
+
+    def evidence(self) -> Evidence:
+        """The accuracy as evidence."""
+        independent = Assumption(
+            "The labelled rows are independent draws of what the model meets.",
+            "untestable" if not self.duplicates else "contradicted",
+            f"{self.duplicates} of {self.accuracy.n} rows repeat another row."
+            if self.duplicates
+            else "No row repeats another; how the rows were drawn is not in the data.",
+        )
+        diagram = self.figures()["reliability diagram"]
+        return Evidence(
+            question="accuracy",
+            headline=f"Right on {self.accuracy} of the labelled rows "
+            f"({self.accuracy.confidence:.0%} interval).",
+            claims=(Claim(f"Calibration error {self.calibration_error}."),),
+            estimates={
+                "accuracy": self.accuracy,
+                "error": self.error,
+                "calibration_error": self.calibration_error,
+            },
+            assumptions=(independent,),
+            tables={"recall": Table.from_frame(self.frame(), "Recall per class")},
+            figures={
+                "reliability diagram": picture(
+                    diagram,
+                    "Confidence of the model against how often it was right; on the dashed line "
+                    "it is as sure as it should be.",
+                    "Reliability diagram with intervals.",
+                )
+            },
+            limits=("These are the labelled rows; the field may be different (see reliability).",),
+            provenance=self.provenance,
+        )
+
+
+def missing(context: Context) -> str | None:
+    """Why accuracy cannot be measured, or None."""
+    return None if context.test.y is not None else "the test rows have no labels"
+
+
+def cost(context: Context, settings: Settings) -> Cost:
+    """One query per labelled row."""
+    del settings
+    return Cost(queries=len(context.test), labels=len(context.test))
+
+
+def run(context: Context, settings: Settings) -> AccuracyResult:
+    """Measure accuracy on the test rows."""
+    if context.test.y is None:
+        raise DataError("Accuracy needs labelled test rows.", got="no labels")
+    before = context.model.queries
+    probabilities = context.model.predict_proba(context.test.X)
+    classes = context.model.classes
+    labels = check_class_indices(context.test.y, classes, n=len(context.test))
+    predicted = probabilities.argmax(axis=1)
+    n, hits = len(labels), int((predicted == labels).sum())
+    confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
+    np.add.at(confusion, (labels, predicted), 1)
+    return AccuracyResult(
+        accuracy=_share(hits, n, settings.confidence),
+        error=_share(n - hits, n, settings.confidence),
+        calibration_error=expected_calibration_error(
+            probabilities, labels, confidence=settings.confidence, seed=context.seed
+        ),
+        classes=tuple(classes),
+        confusion=confusion,
+        curve=reliability_curve(probabilities, labels, n_bins=10),
+        duplicates=n - len(np.unique(context.test.X.reshape(n, -1), axis=0)),
+        provenance=Provenance(
+            seed=context.seed,
+            model_sha256=context.model.sha256,
+            data_sha256=context.test.sha256,
+            queries=context.model.queries - before,
+            labels=n,
+        ),
+    )
+
+
+def _share(hits: int, n: int, confidence: float) -> Estimate:
+    low, high = clopper_pearson(hits, n, confidence)
+    return Estimate(hits / n, float(low), float(high), confidence, n, "Clopper-Pearson")

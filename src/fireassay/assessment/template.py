@@ -1,0 +1,60 @@
+"""The configuration file that ``init`` writes: every key, with what it means."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+from fireassay.assessment.config import DataSection, GatesSection, ModelSection, RunSection
+from fireassay.assessment.parts import settings_models
+
+_HEADER = """\
+# What fireassay assesses, with what, and the limits to keep.
+# Every key is listed; those that are commented out show their default.
+# fireassay plan: what it will cost. fireassay run: do it. fireassay check: judge the gates.
+"""
+
+
+def write_config(values: Mapping[str, Mapping[str, Any]]) -> str:
+    """The text of a configuration file with some values set, e.g. ``{"model": {"path": …}}``."""
+    sections: dict[str, type[BaseModel]] = {
+        "model": ModelSection,
+        "data": DataSection,
+        "run": RunSection,
+        "gates": GatesSection,
+        **settings_models(),
+    }
+    blocks = [_HEADER]
+    for name, section in sections.items():
+        blocks.append(_section(name, section, values.get(name, {})))
+    return "\n".join(blocks)
+
+
+def _section(name: str, section: type[BaseModel], values: Mapping[str, Any]) -> str:
+    lines = [f"[{name}]"]
+    for key, field in section.model_fields.items():
+        if field.description:
+            lines.append(f"# {field.description}")
+        if key in values and values[key] is not None:
+            lines.append(f"{key} = {_toml(values[key])}")
+            continue
+        default = field.get_default(call_default_factory=True)
+        shown = "" if default in (None, PydanticUndefined) else _toml(default)
+        lines.append(f"# {key} = {shown}".rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        pairs = ", ".join(f"{json.dumps(str(k))} = {_toml(v)}" for k, v in value.items())
+        return f"{{ {pairs} }}" if pairs else "{}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_toml(item) for item in value)}]"
+    if isinstance(value, int | float):
+        return repr(value)
+    # A JSON string is a TOML basic string, but for DEL.
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,79 @@
+"""``fireassay init``: look at a model and its data, and write the configuration."""
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fireassay.cli.console import emit_json, say
+from fireassay.cli.options import Json, Quiet, Trust
+
+
+def init(
+    model: Annotated[str, typer.Option(help="A file, an http(s) address, or package.module:name.")],
+    data: Annotated[Path, typer.Option(help="Labelled test rows: npz, CSV, Parquet, idx, folder.")],
+    train: Annotated[Path | None, typer.Option(help="Rows the model was trained on.")] = None,
+    operational: Annotated[Path | None, typer.Option(help="Unlabelled rows of the field.")] = None,
+    votes: Annotated[Path | None, typer.Option(help="Votes of labelling functions (.npy).")] = None,
+    label: Annotated[str | None, typer.Option(help="The label column of a table.")] = None,
+    output: Annotated[
+        str | None, typer.Option(help="probabilities, logits or labels (default: inferred).")
+    ] = None,
+    config: Annotated[Path, typer.Option(help="The file to write.")] = Path("fireassay.toml"),
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    trust: Trust = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Inspect a model and its data, print what was inferred, write fireassay.toml.
+
+    Example: fireassay init --model model.onnx --data test.npz
+    """
+    from fireassay.assessment import initialise
+
+    if config.exists() and not force:
+        say(f"{config} exists already. Pass --force to overwrite it.")
+        raise typer.Exit(2)
+    base = config.resolve().parent
+    started = initialise(
+        model=_relative(model, base),
+        data={
+            "test": _relative(str(data), base),
+            "train": None if train is None else _relative(str(train), base),
+            "operational": None if operational is None else _relative(str(operational), base),
+            "votes": None if votes is None else _relative(str(votes), base),
+            "label": label,
+        },
+        output=output,
+        trust=trust,
+        folder=base,
+    )
+    config.write_text(started.text, encoding="utf-8")
+    if json:
+        inferred: dict[str, Any] = {
+            "output": started.inspection.output,
+            "classes": started.inspection.classes,
+            "bounds": started.inspection.bounds,
+            "shape": started.inspection.shape,
+            "rows": started.inspection.rows,
+            "deterministic": started.inspection.probe.deterministic,
+            "batch_invariant": started.inspection.probe.batch_invariant,
+        }
+        emit_json({"config": str(config), "inferred": inferred, "missing": started.missing})
+        return
+    for line in started.inspection.lines():
+        say(line, quiet=quiet)
+    for part, reason in started.missing.items():
+        say(
+            f"{part:<10} {'can be answered' if reason is None else f'needs more: {reason}'}",
+            quiet=quiet,
+        )
+    say(f"wrote {config}. Next: fireassay plan", quiet=quiet)
+
+
+def _relative(path: str, base: Path) -> str:
+    """Paths in the file are relative to the file; addresses and import names stay."""
+    if "://" in path or not Path(path).exists():
+        return path
+    return os.path.relpath(Path(path).resolve(), base)

@@ -1,0 +1,39 @@
+"""``fireassay report``: write a run's page again, and open it."""
+
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fireassay.cli.console import emit_json, say
+from fireassay.cli.options import Json, Quiet
+
+
+def report(
+    run: Annotated[Path, typer.Argument(help="A run folder.")] = Path("fireassay-run"),
+    open_: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    gsn: Annotated[Path | None, typer.Option(help="Also write the argument as GSN YAML.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="Also write JUnit XML.")] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write the report of a finished or unfinished run.
+
+    Example: fireassay report fireassay-run --open
+    """
+    from fireassay.assessment.run_folder import read_gates, read_report
+
+    loaded = read_report(run)
+    gates = read_gates(run)
+    page = loaded.to_html(run / "report.html", gates)
+    if gsn is not None:
+        loaded.to_gsn(gsn)
+    if junit is not None:
+        loaded.to_junit(junit, gates)
+    if json:
+        emit_json({"report": str(page)})
+    else:
+        say(f"report: {page}", quiet=quiet)
+    if open_:
+        webbrowser.open(page.resolve().as_uri())

@@ -1,0 +1,44 @@
+"""``fireassay run``: do the assessment; the same command goes on after a kill."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fireassay.cli.console import emit_json, say
+from fireassay.cli.options import Cluster, Json, Quiet
+
+
+def run(
+    config: Annotated[Path, typer.Option(help="The configuration file.")] = Path("fireassay.toml"),
+    only: Annotated[list[str] | None, typer.Option(help="Run only this part (repeatable).")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Instead of the file's seed.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes on this machine.")] = None,
+    cluster: Cluster = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run the parts that are not done yet, then write result.json and report.html.
+
+    Exit code 0: everything asked for ran. 3: a part failed (the others are there).
+
+    Example: fireassay run --only accuracy
+    """
+    from fireassay.assessment import read_config, run_assessment
+    from fireassay.report.document import to_document
+
+    read = read_config(config)
+    outcome = run_assessment(
+        read,
+        only=only,
+        seed=seed,
+        workers=workers,
+        cluster=cluster,
+        say=lambda line: say(line, quiet=quiet or json),
+    )
+    if json:
+        emit_json(to_document(outcome.report.parts, outcome.report.title))
+    else:
+        say(f"report: {outcome.folder / 'report.html'}", quiet=quiet)
+    if any(part.status == "failed" for part in outcome.report.parts):
+        raise typer.Exit(3)

@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier
+
+import fireassay as fa
+from fireassay.core import ParameterError
+
+
+@pytest.fixture(scope="module")
+def forest():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = RandomForestClassifier(20, random_state=0).fit(X[:300], y[:300])
+    return model, X[300:], y[300:]
+
+
+def test_accuracy_has_the_exact_interval(forest):
+    model, X, y = forest
+    part = fa.evaluate(model, X, y, parts=["accuracy"])["accuracy"]
+    hits = int((model.predict(X) == y).sum())
+    exact = stats.binomtest(hits, len(y)).proportion_ci(0.95, method="exact")
+    accuracy = part.estimates["accuracy"]
+    assert accuracy.value == hits / len(y)
+    assert (accuracy.low, accuracy.high) == pytest.approx((exact.low, exact.high), rel=1e-9)
+    assert accuracy.n == len(y)
+    assert part.provenance.queries == len(y)
+
+
+def test_same_seed_same_bytes(forest, tmp_path):
+    model, X, y = forest
+    first = fa.evaluate(model, X, y, parts=["accuracy"], seed=1).to_json(tmp_path / "a.json")
+    second = fa.evaluate(model, X, y, parts=["accuracy"], seed=1).to_json(tmp_path / "b.json")
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_without_labels_nothing_passes(forest):
+    model, X, _ = forest
+    part = fa.evaluate(model, X, parts=["accuracy"])["accuracy"]
+    assert part.status == "not available"
+    assert "labels" in part.reason
+
+
+def test_a_part_that_breaks_is_recorded_and_never_a_pass(forest):
+    _, X, y = forest
+    model = fa.as_classifier(lambda rows: 1 / 0, classes=(0, 1))
+    report = fa.evaluate(model, X, y, parts=["accuracy"])
+    assert report["accuracy"].status == "failed"
+    assert "division by zero" in report["accuracy"].reason
+    assert report.verdict({}).exit_code == 3
+
+
+def test_zero_errors_is_still_an_interval():
+    X = np.random.default_rng(0).random((50, 2))
+    y = (X[:, 0] > 0.5).astype(int)
+    perfect = fa.as_classifier(lambda rows: np.eye(2)[(rows[:, 0] > 0.5).astype(int)])
+    error = fa.evaluate(perfect, X, y, parts=["accuracy"])["accuracy"].estimates["error"]
+    assert error.value == 0
+    assert error.high == pytest.approx(1 - 0.025 ** (1 / 50), rel=1e-9)
+
+
+def test_repeated_rows_contradict_independence(forest):
+    model, X, y = forest
+    part = fa.evaluate(model, np.repeat(X, 2, axis=0), np.repeat(y, 2), parts=["accuracy"])
+    assert part["accuracy"].assumptions[0].status == "contradicted"
+
+
+def test_unknown_parts_and_settings_are_refused(forest):
+    model, X, y = forest
+    with pytest.raises(ParameterError, match="Known parts"):
+        fa.evaluate(model, X, y, parts=["magic"])
+    with pytest.raises(ParameterError, match="Known parts"):
+        fa.evaluate(model, X, y, settings={"magic": {}})

@@ -1,0 +1,185 @@
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from typer.testing import CliRunner
+
+from fireassay.cli.main import app
+from fireassay.core import Estimate, Evidence
+from fireassay.report import Report
+
+runner = CliRunner()
+
+
+def call(*arguments):
+    return runner.invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A folder with a model behind an import name, and labelled rows."""
+    X, y = load_digits(return_X_y=True)
+    X = X / 16
+    np.savez(tmp_path / "test.npz", X=X[1000:], y=y[1000:])
+    np.savez(tmp_path / "train.npz", X=X[:1000], y=y[:1000])
+    (tmp_path / "my_digits.py").write_text(
+        "import numpy as np\n"
+        "from sklearn.linear_model import LogisticRegression\n"
+        "d = np.load('train.npz')\n"
+        "model = LogisticRegression(max_iter=300).fit(d['X'], d['y'])\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "my_digits", raising=False)
+    return tmp_path
+
+
+def test_the_demo_answers_and_writes_an_offline_report(tmp_path):
+    done = call("demo", "--output", tmp_path / "demo")
+    assert done.exit_code == 0, done.output
+    assert "accuracy" in done.output
+    assert f"report: {tmp_path / 'demo' / 'report.html'}" in done.output
+    result = json.loads((tmp_path / "demo" / "result.json").read_text())
+    accuracy = result["parts"]["accuracy"]["estimates"]["accuracy"]
+    assert 0.9 < accuracy["low"] < accuracy["value"] < accuracy["high"] < 1
+    assert (tmp_path / "demo" / "report.html").stat().st_size < 8_000_000
+    assert json.loads((tmp_path / "demo" / "timings.json").read_text())["accuracy"] > 0
+
+
+def test_init_plan_run_check_report(project):
+    init = call("init", "--model", "my_digits:model", "--data", "test.npz", "--train", "train.npz")
+    assert init.exit_code == 0, init.output
+    assert "probabilities" in init.output
+    assert "the same twice" in init.output
+    plan = call("plan", "--json")
+    assert plan.exit_code == 0, plan.output
+    planned = json.loads(plan.output)
+    assert planned["parts"]["accuracy"]["queries"] == 797
+    run = call("run", "--only", "accuracy", "--json")
+    assert run.exit_code == 0, run.output
+    accuracy = json.loads(run.output)["parts"]["accuracy"]["estimates"]["accuracy"]
+    assert accuracy["n"] == 797
+    passed = call("check", "fireassay-run", "--min", f"accuracy={accuracy['low']}")
+    assert passed.exit_code == 0, passed.output
+    failed = call("check", "fireassay-run", "--min", f"accuracy={accuracy['value']}")
+    assert failed.exit_code == 1
+    assert "lower end" in failed.output
+    page = project / "fireassay-run" / "report.html"
+    before = page.read_text()
+    page.unlink()
+    assert call("report", "fireassay-run").exit_code == 0
+    assert page.read_text() == before
+
+
+def test_a_second_run_reads_back_what_is_done(project):
+    call("init", "--model", "my_digits:model", "--data", "test.npz")
+    call("run", "--only", "accuracy")
+    timings = (project / "fireassay-run" / "timings.json").read_bytes()
+    first = (project / "fireassay-run" / "result.json").read_bytes()
+    call("run", "--only", "accuracy")
+    assert (project / "fireassay-run" / "timings.json").read_bytes() == timings
+    assert (project / "fireassay-run" / "result.json").read_bytes() == first
+    call("run", "--only", "accuracy", "--seed", "1")
+    assert (project / "fireassay-run" / "timings.json").read_bytes() != timings
+
+
+def test_init_does_not_overwrite_without_being_told(project):
+    call("init", "--model", "my_digits:model", "--data", "test.npz")
+    again = call("init", "--model", "my_digits:model", "--data", "test.npz")
+    assert again.exit_code == 2
+    assert "--force" in again.output
+
+
+def write_result(folder, *parts):
+    folder.mkdir()
+    Report(parts).to_json(folder / "result.json")
+    return folder
+
+
+def test_check_exit_codes(tmp_path):
+    good = Evidence("reliability", "h", estimates={"pmi_upper": Estimate.bound(0.04, 0.9, 9, "m")})
+    run = write_result(tmp_path / "a", good)
+    assert call("check", run, "--max", "pmi_upper=0.05").exit_code == 0
+    assert call("check", run, "--max", "pmi_upper=0.03").exit_code == 1
+    assert call("check", run, "--max", "nonsense=0.03").exit_code == 2
+    assert call("check", run, "--max", "pmi_upper").exit_code == 2
+    assert call("check", tmp_path / "nowhere", "--max", "a=1").exit_code == 2
+    broken = write_result(tmp_path / "b", good, Evidence.failed("survival", "boom"))
+    assert call("check", broken, "--max", "pmi_upper=0.05").exit_code == 3
+    assert call("check", broken, "--max", "pmi_upper=0.03").exit_code == 1
+    absent = write_result(tmp_path / "c", Evidence.not_available("reliability", "no labels"))
+    assert call("check", absent, "--max", "pmi_upper=0.05").exit_code == 3
+
+
+def test_check_writes_junit_and_json(tmp_path):
+    part = Evidence("reliability", "h", estimates={"pmi": Estimate(0.1, 0.0, 0.2, 0.9, 9, "m")})
+    run = write_result(tmp_path / "a", part)
+    done = call("check", run, "--max", "pmi=0.1", "--junit", tmp_path / "j.xml", "--json")
+    assert json.loads(done.output)["checks"][0]["status"] == "fail"
+    assert 'failures="1"' in (tmp_path / "j.xml").read_text()
+
+
+def test_bad_input_is_a_message_not_a_traceback(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = call("run")
+    assert done.exit_code == 2
+    assert "fireassay init" in done.output
+    assert "Traceback" not in done.output
+    (tmp_path / "m.pkl").write_bytes(b"\x80\x04.")
+    np.savez(tmp_path / "t.npz", X=np.zeros((3, 2)), y=[0, 1, 0])
+    refused = call("init", "--model", "m.pkl", "--data", "t.npz")
+    assert refused.exit_code == 2
+    assert "trust" in refused.output
+
+
+def test_every_command_has_help_with_an_example():
+    top = call("--help")
+    assert top.exit_code == 0
+    for command in app.registered_commands:
+        page = call(command.callback.__name__, "--help")
+        assert page.exit_code == 0
+        assert "Example: fireassay" in page.output
+
+
+def test_doctor_names_missing_extras():
+    done = call("doctor", "--json")
+    facts = json.loads(done.output)
+    assert set(facts["extras"]) >= {"torch", "interop", "web"}
+    assert facts["versions"]["fireassay"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_a_killed_run_goes_on_and_gives_the_same_bytes(project):
+    call("init", "--model", "my_digits:model", "--data", "test.npz")
+    command = [sys.executable, "-m", "fireassay", "run", "--only", "accuracy"]
+    process = subprocess.Popen(command, cwd=project, stdout=subprocess.DEVNULL)
+    journal = project / "fireassay-run" / "run.sqlite"
+    while not journal.exists() and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert subprocess.run(command, cwd=project, check=False).returncode == 0
+    resumed = (project / "fireassay-run" / "result.json").read_bytes()
+    (project / "fireassay-run").rename(project / "old")
+    assert subprocess.run(command, cwd=project, check=False).returncode == 0
+    assert (project / "fireassay-run" / "result.json").read_bytes() == resumed
+
+
+def test_compare_says_what_changed(tmp_path):
+    def part(value):
+        return Evidence(
+            "accuracy", "h", estimates={"error": Estimate(value, 0.0, 0.5, 0.9, 9, "m")}
+        )
+
+    old, new = write_result(tmp_path / "a", part(0.2)), write_result(tmp_path / "b", part(0.1))
+    done = call("compare", old, new)
+    assert "accuracy.error" in done.output
+    assert "0.2 → 0.1" in done.output
+    record = json.loads(call("compare", old, new, "--json").output)[str(new)]
+    assert record["differences"][0]["change"] == pytest.approx(-0.1)
+    assert call("compare", old).exit_code == 2
