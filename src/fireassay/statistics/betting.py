@@ -209,9 +209,9 @@ def _running_lower(unit: FloatVector, bets: FloatVector, tail: float) -> FloatVe
 
 def _warn_drift() -> None:
     warnings.warn(
-        "No mean is compatible with the values: early and late values contradict each other, so "
-        "they do not share one mean. The interval given spans both. Shuffle the rows if their "
-        "order carries no meaning, or look for drift.",
+        "No mean is compatible with the values at this confidence: early and late values "
+        "contradict each other, so it is likely that they do not share one mean. The interval "
+        "given spans both. Shuffle the rows if their order carries no meaning, or look for drift.",
         AssumptionWarning,
         stacklevel=3,
     )

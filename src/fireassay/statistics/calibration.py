@@ -1,9 +1,9 @@
 """How far stated confidence is from accuracy."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from fireassay.core.errors import DataError
@@ -19,7 +19,11 @@ from fireassay.core.validation import (
 from fireassay.statistics.clopper_pearson import clopper_pearson
 from fireassay.statistics.samples import FloatVector, check_confidence
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _RESAMPLES = 2000
+_CLEAR = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +36,10 @@ class ReliabilityCurve:
     high: FloatVector
     counts: IntArray
 
-    def frame(self) -> pd.DataFrame:
+    def frame(self) -> "pd.DataFrame":
         """One row per bin."""
+        import pandas as pd
+
         return pd.DataFrame(
             {
                 "mean_confidence": self.mean_confidence,
@@ -108,14 +114,15 @@ def expected_calibration_error(
     -----
     ECE is the L1 norm of the bins' gaps g. With noise e in the measured gaps,
     ``|g + e| - |g| <= |e|`` bounds how far it can be too high, and by convexity
-    ``|g| - |g + e| <= -sign(g)·e`` how far too low. The quantiles of both right sides come from a
-    parametric bootstrap: bin sizes multinomial, hits binomial with accuracy (hits + 1) / (n + 2),
-    so that a bin without errors still has noise. The interval is for the binned ECE of the
-    population; finer structure inside a bin is not seen.
+    ``|g| - |g + e| <= -sign(g)·e`` how far too low. In bins whose gap is above three standard
+    errors the sign is known, and e counts with it instead of with its size. The quantiles of both
+    right sides come from a parametric bootstrap: bin sizes multinomial, hits binomial with accuracy
+    (hits + 1) / (n + 2), so that a bin without errors still has noise. The interval is for the
+    binned ECE of the population; finer structure inside a bin is not seen.
 
     >>> p = np.column_stack([np.full(1000, 0.8), np.full(1000, 0.2)])
     >>> print(expected_calibration_error(p, [0] * 700 + [1] * 300))
-    0.100 [0.068, 0.128] n=1000
+    0.100 [0.072, 0.128] n=1000
     """
     check_confidence(confidence)
     stated, correct = _top_class(probabilities, labels)
@@ -128,9 +135,11 @@ def expected_calibration_error(
     gaps = (rng.binomial(sizes, accuracy) - sizes * mean) / n
     noise = gaps - counts * (accuracy - mean) / n
     level = 1.0 - (1.0 - confidence) / 2.0
-    too_high = np.quantile(np.abs(noise).sum(axis=1), level, method="weibull")
+    clear = np.abs(hits - counts * mean) / n > _CLEAR * noise.std(axis=0)
+    sided = np.where(clear, noise * np.sign(hits - counts * mean), np.abs(noise))
+    too_high = max(0.0, float(np.quantile(sided.sum(axis=1), level, method="weibull")))
     too_low = np.quantile(-noise @ np.sign(accuracy - mean), level, method="weibull")
-    low, high = max(0.0, value - float(too_high)), min(1.0, value + max(0.0, float(too_low)))
+    low, high = max(0.0, value - too_high), min(1.0, value + max(0.0, float(too_low)))
     return Estimate(value, low, high, confidence, n, f"bias-aware bootstrap, {n_bins} equal bins")
 
 
@@ -149,7 +158,9 @@ def _binned(
     edges = np.linspace(0.0, 1.0, n_bins + 1)
     place = np.clip(np.searchsorted(edges, stated, side="left") - 1, 0, n_bins - 1)
     counts = np.bincount(place, minlength=n_bins).astype(np.int64)
-    hits = np.bincount(place, weights=correct.astype(np.float64), minlength=n_bins)
+    hits: FloatVector = np.bincount(
+        place, weights=correct.astype(np.float64), minlength=n_bins
+    ).astype(np.float64)
     total = np.bincount(place, weights=stated, minlength=n_bins)
     some = counts > 0
     return counts[some], hits[some], total[some] / counts[some]

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, logit, ndtr, ndtri
+from scipy.special import expit, logit, ndtr, stdtrit
 
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
@@ -21,6 +21,7 @@ from fireassay.statistics.samples import (
 )
 
 _EXCHANGES = 9999
+_ENOUGH_MISORDERED = 5
 
 
 def delong(scores: ArrayLike, positive: ArrayLike) -> tuple[FloatVector, FloatVector]:
@@ -65,8 +66,7 @@ def delong(scores: ArrayLike, positive: ArrayLike) -> tuple[FloatVector, FloatVe
             do="delong_interval and mann_whitney_auc also work with one.",
         )
     of_positives, of_negatives = _placements(table, marks)
-    spread = np.atleast_2d(np.cov(of_positives)) / counts[0]
-    covariance: FloatVector = spread + np.atleast_2d(np.cov(of_negatives)) / counts[1]
+    covariance: FloatVector = _spread(of_positives) + _spread(of_negatives)
     return of_positives.mean(axis=1), covariance
 
 
@@ -90,6 +90,14 @@ def delong_interval(scores: ArrayLike, positive: ArrayLike, confidence: float = 
     -------
     Estimate
 
+    Notes
+    -----
+    With few rows of a class DeLong's variance is itself uncertain, and the normal quantile gives
+    too narrow an interval near 1. Student's quantile with the degrees of freedom of Brunner and
+    Munzel (2000) is used; for large samples it is the normal one. Where fewer than five rows of a
+    class are misordered at all, the variance rests on them alone: the interval is then widened to
+    contain Newcombe's, and ``method`` says so.
+
     >>> print(delong_interval([1, 2, 3, 4, 5, 6], [0, 0, 0, 1, 1, 1]))
     1.000 [0.501, 1.000] n=6
     """
@@ -97,19 +105,25 @@ def delong_interval(scores: ArrayLike, positive: ArrayLike, confidence: float = 
     sample = check_sample(scores, "scores", min_rows=2)
     marks = check_positive(positive, len(sample))
     n_positive, n_negative = int(marks.sum()), int((~marks).sum())
-    of_positives, _ = _placements(sample[None, :], marks)
-    auc = float(of_positives.mean())
-    variance = 0.0
+    placements = _placements(sample[None, :], marks)
+    auc = float(placements[0].mean())
+    parts = [0.0, 0.0]
     if min(n_positive, n_negative) >= 2:
-        variance = float(delong(sample, marks)[1][0, 0])
-    if variance <= 1e-15 or not 0.0 < auc < 1.0:
-        low, high = auc_score_interval(auc, n_positive, n_negative, confidence)
-        method = "Newcombe score (DeLong's variance is zero)"
-    else:
-        z = -float(ndtri((1.0 - confidence) / 2.0))
-        half = z * math.sqrt(variance) / (auc * (1.0 - auc))
-        low, high = (float(expit(logit(auc) + step)) for step in (-half, half))
-        method = "DeLong, logit scale"
+        parts = [float(_spread(part)[0, 0]) for part in placements]
+    variance = sum(parts)
+    low, high = auc_score_interval(auc, n_positive, n_negative, confidence)
+    method = "Newcombe score (DeLong's variance is zero)"
+    if variance > 1e-15 and 0.0 < auc < 1.0:
+        own = parts[0] ** 2 / (n_positive - 1) + parts[1] ** 2 / (n_negative - 1)
+        quantile = -float(stdtrit(variance**2 / own, (1.0 - confidence) / 2.0))
+        half = quantile * math.sqrt(variance) / (auc * (1.0 - auc))
+        logit_low, logit_high = (float(expit(logit(auc) + step)) for step in (-half, half))
+        if _fewest_misordered(placements) < _ENOUGH_MISORDERED:
+            low, high = min(low, logit_low), max(high, logit_high)
+            method = "DeLong, logit scale, widened to Newcombe score (few misordered rows)"
+        else:
+            low, high = logit_low, logit_high
+            method = "DeLong, logit scale, t quantile"
     return Estimate(auc, min(low, auc), max(high, auc), confidence, len(sample), method)
 
 
@@ -144,6 +158,17 @@ def _placements(table: FloatVector, marks: BoolArray) -> tuple[FloatVector, Floa
     below = (together[:, marks] - own_positive) / n_negative
     above = 1.0 - (together[:, ~marks] - own_negative) / n_positive
     return below, above
+
+
+def _spread(placements: FloatVector) -> FloatVector:
+    """Covariance of the mean placements."""
+    return np.atleast_2d(np.cov(placements)) / placements.shape[1]
+
+
+def _fewest_misordered(placements: tuple[FloatVector, FloatVector]) -> int:
+    """In the class that has fewer: rows on the wrong side of some row of the other class."""
+    of_either = ((placement < 1.0, placement > 0.0) for placement in placements)
+    return min(int(side.sum()) for sides in of_either for side in sides)
 
 
 def _exchange_test(first: FloatVector, second: FloatVector, marks: BoolArray) -> float:

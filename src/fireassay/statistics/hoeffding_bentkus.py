@@ -65,7 +65,7 @@ def _hoeffding(mean: FloatVector, n: FloatVector, alpha: float) -> FloatVector:
         middle = (low + high) / 2.0
         with np.errstate(divide="ignore", invalid="ignore"):
             divergence = xlogy(mean, mean / middle) + xlogy(1.0 - mean, (1.0 - mean) / (1 - middle))
-        rejected = n * divergence >= -np.log(alpha)
+        rejected = (n > 0) & (np.maximum(n, 1e-300) * divergence >= -np.log(alpha))
         low, high = np.where(rejected, low, middle), np.where(rejected, middle, high)
     return high
 

@@ -12,6 +12,8 @@ from fireassay.core.validation import BoolArray
 from fireassay.statistics.ranks import average_ranks
 from fireassay.statistics.samples import FloatVector, check_confidence, check_positive, check_sample
 
+_MOST_EXACT = 8
+
 
 @dataclass(frozen=True, slots=True)
 class MannWhitney:
@@ -102,4 +104,8 @@ def _p_value(sample: FloatVector, marks: BoolArray) -> float:
 
     if np.ptp(sample) == 0:
         return 1.0
-    return float(mannwhitneyu(sample[marks], sample[~marks], alternative="two-sided").pvalue)
+    x, y = sample[marks], sample[~marks]
+    small = min(len(x), len(y)) <= _MOST_EXACT and len(x) * len(y) <= 50 * _MOST_EXACT
+    exact = small and len(np.unique(sample)) == len(sample)
+    method = "exact" if exact else "asymptotic"
+    return float(mannwhitneyu(x, y, alternative="two-sided", method=method).pvalue)

@@ -53,11 +53,14 @@ def fit_temperature(logits: ArrayLike, labels: ArrayLike) -> float:
     2.3604
     """
     table, truth = _check(logits, labels)
+    largest = float(np.abs(table).max()) or 1.0
+    table = table / largest
     spread = float(table.std(axis=1).mean())
-    if spread == 0.0:
+    if spread <= 1e-14:
         _warn("every row has the same logit for all classes", 1.0)
         return 1.0
     scaled = table / spread
+    spread *= largest
     scaled -= scaled.max(axis=1, keepdims=True)
     own = scaled[np.arange(len(truth)), truth]
 
