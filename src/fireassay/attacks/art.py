@@ -139,9 +139,9 @@ def _estimator(target: Target) -> Any:
         def compute_loss(self, *_: Any, **__: Any) -> None:
             raise NotImplementedError
 
-    class GradientEstimator(  # type: ignore[misc]
-        ClassGradientsMixin, LossGradientsMixin, DecisionEstimator
-    ):
+    mixins: Any = (ClassGradientsMixin, LossGradientsMixin, DecisionEstimator)
+
+    class GradientEstimator(*mixins):  # type: ignore[misc]
         """Probabilities and gradients."""
 
         def loss_gradient(self, x: NDArray[Any], *_: Any, **__: Any) -> NDArray[np.float32]:

@@ -103,7 +103,7 @@ def _most_likely(scores: NDArray[np.float64], goal: Index, count: int) -> Index:
 def _blocked(target: Target, points: NDArray[Any]) -> NDArray[np.int8]:
     """−1 where a feature cannot fall, +1 where it cannot rise, 0 where it can move freely."""
     too_high, too_low = points >= target.high, points <= target.low
-    return np.subtract(too_high, too_low, dtype=np.int8)
+    return np.asarray(np.subtract(too_high, too_low, dtype=np.int8))
 
 
 def _to_nearest_boundary(

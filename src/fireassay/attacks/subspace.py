@@ -36,7 +36,7 @@ class Subspace:
             return spread
         height, width = len(self.rows_basis), len(self.columns_basis)
         grid = coefficients.reshape(-1, height, width)
-        images: NDArray[np.float32] = self.rows_basis.T @ grid @ self.columns_basis
+        images: NDArray[Any] = self.rows_basis.T @ grid @ self.columns_basis
         channels = self.size // (height * width)
         images = images.reshape(m, channels, *images.shape[1:])
         if not self.channels_first:
