@@ -1,0 +1,135 @@
+"""Do weak labels with confidence 0.9 turn out right nine times in ten?"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+
+from fireassay.core.estimate import Estimate
+from fireassay.core.result import Result
+from fireassay.core.seeds import generator
+from fireassay.core.validation import check_integer, check_labels, check_lengths
+from fireassay.curation.predictions import check_rows
+from fireassay.statistics import ReliabilityCurve, expected_calibration_error, reliability_curve
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from fireassay.curation.result import Curation
+
+_FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration(Result):
+    """Weak confidences against true labels.
+
+    Attributes
+    ----------
+    ece
+        Expected calibration error of the confidences as they are.
+    recalibrated_ece
+        The same after recalibration, cross-fitted: no sample judges a map it helped to fit.
+    recalibrated
+        Recalibrated confidence of every sample.
+    slope, intercept
+        The map: logit of the new confidence is ``intercept + slope * logit(old)``.
+    curve
+        The reliability diagram.
+    """
+
+    ece: Estimate
+    recalibrated_ece: Estimate
+    recalibrated: NDArray[np.float64]
+    slope: float
+    intercept: float
+    curve: ReliabilityCurve
+    n: int
+
+    def frame(self) -> pd.DataFrame:
+        """One row per confidence bin."""
+        return self.curve.frame()
+
+    def figures(self) -> "dict[str, Figure]":
+        """The reliability diagram."""
+        from fireassay.curation.figures import calibration_figure
+
+        return {"calibration": calibration_figure(self)}
+
+
+def calibrate(result: "Curation", y_audit: Any, rows: Any = None, n_bins: int = 10) -> Calibration:
+    """Compare confidences with labels of all samples, or of the given rows.
+
+    The recalibration is logistic with two parameters, which a small audit can carry.
+    """
+    check_integer(n_bins, "n_bins", low=1)
+    chosen = np.arange(result.n) if rows is None else check_rows(rows, result.n)
+    truth = check_labels(y_audit, name="y_audit")
+    check_lengths(rows=len(chosen), y_audit=len(truth))
+    correct = np.asarray(truth == result.labels[chosen])
+    stated = result.confidence[chosen]
+    k, seed = result.settings.n_classes, result.settings.seed
+    intercept, slope = _fit(stated, correct)
+    crossed = _cross_fitted(stated, correct, seed)
+    return Calibration(
+        ece=expected_calibration_error(*_as_two_columns(stated, correct, k), n_bins, seed=seed),
+        recalibrated_ece=expected_calibration_error(
+            *_as_two_columns(crossed, correct, k), n_bins, seed=seed
+        ),
+        recalibrated=_apply(result.confidence, intercept, slope),
+        slope=slope,
+        intercept=intercept,
+        curve=reliability_curve(*_as_two_columns(stated, correct, k), n_bins),
+        n=len(chosen),
+    )
+
+
+def _as_two_columns(
+    stated: NDArray[np.float64], correct: NDArray[np.bool_], k: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The label against the rest, spread so that the label stays the top class."""
+    top = np.clip(stated, 1 / k, 1.0)
+    rest = np.repeat(((1 - top) / (k - 1))[:, None], k - 1, axis=1)
+    return np.column_stack([top, rest]), np.where(correct, 0, 1)
+
+
+def _fit(stated: NDArray[np.float64], correct: NDArray[np.bool_]) -> tuple[float, float]:
+    """Maximum likelihood with a weak pull towards "leave it as it is"."""
+    x, y = _logits(stated), correct.astype(np.float64)
+
+    def loss(parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        intercept, slope = parameters
+        z = intercept + slope * x
+        pull = np.array([intercept, slope - 1])
+        value = np.logaddexp(0, z).sum() - y @ z + 0.5 * pull @ pull
+        error = expit(z) - y
+        return float(value), np.array([error.sum(), error @ x]) + pull
+
+    found = minimize(loss, np.array([0.0, 1.0]), jac=True, method="BFGS")
+    return float(found.x[0]), float(found.x[1])
+
+
+def _cross_fitted(
+    stated: NDArray[np.float64], correct: NDArray[np.bool_], seed: int
+) -> NDArray[np.float64]:
+    fold = generator(seed, "calibration").permutation(len(stated)) % _FOLDS
+    crossed = stated.copy()
+    for number in range(_FOLDS):
+        out = fold == number
+        if out.any() and (~out).any():
+            crossed[out] = _apply(stated[out], *_fit(stated[~out], correct[~out]))
+    return crossed
+
+
+def _apply(stated: NDArray[np.float64], intercept: float, slope: float) -> NDArray[np.float64]:
+    moved: NDArray[np.float64] = expit(intercept + slope * _logits(stated))
+    return moved
+
+
+def _logits(stated: NDArray[np.float64]) -> NDArray[np.float64]:
+    limited: NDArray[np.float64] = logit(np.clip(stated, 1e-6, 1 - 1e-6))
+    return limited

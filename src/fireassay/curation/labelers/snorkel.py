@@ -1,0 +1,136 @@
+"""The label model of Snorkel, as its users run it: 100 steps of gradient descent on moments."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from fireassay.core.errors import DataError
+from fireassay.core.validation import check_integer, check_real
+from fireassay.curation.labelers.protocol import class_prior, normalised
+from fireassay.curation.patterns import VotePatterns, one_hot
+from fireassay.curation.votes import VoteArray
+
+Matrix = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Snorkel:
+    """A conditionally independent label model fitted to pairwise moments.
+
+    With the defaults the posteriors are those of ``snorkel.labeling.model.LabelModel`` 0.10.0 with
+    the same seed, to float32 rounding. The schedule is short and the start is scaled by one random
+    number, so the result depends on the seed; `fireassay.curation` shows how much.
+
+    Parameters
+    ----------
+    n_steps
+        Gradient steps.
+    learning_rate, momentum
+        Of the descent.
+    precision
+        The share of right votes the start assumes.
+    class_balance
+        Prior of the classes; uniform by default.
+    """
+
+    n_steps: int = 100
+    learning_rate: float = 0.01
+    momentum: float = 0.9
+    precision: float = 0.7
+    class_balance: tuple[float, ...] | None = None
+    name: ClassVar[str] = "snorkel"
+
+    def __post_init__(self) -> None:
+        check_integer(self.n_steps, "n_steps", low=1)
+        check_real(self.learning_rate, "learning_rate", low=0.0)
+        check_real(self.momentum, "momentum", low=0.0, high=1.0, inclusive="low")
+        check_real(self.precision, "precision", low=0.0, high=1.0)
+
+    def fit(self, patterns: VotePatterns, seed: int = 0) -> "FittedSnorkel":
+        """Learn P(vote | class) from the overlaps of the labelling functions.
+
+        Notes
+        -----
+        With the moments ``O = LᵀL / n`` of the one-hot votes, the loss is
+        ``‖(O − μPμᵀ) off the blocks‖² + ‖μP1 − diag O‖²`` (Ratner et al. 2019).
+        """
+        k, m = patterns.n_classes, patterns.votes.shape[1]
+        prior = class_prior(self.class_balance, k)
+        moments = vote_moments(patterns)
+        start = _initial(moments, prior, self.precision, k)
+        # NumPy's legacy generator: that is what the seed of the reference implementation feeds.
+        scale = np.random.RandomState(seed % 2**32).random_sample()  # noqa: NPY002
+        with np.errstate(over="ignore", invalid="ignore"):
+            learnt = self._descend(moments, start * np.float32(scale), prior.astype(np.float32), k)
+        epsilon = min(0.01, 10.0 ** -math.ceil(math.log10(patterns.n_rows)))
+        clamped = np.clip(learnt, np.float32(epsilon), np.float32(1 - epsilon))
+        return FittedSnorkel(_best_columns(clamped, prior, m, k), prior)
+
+    def _descend(self, moments: Matrix, start: Matrix, prior: Matrix, k: int) -> Matrix:
+        marginals = np.diag(moments).copy()
+        block = np.arange(len(moments)) // k
+        off_block = (block[:, None] != block[None, :]).astype(np.float32)
+        probabilities, velocity = start, np.zeros_like(start)
+        rate, momentum = np.float32(self.learning_rate), np.float32(self.momentum)
+        for _ in range(self.n_steps):
+            weighted = probabilities * prior
+            rest = (moments - weighted @ probabilities.T) * off_block
+            missing = weighted.sum(axis=1) - marginals
+            gradient = np.float32(-4) * (rest @ weighted) + np.float32(2) * np.outer(missing, prior)
+            velocity = momentum * velocity + gradient
+            probabilities = probabilities - rate * velocity
+        if not np.isfinite(probabilities).all():
+            raise DataError(
+                "The label model must converge to finite probabilities.",
+                got="a descent that diverged",
+                do="Prune dependent labelling functions, or lower the learning_rate.",
+            )
+        return probabilities
+
+
+@dataclass(frozen=True)
+class FittedSnorkel:
+    """Learnt P(vote | class): row ``j * k + v``, column y is P(LF j votes v | Y = y)."""
+
+    probabilities: Matrix
+    prior: NDArray[np.float64]
+
+    def posterior(self, votes: VoteArray) -> NDArray[np.float64]:
+        """Naive Bayes over the labelling functions that vote; abstentions say nothing."""
+        logs = np.log(self.probabilities).astype(np.float64)
+        evidence = one_hot(votes, len(self.prior)) @ logs
+        return normalised(np.asarray(evidence) + np.log(self.prior))
+
+
+def vote_moments(patterns: VotePatterns) -> Matrix:
+    """Second moments of the one-hot votes, in single precision."""
+    hot = one_hot(patterns.votes, patterns.n_classes)
+    weights = scipy.sparse.diags_array(patterns.counts.astype(np.float64))
+    sums = (hot.T @ weights @ hot).toarray()
+    return np.asarray(sums / patterns.n_rows, dtype=np.float32)
+
+
+def _initial(moments: Matrix, prior: NDArray[np.float64], precision: float, k: int) -> Matrix:
+    start = np.zeros((len(moments), k), dtype=np.float32)
+    rows = np.arange(len(moments))
+    label = rows % k
+    propensity = np.diag(moments) * np.float32(precision) / prior[label].astype(np.float32)
+    start[rows, label] = np.clip(propensity, 0, 1)
+    return start
+
+
+def _best_columns(probabilities: Matrix, prior: NDArray[np.float64], m: int, k: int) -> Matrix:
+    """Among classes of equal prior, the naming under which the labelling functions look best."""
+    trust = probabilities.reshape(m, k, k).sum(axis=0) @ np.diag(prior.astype(np.float32))
+    columns = np.arange(k)
+    rounded = np.round(prior, 3)
+    for value in np.unique(rounded):
+        group = np.flatnonzero(rounded == value)
+        old, new = linear_sum_assignment(-trust[np.ix_(group, group)].T)
+        columns[group[new]] = group[old]
+    return np.ascontiguousarray(probabilities[:, columns])

@@ -1,0 +1,197 @@
+"""How a real classifier behaves along D_1 … D_N, for everyone and for subgroups."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fireassay.core.errors import ParameterError
+from fireassay.core.result import Result
+from fireassay.core.validation import check_lengths, check_real
+from fireassay.curation.predictions import check_predictions
+from fireassay.curation.trend import ScoreTable, check_groups, order_test
+from fireassay.curation.validation import exact_interval
+from fireassay.statistics import wilson
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from fireassay.curation.result import Curation
+
+_NO_EVIDENCE = "not enough evidence"
+
+
+@dataclass(frozen=True, eq=False)
+class Robustness(Result):
+    """Agreement of a classifier with the weak labels, which a robust one loses along the order.
+
+    Attributes
+    ----------
+    agreement, agreement_interval
+        Share of samples in each dataset where classifier and weak label agree; 95 %.
+    auc, auc_interval, auc_p_value
+        Chance that an agreeing sample scores above a disagreeing one.
+    trend
+        "decreasing", "increasing" or "none".
+    verdict
+        "robust", "not robust" or "not enough evidence".
+    reason
+        Why, in one sentence.
+    subgroups
+        One row per subgroup when asked for: its agreement, its trend, and the difference to all
+        other samples with an interval that holds for all subgroups together (95 %).
+    """
+
+    agreement: NDArray[np.float64]
+    agreement_interval: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+    auc: float
+    auc_interval: tuple[float, float]
+    auc_p_value: float
+    trend: str
+    verdict: str
+    reason: str
+    subgroups: pd.DataFrame
+    gamma: float
+
+    def frame(self) -> pd.DataFrame:
+        """One row per dataset."""
+        return pd.DataFrame(
+            {
+                "dataset": np.arange(1, len(self.sizes) + 1),
+                "size": self.sizes,
+                "agreement": self.agreement,
+                "low": self.agreement_interval[:, 0],
+                "high": self.agreement_interval[:, 1],
+            }
+        )
+
+    def figures(self) -> "dict[str, Figure]":
+        """Agreement along the datasets."""
+        from fireassay.curation.figures import robustness_figure
+
+        return {"robustness": robustness_figure(self)}
+
+
+def robustness(
+    result: "Curation",
+    predictions: Any,
+    by: Any = None,
+    *,
+    validity: Any = None,
+    gamma: float = 0.05,
+    groups: Any = None,
+) -> Robustness:
+    """Follow a classifier along the datasets (see `Curation.robustness`).
+
+    A robust classifier follows the truth, so it must agree less and less with weak labels that get
+    worse. That holds only where the order is shown to be adversarial, which is what ``validity``
+    is for: the result of `Curation.validate`, `Curation.audit` or `Curation.bounds`.
+    """
+    check_real(gamma, "gamma", low=0.0, high=1.0)
+    answers = check_predictions(predictions, result.n, result.settings.n_classes)
+    clusters = check_groups(groups, result.n)
+    agrees = np.asarray(answers == result.labels)
+    score = result.score
+    agreement = ScoreTable.of(score, agrees).accuracies(result.sizes)
+    test = order_test(score, agrees, clusters)
+    trend = test.verdict(gamma)
+    verdict, reason = _verdict(trend, (test.low, test.high), validity)
+    return Robustness(
+        agreement=agreement,
+        agreement_interval=exact_interval(agreement, result.sizes),
+        sizes=result.sizes,
+        auc=test.auc,
+        auc_interval=(test.low, test.high),
+        auc_p_value=test.p_value,
+        trend=trend,
+        verdict=verdict,
+        reason=reason,
+        subgroups=_subgroups(score, agrees, by, clusters, gamma),
+        gamma=gamma,
+    )
+
+
+def _verdict(trend: str, interval: tuple[float, float], validity: Any) -> tuple[str, str]:
+    if validity is None:
+        return _NO_EVIDENCE, (
+            "Nothing shows that the order is adversarial: validate it with labels, with an audit, "
+            "or with bounds."
+        )
+    ordered = getattr(validity, "verdict", None)
+    if not isinstance(ordered, str):
+        raise ParameterError(
+            "The 'validity' must be the result of validate, audit or bounds.",
+            got=type(validity).__name__,
+        )
+    if ordered != "decreasing":
+        return _NO_EVIDENCE, (
+            f"The order is not shown to be adversarial (its verdict is '{ordered}'), so nobody can "
+            "say how a robust model should behave on it."
+        )
+    if trend == "decreasing":
+        return "robust", (
+            "The classifier agrees less with the weak labels where they are less accurate, as a "
+            "model that follows the truth does."
+        )
+    if trend == "increasing":
+        return "not robust", (
+            "The classifier agrees more with the weak labels where they are less accurate: it "
+            "repeats their mistakes."
+        )
+    weak = getattr(validity, "auc_interval", None)
+    if weak is not None and interval[1] < weak[0]:
+        return "not robust", (
+            "The weak labels get worse along the order, but the classifier keeps agreeing with "
+            "them measurably more than a model that follows the truth would."
+        )
+    return (
+        _NO_EVIDENCE,
+        "The classifier's agreement shows no trend, and too little data to say why.",
+    )
+
+
+def _subgroups(
+    score: NDArray[np.float64],
+    agrees: NDArray[np.bool_],
+    by: Any,
+    clusters: NDArray[np.int64] | None,
+    gamma: float,
+) -> pd.DataFrame:
+    columns = [
+        "subgroup", "n", "agreement", "agreement_low", "agreement_high", "auc", "trend",
+        "difference", "difference_low", "difference_high", "differs",
+    ]  # fmt: skip
+    if by is None:
+        return pd.DataFrame(columns=columns)
+    labels = np.asarray(by)
+    check_lengths(samples=len(agrees), by=len(labels))
+    names = np.unique(labels)
+    rows = []
+    for name in names:
+        mine = labels == name
+        hits, n = int(agrees[mine].sum()), int(mine.sum())
+        low, high = wilson(hits, n)
+        test = order_test(score[mine], agrees[mine], None if clusters is None else clusters[mine])
+        others = int(agrees[~mine].sum()), int((~mine).sum())
+        difference, below, above = _difference((hits, n), others, 1 - 0.05 / len(names))
+        rows.append(
+            (str(name), n, hits / n, low, high, test.auc, test.verdict(gamma), difference, below,
+             above, bool(below > 0 or above < 0))
+        )  # fmt: skip
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _difference(
+    mine: tuple[int, int], others: tuple[int, int], confidence: float
+) -> tuple[float, float, float]:
+    """Newcombe's interval for the difference of two proportions."""
+    if others[1] == 0:
+        return 0.0, -1.0, 1.0
+    p, q = mine[0] / mine[1], others[0] / others[1]
+    (a, b), (c, d) = wilson(*mine, confidence), wilson(*others, confidence)
+    below = p - q - float(np.hypot(p - a, d - q))
+    above = p - q + float(np.hypot(b - p, q - c))
+    return p - q, below, above

@@ -1,0 +1,186 @@
+"""How much the answer depends on the seed, the labeler and the luck of the sample."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fireassay.core.errors import ParameterError
+from fireassay.core.result import Result
+from fireassay.core.seeds import generator
+from fireassay.core.validation import check_integer, check_labels, check_real
+from fireassay.curation.labelers import GivenProbabilities, Labeler, as_labeler
+from fireassay.curation.patterns import VotePatterns
+from fireassay.curation.pipeline import PatternLabels, label_patterns
+from fireassay.curation.trend import check_groups, order_test
+from fireassay.statistics import spearman
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from fireassay.curation.result import Curation
+
+NEEDED = 0.95
+_VERDICTS = ("decreasing", "none", "increasing")
+
+
+@dataclass(frozen=True, eq=False)
+class Stability(Result):
+    """The same votes through every labeler and seed, and through resampled data.
+
+    Attributes
+    ----------
+    panel
+        One row per labeler and seed: share of equal labels, rank correlation of the scores and
+        overlap of D_1 with the result at hand; with true labels also the verdict.
+    shares
+        Share of each verdict over labelers and seeds (empty without labels).
+    bootstrap_shares
+        Share of each verdict over resampled data: shown, never a gate.
+    stable
+        Whether at least 95 % of the panel says "decreasing"; None without labels.
+    """
+
+    panel: pd.DataFrame
+    shares: dict[str, float]
+    bootstrap_shares: dict[str, float]
+    stable: bool | None
+    n_boot: int
+
+    def frame(self) -> pd.DataFrame:
+        """One row per labeler and seed."""
+        return self.panel
+
+    def figures(self) -> "dict[str, Figure]":
+        """Verdicts by labeler."""
+        from fireassay.curation.figures import stability_figure
+
+        return {"stability": stability_figure(self)}
+
+
+def stability(
+    result: "Curation",
+    y: Any = None,
+    n_boot: int = 200,
+    *,
+    seeds: Sequence[int] = tuple(range(10)),
+    labelers: Sequence[Any] = ("majority", "snorkel", "dawid-skene", "one-coin", "triplet"),
+    gamma: float = 0.05,
+    groups: Any = None,
+) -> Stability:
+    """Repeat a curation with other labelers, seeds and resampled samples."""
+    check_integer(n_boot, "n_boot", low=0)
+    check_real(gamma, "gamma", low=0.0, high=1.0)
+    if not len(seeds) or not len(labelers):
+        raise ParameterError("Stability needs at least one seed and one labeler.")
+    truth = None if y is None else check_labels(y, n=result.n)
+    clusters = check_groups(groups, result.n)
+    rows = [
+        {"labeler": name, "seed": seed, **_compare(result, table, truth, clusters, gamma)}
+        for name, seed, table in _panel(result, labelers, seeds)
+    ]
+    panel = pd.DataFrame(rows)
+    if truth is None:
+        return Stability(panel, {}, {}, None, 0)
+    shares = _shares(panel["verdict"].tolist())
+    booted = _bootstrap(result, truth, clusters, n_boot, gamma)
+    return Stability(panel, shares, _shares(booted), shares["decreasing"] >= NEEDED, n_boot)
+
+
+def _panel(
+    result: "Curation", labelers: Sequence[Any], seeds: Sequence[int]
+) -> Iterator[tuple[str, int, PatternLabels]]:
+    for item in labelers:
+        labeler = as_labeler(item)
+        if isinstance(labeler, GivenProbabilities):
+            raise ParameterError(
+                "The 'labelers' of a stability panel must be label models.",
+                got="given probabilities",
+            )
+        name = item if isinstance(item, str) else labeler.name
+        table = None
+        for seed in seeds:
+            # Only descent from a random start can depend on the seed.
+            if table is None or name not in ("majority", "dawid-skene", "one-coin", "triplet"):
+                varied = replace(result.settings, labeler=name, seed=int(seed))
+                table = label_patterns(result.patterns, result.fit_patterns, labeler, varied)
+            yield name, int(seed), table
+
+
+def _compare(
+    result: "Curation",
+    table: PatternLabels,
+    truth: NDArray[Any] | None,
+    clusters: NDArray[np.int64] | None,
+    gamma: float,
+) -> dict[str, Any]:
+    of_row = result.patterns.of_row
+    labels = table.labels[of_row]
+    score = table.score(result.settings.order_by)[of_row]
+    first = max(1, int(result.sizes[0]))
+    other = np.argsort(-score, kind="stable")[:first]
+    row: dict[str, Any] = {
+        "kept_lfs": len(table.pruning.kept),
+        "same_labels": float((labels == result.labels).mean()),
+        "rank_correlation": spearman(score, result.score)[0] if result.n > 2 else float("nan"),
+        "first_set_overlap": len(np.intersect1d(other, result.order[:first])) / first,
+    }
+    if truth is not None:
+        test = order_test(score, np.asarray(labels == truth), clusters)
+        row |= {"auc": test.auc, "p_value": test.p_value, "verdict": test.verdict(gamma)}
+    return row
+
+
+def _bootstrap(
+    result: "Curation",
+    truth: NDArray[Any],
+    clusters: NDArray[np.int64] | None,
+    n_boot: int,
+    gamma: float,
+) -> list[str]:
+    settings = result.settings
+    if settings.labeler == "given":
+        labeler: Labeler | GivenProbabilities = GivenProbabilities(result.table.posterior)
+        given = result.table.posterior
+    else:
+        labeler, given = as_labeler(settings.labeler), None
+    of_row, patterns = result.patterns.of_row, result.patterns
+    own_fit = result.fit_patterns is not result.patterns
+    verdicts = []
+    for number in range(n_boot):
+        rng = generator(settings.seed, "bootstrap", number)
+        rows, group = _resample(result.n, clusters, rng)
+        counts = np.bincount(of_row[rows], minlength=len(patterns.votes))
+        drawn = replace(patterns, counts=counts)
+        fit = _redrawn(result.fit_patterns, rng) if own_fit else drawn
+        table = label_patterns(patterns, fit, labeler, settings, given=given)
+        correct = np.asarray(table.labels[of_row[rows]] == truth[rows])
+        score = table.score(settings.order_by)[of_row[rows]]
+        verdicts.append(order_test(score, correct, group).verdict(gamma))
+    return verdicts
+
+
+def _resample(
+    n: int, clusters: NDArray[np.int64] | None, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+    """Rows drawn with replacement; whole clusters, each draw a cluster of its own."""
+    if clusters is None:
+        return rng.integers(n, size=n), None
+    members = [np.flatnonzero(clusters == c) for c in range(int(clusters.max()) + 1)]
+    drawn = rng.integers(len(members), size=len(members))
+    rows = np.concatenate([members[c] for c in drawn])
+    group = np.repeat(np.arange(len(drawn)), [len(members[c]) for c in drawn])
+    return rows, group
+
+
+def _redrawn(patterns: VotePatterns, rng: np.random.Generator) -> VotePatterns:
+    n = patterns.n_rows
+    return replace(patterns, counts=rng.multinomial(n, patterns.counts / n))
+
+
+def _shares(verdicts: list[str]) -> dict[str, float]:
+    total = len(verdicts)
+    return {v: verdicts.count(v) / total if total else float("nan") for v in _VERDICTS}

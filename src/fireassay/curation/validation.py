@@ -1,0 +1,166 @@
+"""The result of checking an order against true labels."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fireassay.core.evidence import Evidence
+from fireassay.core.result import Result
+from fireassay.core.validation import check_choice, check_integer, check_labels, check_real
+from fireassay.curation import trend as trends
+from fireassay.statistics import clopper_pearson
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from fireassay.curation.result import Curation
+
+
+@dataclass(frozen=True, eq=False)
+class Trend(Result):
+    """Does the accuracy of the weak labels fall from D_1 to D_N?
+
+    Attributes
+    ----------
+    rho, p_value
+        Definition 2: Spearman's correlation of dataset number and accuracy. The datasets are
+        nested, so this p-value is far too small: random orders pass it about one time in four.
+    accuracy, accuracy_interval
+        Of each dataset; the 90 % interval is the paper's.
+    exact_interval
+        Clopper-Pearson, 95 %.
+    permutation_p
+        A valid p-value of the same correlation, by permutation.
+    auc, auc_interval, auc_p_value
+        Chance that a right label scores above a wrong one, every sample counted once; 95 %.
+    verdict
+        "decreasing", "increasing" or "none", from the AUC alone.
+    definition_3
+        The same three words by the paper's rule.
+    note
+        Why there is no verdict, where that is so.
+    """
+
+    rho: float
+    p_value: float
+    accuracy: NDArray[np.float64]
+    accuracy_interval: NDArray[np.float64]
+    exact_interval: NDArray[np.float64]
+    permutation_p: float
+    auc: float
+    auc_interval: tuple[float, float]
+    auc_p_value: float
+    verdict: str
+    definition_3: str
+    sizes: NDArray[np.int64]
+    n: int
+    n_correct: int
+    gamma: float
+    ties: str
+    n_groups: int
+    method: str
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the paper's rule and the calibrated test say the same."""
+        return self.verdict == self.definition_3
+
+    def frame(self) -> pd.DataFrame:
+        """One row per dataset: size, accuracy, both intervals."""
+        return pd.DataFrame(
+            {
+                "dataset": np.arange(1, len(self.sizes) + 1),
+                "size": self.sizes,
+                "accuracy": self.accuracy,
+                "low_90_paper": self.accuracy_interval[:, 0],
+                "high_90_paper": self.accuracy_interval[:, 1],
+                "low_95_exact": self.exact_interval[:, 0],
+                "high_95_exact": self.exact_interval[:, 1],
+            }
+        )
+
+    def figures(self) -> "dict[str, Figure]":
+        """Accuracy against dataset, with intervals (the paper's Figure 3)."""
+        from fireassay.curation.figures import accuracy_figure
+
+        return {"accuracy": accuracy_figure(self)}
+
+    def in_words(self) -> str:
+        """What the two tests say, for a reader who knows the patients and not the statistics."""
+        from fireassay.curation.words import trend_in_words
+
+        return trend_in_words(self)
+
+    def evidence(self) -> Evidence:
+        """The validation alone; `Curation.answer` gives the whole."""
+        from fireassay.curation.answer import trend_evidence
+
+        return trend_evidence(self)
+
+
+def validate(
+    result: "Curation",
+    y: Any,
+    gamma: float = 0.05,
+    ties: str = "expected",
+    *,
+    groups: Any = None,
+    n_permutations: int = 2000,
+) -> Trend:
+    """Check the order of a curation against true labels (see `Curation.validate`)."""
+    check_real(gamma, "gamma", low=0.0, high=1.0)
+    check_choice(ties, "ties", ("expected", "stable"))
+    check_integer(n_permutations, "n_permutations", low=1)
+    truth = check_labels(y, n=len(result.labels))
+    clusters = trends.check_groups(groups, len(truth))
+    correct = np.asarray(truth == result.labels)
+    scores, sizes = result.score, result.sizes
+    if ties == "stable":
+        # A strict order: every sample its own level.
+        scores = scores.copy()
+        scores[result.order] = -np.arange(len(scores), dtype=np.float64)
+    table = trends.ScoreTable.of(scores, correct)
+    accuracy = table.accuracies(sizes)
+    rho, p_value = trends.definition_2(accuracy)
+    if clusters is None:
+        shuffled = trends.permutation_p_value(
+            table, sizes, rho, n_permutations, result.settings.seed
+        )
+    else:
+        shuffled = trends.clustered_permutation_p_value(
+            scores, correct, clusters, sizes, n_permutations, result.settings.seed
+        )
+    # The calibrated test always treats tied scores as tied: a tie-break is no information.
+    test = trends.order_test(result.score, correct, clusters)
+    return Trend(
+        rho=rho,
+        p_value=p_value,
+        accuracy=accuracy,
+        accuracy_interval=trends.paper_interval(accuracy, sizes),
+        exact_interval=exact_interval(accuracy, sizes),
+        permutation_p=shuffled,
+        auc=test.auc,
+        auc_interval=(test.low, test.high),
+        auc_p_value=test.p_value,
+        verdict=test.verdict(gamma),
+        definition_3=trends.direction(rho, p_value, gamma),
+        sizes=sizes,
+        n=len(correct),
+        n_correct=int(correct.sum()),
+        gamma=gamma,
+        ties=ties,
+        n_groups=0 if clusters is None else int(clusters.max()) + 1,
+        method=test.method,
+    )
+
+
+def exact_interval(
+    share: NDArray[np.float64], sizes: NDArray[np.int64], confidence: float = 0.95
+) -> NDArray[np.float64]:
+    """Clopper-Pearson interval of each share, shape (datasets, 2); [0, 1] for empty datasets."""
+    hits = np.where(sizes > 0, np.nan_to_num(share) * sizes, 0.0)
+    low, high = clopper_pearson(hits, sizes, confidence)
+    return np.column_stack([low, high])
