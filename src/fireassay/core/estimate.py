@@ -65,6 +65,20 @@ class Estimate:
     def __format__(self, spec: str) -> str:
         return format(self.value, spec) if spec else str(self)
 
+    def percent(self) -> str:
+        """The number as a share for a sentence.
+
+        >>> Estimate(0.031, 0.020, 0.047, confidence=0.95, n=400, method="m").percent()
+        '3.1 % (95 % interval 2.0 to 4.7 %, n = 400)'
+        """
+        if math.isnan(self.value):
+            return str(self)
+        digits = max(1, _digits(self.value, self.low, self.high) - 2)
+        value, low, high = (_rounded(100 * v, digits) for v in (self.value, self.low, self.high))
+        if self.is_bound:
+            return f"{value} % (n = {self.n})"
+        return f"{value} % ({100 * self.confidence:g} % interval {low} to {high} %, n = {self.n})"
+
     def _repr_html_(self) -> str:
         return f"<span title='{self.confidence:.0%}'>{self}</span>"
 

@@ -92,8 +92,7 @@ class AccuracyResult(Result):
         diagram = self.figures()["reliability diagram"]
         return Evidence(
             question="accuracy",
-            headline=f"Right on {self.accuracy} of the labelled rows "
-            f"({self.accuracy.confidence:.0%} interval).",
+            headline=f"Right on {self.accuracy.percent()} of the labelled rows.",
             claims=(Claim(f"Calibration error {self.calibration_error}."),),
             estimates={
                 "accuracy": self.accuracy,
