@@ -51,6 +51,8 @@ def as_array(raw: Any) -> NDArray[Any]:
             do="Multi-output models and detectors are not supported; pass a function that "
             "returns the probabilities of one output.",
         )
+    if raw is None:
+        raise ModelError("A model must return its answer.", got="nothing (None)")
     if hasattr(raw, "detach"):
         raw = raw.detach().cpu().numpy()
     try:

@@ -20,23 +20,25 @@ def fingerprint(value: Any) -> str:
     >>> fingerprint(lambda X: X + 1) == fingerprint(lambda X: X + 2)
     False
     """
-    digest = hashlib.sha256()
-    _Walk(digest).feed(value)
-    return digest.hexdigest()
+    walk = _Walk()
+    walk.feed(value)
+    return walk.digest.hexdigest()
 
 
 class _Walk:
-    def __init__(self, digest: Any) -> None:
-        self.digest = digest
-        self.seen: dict[int, int] = {}
+    """Feeds a digest; each compound object counts by its own digest, made once."""
+
+    def __init__(self) -> None:
+        self.digest = hashlib.sha256()
+        self.known: dict[int, str] = {}
         self.alive: list[Any] = []  # keeps temporaries, so that an id is never used twice
 
     def feed(self, value: Any) -> None:
         if isinstance(value, _PLAIN):
             self._tag(type(value).__name__, repr(value))
             return
-        if id(value) in self.seen:
-            self._tag("again", str(self.seen[id(value)]))
+        if id(value) in self.known:
+            self._tag("part", self.known[id(value)])
             return
         if isinstance(value, np.generic):
             self._tag(f"scalar {value.dtype.str}", repr(value.item()))
@@ -49,9 +51,13 @@ class _Walk:
         elif isinstance(value, np.dtype):
             self._tag("dtype", value.str if value.names is None else str(value.descr))
         else:
-            self.seen[id(value)] = len(self.seen)
             self.alive.append(value)
+            self.known[id(value)] = "inside itself"
+            outer, self.digest = self.digest, hashlib.sha256()
             self._compound(value)
+            self.known[id(value)] = self.digest.hexdigest()
+            self.digest = outer
+            self._tag("part", self.known[id(value)])
 
     def _compound(self, value: Any) -> None:
         if isinstance(value, np.ndarray):

@@ -26,14 +26,14 @@ class ExportedLabels(TorchForward):
         self, path: Path, *, trust: bool = False, batch_size: int | None, **options: Any
     ) -> None:
         self.path = path
-        findings = suspicious_parts(path)
+        self._file_bytes = path.read_bytes()
+        findings = suspicious_parts(self._file_bytes)
         if findings and not trust:
             raise UntrustedFileError(
                 "A .pt2 file must hold a plain exported network.",
                 got=f"{path.name!r} with {'; '.join(findings[:4])}",
                 do="If you know where the file comes from, say trust=True (--trust).",
             )
-        self._file_bytes = path.read_bytes()
         module, fixed_rows = _load(self._file_bytes, path.name)
         size = batch_size if fixed_rows is None else fixed_rows
         super().__init__(module, batch_size=size, **options)

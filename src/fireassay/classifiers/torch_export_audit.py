@@ -10,7 +10,6 @@ import json
 import re
 import zipfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from fireassay.core.errors import ModelError
@@ -23,107 +22,54 @@ _ENTRIES = re.compile(
     r"|byteorder|version|\.data/\w+|\.format_version|\.storage_alignment|extra/.*)"
 )
 _TARGETS = re.compile(r"torch\.ops\.(aten|prims)\.\w+(\.\w+)?|torch\.sym_\w+|math\.\w+")
-_OPERATORS = frozenset(
-    (
-        "getitem",
-        "add",
-        "sub",
-        "mul",
-        "floordiv",
-        "truediv",
-        "mod",
-        "pow",
-        "neg",
-        "abs",
-        "ge",
-        "gt",
-        "le",
-        "lt",
-        "eq",
-        "ne",
-        "and_",
-        "or_",
-    )
-)
+# fmt: off
+_OPERATORS = frozenset((
+    "getitem", "add", "sub", "mul", "floordiv", "truediv", "mod", "pow", "neg", "abs",
+    "ge", "gt", "le", "lt", "eq", "ne", "and_", "or_",
+))
+_EXPRESSIONS = frozenset((
+    "Symbol", "Integer", "Float", "Rational", "Add", "Mul", "Pow", "Mod", "PythonMod",
+    "FloorDiv", "CleanDiv", "CeilDiv", "Max", "Min", "Abs", "Eq", "Ne", "Gt", "Ge", "Lt", "Le",
+    "And", "Or", "Not", "ceiling", "floor", "CeilToInt", "FloorToInt", "TruncToInt", "ToFloat",
+    "IntTrueDiv", "FloatTrueDiv", "FloatPow", "PowByNatural", "Where", "ModularIndexing",
+    "Equality", "Unequality", "GreaterThan", "LessThan", "StrictGreaterThan", "StrictLessThan",
+    "oo", "int_oo", "true", "false",
+))
+# fmt: on
 _BARRED = ("from_file", "load", "save")
-_EXPRESSIONS = frozenset(
-    (
-        "Symbol",
-        "Integer",
-        "Float",
-        "Rational",
-        "Add",
-        "Mul",
-        "Pow",
-        "Mod",
-        "PythonMod",
-        "FloorDiv",
-        "CleanDiv",
-        "CeilDiv",
-        "Max",
-        "Min",
-        "Abs",
-        "Eq",
-        "Ne",
-        "Gt",
-        "Ge",
-        "Lt",
-        "Le",
-        "And",
-        "Or",
-        "Not",
-        "ceiling",
-        "floor",
-        "CeilToInt",
-        "FloorToInt",
-        "TruncToInt",
-        "ToFloat",
-        "IntTrueDiv",
-        "FloatTrueDiv",
-        "FloatPow",
-        "PowByNatural",
-        "Where",
-        "ModularIndexing",
-        "Equality",
-        "Unequality",
-        "GreaterThan",
-        "LessThan",
-        "StrictGreaterThan",
-        "StrictLessThan",
-        "oo",
-        "int_oo",
-        "true",
-        "false",
-    )
-)
 _CONTAINERS = frozenset(
     (None, "null", "builtins.tuple", "builtins.list", "builtins.dict", "collections.OrderedDict")
 )
-_LARGEST_JSON = 256 * 2**20
 
 
-def suspicious_parts(path: Path) -> list[str]:
-    """What in the archive could run code; empty for a plain exported network."""
+def suspicious_parts(content: bytes) -> list[str]:
+    """What in the archive could run code; empty for a plain exported network.
+
+    Raises
+    ------
+    ModelError
+        If the archive is damaged.
+    """
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return list(_findings(archive))
-    except (zipfile.BadZipFile, OSError, KeyError, ValueError, EOFError) as damage:
-        raise ModelError(
-            "The .pt2 file must be whole.", got=f"{path.name!r} ({damage})"[:300]
-        ) from damage
+    except (zipfile.BadZipFile, OSError, ValueError, EOFError, RecursionError) as damage:
+        raise ModelError("The .pt2 file must be whole.", got=f"{damage}"[:300]) from damage
 
 
 def _findings(archive: zipfile.ZipFile) -> Iterator[str]:
-    for entry in archive.infolist():
+    entries = archive.infolist()
+    if len({entry.filename for entry in entries}) < len(entries):
+        yield "two entries of one name"
+    for entry in entries:
         name = entry.filename
         if not _ENTRIES.fullmatch(name):
             yield f"the entry {name!r}"
+        elif entry.compress_type != zipfile.ZIP_STORED:
+            yield f"the compressed entry {name!r}"  # torch never compresses; a bomb would
         elif name.endswith(".json"):
-            if entry.file_size > _LARGEST_JSON:
-                yield f"a description of {entry.file_size} bytes"
-                continue
-            yield from _in_tree(json.loads(archive.read(name)))
-        elif name.endswith(".pt") and not _only_tensors(archive.read(name)):
+            yield from _in_tree(json.loads(archive.read(entry)))
+        elif name.endswith(".pt") and not _only_tensors(archive.read(entry)):
             yield f"objects other than tensors in {name!r}"
 
 
