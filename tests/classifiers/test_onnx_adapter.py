@@ -1,0 +1,158 @@
+"""ONNX files against the torch module they were exported from."""
+
+import hashlib
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fireassay as fa
+from fireassay.classifiers import ActivationClassifier, GradientClassifier
+from fireassay.core import DataError, ModelError, ParameterError, UntrustedFileError
+
+onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+pytestmark = pytest.mark.extras
+
+rng = np.random.default_rng(0)
+X = rng.random((300, 4)).astype(np.float32)
+W1, W2 = rng.normal(size=(4, 8)).astype(np.float32), rng.normal(size=(8, 3)).astype(np.float32)
+
+
+def graph(
+    path: Path, *, batch: Any = "n", softmax: bool = True, outputs: tuple[str, ...] = ()
+) -> Path:
+    helper, kinds = onnx.helper, onnx.TensorProto
+    nodes = [
+        helper.make_node("MatMul", ["rows", "W1"], ["hidden"]),
+        helper.make_node("Relu", ["hidden"], ["active"]),
+        helper.make_node("MatMul", ["active", "W2"], ["scores"]),
+        helper.make_node("Softmax", ["scores"], ["answer"], axis=1),
+        helper.make_node("ArgMax", ["scores"], ["label"], axis=1, keepdims=0),
+    ]
+    shapes = {"answer": (kinds.FLOAT, [batch, 3]), "scores": (kinds.FLOAT, [batch, 3])}
+    shapes |= {"label": (kinds.INT64, [batch]), "boxes": (kinds.FLOAT, [batch, 8])}
+    if "boxes" in outputs:
+        nodes.append(helper.make_node("Relu", ["hidden"], ["boxes"]))
+    wanted = outputs or (("answer",) if softmax else ("scores",))
+    model = helper.make_model(
+        helper.make_graph(
+            nodes,
+            "net",
+            [helper.make_tensor_value_info("rows", kinds.FLOAT, [batch, 4])],
+            [helper.make_tensor_value_info(name, *shapes[name]) for name in wanted],
+            [onnx.numpy_helper.from_array(W1, "W1"), onnx.numpy_helper.from_array(W2, "W2")],
+        ),
+        opset_imports=[helper.make_opsetid("", 17)],
+        ir_version=9,
+    )
+    onnx.save(model, path)
+    return path
+
+
+def expected(rows: np.ndarray) -> np.ndarray:
+    scores = np.maximum(rows @ W1, 0) @ W2
+    exponentials = np.exp(scores - scores.max(1, keepdims=True))
+    return np.asarray(exponentials / exponentials.sum(1, keepdims=True))
+
+
+def test_probabilities_logits_classes_and_hash(tmp_path: Path) -> None:
+    path = graph(tmp_path / "m.onnx")
+    classifier: Any = fa.as_classifier(str(path))
+    assert classifier.classes == (0, 1, 2), "known from the graph, before any query"
+    np.testing.assert_allclose(classifier.predict_proba(X), expected(X), atol=1e-6)
+    np.testing.assert_allclose(classifier.predict_proba(X.astype(float)), expected(X), atol=1e-6)
+    assert classifier.queries == 600
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert classifier.sha256 == classifier.file_sha256 == digest
+    logits = fa.as_classifier(graph(tmp_path / "l.onnx", softmax=False), output="logits")
+    np.testing.assert_allclose(logits.predict_proba(X), expected(X), atol=1e-6)
+    assert not isinstance(classifier, GradientClassifier)
+
+
+@pytest.mark.parametrize("batch", [1, 7])
+def test_a_fixed_batch_dimension_is_respected(tmp_path: Path, batch: int) -> None:
+    classifier = fa.as_classifier(graph(tmp_path / "m.onnx", batch=batch))
+    np.testing.assert_allclose(classifier.predict_proba(X[:20]), expected(X[:20]), atol=1e-6)
+    assert classifier.queries == 20
+
+
+def test_values_inside_the_graph_can_be_read(tmp_path: Path) -> None:
+    classifier: Any = fa.as_classifier(graph(tmp_path / "m.onnx"))
+    assert isinstance(classifier, ActivationClassifier)
+    assert classifier.layers == ("hidden", "active", "scores", "answer")
+    read = classifier.activations(X, ["active", "answer"])
+    np.testing.assert_allclose(read["active"], np.maximum(X @ W1, 0), atol=1e-5)
+    np.testing.assert_allclose(read["answer"], expected(X), atol=1e-6)
+    assert classifier.queries == 300
+    with pytest.raises(ParameterError, match="hidden, active"):
+        classifier.activations(X, ["nothing"])
+
+
+def test_of_several_outputs_the_fitting_one_is_read(tmp_path: Path) -> None:
+    both = graph(tmp_path / "m.onnx", outputs=("label", "answer"))
+    np.testing.assert_allclose(fa.as_classifier(both).predict_proba(X), expected(X), atol=1e-6)
+    labels = fa.as_classifier(both, output="labels", classes=range(3))
+    np.testing.assert_array_equal(labels.predict(X), expected(X).argmax(1))
+    with pytest.raises(ModelError, match="classes="):
+        fa.as_classifier(both, output="labels")
+    with pytest.raises(ModelError, match="detector"):
+        fa.as_classifier(graph(tmp_path / "d.onnx", outputs=("boxes", "scores", "label")))
+
+
+def test_shapes_and_class_numbers_are_checked(tmp_path: Path) -> None:
+    path = graph(tmp_path / "m.onnx")
+    with pytest.raises(DataError, match=r"\(4\)"):
+        fa.as_classifier(path).predict_proba(X[:, :3])
+    with pytest.raises(DataError, match=r"\(4\)"):
+        fa.as_classifier(path).predict_proba(X.reshape(-1, 2, 2))
+    with pytest.raises(ModelError, match="3 output columns"):
+        fa.as_classifier(path, classes=["a", "b"])
+    with pytest.raises(ParameterError, match="device"):
+        fa.as_classifier(path, device="cpu")
+
+
+def test_sessions_travel_to_other_processes(tmp_path: Path) -> None:
+    classifier = fa.as_classifier(graph(tmp_path / "m.onnx"))
+    (tmp_path / "m.onnx").unlink()
+    copy = pickle.loads(pickle.dumps(classifier))
+    np.testing.assert_array_equal(copy.predict_proba(X), classifier.predict_proba(X))
+    assert copy.sha256 == classifier.sha256
+
+
+def test_damaged_and_disguised_files_are_refused(tmp_path: Path) -> None:
+    whole = graph(tmp_path / "m.onnx").read_bytes()
+    (tmp_path / "half.onnx").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "empty.onnx").write_bytes(b"")
+    (tmp_path / "text.onnx").write_text("not a model")
+    (tmp_path / "pickle.onnx").write_bytes(pickle.dumps([1]))
+    for name in ("half", "empty", "text"):
+        with pytest.raises(ModelError):
+            fa.as_classifier(tmp_path / f"{name}.onnx")
+    with pytest.raises(UntrustedFileError):
+        fa.as_classifier(tmp_path / "pickle.onnx")
+
+
+def test_a_torch_export_gives_the_modules_numbers(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    sklearn_like = torch.nn.Sequential(torch.nn.Linear(4, 3)).eval()
+    weight = sklearn_like[0].weight.detach().numpy()
+    bias = sklearn_like[0].bias.detach().numpy()
+    helper = onnx.helper
+    model = helper.make_model(
+        helper.make_graph(
+            [helper.make_node("Gemm", ["x", "w", "b"], ["z"], transB=1)],
+            "linear",
+            [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [None, 4])],
+            [helper.make_tensor_value_info("z", onnx.TensorProto.FLOAT, [None, 3])],
+            [onnx.numpy_helper.from_array(weight, "w"), onnx.numpy_helper.from_array(bias, "b")],
+        ),
+        opset_imports=[helper.make_opsetid("", 17)],
+        ir_version=9,
+    )
+    onnx.save(model, tmp_path / "linear.onnx")
+    from_file = fa.as_classifier(tmp_path / "linear.onnx", output="logits")
+    from_module = fa.as_classifier(sklearn_like, output="logits")
+    np.testing.assert_allclose(from_file.predict_proba(X), from_module.predict_proba(X), atol=1e-6)
