@@ -25,11 +25,12 @@ def run_on_cluster(
     """
     distributed = require("distributed", "cluster", "A cluster")
     with _client(distributed, cluster) as client:
-        scattered = client.scatter(dict(shared), hash=False, broadcast=False)
+        # In a list: a bare dict would be taken apart into its values.
+        (scattered,) = client.scatter([dict(shared)], hash=False)
         window = _TASKS_PER_THREAD * max(1, sum(client.ncores().values()))
         waiting = iter(rows)
         position: dict[str, int] = {}
-        running = distributed.as_completed()
+        running = distributed.as_completed(loop=client.loop)
 
         def submit() -> bool:
             for i, row in waiting:

@@ -1,0 +1,223 @@
+import os
+import resource
+import sqlite3
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from fireassay.core import DataError, Estimate, StoreError
+from fireassay.engine import RunStore, schema
+from fireassay.engine.schema import _APPLICATION_ID, _TABLES_1
+
+
+def test_values_come_back_as_they_were(tmp_path):
+    values = {
+        "a": {"x": 1.5, "nan": float("nan"), "pair": (1, "two"), "none": None},
+        "b": np.arange(6.0).reshape(2, 3),
+        "c": Estimate(0.5, 0.4, 0.6, 0.95, 10, "test"),
+    }
+    with RunStore(tmp_path / "run") as store:
+        store.expect(values, "work", "module:function")
+        for task, value in values.items():
+            store.record(task, value, 0.1)
+    with RunStore(tmp_path / "run") as store:
+        back = store.finished([*values, "unknown"])
+        assert store.timings() == dict.fromkeys(values, 0.1)
+    assert back.keys() == values.keys()
+    assert back["a"]["pair"] == (1, "two")
+    assert np.isnan(back["a"]["nan"])
+    np.testing.assert_array_equal(back["b"], values["b"])
+    assert back["c"] == values["c"]
+
+
+def test_large_results_become_artifacts_and_a_lost_one_is_not_done(tmp_path):
+    big = np.random.default_rng(0).normal(size=50_000)
+    with RunStore(tmp_path / "run") as store:
+        store.expect(["big"], "work", "f")
+        store.record("big", big, 0.0)
+        np.testing.assert_array_equal(store.finished(["big"])["big"], big)
+        (artifact,) = store.artifacts.iterdir()
+        artifact.unlink()
+        assert store.finished(["big"]) == {}
+
+
+def test_a_damaged_artifact_is_said_to_be_damaged(tmp_path):
+    with RunStore(tmp_path / "run") as store:
+        path = store.save_artifact("a.npz", np.arange(10))
+        path.write_bytes(path.read_bytes()[:50])
+        with pytest.raises(DataError, match=r"a\.npz"):
+            store.load_artifact("a.npz")
+
+
+@pytest.mark.parametrize("name", ["../a", "/etc/a", "", ".hidden", "a" * 300, "b/c"])
+def test_artifact_names_stay_in_the_folder(tmp_path, name):
+    with RunStore(tmp_path / "run") as store, pytest.raises(StoreError, match="plain file name"):
+        store.save_artifact(name, 1)
+
+
+def test_half_written_artifacts_of_a_killed_run_are_cleared(tmp_path):
+    RunStore(tmp_path / "run").close()
+    leftover = tmp_path / "run" / "artifacts" / ".a.npz.x1"
+    leftover.write_bytes(b"half")
+    RunStore(tmp_path / "run").close()
+    assert not leftover.exists()
+
+
+def test_labels_keep_order_and_everything_said(tmp_path):
+    with RunStore(tmp_path / "run") as store:
+        store.add_label(3, "cat", "ann", seconds=2.5, note="blurred")
+        store.add_label("x'); DROP TABLE labels; --", "=cmd()", "bob")
+        store.add_label(3, "dog", "ann")
+    with RunStore(tmp_path / "run", read_only=True) as store:
+        labels = store.labels()
+        assert [label.label for label in store.labels(item=3)] == ["cat", "dog"]
+    assert [label.item for label in labels] == ["3", "x'); DROP TABLE labels; --", "3"]
+    assert labels[0].seconds == 2.5
+    assert labels[0].note == "blurred"
+    assert labels[1].label == "=cmd()"
+
+
+def test_a_label_survives_a_kill_right_after_it_is_saved(tmp_path):
+    program = (
+        "import os, signal; from fireassay.engine import RunStore;"
+        f"RunStore({str(tmp_path / 'run')!r}).add_label('item', 'yes', 'me');"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == -9
+    with RunStore(tmp_path / "run") as store:  # the lock of the dead is free
+        assert [label.label for label in store.labels()] == ["yes"]
+
+
+def test_meta_keeps_plain_values(tmp_path):
+    with RunStore(tmp_path / "run") as store:
+        store.set_meta("config", {"alpha": 0.025, "parts": ["a"]})
+        assert store.meta("config") == {"alpha": 0.025, "parts": ["a"]}
+        assert store.meta("absent", 7) == 7
+
+
+def test_one_writer_many_readers(tmp_path):
+    with RunStore(tmp_path / "run") as store:
+        with pytest.raises(StoreError, match="this process has open"):
+            RunStore(tmp_path / "run")
+        store.set_meta("a", 1)
+        with RunStore(tmp_path / "run", read_only=True) as reader:
+            assert reader.meta("a") == 1
+            with pytest.raises(StoreError, match="read-only"):
+                reader.set_meta("a", 2)
+            with pytest.raises(StoreError, match="read-only"):
+                reader.add_label("a", "b")
+    RunStore(tmp_path / "run").close()
+
+
+def test_reading_what_is_not_there(tmp_path):
+    with pytest.raises(StoreError, match=r"run folder.*no run\.sqlite"):
+        RunStore(tmp_path / "absent", read_only=True)
+    assert not (tmp_path / "absent").exists()
+
+
+def test_a_file_where_the_folder_should_be(tmp_path):
+    (tmp_path / "run").write_text("not a folder")
+    with pytest.raises(StoreError, match="Check free space, permissions"):
+        RunStore(tmp_path / "run")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write into read-only folders")
+def test_a_read_only_folder(tmp_path):
+    (tmp_path / "run").mkdir(mode=0o500)
+    with pytest.raises(StoreError, match="Check free space, permissions"):
+        RunStore(tmp_path / "run")
+
+
+def test_a_read_only_file_system():
+    with pytest.raises(StoreError, match="Check free space, permissions"):
+        RunStore("/proc/fireassay-run")
+
+
+@pytest.mark.parametrize("content", [b"garbage" * 100, b""])
+def test_a_journal_of_garbage_is_refused_and_an_empty_one_filled(tmp_path, content):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.sqlite").write_bytes(content)
+    if not content:
+        RunStore(tmp_path / "run").close()
+        return
+    with pytest.raises(StoreError, match="not a database"):
+        RunStore(tmp_path / "run")
+
+
+def test_the_database_of_another_program_is_left_alone(tmp_path):
+    (tmp_path / "run").mkdir()
+    connection = sqlite3.connect(tmp_path / "run" / "run.sqlite")
+    connection.execute("CREATE TABLE precious (a)")
+    connection.commit()
+    connection.close()
+    with pytest.raises(StoreError, match="another program"):
+        RunStore(tmp_path / "run")
+
+
+def test_an_older_run_is_brought_up_to_date_with_its_results(tmp_path):
+    (tmp_path / "run").mkdir()
+    connection = sqlite3.connect(tmp_path / "run" / "run.sqlite")
+    connection.executescript(
+        f"{_TABLES_1} PRAGMA user_version = 1; PRAGMA application_id = {_APPLICATION_ID};"
+        "INSERT INTO tasks (id, name, function, status, result) VALUES ('a', 'n', 'f', 'done', '5')"
+    )
+    connection.close()
+    with pytest.raises(StoreError, match="Open it once for writing"):
+        RunStore(tmp_path / "run", read_only=True)
+    with RunStore(tmp_path / "run") as store:
+        assert store.finished(["a"]) == {"a": 5}
+        store.add_label("a", "b")
+        assert len(store.labels()) == 1
+
+
+def test_a_newer_run_is_refused(tmp_path):
+    RunStore(tmp_path / "run").close()
+    connection = sqlite3.connect(tmp_path / "run" / "run.sqlite")
+    connection.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+    connection.close()
+    with pytest.raises(StoreError, match="Update fireassay"):
+        RunStore(tmp_path / "run")
+
+
+FULL_DISK = """
+import resource, sys
+import numpy as np
+from fireassay.core import StoreError
+from fireassay.engine import Executor, RunStore
+
+def noise(row):
+    return np.random.default_rng(row).normal(size={size})
+
+if __name__ == "__main__":
+    with RunStore(sys.argv[1]) as store:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
+        try:
+            Executor(store=store).map(noise, range({rows}), name="noise")
+        except StoreError as error:
+            print(store.progress("noise").done, error)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
+        else:
+            raise SystemExit("the limit was not reached")
+        Executor(store=store).map(noise, range({rows}), name="noise")
+        print(store.progress("noise").done)
+"""
+
+
+@pytest.mark.parametrize(("size", "rows"), [(500, 300), (40_000, 10)], ids=["journal", "artifacts"])
+def test_a_full_disk_is_said_so_and_the_run_goes_on_when_there_is_space(tmp_path, size, rows):
+    program = tmp_path / "fill.py"
+    program.write_text(FULL_DISK.format(size=size, rows=rows))
+    finished = subprocess.run(
+        [sys.executable, str(program), str(tmp_path / "run")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stderr
+    first, second = finished.stdout.strip().splitlines()
+    assert "Check free space" in first
+    assert int(first.split()[0]) < rows
+    assert int(second) == rows
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
