@@ -1,6 +1,7 @@
 """Data sets: files of many kinds, built-in sets, splits that keep duplicates together."""
 
 from fireassay.data.builtin import breast_cancer, digits, fashion_mnist, mnist, two_moons
+from fireassay.data.csv_file import safe_cell, write_csv
 from fireassay.data.dataset import DataSet
 from fireassay.data.files import load
 from fireassay.data.idx import load_idx
@@ -27,10 +28,12 @@ __all__ = [
     "load",
     "load_idx",
     "mnist",
+    "safe_cell",
     "split",
     "two_moons",
     "unit_square",
     "unit_square_density",
     "unit_square_label",
     "unit_square_pmi",
+    "write_csv",
 ]

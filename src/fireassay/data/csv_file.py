@@ -11,6 +11,7 @@ from fireassay.data.limits import MAX_BYTES, check_declared_size
 from fireassay.data.tables import from_frame
 
 _DIALECTS = (",", ";", "\t")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def load_csv(path: str | Path, *, max_bytes: int = MAX_BYTES, **columns: Any) -> DataSet:
@@ -39,3 +40,34 @@ def read_csv(path: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFrame:
         raise DataError(
             f"Expected a CSV file (UTF-8, with a header) at {path}.", got=str(error).strip()
         ) from error
+
+
+def write_csv(frame: pd.DataFrame, path: str | Path) -> Path:
+    """Write a table that a spreadsheet shows as text and numbers, and never runs.
+
+    Text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a line end)
+    gets a leading apostrophe; numbers stay numbers. The file is there whole, or not at all.
+    """
+    path = Path(path)
+    safe = frame.copy()
+    for i, column in enumerate(frame.columns):
+        if not pd.api.types.is_numeric_dtype(frame.dtypes.iloc[i]):
+            safe.isetitem(i, [safe_cell(value) for value in frame.iloc[:, i].tolist()])
+        safe = safe.rename(columns={column: safe_cell(column)})
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        safe.to_csv(temporary, index=False)
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise DataError(f"{path} must be writable.", got=str(error)) from error
+    return path
+
+
+def safe_cell(value: Any) -> Any:
+    """A value that no spreadsheet takes for a formula.
+
+    >>> safe_cell("=cmd()"), safe_cell("cat"), safe_cell(-1.5)
+    ("'=cmd()", 'cat', -1.5)
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

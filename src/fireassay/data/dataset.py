@@ -51,6 +51,7 @@ class DataSet:
 
     def __post_init__(self) -> None:
         X = check_features(_small_integers_as_float32(self.X))
+        X = X.astype(X.dtype.newbyteorder("="), copy=False)
         y = None if self.y is None else check_labels(self.y, n=len(X))
         ids = _checked_ids(self.ids, len(X))
         names = _checked_names(self.feature_names, X)

@@ -2,6 +2,7 @@
 
 import gzip
 import math
+import struct
 import zlib
 from pathlib import Path
 from typing import Any
@@ -59,10 +60,10 @@ def read_idx(path: str | Path, *, max_bytes: int = MAX_BYTES) -> NDArray[Any]:
             if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in _TYPES or head[3] == 0:
                 raise DataError(f"Expected an idx file at {path}.", got=f"it begins with {head!r}")
             dtype = np.dtype(_TYPES[head[2]])
-            sizes = np.frombuffer(file.read(4 * head[3]), dtype=">u4")
-            if len(sizes) < head[3]:
+            sizes = file.read(4 * head[3])
+            if len(sizes) < 4 * head[3]:
                 raise DataError(f"Expected a whole idx file at {path}.", got="a cut header")
-            shape = tuple(int(size) for size in sizes)
+            shape = struct.unpack(f">{head[3]}I", sizes)
             expected = math.prod(shape) * dtype.itemsize
             check_declared_size(expected, max_bytes, path)
             content = file.read(expected + 1)

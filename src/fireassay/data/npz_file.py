@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.core.errors import DataError, UntrustedFileError
+from fireassay.core.errors import DataError, FireassayError, UntrustedFileError
 from fireassay.data.dataset import DataSet
 from fireassay.data.limits import MAX_BYTES, check_declared_size
 from fireassay.data.pixels import channels_last, scaled_pixels
@@ -72,7 +72,7 @@ def load_npz(
 
             X, y, ids = read(x_name), read(y_name), read("ids")
             class_names, feature_names = read("class_names"), read("feature_names")
-    except DataError:
+    except FireassayError:
         raise
     except _DAMAGED as error:
         raise _damaged(path, error) from error
@@ -116,7 +116,7 @@ def read_npy(path: str | Path, *, max_bytes: int = MAX_BYTES) -> NDArray[Any]:
             _check_header(file, path.stat().st_size, path)
         check_declared_size(path.stat().st_size, max_bytes, path)
         array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (DataError, UntrustedFileError):
+    except FireassayError:
         raise
     except _DAMAGED as error:
         raise _damaged(path, error) from error

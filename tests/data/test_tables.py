@@ -1,0 +1,154 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from fireassay.core import AssumptionWarning, DataError
+from fireassay.data import TableEncoder, from_frame, load, write_csv
+
+FRAME = pd.DataFrame(
+    {
+        "age": [40, 61, 55, 38],
+        "sex": ["f", "m", "f", "m"],
+        "ward": pd.Categorical(["a", "a", "b", "b"], categories=["a", "b", "c"]),
+        "smoker": [True, False, True, False],
+        "label": ["well", "ill", "well", "ill"],
+    }
+)
+
+
+def test_text_and_categories_become_numbers_with_names():
+    data = from_frame(FRAME)
+    assert data.feature_names == ("age", "sex=f", "sex=m", "ward=a", "ward=b", "ward=c", "smoker")
+    assert data.X[0].tolist() == [40, 1, 0, 1, 0, 0, 1]
+    assert data.y.tolist() == ["well", "ill", "well", "ill"]
+
+
+def test_the_codes_agree_with_those_of_scikit_learn():
+    from sklearn.preprocessing import OneHotEncoder
+
+    frame = FRAME[["sex", "ward"]].astype(str)
+    expected = OneHotEncoder(sparse_output=False).fit_transform(frame)
+    np.testing.assert_array_equal(TableEncoder.fit(frame).transform(frame), expected)
+
+
+def test_field_data_are_encoded_as_the_training_data_were():
+    train = from_frame(FRAME)
+    field = pd.DataFrame(
+        {"smoker": [False], "ward": ["c"], "extra": [1], "sex": ["m"], "age": [70]}
+    )
+    data = from_frame(field, encoder=train.encoder)
+    assert data.feature_names == train.feature_names
+    assert data.X.tolist() == [[70, 0, 1, 0, 0, 1, 0]]
+    assert data.y is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"sex": "x"}, r"Column 'sex'.*'x' in row 0"),
+        ({"age": "old"}, r"Column 'age' must be numbers.*'old'"),
+        ({"age": np.nan}, r"Column 'age' must not have missing"),
+        ({"sex": None}, r"Column 'sex' must not have missing"),
+    ],
+)
+def test_values_that_were_not_learnt_are_refused_by_name(change, message):
+    encoder = from_frame(FRAME).encoder
+    row = {"age": 40, "sex": "f", "ward": "a", "smoker": True} | change
+    with pytest.raises(DataError, match=message):
+        encoder.transform(pd.DataFrame([row]))
+
+
+def test_a_missing_column_is_named():
+    with pytest.raises(DataError, match="column 'ward'"):
+        from_frame(FRAME).encoder.transform(FRAME.drop(columns="ward"))
+
+
+def test_numbers_read_as_text_are_still_numbers():
+    encoder = TableEncoder.fit(pd.DataFrame({"a": [1.0, 2.0]}))
+    assert encoder.transform(pd.DataFrame({"a": ["3", "4.5"]})).tolist() == [[3.0], [4.5]]
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (FRAME.iloc[:0], "0 rows"),
+        (pd.DataFrame({"label": [0, 1]}), "feature column"),
+        (pd.DataFrame([[1, 2, 0]], columns=["a", "a", "label"]), "'a' twice"),
+        (pd.DataFrame({"t": pd.to_datetime(["2020-01-01"]), "label": [1]}), "dates"),
+        (pd.DataFrame({"c": [1j], "label": [1]}), "complex"),
+        (pd.DataFrame({"a": [1.0, np.nan], "label": [0, 1]}), "missing, first in row 1"),
+        (pd.DataFrame({"a": [1.0, np.inf], "label": [0, 1]}), "infinity"),
+        (pd.DataFrame({"a": [1.0, 2.0], "label": ["x", None]}), "label column 'label'"),
+        (
+            pd.DataFrame({"name": [f"n{i}" for i in range(60)], "label": [0, 1] * 30}),
+            "60 different values in column 'name'",
+        ),
+    ],
+)
+def test_unusable_tables(frame, message):
+    with pytest.raises(DataError, match=message):
+        from_frame(frame)
+
+
+def test_the_label_column_is_asked_for_named_or_guessed_with_a_warning():
+    frame = pd.DataFrame({"a": [0.1, 0.2, 0.3, 0.4], "Class": [0, 1, 0, 1], "z": [1, 1, 2, 2]})
+    assert from_frame(frame).y.tolist() == [0, 1, 0, 1]
+    assert from_frame(frame, label="z").y.tolist() == [1, 1, 2, 2]
+    assert from_frame(frame, label=False).X.shape == (4, 3)
+    with pytest.raises(DataError, match="label column 'b'"):
+        from_frame(frame, label="b")
+    with pytest.warns(AssumptionWarning, match="last column, 'z'"):
+        assert from_frame(frame.drop(columns="Class")).y.tolist() == [1, 1, 2, 2]
+    measured = pd.DataFrame({"a": [0.1, 0.2], "b": [0.3, 0.4]})
+    assert from_frame(measured).y is None
+
+
+def test_ids(tmp_path):
+    frame = FRAME.assign(id=["p1", "p2", "p3", "p4"])
+    assert from_frame(frame).ids.tolist() == ["p1", "p2", "p3", "p4"]
+    assert "id" not in from_frame(frame).encoder.columns
+    with pytest.raises(DataError, match="id column 'patient'"):
+        from_frame(frame, id_column="patient")
+    with pytest.raises(DataError, match="'p1' 2 times"):
+        from_frame(frame.assign(id=["p1", "p1", "p3", "p4"]), id_column="id")
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_csv_with_any_separator(tmp_path, separator):
+    FRAME.to_csv(tmp_path / "d.csv", sep=separator, index=False)
+    data = load(tmp_path / "d.csv", label="label")
+    assert data.y.tolist() == ["well", "ill", "well", "ill"]
+    assert data.name == "d"
+
+
+def test_formulas_and_markup_in_cells_are_text(tmp_path):
+    frame = pd.DataFrame({"a": ["=cmd()", "</script>", "{{7*7}}"], "label": ["+1", "@x", "-y"]})
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    data = load(tmp_path / "d.csv")
+    assert data.feature_names == ("a=</script>", "a==cmd()", "a={{7*7}}")
+    assert data.classes == ("+1", "-y", "@x")
+
+
+def test_exports_cannot_run_in_a_spreadsheet(tmp_path):
+    frame = pd.DataFrame({"=evil()": ["=cmd()", "+1", "ok", None], "n": [-1.5, 2.0, 3.0, 4.0]})
+    lines = write_csv(frame, tmp_path / "d.csv").read_text().splitlines()
+    assert lines == ["'=evil(),n", "'=cmd(),-1.5", "'+1,2.0", "ok,3.0", ",4.0"]
+    with pytest.raises(DataError, match="writable"):
+        write_csv(frame, tmp_path / "absent" / "d.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["d.csv"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\xff\xfe\x00bad", b'a,b\n1,2\n"unclosed', b"a,b\n1,2,3,4\n1,2,3,4,5\n"],
+)
+def test_damaged_csv(tmp_path, content):
+    (tmp_path / "d.csv").write_bytes(content)
+    with pytest.raises(DataError, match=r"d\.csv"):
+        load(tmp_path / "d.csv")
+
+
+def test_a_csv_that_is_too_large(tmp_path):
+    FRAME.to_csv(tmp_path / "d.csv", index=False)
+    with pytest.raises(DataError, match="GB declared"):
+        load(tmp_path / "d.csv", max_bytes=10)
