@@ -170,13 +170,31 @@ def test_a_killed_run_goes_on_and_gives_the_same_bytes(project):
     assert (project / "fireassay-run" / "result.json").read_bytes() == resumed
 
 
+def test_two_runs_on_the_same_rows_are_compared_row_by_row(project):
+    call("init", "--model", "my_digits:model", "--data", "test.npz")
+    call("run", "--only", "accuracy")
+    (project / "fireassay-run").rename(project / "old")
+    module = (project / "my_digits.py").read_text()
+    (project / "my_digits2.py").write_text(module.replace("max_iter=300", "max_iter=300, C=1e-3"))
+    config = (project / "fireassay.toml").read_text().replace("my_digits:", "my_digits2:")
+    (project / "fireassay.toml").write_text(config)
+    assert call("run", "--only", "accuracy").exit_code == 0
+    record = json.loads(call("compare", "old", "fireassay-run", "--json").output)["fireassay-run"]
+    assert record["changed"] == ["accuracy: another model"]
+    unpaired = next(d for d in record["differences"] if d["number"] == "accuracy")
+    paired = record["paired_accuracy"]
+    assert paired["value"] == pytest.approx(unpaired["change"])
+    assert paired["high"] - paired["low"] < unpaired["high"] - unpaired["low"]
+
+
 def test_compare_says_what_changed(tmp_path):
     def part(value):
         return Evidence(
             "accuracy", "h", estimates={"error": Estimate(value, 0.0, 0.5, 0.9, 9, "m")}
         )
 
-    old, new = write_result(tmp_path / "a", part(0.2)), write_result(tmp_path / "b", part(0.1))
+    old = write_result(tmp_path / "a", part(0.2))
+    new = write_result(tmp_path / "b", part(0.1))
     done = call("compare", old, new)
     assert "accuracy.error" in done.output
     assert "0.2 → 0.1" in done.output

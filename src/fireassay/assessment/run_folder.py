@@ -1,8 +1,9 @@
 """The files of a run folder, and how they are read back."""
 
 from pathlib import Path
+from typing import Any
 
-from fireassay.core import DataError, strict_json
+from fireassay.core import DataError, Result, strict_json
 from fireassay.engine import RunStore
 from fireassay.report import Gate, Report
 from fireassay.report.gates import parse_gates
@@ -26,15 +27,29 @@ def result_path(run: Path) -> Path:
 def read_report(folder: Path) -> Report:
     """The report of a run, with figures where they are kept."""
     plain = Report.from_json(result_path(folder))
-    with RunStore(folder, read_only=True) as store:
-        keys: dict[str, str] = store.meta(PART_KEYS, {})
-        kept = store.finished(list(keys.values()))
-    evidence = {name: kept[key]["evidence"] for name, key in keys.items() if key in kept}
-    parts = [evidence.get(part.question, part) for part in plain.parts]
+    kept = _finished_parts(folder)
+    parts = [
+        kept[part.question]["evidence"] if part.question in kept else part for part in plain.parts
+    ]
     return Report(parts, plain.title)
+
+
+def read_results(folder: Path) -> dict[str, Result]:
+    """The results of the finished parts of a run, by name."""
+    return {name: saved["result"] for name, saved in _finished_parts(folder).items()}
 
 
 def read_gates(run: Path) -> tuple[Gate, ...]:
     """The gates that a run was configured with."""
     path = (run if run.is_dir() else run.parent) / GATES
     return parse_gates(strict_json.loads(path.read_text())) if path.is_file() else ()
+
+
+def _finished_parts(folder: Path) -> dict[str, Any]:
+    """Evidence and result of each finished part; nothing for a folder without a journal."""
+    if not (folder / "run.sqlite").is_file():
+        return {}
+    with RunStore(folder, read_only=True) as store:
+        keys: dict[str, str] = store.meta(PART_KEYS, {})
+        kept = store.finished(list(keys.values()))
+    return {name: kept[key] for name, key in keys.items() if key in kept}

@@ -17,6 +17,7 @@ def compare(
 
     Example: fireassay compare run-v1 run-v2
     """
+    from fireassay.assessment.paired_runs import paired_accuracy
     from fireassay.assessment.run_folder import result_path
     from fireassay.core import ParameterError
     from fireassay.report import Report, compare_reports
@@ -27,17 +28,21 @@ def compare(
     found = {}
     for run, report in zip(runs[1:], reports[1:], strict=True):
         comparison = compare_reports(reports[0], report)
+        paired = paired_accuracy(runs[0], run)
         found[str(run)] = {
             "differences": comparison.frame().to_dict("records"),
             "changed": comparison.changed,
             "only_before": comparison.only_before,
             "only_after": comparison.only_after,
+            "paired_accuracy": None if paired is None else paired.to_dict(),
         }
         if json:
             continue
         say(f"{runs[0]} → {run}")
         for change in comparison.changed:
             say(f"  changed: {change}")
+        if paired is not None:
+            say(f"  accuracy, row by row: change {paired} ({paired.method})")
         for d in comparison.differences:
             mark = "*" if d.clear else " "
             name = f"{d.part}.{d.number}"

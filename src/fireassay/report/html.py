@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from fireassay.core import Estimate, Evidence, Picture
+from fireassay.core import Estimate, Evidence, Picture, Table
 from fireassay.report.gates import Verdict
 from fireassay.report.glossary import GLOSSARY
 from fireassay.version import __version__
@@ -33,7 +33,12 @@ def to_html(evidence: Sequence[Evidence], title: str, verdict: Verdict | None = 
         lstrip_blocks=True,
     )
     environment.filters.update(
-        number=_number, estimate=_estimate, image=_image, percent=_percent, cell=_cell
+        number=_number,
+        estimate=_estimate,
+        image=_image,
+        percent=_percent,
+        cell=_cell,
+        numeric_columns=_numeric_columns,
     )
     return environment.get_template("report.html").render(
         title=title,
@@ -69,6 +74,14 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return _number(value) if isinstance(value, float) else str(value)
+
+
+def _numeric_columns(table: Table) -> list[bool]:
+    """Which columns hold numbers only, and are set to the right."""
+    return [
+        all(isinstance(row[i], int | float) and not isinstance(row[i], bool) for row in table.rows)
+        for i in range(len(table.columns))
+    ]
 
 
 def _image(picture: Picture) -> str:

@@ -53,6 +53,7 @@ class AccuracyResult(Result):
     classes: tuple[Any, ...]
     confusion: NDArray[np.int64]
     curve: ReliabilityCurve
+    correct: NDArray[np.bool_]
     duplicates: int
     provenance: Provenance
 
@@ -134,7 +135,8 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
     classes = context.model.classes
     labels = check_class_indices(context.test.y, classes, n=len(context.test))
     predicted = probabilities.argmax(axis=1)
-    n, hits = len(labels), int((predicted == labels).sum())
+    correct = predicted == labels
+    n, hits = len(labels), int(correct.sum())
     confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(confusion, (labels, predicted), 1)
     return AccuracyResult(
@@ -146,6 +148,7 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         classes=tuple(classes),
         confusion=confusion,
         curve=reliability_curve(probabilities, labels, n_bins=10),
+        correct=correct,
         duplicates=n - len(np.unique(context.test.X.reshape(n, -1), axis=0)),
         provenance=Provenance(
             seed=context.seed,
