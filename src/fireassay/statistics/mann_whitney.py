@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -107,5 +108,5 @@ def _p_value(sample: FloatVector, marks: BoolArray) -> float:
     x, y = sample[marks], sample[~marks]
     small = min(len(x), len(y)) <= _MOST_EXACT and len(x) * len(y) <= 50 * _MOST_EXACT
     exact = small and len(np.unique(sample)) == len(sample)
-    method = "exact" if exact else "asymptotic"
+    method: Literal["exact", "asymptotic"] = "exact" if exact else "asymptotic"
     return float(mannwhitneyu(x, y, alternative="two-sided", method=method).pvalue)
