@@ -102,7 +102,7 @@ def test_missing_files_folders_and_foreign_archives_are_named(tmp_path: Path) ->
         fa.as_classifier(tmp_path)
     with zipfile.ZipFile(tmp_path / "m.zip", "w") as archive:
         archive.writestr("readme.txt", "hello")
-    with pytest.raises(ModelError, match="readme.txt"):
+    with pytest.raises(ModelError, match=r"readme\.txt"):
         fa.as_classifier(tmp_path / "m.zip")
     (tmp_path / "m.gz").write_bytes(gzip.compress(b"x"))
     with pytest.raises(UntrustedFileError):

@@ -92,6 +92,7 @@ def test_logit_gradients_are_the_rows_of_the_jacobian() -> None:
     classifier: Any = fa.as_classifier(module, output="logits")
     columns = np.column_stack([y, (y + 1) % 3])
     logits, gradients = classifier.logit_gradients(X, columns)
+    np.testing.assert_allclose(logits, plain_logits(module, X), atol=1e-6)
     assert gradients.shape == (300, 2, 6)
     assert (classifier.queries, classifier.gradient_queries) == (300, 600)
     for row in (0, 255, 256, 299):

@@ -1,5 +1,6 @@
 """One HTTP request that cannot hang, flood, wander off or give a token away."""
 
+import contextlib
 import http.client
 import math
 import os
@@ -169,22 +170,28 @@ class Transport:
         )
         connection = kind(parts.hostname or "", parts.port, timeout=remaining)
         expired = threading.Event()
-        watchdog = threading.Timer(remaining, _cut, (connection, expired))
-        watchdog.daemon = True
-        watchdog.start()
+        watchdog: threading.Timer | None = None
         try:
+            connection.connect()
+            watchdog = threading.Timer(
+                max(0.001, deadline - time.monotonic()), _cut, (connection.sock, expired)
+            )
+            watchdog.daemon = True
+            watchdog.start()
             path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
             connection.request(method, path, body=body, headers=headers)
             response = connection.getresponse()
-            return response.status, response.headers, self._read(response)
-        except (OSError, http.client.HTTPException, ValueError) as failure:
-            if isinstance(failure, ModelError):
-                raise
+            content = self._read(response)
+            if expired.is_set():
+                raise TimeoutError
+            return response.status, response.headers, content
+        except (OSError, http.client.HTTPException) as failure:
             if expired.is_set() or isinstance(failure, TimeoutError):
                 raise TimeoutError(f"no whole answer within {self.timeout_s:g} s") from None
             raise
         finally:
-            watchdog.cancel()
+            if watchdog is not None:
+                watchdog.cancel()
             connection.close()
 
     def _read(self, response: http.client.HTTPResponse) -> bytes:
@@ -204,14 +211,11 @@ class Transport:
         return b"".join(chunks)
 
 
-def _cut(connection: http.client.HTTPConnection, expired: threading.Event) -> None:
+def _cut(connected: socket.socket, expired: threading.Event) -> None:
     """End an exchange from outside: a socket's own timeout starts anew with every byte."""
     expired.set()
-    if connection.sock is not None:
-        try:
-            connection.sock.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            return  # already closed
+    with contextlib.suppress(OSError):  # already closed
+        connected.shutdown(socket.SHUT_RDWR)
 
 
 def _origin(parts: SplitResult) -> tuple[str, str | None, int]:
