@@ -1,0 +1,128 @@
+"""Maximum likelihood for accelerated failure time families, by Newton's method."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fireassay.core.errors import DataError
+from fireassay.survival.design_matrix import DesignMatrix
+from fireassay.survival.error_distributions import FAMILIES
+from fireassay.survival.likelihood import (
+    Blocks,
+    LogTimes,
+    penalty,
+    totals_at,
+    value_at,
+)
+from fireassay.survival.newton import Maximum, maximise
+from fireassay.survival.times import Times
+
+FloatArray = NDArray[Any]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class AftSolution:
+    """Parameters on the standardised scale (β, log σ, shape) and their information.
+
+    ``log_likelihood`` is unpenalised; ``information`` is that of the penalised likelihood.
+    """
+
+    theta: FloatArray
+    log_likelihood: float
+    information: FloatArray
+    converged: bool
+    iterations: int
+    cluster_scores: FloatArray | None = None
+    cluster_information: FloatArray | None = None
+
+
+def solve_aft(
+    family_name: str,
+    times: Times,
+    design: DesignMatrix,
+    *,
+    ridge: float = 0.0,
+    clusters: IntArray | None = None,
+) -> AftSolution:
+    """Fit one family.
+
+    Raises
+    ------
+    DataError
+        If the failures leave no spread: all at the same time, or fitted without error.
+    """
+    family = FAMILIES[family_name]
+    blocks = design.held_in_memory()
+    log_times = LogTimes.of(times)
+    best: Maximum | None = None
+    for start in _starts(family_name, times, log_times, blocks, ridge):
+        reached = maximise(
+            lambda theta: totals_at(theta, family, log_times, blocks, ridge),
+            lambda theta: value_at(theta, family, log_times, blocks, ridge),
+            start,
+        )
+        if best is None or reached.value > best.value:
+            best = reached
+    assert best is not None
+    width = len(blocks.names)
+    if family.has_scale and best.theta[width] < -10.0:
+        raise DataError(
+            "Times must not be a function of the covariates: the fitted scale went to zero.",
+            got="failures without any spread around the fit",
+            do="Check for equal times, or for a covariate computed from the time.",
+        )
+    scores = cluster_information = None
+    if clusters is not None:
+        final = totals_at(best.theta, family, log_times, blocks, ridge, clusters)
+        scores = final.cluster_gradients
+        assert final.cluster_hessians is not None
+        cluster_information = -final.cluster_hessians
+    return AftSolution(
+        best.theta,
+        best.value + penalty(best.theta[:width], ridge, len(blocks)),
+        -best.hessian,
+        best.converged,
+        best.iterations,
+        scores,
+        cluster_information,
+    )
+
+
+def _starts(
+    family_name: str, times: Times, log_times: LogTimes, blocks: Blocks, ridge: float
+) -> list[FloatArray]:
+    """Least squares on log times; for the generalised gamma its two special cases."""
+    family = FAMILIES[family_name]
+    if family.has_shape:
+        starts = []
+        for special_case, shape in (("weibull", 1.0), ("lognormal", 0.0)):
+            inner = FAMILIES[special_case]
+            reached = maximise(
+                lambda theta, inner=inner: totals_at(theta, inner, log_times, blocks, ridge),  # type: ignore[misc]
+                lambda theta, inner=inner: value_at(theta, inner, log_times, blocks, ridge),  # type: ignore[misc]
+                _starts(special_case, times, log_times, blocks, ridge)[0],
+            )
+            starts.append((reached.value, np.append(reached.theta, shape)))
+        return [max(starts, key=lambda pair: pair[0])[1]]
+    beta, spread = _least_squares(times, blocks)
+    if family.has_scale:
+        factor = {"weibull": 0.78, "lognormal": 1.0, "loglogistic": 0.55}[family_name]
+        return [np.append(beta, np.log(max(factor * spread, 1e-3)))]
+    return [beta]
+
+
+def _least_squares(times: Times, blocks: Blocks) -> tuple[FloatArray, float]:
+    lower = np.where(times.lower > 0, times.lower, times.upper / 2.0)
+    middle = np.where(times.failed, 0.5 * (lower + np.where(times.failed, times.upper, 0)), lower)
+    y = np.log(np.where(np.isfinite(middle) & (middle > 0), middle, 1.0))
+    width = len(blocks.names)
+    cross, target = np.zeros((width, width)), np.zeros(width)
+    for rows, block in blocks.blocks():
+        cross += block.T @ block
+        target += block.T @ y[rows]
+    beta = np.linalg.lstsq(cross, target, rcond=None)[0]
+    squares = float(y @ y) - 2.0 * float(beta @ target) + float(beta @ cross @ beta)
+    return beta, float(np.sqrt(max(squares, 0.0) / max(len(y) - width, 1)))

@@ -1,0 +1,207 @@
+"""A fitted accelerated failure time model."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from fireassay.core.errors import ParameterError
+from fireassay.core.estimate import Estimate
+from fireassay.survival.aft import AftSolution
+from fireassay.survival.cluster_variance import ClusterVariance
+from fireassay.survival.coefficient_table import coefficient_table
+from fireassay.survival.design_matrix import Encoding
+from fireassay.survival.error_distributions import FAMILIES, ErrorDistribution
+from fireassay.survival.likelihood import split
+from fireassay.survival.mean_time import mean_time
+from fireassay.survival.survival_fit import SurvivalFit
+from fireassay.survival.times import Times
+
+FloatArray = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class AftFit(SurvivalFit):
+    """An accelerated failure time model: log T = x'β + σW.
+
+    Attributes
+    ----------
+    coefficients
+        Per covariate: coef (on log time), se, cluster_se, low, high, p, df, time_ratio and
+        effect ("longer" or "shorter" survival as the covariate grows).
+    log_likelihood
+        Unpenalised, on the time scale.
+    scale
+        σ (1 for the exponential), ``shape`` is Q of the generalised gamma, else None.
+    theta, covariance
+        Parameters on the standardised scale (β, log σ, Q) and their model-based covariance.
+    """
+
+    family: str
+    observations: pd.DataFrame
+    coefficients: pd.DataFrame
+    log_likelihood: float
+    n_parameters: int
+    n: int
+    n_events: int
+    n_clusters: int
+    cluster: str | None
+    confidence: float
+    converged: bool
+    notes: tuple[str, ...]
+    scale: Estimate
+    shape: Estimate | None
+    ridge: float
+    iterations: int
+    encoding: Encoding
+    theta: FloatArray
+    covariance: FloatArray
+    robust: ClusterVariance | None
+
+    @property
+    def _law(self) -> ErrorDistribution:
+        return FAMILIES[self.family].law(self._parts[2])
+
+    @property
+    def _parts(self) -> tuple[FloatArray, float, float]:
+        return split(self.theta, FAMILIES[self.family], len(self.encoding.names))
+
+    def location(self, rows: pd.DataFrame) -> FloatArray:
+        """x'β, the location of the log time."""
+        return np.asarray(self.encoding.at(rows) @ self._parts[0])
+
+    def predicted_order(self, rows: pd.DataFrame) -> FloatArray:
+        """The location of the log time."""
+        return self.location(rows)
+
+    def survival(self, rows: pd.DataFrame, times: ArrayLike) -> FloatArray:
+        """P(T > t) for each row (first axis) and time (second axis)."""
+        at = np.atleast_1d(np.asarray(times, dtype=np.float64))
+        if (at < 0).any() or np.isnan(at).any():
+            raise ParameterError("Times must not be negative.", got=f"{at.min():g}")
+        with np.errstate(divide="ignore"):
+            z = (np.log(at)[None, :] - self.location(rows)[:, None]) / math.exp(self._parts[1])
+        survival = np.exp(self._law.log_survival(np.clip(z, -745.0, 745.0).ravel()))
+        survival = survival.reshape(z.shape)
+        survival[:, at == 0] = 1.0
+        return np.asarray(survival)
+
+    def expected_time(self, rows: pd.DataFrame, horizon: float | None = None) -> FloatArray:
+        """Mean time to failure of each row up to a horizon.
+
+        ``horizon`` is by default the latest observed time; ``math.inf`` extrapolates (as the
+        authors' code does) and may be infinite.
+        """
+        limit = _horizon(horizon, self.latest_time)
+        return mean_time(self._law, self.location(rows), math.exp(self._parts[1]), limit)
+
+    def expected_time_estimate(
+        self, rows: pd.DataFrame, horizon: float | None = None
+    ) -> tuple[Estimate, float, float]:
+        """The mean over rows with its interval (delta method on the log), its error and freedom.
+
+        Returns the estimate, the standard error of its logarithm and the degrees of freedom.
+        """
+        limit = _horizon(horizon, self.latest_time)
+        matrix, family = self.encoding.at(rows), FAMILIES[self.family]
+
+        def log_mean(theta: FloatArray) -> float:
+            beta, log_scale, shape = split(theta, family, matrix.shape[1])
+            means = mean_time(family.law(shape), matrix @ beta, math.exp(log_scale), limit)
+            return math.log(float(means.mean()))
+
+        value = math.exp(log_mean(self.theta))
+        step = 1e-4
+        gradient = np.array(
+            [
+                (log_mean(self.theta + step * unit) - log_mean(self.theta - step * unit))
+                / (2 * step)
+                for unit in np.eye(len(self.theta))
+            ]
+        )
+        error, freedom = self._error_of(gradient)
+        reach = float(stats.t.ppf(0.5 + self.confidence / 2, freedom)) * error
+        method = f"{self.family} mean to {limit:g}, delta method"
+        estimate = Estimate(
+            value,
+            value * math.exp(-reach),
+            min(value * math.exp(min(reach, 700.0)), max(limit, value)),
+            self.confidence,
+            self.n,
+            method,
+        )
+        return estimate, error, freedom
+
+    def _error_of(self, contrast: FloatArray) -> tuple[float, float]:
+        if self.robust is not None:
+            return self.robust.standard_error(contrast), self.robust.degrees_of_freedom(contrast)
+        return math.sqrt(max(float(contrast @ self.covariance @ contrast), 0.0)), math.inf
+
+
+def _horizon(horizon: float | None, latest: float) -> float:
+    if horizon is None:
+        return latest
+    if not horizon > 0:
+        raise ParameterError("The 'horizon' parameter must be > 0.", got=repr(horizon))
+    return float(horizon)
+
+
+def aft_fit(
+    family: str,
+    frame: pd.DataFrame,
+    times: Times,
+    encoding: Encoding,
+    solution: AftSolution,
+    robust: ClusterVariance | None,
+    cluster: str | None,
+    confidence: float,
+    ridge: float,
+    notes: tuple[str, ...],
+) -> AftFit:
+    """Put a solution into its result, with raw coefficients and intervals."""
+    width, size = len(encoding.names), len(solution.theta)
+    covariance = np.linalg.pinv(solution.information, hermitian=True)
+    transform = np.zeros((width, size))
+    transform[:, :width] = encoding.to_raw
+    table = coefficient_table(
+        encoding.names, transform, solution.theta, covariance, robust, confidence, positive="longer"
+    )
+
+    def parameter(position: int, to_value: Any) -> Estimate:
+        unit = np.eye(size)[position]
+        error, freedom = math.sqrt(max(float(covariance[position, position]), 0.0)), math.inf
+        if robust is not None:
+            error, freedom = robust.standard_error(unit), robust.degrees_of_freedom(unit)
+        reach = float(stats.t.ppf(0.5 + confidence / 2, freedom)) * error
+        at = float(solution.theta[position])
+        low, value, high = to_value(at - reach), to_value(at), to_value(at + reach)
+        return Estimate(value, low, high, confidence, len(times), "maximum likelihood")
+
+    parts = FAMILIES[family]
+    one = Estimate.bound(1.0, confidence, len(times), "fixed")
+    return AftFit(
+        family=family,
+        observations=frame,
+        coefficients=table,
+        log_likelihood=solution.log_likelihood,
+        n_parameters=size,
+        n=len(times),
+        n_events=times.n_events,
+        n_clusters=robust.n_clusters if robust is not None else len(times),
+        cluster=cluster,
+        confidence=confidence,
+        converged=solution.converged,
+        notes=notes,
+        scale=parameter(width, lambda v: math.exp(min(v, 700.0))) if parts.has_scale else one,
+        shape=parameter(width + 1, float) if parts.has_shape else None,
+        ridge=ridge,
+        iterations=solution.iterations,
+        encoding=encoding,
+        theta=solution.theta,
+        covariance=covariance,
+        robust=robust,
+    )

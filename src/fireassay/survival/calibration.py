@@ -1,0 +1,131 @@
+"""Do predicted failure probabilities come true? ICI, E50 and a binned error at a stated time."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fireassay.core.result import Result
+from fireassay.survival.cox import solve_cox
+from fireassay.survival.curves import estimate_curve
+from fireassay.survival.times import Times
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FloatArray = NDArray[Any]
+_KNOT_QUANTILES = (0.1, 0.5, 0.9)
+
+
+@dataclass(frozen=True)
+class Calibration(Result):
+    """Calibration of P(failed by ``time``).
+
+    Attributes
+    ----------
+    ici, e50, e90
+        Mean, median and 90 % quantile of |predicted − smoothed observed| (Austin et al. 2020).
+    binned_error
+        Mean |predicted − observed| over bins of equal size, weighted by size; unlike the ICI it
+        fits nothing.
+    extreme_share
+        Share of predictions below .01 or above .99, where the smoother has nothing to lean on.
+    """
+
+    time: float
+    ici: float
+    e50: float
+    e90: float
+    binned_error: float
+    extreme_share: float
+    predicted: FloatArray
+    observed: FloatArray
+    bins: pd.DataFrame
+
+    def frame(self) -> pd.DataFrame:
+        """One row per bin: n, predicted, observed."""
+        return self.bins
+
+    def figures(self) -> "dict[str, Figure]":
+        """The calibration curve with the bins."""
+        from fireassay.survival.figures import calibration_figure
+
+        return {"calibration": calibration_figure(self)}
+
+
+def calibrate(times: Times, predicted: FloatArray, time: float, *, n_bins: int = 10) -> Calibration:
+    """Compare predicted failure probabilities at ``time`` with what was observed.
+
+    The smoothed observed probability is that of a Cox model on a restricted cubic spline of
+    log(−log(1 − predicted)); constant predictions are compared with the plain curve.
+    """
+    observed = _smoothed(times, predicted, time)
+    error = np.abs(predicted - observed)
+    bins = _bins(times, predicted, time, n_bins)
+    weights = bins["n"] / bins["n"].sum()
+    return Calibration(
+        float(time),
+        float(error.mean()),
+        float(np.median(error)),
+        float(np.quantile(error, 0.9)),
+        float((weights * (bins["predicted"] - bins["observed"]).abs()).sum()),
+        float(((predicted < 0.01) | (predicted > 0.99)).mean()),
+        predicted,
+        observed,
+        bins,
+    )
+
+
+def _smoothed(times: Times, predicted: FloatArray, time: float) -> FloatArray:
+    inside = np.clip(predicted, 1e-12, 1.0 - 1e-12)
+    loglog = np.log(-np.log1p(-inside))
+    basis = restricted_cubic_spline(loglog)
+    spread = basis.std(axis=0) if basis.size else np.zeros(0)
+    basis = basis[:, spread > 1e-9]
+    if basis.shape[1] == 0 or times.n_events < 2:
+        curve = estimate_curve(times)
+        return np.full(len(predicted), 1.0 - float(curve.at(time)))
+    basis = (basis - basis.mean(axis=0)) / basis.std(axis=0)
+    fitted = solve_cox(times, basis, ridge=1e-6)
+    k = int(np.searchsorted(fitted.baseline_times, time, side="right"))
+    if k == 0:
+        return np.zeros(len(predicted))
+    with np.errstate(over="ignore"):
+        hazard = fitted.baseline_hazard[k - 1] * np.exp(basis @ fitted.beta)
+    return np.asarray(-np.expm1(-hazard))
+
+
+def restricted_cubic_spline(values: FloatArray) -> FloatArray:
+    """Linear and cubic columns that are straight beyond the outer knots (Harrell)."""
+    knots = np.unique(np.quantile(values, _KNOT_QUANTILES))
+    if len(knots) < 3:
+        return values[:, None]
+    low, middle, high = knots
+    scale = (high - low) ** 2
+
+    def cube(knot: float) -> FloatArray:
+        return np.maximum(values - knot, 0.0) ** 3
+
+    bend = (
+        cube(low)
+        - cube(middle) * (high - low) / (high - middle)
+        + cube(high) * (middle - low) / (high - middle)
+    )
+    return np.column_stack([values, bend / scale])
+
+
+def _bins(times: Times, predicted: FloatArray, time: float, n_bins: int) -> pd.DataFrame:
+    order = np.argsort(predicted, kind="stable")
+    rows = []
+    for part in np.array_split(order, min(n_bins, len(order))):
+        curve = estimate_curve(times.rows(part))
+        rows.append(
+            {
+                "n": len(part),
+                "predicted": float(predicted[part].mean()),
+                "observed": 1.0 - float(curve.at(time)),
+            }
+        )
+    return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1, name="bin"))

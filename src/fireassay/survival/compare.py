@@ -1,0 +1,230 @@
+"""Families side by side on a training and a test part (the paper's Table I)."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fireassay.core.errors import (
+    AssumptionWarning,
+    ConvergenceWarning,
+    DataError,
+    FireassayError,
+    NotEnoughEvidenceError,
+)
+from fireassay.core.estimate import Estimate
+from fireassay.core.evidence import Assumption, Evidence, Provenance, Table
+from fireassay.core.result import Result
+from fireassay.core.seeds import generator
+from fireassay.core.validation import check_real
+from fireassay.survival.calibration import Calibration
+from fireassay.survival.fit import FAMILY_NAMES, fit
+from fireassay.survival.rows import as_frame
+from fireassay.survival.times import read_times
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_NOT_COVARIATES = ("lower", "upper", "duration", "event", "sample", "success", "model_id")
+
+
+@dataclass(frozen=True)
+class Comparison(Result):
+    """Scores of each family.
+
+    Attributes
+    ----------
+    table
+        Per family: aic, bic, concordance, test_concordance, ici, test_ici, e50, test_e50,
+        binned_error, test_binned_error, converged, note. AIC and BIC of Cox's model are left out:
+        a partial likelihood does not compare.
+    calibration_time
+        t0 of ICI, E50 and the binned error: the median failure time of the training part.
+    grouped_by
+        Column whose groups were kept whole in the split, or None.
+    """
+
+    table: pd.DataFrame
+    calibration_time: float
+    n_train: int
+    n_test: int
+    censored_share: float
+    grouped_by: str | None
+    seed: int
+    calibrations: dict[str, Calibration]
+
+    def frame(self) -> pd.DataFrame:
+        """One row per family."""
+        return self.table
+
+    @property
+    def best(self) -> str:
+        """The family with the smallest AIC."""
+        return str(self.table["aic"].astype(float).idxmin())
+
+    def figures(self) -> "dict[str, Figure]":
+        """Test-part calibration of every family."""
+        from fireassay.survival.figures import calibration_figure
+
+        return {
+            f"calibration_{name}": calibration_figure(c) for name, c in self.calibrations.items()
+        }
+
+    def evidence(self) -> Evidence:
+        """Test scores as estimates without interval, and whether anything was censored."""
+        estimates = {
+            f"test_concordance_{name}": Estimate.bound(value, 0.95, self.n_test, "Harrell")
+            for name, value in self.table["test_concordance"].items()
+            if np.isfinite(value)
+        }
+        return Evidence(
+            question="survival",
+            headline=f"Smallest AIC: {self.best}; test concordance "
+            f"{float(self.table['test_concordance'].to_dict()[self.best]):.3f}",
+            estimates=estimates,
+            assumptions=(
+                Assumption(
+                    "Times are censored, not all observed: otherwise this is a regression of "
+                    "log time.",
+                    "supported" if self.censored_share > 0 else "contradicted",
+                    f"{self.censored_share:.1%} of rows are right-censored.",
+                ),
+            ),
+            tables={"families": Table.from_frame(self.table, "Families compared")},
+            provenance=Provenance(seed=self.seed),
+        )
+
+
+def compare(
+    obs: Any,
+    families: Sequence[str] = FAMILY_NAMES,
+    test_share: float = 0.2,
+    *,
+    covariates: Sequence[str] | None = None,
+    cluster: str | None = "model_id",
+    ridge: float = 0.0,
+    seed: int = 0,
+) -> Comparison:
+    """Fit several families to a training part and score them on both parts.
+
+    Parameters
+    ----------
+    families
+        Names as in `fit`.
+    test_share
+        Share of clusters (of rows, without clusters) kept for the test part, in (0, 1).
+    covariates
+        Default: every column that is not a time, an id or constant.
+    cluster
+        Groups kept whole in the split, so that no model is in both parts; ignored where there is
+        no such column.
+    """
+    frame = as_frame(obs)
+    check_real(test_share, "test_share", low=0.0, high=1.0)
+    if not families:
+        raise DataError("Give at least one family.", got="none")
+    names = _covariates(frame) if covariates is None else list(covariates)
+    grouped_by = cluster if cluster in frame.columns else None
+    test = _test_rows(frame, grouped_by, test_share, seed)
+    train_part, test_part = frame.iloc[~test], frame.iloc[test]
+    train_times = read_times(train_part)
+    read_times(test_part)
+    if train_times.n_events == 0:
+        raise NotEnoughEvidenceError("The training part needs failures.", got="all censored")
+    at = float(np.median(train_times.upper[train_times.failed]))
+    rows: dict[str, dict[str, Any]] = {}
+    calibrations = {}
+    for family in families:
+        rows[family], calibration = _scores(family, train_part, test_part, names, ridge, at)
+        if calibration is not None:
+            calibrations[family] = calibration
+    if not calibrations:
+        raise NotEnoughEvidenceError(
+            "At least one family must fit.", got="; ".join({row["note"] for row in rows.values()})
+        )
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    table.index.name = "family"
+    return Comparison(
+        table,
+        at,
+        len(train_part),
+        len(test_part),
+        1.0 - read_times(frame).n_events / len(frame),
+        grouped_by,
+        seed,
+        calibrations,
+    )
+
+
+def _scores(
+    family: str,
+    train: pd.DataFrame,
+    test: pd.DataFrame,
+    covariates: list[str],
+    ridge: float,
+    at: float,
+) -> tuple[dict[str, Any], Calibration | None]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", AssumptionWarning)
+        warnings.simplefilter("always", ConvergenceWarning)
+        try:
+            fitted = fit(train, family, covariates, ridge=ridge)
+        except FireassayError as failure:
+            # A family that cannot be fitted is shown as such, next to those that can.
+            empty = dict.fromkeys(_SCORES, float("nan"))
+            return empty | {"converged": False, "note": str(failure)}, None
+    own, other = fitted.calibration(train, at), fitted.calibration(test, at)
+    is_cox = family == "cox"
+    scores = {
+        "aic": float("nan") if is_cox else fitted.aic,
+        "bic": float("nan") if is_cox else fitted.bic,
+        "concordance": fitted.concordance,
+        "test_concordance": fitted.concordance_on(test),
+        "ici": own.ici,
+        "test_ici": other.ici,
+        "e50": own.e50,
+        "test_e50": other.e50,
+        "binned_error": own.binned_error,
+        "test_binned_error": other.binned_error,
+        "converged": fitted.converged,
+        "note": "; ".join(str(w.message) for w in caught),
+    }
+    return scores, other
+
+
+_SCORES = (
+    "aic",
+    "bic",
+    "concordance",
+    "test_concordance",
+    "ici",
+    "test_ici",
+    "e50",
+    "test_e50",
+    "binned_error",
+    "test_binned_error",
+)
+
+
+def _covariates(frame: pd.DataFrame) -> list[str]:
+    candidates = [name for name in frame.columns if name not in _NOT_COVARIATES]
+    return [str(name) for name in candidates if frame[name].nunique() > 1]
+
+
+def _test_rows(
+    frame: pd.DataFrame, grouped_by: str | None, share: float, seed: int
+) -> NDArray[np.bool_]:
+    groups = np.arange(len(frame)) if grouped_by is None else pd.factorize(frame[grouped_by])[0]
+    names = np.unique(groups)
+    count = round(share * len(names))
+    if not 0 < count < len(names):
+        raise DataError(
+            "Both parts of the split need at least one group of rows.",
+            got=f"{len(names)} group(s) and test_share={share}",
+        )
+    chosen = generator(seed, "survival test part").permutation(names)[:count]
+    return np.isin(groups, chosen)

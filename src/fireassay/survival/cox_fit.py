@@ -1,0 +1,140 @@
+"""A fitted Cox model."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.core.errors import ParameterError
+from fireassay.core.evidence import Assumption
+from fireassay.survival.cluster_variance import ClusterVariance
+from fireassay.survival.coefficient_table import coefficient_table
+from fireassay.survival.cox import CoxSolution, proportional_hazards_check
+from fireassay.survival.design_matrix import Encoding
+from fireassay.survival.survival_fit import SurvivalFit
+from fireassay.survival.times import Times
+
+FloatArray = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class CoxFit(SurvivalFit):
+    """Cox's proportional hazards model.
+
+    Attributes
+    ----------
+    coefficients
+        As for the other families, but on the log *hazard*: positive means *shorter* survival,
+        which the column ``effect`` says.
+    log_likelihood
+        The partial log-likelihood (Efron's ties); AIC and BIC from it do not compare with those
+        of the parametric families.
+    proportionality
+        Grambsch and Therneau's check: a small p says that an effect changes with time.
+    """
+
+    family: str
+    observations: pd.DataFrame
+    coefficients: pd.DataFrame
+    log_likelihood: float
+    log_likelihood_null: float
+    n_parameters: int
+    n: int
+    n_events: int
+    n_clusters: int
+    cluster: str | None
+    confidence: float
+    converged: bool
+    notes: tuple[str, ...]
+    ridge: float
+    encoding: Encoding
+    beta: FloatArray
+    baseline_times: FloatArray
+    baseline_hazard: FloatArray
+    proportionality: pd.DataFrame
+
+    def predicted_order(self, rows: pd.DataFrame) -> FloatArray:
+        """Minus the log hazard ratio."""
+        return np.asarray(-(self.encoding.at(rows)[:, 1:] @ self.beta))
+
+    def survival(self, rows: pd.DataFrame, times: ArrayLike) -> FloatArray:
+        """P(T > t) for each row (first axis) and time (second axis), from Breslow's baseline."""
+        at = np.atleast_1d(np.asarray(times, dtype=np.float64))
+        steps = np.append(0.0, self.baseline_hazard)
+        hazard = steps[np.searchsorted(self.baseline_times, at, side="right")]
+        with np.errstate(over="ignore"):
+            risk = np.exp(-self.predicted_order(rows))
+            return np.asarray(np.exp(-risk[:, None] * hazard[None, :]))
+
+    def expected_time(self, rows: pd.DataFrame, horizon: float | None = None) -> FloatArray:
+        """Mean time to failure of each row up to a horizon (default: the latest time)."""
+        limit = self.latest_time if horizon is None else float(horizon)
+        if not 0 < limit <= self.latest_time:
+            raise ParameterError(
+                "Cox's model says nothing beyond the latest observed time: the 'horizon' must be "
+                f"in (0, {self.latest_time:g}].",
+                got=repr(horizon),
+                do="Use a parametric family to extrapolate.",
+            )
+        inside = self.baseline_times[self.baseline_times < limit]
+        widths = np.diff(np.concatenate([[0.0], inside, [limit]]))
+        curves = self.survival(rows, inside)
+        ones = np.ones((len(curves), 1))
+        return np.asarray(np.concatenate([ones, curves], axis=1) @ widths)
+
+    def _assumptions(self) -> tuple[Assumption, ...]:
+        p = float(self.proportionality["p"].iloc[-1])
+        check = Assumption(
+            "Hazards are proportional: effects do not change with time.",
+            "contradicted" if p < 0.05 else "supported",
+            f"Grambsch-Therneau p = {p:.3g} for all covariates together.",
+        )
+        return (*super()._assumptions(), check)
+
+
+def cox_fit(
+    frame: pd.DataFrame,
+    times: Times,
+    encoding: Encoding,
+    solution: CoxSolution,
+    robust: ClusterVariance | None,
+    cluster: str | None,
+    confidence: float,
+    ridge: float,
+    notes: tuple[str, ...],
+) -> CoxFit:
+    """Put a solution into its result, with raw coefficients and intervals."""
+    names = encoding.names[1:]
+    table = coefficient_table(
+        names,
+        encoding.to_raw[1:, 1:],
+        solution.beta,
+        np.linalg.pinv(solution.information, hermitian=True),
+        robust,
+        confidence,
+        positive="shorter",
+    )
+    return CoxFit(
+        family="cox",
+        observations=frame,
+        coefficients=table,
+        log_likelihood=solution.log_likelihood,
+        log_likelihood_null=solution.log_likelihood_null,
+        n_parameters=len(solution.beta),
+        n=len(times),
+        n_events=times.n_events,
+        n_clusters=robust.n_clusters if robust is not None else len(times),
+        cluster=cluster,
+        confidence=confidence,
+        converged=solution.converged and math.isfinite(solution.log_likelihood),
+        notes=notes,
+        ridge=ridge,
+        encoding=encoding,
+        beta=solution.beta,
+        baseline_times=solution.baseline_times,
+        baseline_hazard=solution.baseline_hazard,
+        proportionality=proportional_hazards_check(solution, names, encoding.spread),
+    )

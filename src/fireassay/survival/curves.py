@@ -1,0 +1,170 @@
+"""Survival curves without a family, with what their uncertainty is computed from."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from fireassay.core.seeds import generator
+from fireassay.survival.times import Times
+from fireassay.survival.turnbull import TurnbullSupport, intervals_overlap
+
+FloatArray = NDArray[Any]
+IntArray = NDArray[np.int64]
+_TURNBULL_GROUPS = 25
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A step function: ``survival[k]`` from ``times[k]`` on, 1 before.
+
+    ``left_out`` holds the curves without one cluster each (G × K), ``variance`` Greenwood's
+    where rows are independent.
+    """
+
+    times: FloatArray
+    survival: FloatArray
+    at_risk: FloatArray
+    events: FloatArray
+    method: str
+    n_units: int
+    variance: FloatArray | None = None
+    left_out: FloatArray | None = None
+
+    def at(self, time: float, survival: FloatArray | None = None) -> FloatArray:
+        """Survival at a time, of the curve or of each of several on the same grid."""
+        values = self.survival if survival is None else survival
+        k = int(np.searchsorted(self.times, time, side="right"))
+        return np.ones(values.shape[:-1]) if k == 0 else np.asarray(values[..., k - 1])
+
+    def area(self, horizon: float, survival: FloatArray | None = None) -> FloatArray:
+        """Restricted mean: the area under the curve up to the horizon."""
+        values = self.survival if survival is None else survival
+        inside = self.times < horizon
+        widths = np.diff(np.concatenate([[0.0], self.times[inside], [horizon]]))
+        steps = np.concatenate(
+            [np.ones((*values.shape[:-1], 1)), values[..., : int(inside.sum())]], axis=-1
+        )
+        return np.asarray(steps @ widths)
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of an interval: clusters less one, or infinite."""
+        return np.inf if self.left_out is None else max(self.n_units - 1, 1)
+
+    def variance_of(self, kind: str, at: float) -> float:
+        """Variance of ``survival`` or ``area`` at a time."""
+        if self.left_out is not None:
+            measure = self.at if kind == "survival" else self.area
+            replicates = measure(at, self.left_out)
+            return jackknife_variance(replicates, float(measure(at)))
+        assert self.variance is not None
+        k = int(np.searchsorted(self.times, at, side="right" if kind == "survival" else "left"))
+        if k == 0:
+            return 0.0
+        if kind == "survival":
+            return float(self.variance[k - 1])
+        inside = slice(0, k)
+        widths = np.diff(np.append(self.times[inside], at))
+        remaining = np.cumsum((self.survival[inside] * widths)[::-1])[::-1]
+        risk, failed = self.at_risk[inside], self.events[inside]
+        left = risk - failed
+        terms = np.divide(failed, risk * left, out=np.zeros(k), where=left > 0)
+        return float((remaining**2 * terms).sum())
+
+
+def jackknife_variance(replicates: FloatArray, value: float) -> float:
+    """(G − 1)/G Σ (θ₋g − θ)²."""
+    count = len(replicates)
+    return (count - 1) / count * float(np.square(replicates - value).sum())
+
+
+def estimate_curve(times: Times, clusters: IntArray | None = None) -> Curve:
+    """Kaplan and Meier's curve at the times failures were seen; Turnbull's if intervals overlap."""
+    if intervals_overlap(times):
+        return _turnbull_curve(times, clusters)
+    grid, place = np.unique(times.seen, return_inverse=True)
+    failed = times.failed.astype(np.float64)
+    events = np.bincount(place, failed, len(grid))
+    leaving = np.bincount(place, minlength=len(grid)).astype(np.float64)
+    at_risk = np.cumsum(leaving[::-1])[::-1]
+    survival = _product_limit(events, at_risk)
+    if clusters is None:
+        left = at_risk - events
+        terms = np.divide(events, at_risk * left, out=np.zeros(len(grid)), where=left > 0)
+        variance = survival**2 * np.cumsum(terms)
+        return Curve(grid, survival, at_risk, events, "Kaplan-Meier", len(times), variance)
+    count = int(clusters.max()) + 1
+    cell = clusters * len(grid) + place
+    own_events = np.bincount(cell, failed, count * len(grid)).reshape(count, -1)
+    own_leaving = np.bincount(cell, minlength=count * len(grid)).reshape(count, -1)
+    own_risk = np.cumsum(own_leaving[:, ::-1], axis=1)[:, ::-1]
+    left_out = _product_limit(events - own_events, at_risk - own_risk)
+    return Curve(
+        grid, survival, at_risk, events, "Kaplan-Meier, cluster jackknife", count, None, left_out
+    )
+
+
+def _product_limit(events: FloatArray, at_risk: FloatArray) -> FloatArray:
+    hazard = np.divide(events, at_risk, out=np.zeros_like(events), where=at_risk > 0)
+    return np.cumprod(1.0 - hazard, axis=-1)
+
+
+def _turnbull_curve(times: Times, clusters: IntArray | None) -> Curve:
+    support = TurnbullSupport.of(times)
+    mass = support.mass(np.ones(len(times)))
+    grid, survival = support.curve(mass)
+    method = "Turnbull, cluster jackknife"
+    if clusters is None:
+        # Rows are independent: a jackknife over random groups of rows.
+        groups = min(_TURNBULL_GROUPS, len(times))
+        clusters = generator(0, "turnbull groups").permutation(len(times)) % groups
+        method = f"Turnbull, jackknife over {groups} random groups"
+    count = int(clusters.max()) + 1
+    left_out = np.array(
+        [
+            support.curve(support.mass((clusters != code).astype(np.float64), mass))[1]
+            for code in range(count)
+        ]
+    )
+    at_risk = np.array([float((times.seen >= time).sum()) for time in grid])
+    drops = -np.diff(np.append(1.0, survival)) * len(times)
+    return Curve(grid, survival, at_risk, drops, method, count, None, left_out)
+
+
+def survival_interval(curve: Curve, time: float, confidence: float) -> tuple[float, float, float]:
+    """Survival at a time with its interval, on the log(−log) scale.
+
+    A curve that is still at 1 (or already at 0) gets an exact binomial bound, counted in
+    clusters where rows are clustered.
+    """
+    from fireassay.statistics import clopper_pearson
+
+    value = float(curve.at(time))
+    if value <= 0.0 or value >= 1.0:
+        n = curve.n_units
+        low, high = clopper_pearson(n if value >= 1.0 else 0, n, confidence)
+        return value, float(low), float(high)
+    error = np.sqrt(curve.variance_of("survival", time)) / abs(value * np.log(value))
+    reach = _quantile(confidence, curve.freedom) * error
+    with np.errstate(over="ignore"):
+        low, high = value ** np.exp(reach), value ** np.exp(-reach)
+    return value, float(low), float(high)
+
+
+def area_interval(curve: Curve, horizon: float, confidence: float) -> tuple[float, float, float]:
+    """Restricted mean time with its interval."""
+    value = float(curve.area(horizon))
+    error = np.sqrt(curve.variance_of("area", horizon))
+    if error == 0.0:
+        # Nothing failed before the horizon: carry the bound on survival over to the area.
+        _, low, high = survival_interval(curve, np.nextafter(horizon, 0.0), confidence)
+        return value, min(value, low * horizon), max(value, high * horizon)
+    reach = _quantile(confidence, curve.freedom) * error
+    return value, max(0.0, value - reach), min(horizon, value + reach)
+
+
+def _quantile(confidence: float, freedom: float) -> float:
+    return float(stats.t.ppf(0.5 + confidence / 2.0, freedom))

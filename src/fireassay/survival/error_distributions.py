@@ -1,0 +1,245 @@
+"""What is left of the log time when covariates and scale are taken out: one law per family.
+
+Log time is ``x'β + σ W``. A family is the law of W: extreme value (exponential and Weibull),
+normal (log-normal), logistic (log-logistic), log-gamma with a shape (generalised gamma).
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+FloatArray = NDArray[Any]
+_LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
+# Below this size of the shape the generalised gamma is the log-normal to rounding.
+_SMALLEST_SHAPE = 1e-6
+
+
+class ErrorDistribution(Protocol):
+    """A law on the real line, by what a censored likelihood needs of it."""
+
+    def log_density(self, z: FloatArray) -> FloatArray:
+        """Logarithm of the density f."""
+        ...
+
+    def score(self, z: FloatArray) -> FloatArray:
+        """First derivative of log f."""
+        ...
+
+    def curvature(self, z: FloatArray) -> FloatArray:
+        """Second derivative of log f."""
+        ...
+
+    def log_survival(self, z: FloatArray) -> FloatArray:
+        """Logarithm of P(W > z)."""
+        ...
+
+    def log_failure(self, z: FloatArray) -> FloatArray:
+        """Logarithm of P(W <= z)."""
+        ...
+
+    def mean_exponential(self, scale: float) -> float:
+        """E[exp(scale W)]: the mean time at ``x'β = 0``; infinite where it does not exist."""
+        ...
+
+
+def log_one_minus_exp(x: FloatArray) -> FloatArray:
+    """log(1 − exp(x)) for x <= 0, without cancellation."""
+    with np.errstate(divide="ignore"):
+        return np.where(x > -math.log(2.0), np.log(-np.expm1(x)), np.log1p(-np.exp(x)))
+
+
+class ExtremeValue:
+    """The smallest-extreme-value law: times are Weibull (exponential at scale 1)."""
+
+    def log_density(self, z: FloatArray) -> FloatArray:
+        """z − exp(z)."""
+        return z - np.exp(np.minimum(z, 700.0))
+
+    def score(self, z: FloatArray) -> FloatArray:
+        """1 − exp(z)."""
+        return 1.0 - np.exp(np.minimum(z, 700.0))
+
+    def curvature(self, z: FloatArray) -> FloatArray:
+        """−exp(z)."""
+        return -np.exp(np.minimum(z, 700.0))
+
+    def log_survival(self, z: FloatArray) -> FloatArray:
+        """−exp(z)."""
+        return -np.exp(np.minimum(z, 700.0))
+
+    def log_failure(self, z: FloatArray) -> FloatArray:
+        """log(1 − exp(−exp(z)))."""
+        return log_one_minus_exp(-np.exp(np.minimum(z, 700.0)))
+
+    def mean_exponential(self, scale: float) -> float:
+        """Γ(1 + σ)."""
+        return float(special.gamma(1.0 + scale))
+
+
+class Normal:
+    """The normal law: times are log-normal."""
+
+    def log_density(self, z: FloatArray) -> FloatArray:
+        """−z²/2 − log √2π."""
+        return -0.5 * z * z - _LOG_SQRT_2PI
+
+    def score(self, z: FloatArray) -> FloatArray:
+        """−z."""
+        return -z
+
+    def curvature(self, z: FloatArray) -> FloatArray:
+        """−1."""
+        return np.full_like(z, -1.0)
+
+    def log_survival(self, z: FloatArray) -> FloatArray:
+        """log Φ(−z)."""
+        return np.asarray(special.log_ndtr(-z))
+
+    def log_failure(self, z: FloatArray) -> FloatArray:
+        """log Φ(z)."""
+        return np.asarray(special.log_ndtr(z))
+
+    def mean_exponential(self, scale: float) -> float:
+        """exp(σ²/2)."""
+        return math.exp(0.5 * scale * scale)
+
+
+class Logistic:
+    """The logistic law: times are log-logistic."""
+
+    def log_density(self, z: FloatArray) -> FloatArray:
+        """log of F (1 − F)."""
+        return np.asarray(special.log_expit(z) + special.log_expit(-z))
+
+    def score(self, z: FloatArray) -> FloatArray:
+        """1 − 2 F."""
+        return np.asarray(-np.tanh(0.5 * z))
+
+    def curvature(self, z: FloatArray) -> FloatArray:
+        """−2 F (1 − F)."""
+        return np.asarray(-2.0 * special.expit(z) * special.expit(-z))
+
+    def log_survival(self, z: FloatArray) -> FloatArray:
+        """log(1 − F)."""
+        return np.asarray(special.log_expit(-z))
+
+    def log_failure(self, z: FloatArray) -> FloatArray:
+        """log F."""
+        return np.asarray(special.log_expit(z))
+
+    def mean_exponential(self, scale: float) -> float:
+        """πσ / sin πσ, infinite from σ = 1 on."""
+        return math.pi * scale / math.sin(math.pi * scale) if scale < 1.0 else math.inf
+
+
+@dataclass(frozen=True)
+class LogGamma:
+    """Prentice's log-gamma law with shape Q: 1 gives the Weibull, 0 the log-normal.
+
+    With k = 1/Q², exp(QW) k is gamma-distributed with shape k.
+    """
+
+    shape: float
+
+    @property
+    def _k(self) -> float:
+        return 1.0 / (self.shape * self.shape)
+
+    @property
+    def _is_normal(self) -> bool:
+        return abs(self.shape) < _SMALLEST_SHAPE
+
+    def log_density(self, z: FloatArray) -> FloatArray:
+        """Log density, stable as the shape goes through zero."""
+        if self._is_normal:
+            return Normal().log_density(z)
+        return -_excess(self.shape, z) + _log_constant(self.shape)
+
+    def score(self, z: FloatArray) -> FloatArray:
+        """(1 − exp(Qz)) / Q."""
+        if self._is_normal:
+            return -z
+        return -np.expm1(np.minimum(self.shape * z, 700.0)) / self.shape
+
+    def curvature(self, z: FloatArray) -> FloatArray:
+        """−exp(Qz)."""
+        return -np.exp(np.minimum(self.shape * z, 700.0))
+
+    def log_survival(self, z: FloatArray) -> FloatArray:
+        """Upper incomplete gamma function (lower one for a negative shape)."""
+        if self._is_normal:
+            return Normal().log_survival(z)
+        return self._tail(z, upper=self.shape > 0)
+
+    def log_failure(self, z: FloatArray) -> FloatArray:
+        """Lower incomplete gamma function (upper one for a negative shape)."""
+        if self._is_normal:
+            return Normal().log_failure(z)
+        return self._tail(z, upper=self.shape < 0)
+
+    def mean_exponential(self, scale: float) -> float:
+        """k^(−σ/Q) Γ(k + σ/Q) / Γ(k); infinite where k + σ/Q <= 0."""
+        if self._is_normal:
+            return Normal().mean_exponential(scale)
+        raised = self._k + scale / self.shape
+        if raised <= 0:
+            return math.inf
+        return math.exp(
+            float(special.gammaln(raised) - special.gammaln(self._k))
+            - scale / self.shape * math.log(self._k)
+        )
+
+    def _tail(self, z: FloatArray, *, upper: bool) -> FloatArray:
+        k = self._k
+        x = k * np.exp(np.minimum(self.shape * z, 700.0))
+        share = special.gammaincc(k, x) if upper else special.gammainc(k, x)
+        with np.errstate(divide="ignore"):
+            log_share = np.log(share)
+        lost = share == 0.0
+        if lost.any():
+            # The leading term beyond underflow: x^(k-1) e^-x / Γ(k), or x^k e^-x / Γ(k + 1).
+            log_x = math.log(k) + self.shape * z[lost]
+            power = (k - 1.0) * log_x if upper else k * log_x
+            log_share[lost] = power - x[lost] - special.gammaln(k if upper else k + 1.0)
+        return np.asarray(log_share)
+
+
+def _excess(shape: float, z: FloatArray) -> FloatArray:
+    """(exp(Qz) − 1 − Qz) / Q², by its series where the difference would cancel."""
+    q = shape * z
+    near = np.abs(q) < 1e-3
+    direct = (np.expm1(np.minimum(q, 700.0)) - q) / (shape * shape)
+    series = z * z * (0.5 + q / 6.0 + q * q / 24.0 + q * q * q / 120.0)
+    return np.where(near, series, direct)
+
+
+def _log_constant(shape: float) -> float:
+    """log|Q| + k log k − k − log Γ(k), by Stirling's series for large k."""
+    k = 1.0 / (shape * shape)
+    if k > 50.0:
+        return -_LOG_SQRT_2PI - 1.0 / (12.0 * k) + 1.0 / (360.0 * k**3) - 1.0 / (1260.0 * k**5)
+    return math.log(abs(shape)) + k * math.log(k) - k - float(special.gammaln(k))
+
+
+@dataclass(frozen=True)
+class Family:
+    """A row of the table of families: its law, and which parameters are free."""
+
+    law: Callable[[float], ErrorDistribution]
+    has_scale: bool
+    has_shape: bool
+    label: str
+
+
+FAMILIES: dict[str, Family] = {
+    "exponential": Family(lambda _: ExtremeValue(), False, False, "Exponential"),
+    "weibull": Family(lambda _: ExtremeValue(), True, False, "Weibull"),
+    "lognormal": Family(lambda _: Normal(), True, False, "Log-Normal"),
+    "loglogistic": Family(lambda _: Logistic(), True, False, "Log-Logistic"),
+    "gengamma": Family(LogGamma, True, True, "Generalised Gamma"),
+}

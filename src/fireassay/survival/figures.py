@@ -1,0 +1,145 @@
+"""The figures: curves, effects, quantiles, calibration, accuracy and cost."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from fireassay.survival.calibration import Calibration
+    from fireassay.survival.survival_fit import SurvivalFit
+
+_MOST_GROUPS = 12
+
+
+def _figure(width: float = 6.0, height: float = 4.0) -> "Figure":
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def curves_figure(curves: pd.DataFrame, time_unit: str) -> "Figure":
+    """Survival curves with their bands, one per group."""
+    figure = _figure()
+    axes = figure.subplots()
+    for name, part in list(curves.groupby("group", sort=False))[:_MOST_GROUPS]:
+        time = np.append(0.0, part["time"])
+        (line,) = axes.step(time, np.append(1.0, part["survival"]), where="post", label=str(name))
+        axes.fill_between(
+            time,
+            np.append(1.0, part["low"]),
+            np.append(1.0, part["high"]),
+            step="post",
+            alpha=0.15,
+            color=line.get_color(),
+            linewidth=0,
+        )
+    axes.set(xlabel=time_unit, ylabel="share still right", ylim=(0, 1.02))
+    axes.legend(fontsize="small")
+    return figure
+
+
+def effects_figure(coefficients: pd.DataFrame) -> "Figure":
+    """Effects on the time to failure with intervals (the paper's Fig. 3)."""
+    shown = coefficients.drop(index="Intercept", errors="ignore").iloc[::-1]
+    figure = _figure(6.5, 1.0 + 0.3 * len(shown))
+    axes = figure.subplots()
+    place = np.arange(len(shown))
+    finite = np.isfinite(shown["low"]) & np.isfinite(shown["high"])
+    reach = np.where(finite, shown["high"] - shown["coef"], 0.0)
+    axes.errorbar(shown["coef"], place, xerr=reach, fmt="o", capsize=3)
+    axes.axvline(0.0, color="0.5", linewidth=0.8)
+    axes.set_yticks(place, [str(name) for name in shown.index])
+    longer = "longer" if coefficients["time_ratio"].notna().any() else "shorter"
+    shorter = "shorter" if longer == "longer" else "longer"
+    axes.set_xlabel(f"← {shorter} survival      effect      {longer} survival →")
+    return figure
+
+
+def qq_figure(fit: "SurvivalFit") -> "Figure":
+    """Fitted against observed failure probabilities (the paper's Fig. 2).
+
+    Fitted probabilities of the observed times, as censored data, must follow the diagonal.
+    """
+    from fireassay.survival.curves import estimate_curve
+    from fireassay.survival.times import Times, read_times
+
+    frame = fit.observations
+    if len(frame) > 5000:
+        frame = frame.iloc[:: len(frame) // 5000 + 1]
+    times = read_times(frame)
+    seen = times.seen
+    fitted = np.array(
+        [1.0 - fit.survival(frame.iloc[[i]], seen[i])[0, 0] for i in range(len(frame))]
+    )
+    fitted = np.maximum(fitted, 1e-12)
+    upper = np.where(times.failed, fitted, np.inf)
+    curve = estimate_curve(Times(fitted, upper))
+    figure = _figure(4.5, 4.5)
+    axes = figure.subplots()
+    axes.step(1.0 - curve.survival, curve.times, where="post")
+    axes.plot([0, 1], [0, 1], color="0.5", linestyle="--", linewidth=0.8)
+    axes.set(xlabel="observed quantile", ylabel=f"{fit.family} quantile", xlim=(0, 1), ylim=(0, 1))
+    return figure
+
+
+def calibration_figure(calibration: "Calibration") -> "Figure":
+    """Predicted against observed probability of failure, smoothed and binned."""
+    figure = _figure(4.5, 4.5)
+    axes = figure.subplots()
+    order = np.argsort(calibration.predicted)
+    axes.plot(calibration.predicted[order], calibration.observed[order], label="smoothed")
+    axes.plot(calibration.bins["predicted"], calibration.bins["observed"], "o", label="bins")
+    axes.plot([0, 1], [0, 1], color="0.5", linestyle="--", linewidth=0.8)
+    axes.set(
+        xlabel=f"predicted P(failed by {calibration.time:g})",
+        ylabel="observed",
+        xlim=(0, 1),
+        ylim=(0, 1),
+        title=f"ICI {calibration.ici:.3f}, E50 {calibration.e50:.3f}",
+    )
+    axes.legend()
+    return figure
+
+
+def _interval_bars(
+    axes: "Axes", table: pd.DataFrame, value: str, low: str, high: str, by: str, along: str
+) -> None:
+    names = sorted(table[along].unique())
+    groups = sorted(table[by].unique())
+    for k, group in enumerate(groups):
+        part = table[table[by] == group].set_index(along).reindex(names)
+        place = np.arange(len(names)) + (k - (len(groups) - 1) / 2) * 0.8 / len(groups)
+        error = np.maximum([part[value] - part[low], part[high] - part[value]], 0.0)
+        axes.errorbar(place, part[value], yerr=error, fmt="o", markersize=3, label=str(group))
+    axes.set_xticks(np.arange(len(names)), [str(n) for n in names], rotation=30, ha="right")
+
+
+def accuracy_figure(table: pd.DataFrame) -> "Figure":
+    """Benign and adversarial accuracy and failure rate by attack and defence (Fig. 1)."""
+    figure = _figure(12, 4)
+    panels = (
+        ("benign accuracy", "benign_accuracy"),
+        ("adversarial accuracy", "adversarial_accuracy"),
+        ("failures per query", "failure_rate"),
+    )
+    for axes, (label, name) in zip(figure.subplots(1, 3), panels, strict=True):
+        _interval_bars(axes, table, name, f"{name}_low", f"{name}_high", "defence", "attack")
+        axes.set_ylabel(label)
+    axes.set_yscale("log")
+    figure.axes[0].legend(fontsize="x-small")
+    return figure
+
+
+def cost_figure(table: pd.DataFrame) -> "Figure":
+    """The cost ratio of training and attack with its interval (Fig. 4)."""
+    figure = _figure(9, 4)
+    axes = figure.subplots()
+    _interval_bars(axes, table, "trash", "low", "high", "defence", "model")
+    axes.axhline(1.0, color="0.5", linewidth=0.8)
+    axes.set(yscale="log", ylabel="cost of training / cost of attack")
+    axes.legend(fontsize="x-small")
+    return figure

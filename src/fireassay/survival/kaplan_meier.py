@@ -1,0 +1,146 @@
+"""Survival curves by group, with intervals that know which rows belong to one model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from fireassay.core.estimate import Estimate
+from fireassay.core.evidence import Evidence, Table
+from fireassay.core.pictures import picture
+from fireassay.core.result import Result
+from fireassay.core.validation import check_real
+from fireassay.survival.curves import estimate_curve, survival_interval
+from fireassay.survival.rows import as_frame, cluster_codes, groups, recoded
+from fireassay.survival.times import read_times
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class KaplanMeier(Result):
+    """Survival curves.
+
+    Attributes
+    ----------
+    curves
+        One row per group and time: at_risk, events, survival, low, high.
+    medians
+        Per group: median (infinite: not reached), low, high, n, events, method.
+    """
+
+    curves: pd.DataFrame
+    medians: pd.DataFrame
+    confidence: float
+    time_unit: str = "queries"
+
+    def frame(self) -> pd.DataFrame:
+        """The curves."""
+        return self.curves
+
+    def at(self, time: float, group: str | None = None) -> Estimate:
+        """Survival at a time."""
+        name = self.medians.index[0] if group is None else group
+        part = self.curves[(self.curves["group"] == name) & (self.curves["time"] <= time)]
+        about: dict[Any, Any] = self.medians.loc[[name]].iloc[0].to_dict()
+        n, method = int(about["n"]), str(about["method"])
+        if part.empty:
+            return Estimate(1.0, 1.0, 1.0, self.confidence, n, method)
+        last = part.iloc[-1]
+        return Estimate(last["survival"], last["low"], last["high"], self.confidence, n, method)
+
+    def figures(self) -> "dict[str, Figure]":
+        """The curves with their bands."""
+        from fireassay.survival.figures import curves_figure
+
+        return {"survival": curves_figure(self.curves, self.time_unit)}
+
+    def evidence(self) -> Evidence:
+        """Survival at the last time of each group."""
+        shown = self.medians.copy()
+        shown["median"] = [reached(value) for value in shown["median"]]
+        estimates = {
+            f"survival_end_{name}": self.at(np.inf, str(name)) for name in self.medians.index
+        }
+        figure = self.figures()["survival"]
+        return Evidence(
+            question="survival",
+            headline="; ".join(
+                f"{name}: median {reached(row['median'])}" for name, row in self.medians.iterrows()
+            ),
+            estimates=estimates,
+            tables={"medians": Table.from_frame(shown, "Median time to failure")},
+            figures={
+                "survival": picture(figure, "Survival under attack", "Step curves of survival")
+            },
+        )
+
+
+def reached(median: float) -> str:
+    """A median for people: an infinite one was not reached."""
+    return f"{median:.4g}" if np.isfinite(median) else "not reached"
+
+
+def kaplan_meier(
+    obs: Any,
+    by: str | Sequence[str] | None = None,
+    *,
+    cluster: str | None = None,
+    confidence: float = 0.95,
+) -> KaplanMeier:
+    """Survival curves of the groups of ``by``, without assuming a family.
+
+    Failures count when they were seen. Where intervals of different rows overlap, Turnbull's
+    estimate takes the place of Kaplan and Meier's. With ``cluster`` the band is a jackknife over
+    clusters with t quantiles.
+
+    Parameters
+    ----------
+    obs
+        Columns ``lower`` and ``upper``, or ``duration`` and ``event``.
+    by
+        Column(s) that form the groups.
+    cluster
+        Column that says which rows belong together, e.g. ``"model_id"``.
+
+    >>> rows = pd.DataFrame({"duration": [1, 2, 2, 4, 5], "event": [1, 1, 0, 1, 0]})
+    >>> kaplan_meier(rows).frame()["survival"].round(3).tolist()
+    [0.8, 0.6, 0.3, 0.3]
+    """
+    check_real(confidence, "confidence", low=0.0, high=1.0)
+    frame = as_frame(obs)
+    times, clusters = read_times(frame), cluster_codes(frame, cluster)
+    parts, medians = [], {}
+    for name, index in groups(frame, by):
+        curve = estimate_curve(times.rows(index), recoded(clusters, index))
+        bands = np.array([survival_interval(curve, time, confidence) for time in curve.times])
+        part = pd.DataFrame(bands, columns=["survival", "low", "high"])
+        part.insert(0, "group", name)
+        part.insert(1, "time", curve.times)
+        part.insert(2, "at_risk", curve.at_risk)
+        part.insert(3, "events", curve.events)
+        parts.append(part)
+        medians[name] = {
+            "median": _crossing(curve.times, bands[:, 0]),
+            "low": _crossing(curve.times, bands[:, 1]),
+            "high": _crossing(curve.times, bands[:, 2]),
+            "n": len(index),
+            "events": times.rows(index).n_events,
+            "method": curve.method,
+        }
+    table = pd.DataFrame.from_dict(medians, orient="index")
+    table.index.name = "group"
+    return KaplanMeier(pd.concat(parts, ignore_index=True), table, confidence, unit_of(frame))
+
+
+def unit_of(frame: pd.DataFrame) -> str:
+    """Unit of the times: seconds for experiment rows, queries for observed samples."""
+    return str(frame.attrs.get("time_unit", "queries" if "lower" in frame.columns else "time"))
+
+
+def _crossing(times: Any, survival: Any) -> float:
+    below = np.flatnonzero(survival <= 0.5 + 1e-12)
+    return float(times[below[0]]) if len(below) else float("inf")

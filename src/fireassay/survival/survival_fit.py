@@ -1,0 +1,176 @@
+"""What every fitted survival model can do, whatever its family."""
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.core.estimate import Estimate
+from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
+from fireassay.core.pictures import picture
+from fireassay.core.result import Result
+from fireassay.survival.calibration import Calibration, calibrate
+from fireassay.survival.concordance import concordance
+from fireassay.survival.rows import as_frame
+from fireassay.survival.times import Times, read_times
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FloatArray = NDArray[Any]
+
+
+class SurvivalFit(Result):
+    """Scores, predictions and evidence shared by accelerated failure time and Cox fits."""
+
+    # Fields of the dataclasses that inherit.
+    family: str
+    observations: pd.DataFrame
+    coefficients: pd.DataFrame
+    log_likelihood: float
+    n_parameters: int
+    n: int
+    n_events: int
+    n_clusters: int
+    cluster: str | None
+    confidence: float
+    converged: bool
+    notes: tuple[str, ...]
+
+    def survival(self, rows: pd.DataFrame, times: ArrayLike) -> FloatArray:
+        """P(T > t) for each row (first axis) and time (second axis)."""
+        raise NotImplementedError
+
+    def predicted_order(self, rows: pd.DataFrame) -> FloatArray:
+        """A number per row that is larger the longer the row is expected to stand."""
+        raise NotImplementedError
+
+    @cached_property
+    def _times(self) -> Times:
+        return read_times(self.observations)
+
+    @property
+    def latest_time(self) -> float:
+        """t*, the latest observed time."""
+        return self._times.latest
+
+    @property
+    def aic(self) -> float:
+        """Akaike's criterion: −2 log L + 2k, unpenalised, all k parameters counted."""
+        return -2.0 * self.log_likelihood + 2.0 * self.n_parameters
+
+    @property
+    def bic(self) -> float:
+        """Schwarz's criterion: −2 log L + k log n, all k parameters counted."""
+        return -2.0 * self.log_likelihood + self.n_parameters * math.log(self.n)
+
+    @cached_property
+    def concordance(self) -> float:
+        """Harrell's concordance on the rows of the fit."""
+        return self.concordance_on(self.observations)
+
+    def concordance_on(self, obs: Any) -> float:
+        """Harrell's concordance on other observations."""
+        frame = as_frame(obs)
+        return concordance(read_times(frame), self.predicted_order(frame))
+
+    @property
+    def ici(self) -> float:
+        """Integrated calibration index on the rows of the fit, at the median failure time."""
+        return self._own_calibration.ici
+
+    @property
+    def e50(self) -> float:
+        """Median absolute calibration error on the rows of the fit, at the median failure time."""
+        return self._own_calibration.e50
+
+    @cached_property
+    def _own_calibration(self) -> Calibration:
+        return self.calibration()
+
+    def calibration(self, obs: Any = None, time: float | None = None) -> Calibration:
+        """Calibration of P(failed by ``time``) on observations (default: those of the fit).
+
+        ``time`` is by default the median time at which failures of the fit were seen.
+        """
+        frame = self.observations if obs is None else as_frame(obs)
+        seen = self._times.upper[self._times.failed]
+        at = float(np.median(seen)) if time is None else float(time)
+        predicted = 1.0 - self.survival(frame, [at])[:, 0]
+        return calibrate(read_times(frame), predicted, at)
+
+    def frame(self) -> pd.DataFrame:
+        """The coefficients."""
+        return self.coefficients
+
+    def figures(self) -> "dict[str, Figure]":
+        """Covariate effects, quantile-quantile plot and calibration curve."""
+        from fireassay.survival.figures import calibration_figure, effects_figure, qq_figure
+
+        figures = {
+            "quantiles": qq_figure(self),
+            "calibration": calibration_figure(self._own_calibration),
+        }
+        if len(self.coefficients.drop(index="Intercept", errors="ignore")):
+            figures["effects"] = effects_figure(self.coefficients)
+        return figures
+
+    def evidence(self) -> Evidence:
+        """Coefficients as estimates, with what they rest on."""
+        slopes = self.coefficients.drop(index="Intercept", errors="ignore")
+        how = "cluster-robust t" if self.cluster else "Wald z"
+        estimates = {
+            f"effect_{name!s}": Estimate(
+                row["coef"], row["low"], row["high"], self.confidence, self.n, how
+            )
+            for name, row in slopes.iterrows()
+            if np.isfinite(row[["coef", "low", "high"]].to_numpy(dtype=float)).all()
+        }
+        clear = [str(n) for n, r in slopes.iterrows() if r["low"] > 0 or r["high"] < 0]
+        effects = {str(name): str(effect) for name, effect in slopes["effect"].items()}
+        captions = {
+            "quantiles": "Observed against fitted quantiles",
+            "calibration": "Predicted against observed failure probability",
+            "effects": "Effects on log time with intervals",
+        }
+        return Evidence(
+            question="survival",
+            headline=f"{self.family} fit: {len(clear)} of {len(slopes)} effects clear of zero; "
+            f"concordance {self.concordance:.3f}",
+            claims=tuple(Claim(f"{name}: {effects[name]} survival", True) for name in clear),
+            estimates=estimates,
+            assumptions=self._assumptions(),
+            tables={"coefficients": Table.from_frame(self.coefficients, "Coefficients")},
+            figures={
+                name: picture(figure, captions[name], captions[name])
+                for name, figure in self.figures().items()
+            },
+            limits=self.notes,
+            provenance=Provenance(seed=0),
+        )
+
+    def _assumptions(self) -> tuple[Assumption, ...]:
+        share = 1.0 - self.n_events / self.n
+        own = self._own_calibration
+        return (
+            Assumption(
+                "Rows of one cluster may depend on each other, clusters may not.",
+                "untestable" if self.cluster else "contradicted",
+                f"{self.n_clusters} clusters by '{self.cluster}'."
+                if self.cluster
+                else "No cluster column was given: every row counts as independent.",
+            ),
+            Assumption(
+                "Times are censored, not all observed: otherwise this is a regression of log time.",
+                "supported" if share > 0 else "contradicted",
+                f"{share:.1%} of {self.n} rows are right-censored.",
+            ),
+            Assumption(
+                f"The {self.family} family describes the times.",
+                "supported" if own.binned_error < 0.05 else "contradicted",
+                f"Binned calibration error {own.binned_error:.3f} at t0 = {own.time:g}.",
+            ),
+        )

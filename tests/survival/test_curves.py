@@ -1,0 +1,128 @@
+"""Curves without a family, against lifelines, closed forms and brute force."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fireassay import survival
+from fireassay.survival.concordance import concordance
+from fireassay.survival.times import Times, read_times
+from fireassay.survival.turnbull import intervals_overlap, turnbull
+
+
+def test_curve_band_median_and_rmst_are_those_of_lifelines(lung, oracle):
+    theirs = oracle["lung"]["curve"]
+    curve = survival.kaplan_meier(lung)
+    for time, value, low, high in zip(
+        theirs["times"], theirs["survival"], theirs["low"], theirs["high"], strict=True
+    ):
+        found = curve.at(time)
+        assert (found.value, found.low, found.high) == pytest.approx((value, low, high), abs=1e-9)
+    assert curve.medians.at["all", "median"] == theirs["median"]
+    assert survival.rmst(lung, horizon=500).estimate().value == pytest.approx(theirs["rmst_500"])
+    assert survival.log_rank(lung, "sex").statistic == pytest.approx(theirs["log_rank_sex"])
+
+
+def test_turnbull_is_that_of_lifelines(oracle):
+    theirs = oracle["turnbull"]
+    rows = Times(np.array(theirs["lower"]), np.array(theirs["upper"]))
+    times, survived = turnbull(rows)
+    for time, (low, high) in zip(theirs["times"], theirs["survival"], strict=True):
+        found = np.append(1.0, survived)[np.searchsorted(times, time, side="right")]
+        assert low - 2e-3 <= found <= high + 2e-3
+
+
+def test_no_other_mass_has_a_higher_likelihood_than_turnbulls(oracle):
+    lower, upper = (np.array(oracle["turnbull"][name]) for name in ("lower", "upper"))
+    times, survived = turnbull(Times(lower, upper))
+    mass = -np.diff(np.append(1.0, survived))
+    inside = (times[None, :] > lower[:, None]) & (times[None, :] <= upper[:, None])
+    gradient = (inside / (inside @ mass)[:, None]).sum(axis=0)
+    # Karush-Kuhn-Tucker: n where there is mass, no more than n elsewhere.
+    assert gradient.max() <= len(lower) * (1 + 1e-3)
+    np.testing.assert_allclose(gradient[mass > 1e-3], len(lower), rtol=1e-3)
+
+
+def test_turnbull_on_exact_and_right_censored_rows_is_kaplan_meier(lung):
+    times, survived = turnbull(read_times(lung))
+    curve = survival.kaplan_meier(lung)
+    for time in (50, 150, 310, 600):
+        found = np.append(1.0, survived)[np.searchsorted(times, time, side="right")]
+        assert found == pytest.approx(curve.at(time).value, abs=1e-6)
+
+
+def test_overlap_is_seen():
+    def times(*pairs):
+        return Times(*np.array(pairs, dtype=float).T)
+
+    assert not intervals_overlap(times((0, 2), (2, 4), (4, np.inf), (2, 4)))
+    assert intervals_overlap(times((0, 2), (1, 3)))
+    assert intervals_overlap(times((0, 2), (1, np.inf)))
+    assert intervals_overlap(times((0, 2), (1, 1)))
+
+
+def test_checks_on_a_common_grid_give_the_share_still_standing():
+    frame = pd.DataFrame({"lower": [0.0, 0, 2, 2, 4, 4], "upper": [2.0, 2, 4, 4, np.inf, np.inf]})
+    curve = survival.kaplan_meier(frame)
+    assert [curve.at(t).value for t in (1, 2, 4)] == pytest.approx([1, 4 / 6, 2 / 6])
+    assert survival.rmst(frame, horizon=4).estimate().value == pytest.approx(2 + 2 * 4 / 6)
+
+
+def test_all_censored_is_a_bound_and_a_median_that_was_not_reached():
+    frame = pd.DataFrame({"lower": np.full(40, 5.0), "upper": np.full(40, np.inf)})
+    curve = survival.kaplan_meier(frame)
+    assert curve.at(5).value == 1.0
+    assert curve.at(5).low == pytest.approx(0.025 ** (1 / 40), rel=1e-6)
+    assert "not reached" in curve.evidence().headline
+    assert survival.rmst(frame).estimate().low < 5.0
+
+
+def test_clustered_band_is_wider_when_clusters_differ():
+    rng = np.random.default_rng(0)
+    model = np.repeat(np.arange(10), 50)
+    time = np.exp(rng.normal(size=10)[model] + 0.3 * rng.normal(size=500))
+    frame = pd.DataFrame({"duration": time, "event": 1, "model_id": model})
+    plain = survival.rmst(frame, horizon=2.0).estimate()
+    clustered = survival.rmst(frame, horizon=2.0, cluster="model_id").estimate()
+    assert clustered.value == pytest.approx(plain.value)
+    assert clustered.high - clustered.low > 2.5 * (plain.high - plain.low)
+
+
+def test_rmst_refuses_to_look_beyond_the_data(lung):
+    with pytest.raises(ValueError, match="horizon"):
+        survival.rmst(lung, horizon=5000)
+
+
+def test_concordance_is_that_of_lifelines(oracle):
+    rows = oracle["concordance"]
+    times = read_times(pd.DataFrame({k: rows[k] for k in ("duration", "event")}))
+    assert concordance(times, np.array(rows["score"], float)) == pytest.approx(rows["value"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 5), st.integers(0, 4), st.booleans(), st.integers(0, 4)),
+        min_size=2,
+        max_size=30,
+    )
+)
+def test_concordance_is_that_of_all_pairs(rows):
+    lower = np.array([r[0] for r in rows], float)
+    upper = np.array([np.inf if r[2] else r[0] + r[1] for r in rows], float)
+    score = np.array([r[3] for r in rows], float)
+    good = total = 0.0
+    for i in range(len(rows)):
+        for j in range(len(rows)):
+            strictly_later = lower[j] != upper[j] or upper[i] < lower[j]
+            if np.isfinite(upper[i]) and upper[i] <= lower[j] and strictly_later and i != j:
+                total += 1
+                good += (score[j] > score[i]) + 0.5 * (score[j] == score[i])
+    times = Times(lower, upper)
+    if total == 0:
+        with pytest.raises(ValueError, match="pair"):
+            concordance(times, score)
+    else:
+        assert concordance(times, score) == pytest.approx(good / total)
