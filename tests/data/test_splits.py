@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fireassay.core import DataError, ParameterError
-from fireassay.data import DataSet, digits, find_duplicates, split
+from fireassay.data import DataSet, digits, find_duplicates, find_overlap, split
 
 
 def test_duplicates_are_exact_copies():
@@ -21,6 +21,15 @@ def test_duplicates_agree_with_a_dictionary(rows):
     expected = [first.setdefault(row, i) for i, row in enumerate(rows)]
     for dtype in (np.float32, np.float64):
         assert find_duplicates(np.array(rows, dtype=dtype)).tolist() == expected
+
+
+def test_rows_on_both_sides_of_a_given_split_are_found():
+    data = digits()
+    train, test = split(data, (0.8, 0.2))
+    assert find_overlap(train, test).tolist() == []
+    assert find_overlap(train, train.X[5:7]).tolist() == [0, 1]
+    with pytest.raises(DataError, match="shape"):
+        find_overlap(train, [[1.0]])
 
 
 def test_round_numbers_have_different_fingerprints():

@@ -3,6 +3,7 @@ import resource
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -77,6 +78,19 @@ def test_labels_keep_order_and_everything_said(tmp_path):
     assert labels[0].seconds == 2.5
     assert labels[0].note == "blurred"
     assert labels[1].label == "=cmd()"
+
+
+def test_labels_from_many_threads_are_all_kept(tmp_path):
+    with RunStore(tmp_path / "run") as store, ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda i: store.add_label(i, "yes", f"annotator {i % 8}"), range(64)))
+        assert sorted(int(label.item) for label in store.labels()) == list(range(64))
+
+
+def test_a_closed_store_says_so(tmp_path):
+    store = RunStore(tmp_path / "run")
+    store.close()
+    with pytest.raises(StoreError, match="closed"):
+        store.labels()
 
 
 def test_a_label_survives_a_kill_right_after_it_is_saved(tmp_path):

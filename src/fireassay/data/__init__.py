@@ -6,7 +6,7 @@ from fireassay.data.dataset import DataSet
 from fireassay.data.files import load
 from fireassay.data.idx import load_idx
 from fireassay.data.pixels import check_comparable
-from fireassay.data.splits import find_duplicates, split
+from fireassay.data.splits import find_duplicates, find_overlap, split
 from fireassay.data.table_encoder import TableEncoder
 from fireassay.data.tables import from_frame
 from fireassay.data.unit_square import (
@@ -24,6 +24,7 @@ __all__ = [
     "digits",
     "fashion_mnist",
     "find_duplicates",
+    "find_overlap",
     "from_frame",
     "load",
     "load_idx",

@@ -41,6 +41,21 @@ def find_duplicates(X: ArrayLike | DataSet) -> IntArray:
     return original
 
 
+def find_overlap(train: ArrayLike | DataSet, test: ArrayLike | DataSet) -> IntArray:
+    """The positions of rows of ``test`` that are also in ``train``, exactly.
+
+    >>> find_overlap([[1.0], [2.0]], [[3.0], [2.0]]).tolist()
+    [1]
+    """
+    known, new = (d.X if isinstance(d, DataSet) else check_features(d) for d in (train, test))
+    if known.shape[1:] != new.shape[1:]:
+        raise DataError(
+            f"Both sides must have rows of shape {known.shape[1:]}.", got=f"{new.shape[1:]}"
+        )
+    first = find_duplicates(np.concatenate([known, new]))[len(known) :]
+    return np.flatnonzero(first < len(known))
+
+
 def _fingerprints(flat: NDArray[Any]) -> NDArray[np.uint64]:
     """A 64-bit number for each row, the same for equal rows: far quicker to sort than rows."""
     width = np.uint32 if flat.dtype.itemsize == 4 else np.uint64

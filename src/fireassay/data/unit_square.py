@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import generator
@@ -36,7 +36,7 @@ def unit_square(n: int = 5000, seed: int = 0) -> DataSet:
     rng = generator(seed, "unit_square")
     cloud = rng.choice(len(_WEIGHTS), size=n, p=_WEIGHTS)
     low, high = _cut(cloud)
-    X = norm.ppf(rng.uniform(low, high)) * _SPREADS[cloud] + _CENTRES[cloud]
+    X = ndtri(rng.uniform(low, high)) * _SPREADS[cloud] + _CENTRES[cloud]
     X = np.clip(X, 0.0, 1.0)
     return DataSet(
         X,
@@ -58,8 +58,9 @@ def unit_square_density(X: ArrayLike) -> FloatArray:
     points = _points(X)
     density = np.zeros(len(points))
     for weight, centre, spread in zip(_WEIGHTS, _CENTRES, _SPREADS, strict=True):
-        inside = norm.cdf((1 - centre) / spread) - norm.cdf(-centre / spread)
-        density += weight * np.prod(norm.pdf(points, centre, spread) / inside, axis=1)
+        inside = ndtr((1 - centre) / spread) - ndtr(-centre / spread)
+        bell = np.exp(-0.5 * ((points - centre) / spread) ** 2) / (spread * np.sqrt(2 * np.pi))
+        density += weight * np.prod(bell / inside, axis=1)
     return np.where(((points >= 0) & (points <= 1)).all(axis=1), density, 0.0)
 
 
@@ -89,7 +90,7 @@ def _boundary(x: FloatArray) -> FloatArray:
 
 def _cut(cloud: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
     centre, spread = _CENTRES[cloud], _SPREADS[cloud]
-    return norm.cdf(-centre / spread), norm.cdf((1 - centre) / spread)
+    return ndtr(-centre / spread), ndtr((1 - centre) / spread)
 
 
 def _points(X: ArrayLike) -> FloatArray:

@@ -24,7 +24,8 @@ class RunLock:
                 do="Wait for it, stop it, or use another run folder.",
             ) from error
         os.ftruncate(self._file, 0)
-        os.pwrite(self._file, str(os.getpid()).encode(), 0)
+        os.lseek(self._file, 0, os.SEEK_SET)
+        os.write(self._file, str(os.getpid()).encode())
 
     def release(self) -> None:
         """Let others write."""
@@ -33,7 +34,8 @@ class RunLock:
 
 
 def _owner(file: int) -> str:
-    return os.pread(file, 32, 0).decode("ascii", "replace").strip() or "(unknown)"
+    os.lseek(file, 0, os.SEEK_SET)
+    return os.read(file, 32).decode("ascii", "replace").strip() or "(unknown)"
 
 
 if sys.platform == "win32":

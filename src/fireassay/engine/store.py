@@ -3,6 +3,7 @@
 import contextlib
 import datetime
 import sqlite3
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,6 +66,7 @@ class RunStore:
         self.read_only = read_only
         self._lock: RunLock | None = None
         self._finished = 0
+        self._writing = threading.RLock()  # a web app writes from many threads
         with self._explained("open"):
             if read_only:
                 self._connection = self._connect_to_read()
@@ -265,18 +267,18 @@ class RunStore:
         in order.
         """
         created = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        with self._explained("write"):
+        with self._writing, self._explained("write"):
             self._check_writable()
             self._connection.execute("PRAGMA synchronous = FULL")
-        try:
-            with self._transaction() as connection:
-                connection.execute(
-                    "INSERT INTO labels (item, label, annotator, seconds, note, created) "
-                    "VALUES (?, ?, ?, ?, ?, ?)",
-                    (str(item), str(label), str(annotator), seconds, note, created),
-                )
-        finally:
-            self._connection.execute("PRAGMA synchronous = NORMAL")
+            try:
+                with self._transaction() as connection:
+                    connection.execute(
+                        "INSERT INTO labels (item, label, annotator, seconds, note, created) "
+                        "VALUES (?, ?, ?, ?, ?, ?)",
+                        (str(item), str(label), str(annotator), seconds, note, created),
+                    )
+            finally:
+                self._connection.execute("PRAGMA synchronous = NORMAL")
 
     def labels(self, item: str | int | None = None) -> list[Label]:
         """All labels, or those of one item, in the order they were given."""
@@ -311,7 +313,7 @@ class RunStore:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._explained("write"):
+        with self._writing, self._explained("write"):
             self._check_writable()
             self._connection.execute("BEGIN IMMEDIATE")
             try:
