@@ -1,0 +1,149 @@
+"""A small convolutional variational auto-encoder: images to a few latent numbers and back."""
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from fireassay.core.errors import DataError
+from fireassay.core.seeds import derived_seed, generator
+from fireassay.core.validation import check_features, check_integer
+
+FloatArray = NDArray[np.float64]
+_ROWS_AT_ONCE = 2048
+
+
+class ConvVae(nn.Module):
+    """Three stride-2 convolutions, a Gaussian latent, and the mirror image back.
+
+    Parameters
+    ----------
+    shape
+        Of one image: ``(height, width)`` or ``(height, width, channels)``.
+    dims
+        Latent dimensions.
+    channels
+        Of the three convolutions.
+    """
+
+    def __init__(
+        self, shape: tuple[int, ...], dims: int, channels: tuple[int, ...] = (8, 16, 32)
+    ) -> None:
+        super().__init__()
+        if len(shape) not in (2, 3):
+            raise DataError(
+                "A convolutional VAE takes images, (H, W) or (H, W, C).", got=f"{shape}"
+            )
+        self.shape, self.dims = tuple(shape), dims
+        depth = shape[2] if len(shape) == 3 else 1
+        sizes = [(shape[0], shape[1])]
+        for _ in channels:
+            sizes.append((math.ceil(sizes[-1][0] / 2), math.ceil(sizes[-1][1] / 2)))
+        self.inner = (channels[-1], *sizes[-1])
+        flat = math.prod(self.inner)
+        widths = (depth, *channels)
+        down: list[nn.Module] = []
+        for before, after in itertools.pairwise(widths):
+            down += [nn.Conv2d(before, after, 3, stride=2, padding=1), nn.ReLU()]
+        self.down = nn.Sequential(*down, nn.Flatten())
+        self.mean, self.log_variance = nn.Linear(flat, dims), nn.Linear(flat, dims)
+        self.up_first = nn.Linear(dims, flat)
+        up: list[nn.Module] = []
+        for i in range(len(channels), 0, -1):
+            extra = tuple(1 - sizes[i - 1][a] % 2 for a in (0, 1))
+            up.append(nn.ReLU())
+            up.append(
+                nn.ConvTranspose2d(
+                    widths[i], widths[i - 1], 3, stride=2, padding=1, output_padding=extra
+                )
+            )
+        self.up = nn.Sequential(*up)
+
+    def encoded(self, images: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Latent mean and log variance of images in (N, C, H, W)."""
+        hidden = self.down(images)
+        return self.mean(hidden), self.log_variance(hidden).clamp(-12, 6)
+
+    def decoded(self, latent: torch.Tensor) -> torch.Tensor:
+        """Logits of the pixels, (N, C, H, W)."""
+        return torch.as_tensor(self.up(self.up_first(latent).reshape(-1, *self.inner)))
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """Pixels of the reconstruction."""
+        return torch.sigmoid(self.decoded(self.encoded(images)[0]))
+
+
+def train_vae(
+    X: Any,
+    dims: int = 8,
+    *,
+    epochs: int = 5,
+    batch_size: int = 128,
+    learning_rate: float = 2e-3,
+    seed: int = 0,
+) -> ConvVae:
+    """Fit a `ConvVae` to images with values in [0, 1].
+
+    Minimises the Bernoulli reconstruction loss plus the divergence of the latent from a standard
+    normal, with Adam, on one thread and with its own random state.
+    """
+    images = check_features(X)
+    check_integer(dims, "dims", low=1)
+    check_integer(epochs, "epochs", low=1)
+    if images.min() < 0 or images.max() > 1:
+        raise DataError(
+            "A VAE takes images with values in [0, 1].",
+            got=f"{images.min():g} to {images.max():g}",
+            do="For 0–255 images pass X / 255.",
+        )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(derived_seed(seed, "vae"))
+        vae = ConvVae(images.shape[1:], dims)
+        optimiser = torch.optim.Adam(vae.parameters(), lr=learning_rate)
+        rng = generator(seed, "vae-batches")
+        tensor = _tensor(images)
+        for _ in range(epochs):
+            for rows in np.array_split(rng.permutation(len(images)), -(-len(images) // batch_size)):
+                batch = tensor[torch.as_tensor(rows)]
+                mean, log_variance = vae.encoded(batch)
+                latent = mean + torch.exp(0.5 * log_variance) * torch.randn_like(mean)
+                rebuilt = vae.decoded(latent)
+                loss = nn.functional.binary_cross_entropy_with_logits(
+                    rebuilt, batch, reduction="sum"
+                )
+                loss = loss - 0.5 * torch.sum(1 + log_variance - mean**2 - log_variance.exp())
+                optimiser.zero_grad()
+                (loss / len(batch)).backward()
+                optimiser.step()
+    return vae.eval()
+
+
+def encode(vae: ConvVae, X: NDArray[Any]) -> FloatArray:
+    """Latent means, shape ``(n, dims)``."""
+    parts = []
+    with torch.no_grad():
+        for start in range(0, len(X), _ROWS_AT_ONCE):
+            block = _tensor(X[start : start + _ROWS_AT_ONCE])
+            parts.append(vae.encoded(block)[0].numpy())
+    return np.concatenate(parts).astype(np.float64)
+
+
+def decode(vae: ConvVae, latent: FloatArray) -> FloatArray:
+    """Images, shape ``(n, *vae.shape)``, values in [0, 1]."""
+    parts = []
+    with torch.no_grad():
+        for start in range(0, len(latent), _ROWS_AT_ONCE):
+            block = torch.as_tensor(latent[start : start + _ROWS_AT_ONCE], dtype=torch.float32)
+            parts.append(torch.sigmoid(vae.decoded(block)).permute(0, 2, 3, 1).numpy())
+    return np.concatenate(parts).reshape(len(latent), *vae.shape).astype(np.float64)
+
+
+def _tensor(X: NDArray[Any]) -> torch.Tensor:
+    array = np.asarray(X, dtype=np.float32)
+    if array.ndim == 3:
+        array = array[..., None]
+    return torch.as_tensor(array).permute(0, 3, 1, 2).contiguous()

@@ -1,0 +1,141 @@
+"""A grid of equal cells on a box, and which labels were seen in each."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.core.errors import DataError, ParameterError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+NORMAL, EMPTY, CROSS_BOUNDARY = 0, 1, 2
+KINDS = ("normal", "empty", "cross-boundary")
+_MOST_CELLS = 5_000_000
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Equal cells on the box from ``low`` to ``high``, ``shape`` cells per axis.
+
+    >>> grid = Grid.regular(4, bounds=(0, 1), dimensions=2)
+    >>> grid.n_cells, grid.side.tolist()
+    (16, [0.25, 0.25])
+    """
+
+    low: FloatArray
+    high: FloatArray
+    shape: tuple[int, ...]
+
+    @classmethod
+    def regular(
+        cls, cells: int | tuple[int, ...], bounds: ArrayLike = (0, 1), *, dimensions: int
+    ) -> "Grid":
+        """A grid with ``cells`` per axis on ``bounds``: one pair for all axes, or one per axis.
+
+        Raises
+        ------
+        ParameterError
+            For fewer than one cell, a box without inside, or more than five million cells.
+        """
+        low, high = box(bounds, dimensions)
+        shape = (cells,) * dimensions if np.isscalar(cells) else tuple(cells)  # type: ignore[arg-type]
+        if len(shape) != dimensions or any(int(c) != c or c < 1 for c in shape):
+            raise ParameterError(
+                f"The 'cells' parameter must be an int >= 1, or {dimensions} of them.",
+                got=repr(cells),
+            )
+        if np.prod([float(c) for c in shape]) > _MOST_CELLS:
+            raise ParameterError(
+                f"A full grid may have at most {_MOST_CELLS:,} cells.",
+                got=f"{' × '.join(map(str, shape))}",
+                do="Use fewer cells, or top-k cells in a latent space (latent=...).",
+            )
+        return cls(low, high, tuple(int(c) for c in shape))
+
+    @property
+    def n_cells(self) -> int:
+        """How many cells there are."""
+        return int(np.prod(self.shape))
+
+    @property
+    def side(self) -> FloatArray:
+        """The length of a cell along each axis."""
+        return (self.high - self.low) / np.array(self.shape)
+
+    @property
+    def edges(self) -> list[FloatArray]:
+        """Cell borders along each axis."""
+        return [
+            np.linspace(low, high, count + 1)
+            for low, high, count in zip(self.low, self.high, self.shape, strict=True)
+        ]
+
+    @property
+    def centres(self) -> list[FloatArray]:
+        """Cell centres along each axis."""
+        return [(edges[1:] + edges[:-1]) / 2 for edges in self.edges]
+
+    def index(self, X: FloatArray) -> IntArray:
+        """The flat cell number of each row, -1 for rows outside the box."""
+        position = np.floor((X - self.low) / self.side).astype(np.int64)
+        # The upper border belongs to the last cell.
+        position = np.where(self.high == X, np.array(self.shape) - 1, position)
+        inside = ((position >= 0) & (position < np.array(self.shape))).all(axis=1)
+        flat = np.full(len(X), -1, dtype=np.int64)
+        flat[inside] = np.ravel_multi_index(tuple(position[inside].T), self.shape)
+        return flat
+
+    def boxes(self, cells: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Lower and upper corners of some cells."""
+        position = np.stack(np.unravel_index(cells, self.shape), axis=1)
+        low = self.low + position * self.side
+        return low, low + self.side
+
+
+@dataclass(frozen=True)
+class CellLabels:
+    """What was seen in each cell: its kind and, where one label alone was seen, that label."""
+
+    kind: NDArray[np.int8]
+    label: IntArray
+
+    @classmethod
+    def observed(cls, grid: Grid, X: FloatArray, y: IntArray) -> "CellLabels":
+        """Classify cells from labelled rows; a label of -1 means not known yet.
+
+        Raises
+        ------
+        DataError
+            If no row lies inside the grid.
+        """
+        where = grid.index(X)
+        inside = where >= 0
+        if not inside.any():
+            raise DataError(
+                "The cells must cover the labelled rows.",
+                got=f"no row of {len(X)} inside {grid.low.tolist()} … {grid.high.tolist()}",
+                do="Pass bounds= that cover the data.",
+            )
+        smallest = np.full(grid.n_cells, np.iinfo(np.int64).max)
+        largest = np.full(grid.n_cells, -1, dtype=np.int64)
+        np.minimum.at(smallest, where[inside], y[inside])
+        np.maximum.at(largest, where[inside], y[inside])
+        kind = np.full(grid.n_cells, EMPTY, dtype=np.int8)
+        kind[largest >= 0] = NORMAL
+        kind[(largest >= 0) & (smallest != largest)] = CROSS_BOUNDARY
+        label = np.where(kind == NORMAL, largest, -1)
+        return cls(kind, label)
+
+
+def box(bounds: ArrayLike, dimensions: int) -> tuple[FloatArray, FloatArray]:
+    """Lower and upper corner from ``(low, high)`` or from one such pair per axis."""
+    limits = np.asarray(bounds, dtype=np.float64)
+    if limits.shape == (2,):
+        limits = np.tile(limits, (dimensions, 1))
+    if limits.shape != (dimensions, 2) or not (limits[:, 0] < limits[:, 1]).all():
+        raise ParameterError(
+            f"The 'bounds' parameter must be (low, high) or {dimensions} such pairs, low < high.",
+            got=repr(bounds),
+        )
+    return limits[:, 0].copy(), limits[:, 1].copy()

@@ -1,0 +1,190 @@
+"""How to spend a labelling budget: choose rows by risk, and still get an honest bound."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.core.errors import DataError
+from fireassay.core.seeds import generator
+from fireassay.core.validation import check_integer, check_real
+from fireassay.reliability.rectified_bound import RectifiedValues, betting_upper
+from fireassay.statistics.clopper_pearson import clopper_pearson
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+_POOL_SHARE = 0.9
+
+
+@dataclass(frozen=True)
+class DesignEstimate:
+    """What the labels of a design say.
+
+    ``pool_upper`` bounds the error rate of the pool the rows were chosen from, ``pmi_upper`` that
+    of the profile the pool was drawn from.
+    """
+
+    pmi: float
+    std: float
+    pool_upper: float
+    pmi_upper: float
+    n_labels: int
+
+
+@dataclass(frozen=True)
+class Design:
+    """Rows of a pool to be labelled, and how to count them.
+
+    Attributes
+    ----------
+    rows
+        Row numbers in the pool, in the order of drawing (a row can come more than once in
+        an importance design: its label is bought once and counted each time).
+    weights
+        Horvitz-Thompson weight of each draw.
+    stratum, stratum_share
+        Stratum of each draw and the pool's share in each stratum (stratified designs).
+    weight_bound
+        The largest weight any row of the pool could have had.
+    """
+
+    kind: str
+    rows: IntArray
+    weights: FloatArray
+    stratum: IntArray
+    stratum_share: FloatArray
+    weight_bound: float
+    pool_size: int
+
+    def estimate(self, wrong: ArrayLike, alpha: float = 0.025) -> DesignEstimate:
+        """Error rate and bounds from the labels: ``wrong[i]`` says whether draw i is an error."""
+        check_real(alpha, "alpha", low=0, high=1)
+        values = np.asarray(wrong, dtype=np.float64)
+        if values.shape != self.rows.shape or not np.isin(values, (0, 1)).all():
+            raise DataError(
+                f"wrong must be 0 or 1 for each of the {len(self.rows)} draws.",
+                got=f"shape {values.shape}",
+            )
+        rate, std, upper = (
+            self._importance(values, _POOL_SHARE * alpha)
+            if self.kind == "importance"
+            else self._stratified(values, _POOL_SHARE * alpha)
+        )
+        # The pool is itself a sample: at most so many of its rows are errors, out of pool_size.
+        most = min(self.pool_size, int(np.floor(upper * self.pool_size)))
+        wide = clopper_pearson(most, self.pool_size, 1 - (1 - _POOL_SHARE) * alpha, "upper")[1]
+        return DesignEstimate(rate, std, upper, float(wide), len(self.rows))
+
+    def _importance(self, wrong: FloatArray, alpha: float) -> tuple[float, float, float]:
+        values = self.weights * wrong
+        n = len(values)
+        expected = 0.25 * float(self.weights.mean())
+        game = RectifiedValues(values, np.full(n, self.weight_bound), expected)
+        std = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else 1.0
+        return float(values.mean()), std, betting_upper(game, alpha)
+
+    def _stratified(self, wrong: FloatArray, alpha: float) -> tuple[float, float, float]:
+        strata = len(self.stratum_share)
+        n = np.bincount(self.stratum, minlength=strata)
+        errors = np.bincount(self.stratum, weights=wrong, minlength=strata)
+        used = n > 0
+        rate = np.where(used, errors / np.maximum(n, 1), 0.0)
+        std = float(np.sqrt((self.stratum_share**2 * rate * (1 - rate) / np.maximum(n, 1)).sum()))
+        _, upper = clopper_pearson(errors, np.maximum(n, 1), 1 - alpha / strata, "upper")
+        bound = float(self.stratum_share @ np.where(used, upper, 1.0))
+        return float(self.stratum_share @ rate), std, min(1.0, bound)
+
+
+def importance_design(risk: ArrayLike, budget: int, *, floor: float = 0.2, seed: int = 0) -> Design:
+    """Draw rows with probability growing with the square root of their guessed risk.
+
+    Parameters
+    ----------
+    risk
+        Guessed probability of an error for each row of the pool (see the surrogates); a bad guess
+        costs width, not validity.
+    budget
+        Number of draws, with replacement.
+    floor
+        Share of draws made uniformly: it limits every weight to ``1 / floor``.
+    """
+    values = _checked_risk(risk)
+    check_integer(budget, "budget", low=1)
+    check_real(floor, "floor", low=0, high=1, inclusive="high")
+    root = np.sqrt(np.clip(values, 0, 1))
+    n = len(values)
+    shape = root / root.sum() if root.sum() > 0 else np.full(n, 1 / n)
+    chance = (1 - floor) * shape + floor / n
+    rows = generator(seed, "importance-design").choice(n, size=budget, p=chance / chance.sum())
+    weights = 1 / (n * chance[rows])
+    nothing = np.zeros(0)
+    return Design(
+        "importance",
+        rows.astype(np.int64),
+        weights,
+        np.zeros(0, dtype=np.int64),
+        nothing,
+        float(1 / (n * chance.min())),
+        n,
+    )
+
+
+def stratified_design(risk: ArrayLike, budget: int, *, strata: int = 4, seed: int = 0) -> Design:
+    """Cut the pool at quantiles of the guessed risk, and label where errors vary most (Neyman).
+
+    Every stratum gets at least a tenth of an equal share, so that a wrong guess is found out.
+    """
+    values = _checked_risk(risk)
+    check_integer(strata, "strata", low=1)
+    check_integer(budget, "budget", low=strata)
+    n = len(values)
+    if budget > n:
+        raise DataError(
+            "A stratified design cannot label more rows than there are.", got=f"{budget} of {n}"
+        )
+    cuts = np.unique(np.quantile(values, np.linspace(0, 1, strata + 1)[1:-1]))
+    stratum = np.searchsorted(cuts, values, side="right")
+    stratum = np.unique(stratum, return_inverse=True)[1].ravel()
+    sizes = np.bincount(stratum)
+    mean = np.bincount(stratum, weights=np.clip(values, 0, 1)) / sizes
+    wanted = sizes * np.sqrt(np.maximum(mean * (1 - mean), 1e-6))
+    share = 0.9 * wanted / wanted.sum() + 0.1 / len(sizes)
+    counts = np.minimum(np.maximum(1, np.floor(share * budget)).astype(np.int64), sizes)
+    counts = _spend(counts, sizes, budget, share)
+    rng = generator(seed, "stratified-design")
+    rows = np.concatenate(
+        [
+            rng.choice(np.flatnonzero(stratum == h), size=count, replace=False)
+            for h, count in enumerate(counts)
+        ]
+    )
+    chosen = stratum[rows]
+    weights = sizes[chosen] / counts[chosen] * budget / n
+    return Design(
+        "stratified",
+        rows.astype(np.int64),
+        weights,
+        chosen.astype(np.int64),
+        sizes / n,
+        float((sizes / counts).max() * budget / n),
+        n,
+    )
+
+
+def _spend(counts: IntArray, sizes: IntArray, budget: int, share: FloatArray) -> IntArray:
+    counts = counts.copy()
+    while counts.sum() < budget:
+        room = np.where(counts < sizes, share - counts / budget, -np.inf)
+        counts[int(room.argmax())] += 1
+    while counts.sum() > budget:
+        counts[int(np.where(counts > 1, counts, 0).argmax())] -= 1
+    return counts
+
+
+def _checked_risk(risk: ArrayLike) -> FloatArray:
+    values = np.asarray(risk, dtype=np.float64)
+    if values.ndim != 1 or len(values) < 1 or not np.isfinite(values).all():
+        raise DataError(
+            "risk must be one finite number per row of the pool.", got=f"{values.shape}"
+        )
+    return values

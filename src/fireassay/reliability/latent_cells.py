@@ -1,0 +1,179 @@
+"""The paper's assessment on images: the heaviest cells of a latent space, sampled in pixels."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fireassay.core.seeds import derived_seed, generator
+from fireassay.core.validation import check_choice, check_integer, check_real
+from fireassay.reliability.build_result import build_result, exact_row, full_ledger
+from fireassay.reliability.cells import CROSS_BOUNDARY, EMPTY, KINDS, NORMAL
+from fireassay.reliability.latent import Latent
+from fireassay.reliability.modes import CellSettings
+from fireassay.reliability.problem import Problem
+from fireassay.reliability.rare_events import MonteCarlo, RareEventEstimator
+from fireassay.reliability.result import ReliabilityResult
+from fireassay.reliability.separation import r_separation
+from fireassay.reliability.splitting import ball_problem
+from fireassay.statistics.kde import leave_one_out_bandwidth, product_cell_mass
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+_ROWS_FOR_R = 2000
+
+
+@dataclass(frozen=True)
+class TopCells:
+    """Which latent cells are evaluated, and how.
+
+    Attributes
+    ----------
+    side
+        Side of a latent cell.
+    top_k, mass
+        Cells are evaluated from the heaviest on, until ``top_k`` of them or this share of the
+        profile's mass.
+    rest
+        What the others count: ``"worst"`` (always wrong) or ``"mean"`` (like the evaluated ones).
+    candidates
+        Rows drawn from the latent profile to find cells beside those hit by data.
+    decoded
+        Images decoded from each cell.
+    balls
+        How failures in the pixel ball around each decoded image are counted.
+    """
+
+    side: float = 0.1
+    top_k: int = 1000
+    mass: float = 0.99
+    rest: str = "worst"
+    candidates: int = 10_000
+    decoded: int = 8
+    balls: RareEventEstimator = field(default_factory=lambda: MonteCarlo(20))
+
+    def __post_init__(self) -> None:
+        check_real(self.side, "side", low=0)
+        check_integer(self.top_k, "top_k", low=1)
+        check_real(self.mass, "mass", low=0, high=1, inclusive="high")
+        check_choice(self.rest, "rest", ("worst", "mean"))
+        check_integer(self.decoded, "decoded", low=1)
+
+
+def by_latent_cells(
+    problem: Problem, settings: CellSettings, latent: Latent, top: TopCells, radius: float | None
+) -> ReliabilityResult:
+    """Rank latent cells by mass, decode samples from the heaviest, count failures around them."""
+    seed = problem.seed
+    images = problem.labelled.X.reshape(-1, *problem.row_shape)
+    codes = latent.encode(images)
+    field_rows = problem.labelled if problem.operational is None else problem.operational
+    field_codes = (
+        codes
+        if problem.operational is None
+        else latent.encode(field_rows.X.reshape(-1, *problem.row_shape))
+    )
+    width = settings.bandwidth
+    if width is None or isinstance(width, str):
+        rng = generator(seed, "latent-bandwidth")
+        width = leave_one_out_bandwidth(field_codes, max_rows=400, rng=rng)
+    keys, kind, label = _cells(codes, field_codes, problem.y, width, top, seed)
+    mass = product_cell_mass(field_codes, keys * top.side, (keys + 1) * top.side, width)
+    order = np.argsort(-mass, kind="stable")
+    enough = int(np.searchsorted(np.cumsum(mass[order]), top.mass)) + 1
+    chosen = order[: min(top.top_k, enough, len(order))]
+    ball = _ball_radius(problem) if radius is None else check_real(radius, "radius", low=0)
+    unastuteness, label = _evaluate(
+        problem, latent, top, keys[chosen], kind[chosen], label[chosen], ball
+    )
+    weight = mass[chosen]
+    inside = float(weight @ unastuteness)
+    evaluated = float(weight.sum())
+    mean = inside / evaluated if evaluated > 0 else 1.0
+    pmi = inside + (1 - evaluated) * (1.0 if top.rest == "worst" else mean)
+    cells = pd.DataFrame({f"low_{a}": keys[chosen, a] * top.side for a in range(keys.shape[1])})
+    cells["kind"] = [KINDS[i] for i in kind[chosen]]
+    cells["label"], cells["unastuteness"], cells["mass"] = label, unastuteness, weight
+    cells["vote"] = 1 - unastuteness
+    notes = (
+        f"{len(chosen)} latent cells were evaluated, with {evaluated:.3g} of the profile's mass.",
+        f"The other cells count as {'always wrong' if top.rest == 'worst' else 'like these'}.",
+        f"E[λ] within the evaluated cells: {mean:.4g}; pixel balls of radius {ball:.3g} (L∞).",
+    )
+    rows = [
+        ("latent cells, published way", mean, pmi, "none: the rest of the space is not evaluated"),
+        exact_row(problem),
+    ]
+    return build_result(
+        problem,
+        "ram",
+        pmi=pmi,
+        low=0.0,
+        upper=pmi,
+        std=float("nan"),
+        comparison=rows,
+        assumptions=full_ledger(problem),
+        notes=notes,
+        is_bound=False,
+        cells=cells,
+        acu=float(unastuteness.mean()),
+        evaluated_mass=evaluated,
+    )
+
+
+def _cells(
+    codes: FloatArray, field_codes: FloatArray, y: IntArray, width: float, top: TopCells, seed: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Cells hit by data or by draws from the profile, their kind and their label."""
+    rng = generator(seed, "latent-candidates")
+    drawn = field_codes[rng.integers(len(field_codes), size=top.candidates)]
+    drawn = drawn + width * rng.standard_normal(drawn.shape)
+    every = np.floor(np.concatenate([codes, field_codes, drawn]) / top.side).astype(np.int64)
+    keys, owner = np.unique(every, axis=0, return_inverse=True)
+    own = owner.ravel()[: len(codes)]
+    smallest = np.full(len(keys), np.iinfo(np.int64).max)
+    largest = np.full(len(keys), -1, dtype=np.int64)
+    np.minimum.at(smallest, own, y)
+    np.maximum.at(largest, own, y)
+    kind = np.where(largest < 0, EMPTY, np.where(smallest == largest, NORMAL, CROSS_BOUNDARY))
+    return keys, kind, np.where(kind == NORMAL, largest, -1)
+
+
+def _evaluate(
+    problem: Problem,
+    latent: Latent,
+    top: TopCells,
+    keys: IntArray,
+    kind: IntArray,
+    label: IntArray,
+    radius: float,
+) -> tuple[FloatArray, IntArray]:
+    """Mean failure probability of pixel balls around images decoded from each cell."""
+    rng = generator(problem.seed, "latent-decoded")
+    cells, dims = keys.shape
+    label = label.copy()
+    unastuteness = np.ones(cells)
+    size = max(1, 2_000 // top.decoded)
+    for start in range(0, cells, size):
+        rows = np.arange(start, min(start + size, cells))
+        rows = rows[kind[rows] != CROSS_BOUNDARY]
+        if not len(rows):
+            continue
+        spots = keys[rows, None] + rng.random((len(rows), top.decoded, dims))
+        images = latent.decode((spots * top.side).reshape(-1, dims))
+        if problem.model.bounds is not None:
+            images = np.clip(images, *problem.model.bounds)
+        voted = problem.predict(images.reshape(len(images), -1)).reshape(len(rows), -1)
+        counts = (voted[:, :, None] == np.arange(problem.n_classes)).sum(axis=1)
+        label[rows] = np.where(kind[rows] == EMPTY, counts.argmax(axis=1), label[rows])
+        margin, low, high = ball_problem(problem.model, images, radius)
+        owners = np.repeat(label[rows], top.decoded)
+        found = top.balls(margin, low, high, owners, derived_seed(problem.seed, "balls", start))
+        unastuteness[rows] = np.exp(found.log_p).reshape(len(rows), -1).mean(axis=1)
+    return unastuteness, label
+
+
+def _ball_radius(problem: Problem) -> float:
+    X, y = problem.labelled.X[:_ROWS_FOR_R], problem.y[:_ROWS_FOR_R]
+    return max(1e-6, r_separation(X, y).r)

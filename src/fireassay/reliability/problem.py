@@ -1,0 +1,169 @@
+"""What an assessment is about, checked once at the border."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import binom
+
+from fireassay.classifiers import as_classifier
+from fireassay.classifiers.protocol import Classifier
+from fireassay.core.errors import DataError, ParameterError
+from fireassay.core.evidence import Provenance
+from fireassay.core.hashing import sha256
+from fireassay.core.validation import (
+    check_class_indices,
+    check_features,
+    check_lengths,
+    check_real,
+)
+from fireassay.reliability.ledger import Drift, same_distribution
+from fireassay.reliability.profile import Profile
+from fireassay.reliability.surrogate import Inputs
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+_DRAWS_PER_LABEL = 20
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A classifier, labelled rows, operational rows and the asked confidence."""
+
+    model: Classifier
+    raw: Any
+    labelled: Inputs
+    y: IntArray
+    operational: Inputs | None
+    profile: Profile | None
+    held_out: tuple[Inputs, IntArray] | None
+    row_shape: tuple[int, ...]
+    alpha: float
+    seed: int
+    data_sha256: str
+    queries_before: int
+
+    @property
+    def wrong(self) -> FloatArray:
+        """1 where the model contradicts the label."""
+        return (self.labelled.predicted != self.y).astype(np.float64)
+
+    @property
+    def n_classes(self) -> int:
+        """Columns of the model's probabilities."""
+        return self.labelled.probabilities.shape[1]
+
+    @property
+    def classes(self) -> list[Any]:
+        """Class labels as plain values."""
+        return [c.item() if isinstance(c, np.generic) else c for c in self.model.classes]
+
+    def predict(self, X: FloatArray) -> IntArray:
+        """Class indices of flat rows."""
+        rows = X.reshape(len(X), *self.row_shape)
+        return np.asarray(self.model.predict_proba(rows).argmax(axis=1), dtype=np.int64)
+
+    def ask(self, X: FloatArray) -> Inputs:
+        """Flat rows with the model's answers."""
+        return Inputs(X, self.model.predict_proba(X.reshape(len(X), *self.row_shape)))
+
+    def drift(self) -> Drift | None:
+        """Whether labelled and operational rows look alike, if there are both."""
+        if self.operational is None or len(self.operational) < 5 or len(self.y) < 5:
+            return None
+        return same_distribution(self.labelled, self.operational)
+
+    def contradiction(self, bound: float) -> float:
+        """The probability of at least the errors seen, if the pmi were ``bound``."""
+        inputs, y = self.held_out if self.held_out is not None else (self.labelled, self.y)
+        errors = int((inputs.predicted != y).sum())
+        return float(binom.sf(errors - 1, len(y), min(1.0, max(0.0, bound))))
+
+    def provenance(self) -> Provenance:
+        """Seed, hashes, queries and labels."""
+        return Provenance(
+            seed=self.seed,
+            model_sha256=self.model.sha256,
+            data_sha256=self.data_sha256,
+            queries=self.model.queries - self.queries_before,
+            labels=len(self.y),
+        )
+
+
+def check_problem(
+    model: Any,
+    X: ArrayLike,
+    y: ArrayLike,
+    operational: Any,
+    held_out: tuple[ArrayLike, ArrayLike] | None,
+    alpha: float,
+    seed: int,
+) -> Problem:
+    """Check everything once, and ask the model about all rows once."""
+    check_real(alpha, "alpha", low=0, high=1)
+    classifier = model if isinstance(model, Classifier) else as_classifier(model)
+    before = classifier.queries
+    rows = check_features(X, name="X_test")
+    shape = rows.shape[1:]
+    check_lengths(X_test=len(rows), y_test=len(np.asarray(y)))
+    labelled = _inputs(classifier, rows)
+    indices = check_class_indices(y, classifier.classes, name="y_test", n=len(rows))
+    profile: Profile | None = None
+    field: Inputs | None = None
+    if operational is not None and hasattr(operational, "cell_mass"):
+        profile = operational
+        drawn = operational.sample(_DRAWS_PER_LABEL * len(rows), seed)
+        field = _inputs(classifier, drawn.reshape(len(drawn), *shape))
+    elif operational is not None:
+        field = _inputs(classifier, _same_shape(operational, shape, "operational"))
+    kept = None
+    if held_out is not None:
+        if not isinstance(held_out, tuple | list) or len(held_out) != 2:
+            raise ParameterError("held_out must be a pair (X, y).", got=type(held_out).__name__)
+        other = _same_shape(held_out[0], shape, "held_out X")
+        labels = check_class_indices(
+            held_out[1], classifier.classes, name="held_out y", n=len(other)
+        )
+        kept = (_inputs(classifier, other), labels)
+    digest = sha256(labelled.X, indices, None if field is None else field.X)
+    return Problem(
+        classifier,
+        model,
+        labelled,
+        indices,
+        field,
+        profile,
+        kept,
+        shape,
+        alpha,
+        seed,
+        digest,
+        before,
+    )
+
+
+def _same_shape(X: ArrayLike, shape: tuple[int, ...], name: str) -> NDArray[Any]:
+    rows = check_features(X, name=name)
+    if rows.shape[1:] != shape:
+        raise DataError(
+            f"{name} must have rows of the shape of X_test, {shape}.", got=f"{rows.shape[1:]}"
+        )
+    return rows
+
+
+def _inputs(model: Classifier, rows: NDArray[Any]) -> Inputs:
+    flat = rows.reshape(len(rows), -1).astype(np.float64)
+    return Inputs(flat, model.predict_proba(rows))
+
+
+def too_few_labels(n: int, alpha: float) -> tuple[str, ...]:
+    """A note where even zero errors could not support a small bound."""
+    best = 1 - alpha ** (1 / n)
+    if best < 0.1:
+        return ()
+    note = (
+        f"{n} labels are few: even without any error the bound at {1 - alpha:.1%} confidence "
+        f"could not be below {best:.2g}. See reliability.plan for how many are needed."
+    )
+    return (note,)

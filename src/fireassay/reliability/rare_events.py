@@ -1,0 +1,109 @@
+"""How likely a model fails inside boxes: one protocol, plain draws or multilevel splitting."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fireassay.core.seeds import generator
+from fireassay.statistics.clopper_pearson import clopper_pearson
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Margin = Callable[[FloatArray, IntArray], FloatArray]
+
+
+@dataclass(frozen=True)
+class BoxFailures:
+    """Failure probabilities of boxes, as natural logarithms.
+
+    Attributes
+    ----------
+    log_p
+        Estimates; -inf where no failure was met.
+    low, high
+        Interval of each; where ``log_p`` is -inf, ``high`` says how much is still possible.
+    moved
+        Smallest share of copied particles that left their place (1 for plain Monte Carlo).
+    acceptance
+        Mean share of accepted moves (1 for plain Monte Carlo).
+    levels
+        Levels climbed in each box.
+    queries
+        Rows sent to the model.
+    """
+
+    log_p: FloatArray
+    low: FloatArray
+    high: FloatArray
+    moved: FloatArray
+    acceptance: FloatArray
+    levels: IntArray
+    queries: int
+
+
+class RareEventEstimator(Protocol):
+    """Anything that estimates failure probabilities of boxes; pass your own where one is taken."""
+
+    def __call__(
+        self, margin: Margin, low: FloatArray, high: FloatArray, labels: IntArray, seed: int
+    ) -> BoxFailures:
+        """Failure probabilities of the boxes ``low`` to ``high`` with true class ``labels``.
+
+        ``margin`` maps rows and labels to a score that is positive exactly for failures.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class MonteCarlo:
+    """Plain uniform draws: unbiased, exact intervals, useless below about one in ``samples``."""
+
+    samples: int = 10_000
+    confidence: float = 0.95
+
+    def __call__(
+        self, margin: Margin, low: FloatArray, high: FloatArray, labels: IntArray, seed: int
+    ) -> BoxFailures:
+        """Failure probabilities of the boxes."""
+        boxes, d = low.shape
+        rng = generator(seed, "monte-carlo")
+        failures = np.zeros(boxes)
+        size = max(1, 20_000_000 // (self.samples * d))
+        for start in range(0, boxes, size):
+            rows = slice(start, start + size)
+            width = (high - low)[rows, None]
+            points = low[rows, None] + width * rng.random((len(width), self.samples, d))
+            owner = np.repeat(labels[rows], self.samples)
+            score = margin(points.reshape(-1, d), owner).reshape(len(width), self.samples)
+            failures[rows] = (score > 0).sum(axis=1)
+        below, above = clopper_pearson(failures, self.samples, self.confidence)
+        with np.errstate(divide="ignore"):
+            log_p, low_p, high_p = (np.log(v) for v in (failures / self.samples, below, above))
+        ones = np.ones(boxes)
+        levels = np.zeros(boxes, dtype=np.int64)
+        return BoxFailures(log_p, low_p, high_p, ones, ones, levels, boxes * self.samples)
+
+
+def margin_of(
+    scores: Callable[[FloatArray], FloatArray],
+) -> Margin:
+    """The best other class's score minus the own one; positive exactly where the model is wrong.
+
+    Ties go to the first class, as in ``argmax``.
+    """
+
+    def margin(rows: FloatArray, labels: IntArray) -> FloatArray:
+        values = scores(rows)
+        index = np.arange(len(values))
+        wrong = values.argmax(axis=1) != labels
+        own = values[index, labels]
+        rest = values.copy()
+        rest[index, labels] = -np.inf
+        gap = rest.max(axis=1) - own
+        tiny = np.finfo(np.float64).tiny
+        return np.where(wrong, np.maximum(gap, tiny), np.minimum(gap, -tiny))
+
+    return margin

@@ -1,0 +1,348 @@
+"""Adaptive multilevel splitting: probabilities of failures too rare to meet by chance.
+
+Particles climb towards failure level by level. At each level the lowest are replaced by copies
+of others, which are then moved at random without falling below the level. Points are Gaussian
+coordinates mapped into the box, moved by a Crank-Nicolson step that keeps the Gaussian, and all
+boxes climb together so that the model sees large batches.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
+from scipy.stats import norm, t
+
+from fireassay.classifiers import as_classifier
+from fireassay.classifiers.protocol import Classifier
+from fireassay.core.errors import ParameterError
+from fireassay.core.seeds import derived_seed, generator
+from fireassay.core.validation import (
+    check_choice,
+    check_class_indices,
+    check_features,
+    check_integer,
+    check_real,
+)
+from fireassay.reliability.rare_events import BoxFailures, Margin, margin_of
+from fireassay.statistics.clopper_pearson import clopper_pearson
+from fireassay.statistics.poisson import poisson_interval
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+_WANTED_ACCEPTANCE = 0.25
+_MOST_NUMBERS = 40_000_000
+
+
+@dataclass(frozen=True)
+class Splitting:
+    """Settings of multilevel splitting; an object of this class is a `RareEventEstimator`.
+
+    Attributes
+    ----------
+    particles, moves
+        Points per box, and moves of each copy per level.
+    keep
+        Share of particles kept at each level; 0.5 has an ideal standard deviation of ln p of
+        ``sqrt(-log2(p) / particles)``. ``last_particle`` drops one at a time instead.
+    smallest
+        Climbing stops below this ln p, and only an upper bound is reported.
+    """
+
+    particles: int = 1000
+    moves: int = 20
+    keep: float = 0.5
+    last_particle: bool = False
+    smallest: float = -30.0
+    confidence: float = 0.95
+
+    def __call__(
+        self, margin: Margin, low: FloatArray, high: FloatArray, labels: IntArray, seed: int
+    ) -> BoxFailures:
+        """Failure probabilities of the boxes, as many at once as memory allows."""
+        size = max(1, _MOST_NUMBERS // (self.particles * low.shape[1]))
+        parts = [
+            _Climb(self, margin, low[i : i + size], high[i : i + size], labels[i : i + size]).run(
+                generator(seed, "splitting", i)
+            )
+            for i in range(0, len(low), size)
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        names = ("log_p", "low", "high", "moved", "acceptance", "levels")
+        joined = {name: np.concatenate([getattr(p, name) for p in parts]) for name in names}
+        return BoxFailures(**joined, queries=sum(p.queries for p in parts))
+
+
+class _Climb:
+    """One batch of boxes on its way up."""
+
+    def __init__(
+        self,
+        settings: Splitting,
+        margin: Margin,
+        low: FloatArray,
+        high: FloatArray,
+        labels: IntArray,
+    ) -> None:
+        self.settings, self.margin = settings, margin
+        self.low, self.width, self.labels = low, high - low, labels
+        boxes = len(low)
+        self.log_p = np.zeros(boxes)
+        self.variance = np.zeros(boxes)
+        self.high = np.full(boxes, np.nan)
+        self.step = np.full(boxes, 0.5)
+        self.moved = np.ones(boxes)
+        self.accepted = np.zeros(boxes)
+        self.levels = np.zeros(boxes, dtype=np.int64)
+        self.queries = 0
+
+    def run(self, rng: np.random.Generator) -> BoxFailures:
+        n = self.settings.particles
+        self.g = rng.standard_normal((len(self.low), n, self.low.shape[1]))
+        everyone = np.repeat(np.arange(len(self.low)), n)
+        self.score = self._scores(self.g.reshape(len(everyone), -1), everyone)
+        self.score = self.score.reshape(len(self.low), n)
+        active = np.arange(len(self.low))
+        drop = 1 if self.settings.last_particle else max(1, round(n * (1 - self.settings.keep)))
+        while len(active):
+            level = np.partition(self.score[active], drop - 1, axis=1)[:, drop - 1]
+            arrived = level > 0
+            self._finish(active[arrived])
+            active, level = active[~arrived], level[~arrived]
+            dead = self.score[active] <= level[:, None]
+            lost = dead.sum(axis=1)
+            stuck = lost == n
+            self._give_up(active[stuck])
+            active, level = active[~stuck], level[~stuck]
+            dead, lost = dead[~stuck], lost[~stuck]
+            self.log_p[active] += np.log1p(-lost / n)
+            self.variance[active] += lost / ((n - lost) * n)
+            self.levels[active] += 1
+            deep = self.log_p[active] < self.settings.smallest
+            self._give_up(active[deep])
+            active, level, dead = active[~deep], level[~deep], dead[~deep]
+            if len(active):
+                self._move(active, level, dead, rng)
+        low, high = self._intervals()
+        levels = np.maximum(self.levels, 1)
+        acceptance = np.where(self.levels > 0, self.accepted / levels, 1.0)
+        return BoxFailures(self.log_p, low, high, self.moved, acceptance, self.levels, self.queries)
+
+    def _finish(self, boxes: IntArray) -> None:
+        if not len(boxes):
+            return
+        share = (self.score[boxes] > 0).mean(axis=1)
+        self.log_p[boxes] += np.log(share)
+        self.variance[boxes] += (1 - share) / (share * self.settings.particles)
+
+    def _give_up(self, boxes: IntArray) -> None:
+        """No particle is left above the level, or ln p is small enough: an upper bound remains."""
+        n, tail = self.settings.particles, (1 - self.settings.confidence) / 2
+        one_step = math.log(float(clopper_pearson(0, n, 1 - tail, "upper")[1]))
+        z = float(norm.isf(tail))
+        deep = self.log_p[boxes] < self.settings.smallest
+        rest = np.where(deep, 0.0, one_step)
+        self.high[boxes] = self.log_p[boxes] + rest + z * np.sqrt(self.variance[boxes])
+        self.log_p[boxes] = -np.inf
+
+    def _move(
+        self, active: IntArray, level: FloatArray, dead: NDArray[np.bool_], rng: np.random.Generator
+    ) -> None:
+        position, slot = np.nonzero(dead)
+        box = active[position]
+        bar = level[position]
+        parent = _random_survivors(~dead, position, rng)
+        g, score = self.g[box, parent], self.score[box, parent]
+        ever = np.zeros(len(box), dtype=bool)
+        total = np.zeros(len(active))
+        count = np.bincount(position, minlength=len(active))
+        for _ in range(self.settings.moves):
+            beta = self.step[box][:, None]
+            trial = np.sqrt(1 - beta**2) * g + beta * rng.standard_normal(g.shape)
+            value = self._scores(trial, box)
+            accept = value > bar
+            g[accept], score[accept] = trial[accept], value[accept]
+            ever |= accept
+            rate = np.bincount(position, weights=accept, minlength=len(active)) / count
+            total += rate
+            self.step[active] = np.clip(
+                self.step[active] * np.exp(rate - _WANTED_ACCEPTANCE), 0.005, 1.0
+            )
+        self.g[box, slot], self.score[box, slot] = g, score
+        self.accepted[active] += total / self.settings.moves
+        share = np.bincount(position, weights=ever, minlength=len(active)) / count
+        self.moved[active] = np.minimum(self.moved[active], share)
+
+    def _scores(self, g: FloatArray, box: IntArray) -> FloatArray:
+        self.queries += len(g)
+        rows = self.low[box] + self.width[box] * ndtr(g)
+        return self.margin(rows, self.labels[box])
+
+    def _intervals(self) -> tuple[FloatArray, FloatArray]:
+        met = np.isfinite(self.log_p)
+        n = self.settings.particles
+        if self.settings.last_particle:
+            # Under ideal mixing the number of drops is Poisson with mean -n ln p.
+            few, many = poisson_interval(self.levels, self.settings.confidence)
+            low, high = -np.asarray(many) / n, -np.asarray(few) / n
+        else:
+            z = float(norm.isf((1 - self.settings.confidence) / 2))
+            error = z * np.sqrt(self.variance)
+            low, high = self.log_p - error, np.minimum(self.log_p + error, 0.0)
+        return np.where(met, low, -np.inf), np.where(met, high, np.minimum(self.high, 0.0))
+
+
+def _random_survivors(
+    alive: NDArray[np.bool_], position: IntArray, rng: np.random.Generator
+) -> IntArray:
+    """For each copy, the slot of a random survivor of its box."""
+    order = np.argsort(~alive, axis=1, kind="stable")
+    count = alive.sum(axis=1)
+    pick = (rng.random(len(position)) * count[position]).astype(np.int64)
+    return np.asarray(order[position, pick], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class SplittingResult:
+    """The probability of a failure in one box.
+
+    Attributes
+    ----------
+    log_p, low, high
+        Natural logarithm of the probability, and its interval. Where nothing failed ``log_p`` is
+        -inf and ``high`` is what is still possible: an upper bound, not zero.
+    mixes
+        Whether copies moved away from their parents; if not, the interval is too narrow.
+    replicates
+        ln p of each independent run.
+    diagnostics
+        Levels, acceptance, smallest share of moved copies, queries.
+    """
+
+    log_p: float
+    low: float
+    high: float
+    confidence: float
+    mixes: bool
+    replicates: FloatArray
+    diagnostics: dict[str, float]
+
+    @property
+    def p(self) -> float:
+        """The probability itself."""
+        return math.exp(self.log_p)
+
+    @property
+    def is_upper_bound(self) -> bool:
+        """Whether no failure was met."""
+        return self.log_p == -math.inf
+
+
+def splitting(
+    model: Any,
+    x: ArrayLike,
+    label: Any,
+    radius: float,
+    particles: int = 1000,
+    moves: int = 20,
+    seed: int = 0,
+    *,
+    keep: float = 0.5,
+    method: str = "levels",
+    replicates: int = 1,
+    confidence: float = 0.95,
+    smallest: float = -30.0,
+) -> SplittingResult:
+    """The probability that the model is wrong at a random point of the ball around x (L∞).
+
+    Parameters
+    ----------
+    model
+        A `Classifier` or anything `as_classifier` takes. Logits are used where it has them.
+    x, label
+        One input and its true class.
+    radius
+        Half the side of the box, cut off at the model's declared bounds.
+    particles, moves, keep
+        See `Splitting`.
+    method
+        ``"levels"``, or ``"last-particle"`` with its Poisson interval.
+    replicates
+        Independent runs; with two or more the interval comes from their spread.
+    smallest
+        Climbing stops below this ln p.
+    """
+    check_integer(particles, "particles", low=10)
+    check_integer(moves, "moves", low=1)
+    check_integer(replicates, "replicates", low=1)
+    check_real(radius, "radius", low=0)
+    check_real(keep, "keep", low=0, high=1)
+    check_real(confidence, "confidence", low=0, high=1)
+    check_choice(method, "method", ("levels", "last-particle"))
+    classifier = model if isinstance(model, Classifier) else as_classifier(model)
+    row = check_features(np.asarray(x)[None], name="x").astype(np.float64)
+    margin, low, high = ball_problem(classifier, row, radius)
+    index = check_class_indices([label], classifier.classes, name="label")
+    settings = Splitting(particles, moves, keep, method == "last-particle", smallest, confidence)
+    tiled = np.repeat(np.arange(1), replicates)
+    found = settings(
+        margin, low[tiled], high[tiled], index[tiled], derived_seed(seed, "splitting-ball")
+    )
+    return _summary(found, settings)
+
+
+def ball_problem(
+    model: Classifier, rows: FloatArray, radius: float
+) -> tuple[Margin, FloatArray, FloatArray]:
+    """The margin function and the boxes of L∞ balls, cut off at the model's bounds."""
+    shape = rows.shape[1:]
+    flat = rows.reshape(len(rows), -1)
+    low, high = flat - radius, flat + radius
+    if model.bounds is not None:
+        low, high = np.maximum(low, model.bounds[0]), np.minimum(high, model.bounds[1])
+        if (low >= high).any():
+            raise ParameterError("x must lie within the model's bounds.", got="a row outside")
+    return margin_of(_scores_of(model, shape)), low, high
+
+
+def _scores_of(model: Classifier, shape: tuple[int, ...]) -> Any:
+    if hasattr(model, "logits"):
+        return lambda rows: np.asarray(model.logits(rows.reshape(len(rows), *shape)))
+
+    def log_probabilities(rows: FloatArray) -> FloatArray:
+        p = model.predict_proba(rows.reshape(len(rows), *shape))
+        logs: FloatArray = np.log(np.maximum(p, 1e-300))
+        return logs
+
+    return log_probabilities
+
+
+def _summary(found: BoxFailures, settings: Splitting) -> SplittingResult:
+    runs = found.log_p
+    moved = float(found.moved.min())
+    diagnostics = {
+        "levels": float(found.levels.mean()),
+        "acceptance": float(found.acceptance.mean()),
+        "moved": moved,
+        "queries": float(found.queries),
+    }
+    mixes = moved > 0.8 and bool(found.acceptance.min() > 0.02)
+    low, high = float(found.low[0]), float(found.high[0])
+    log_p = float(runs[0])
+    if len(runs) > 1:
+        if np.isfinite(runs).all():
+            peak = runs.max()
+            log_p = float(peak + np.log(np.exp(runs - peak).mean()))
+            spread = runs.std(ddof=1) / math.sqrt(len(runs))
+            spread = max(spread, float((found.high - found.low).mean()) / 4 / math.sqrt(len(runs)))
+            reach = float(t.isf((1 - settings.confidence) / 2, len(runs) - 1)) * spread
+            low, high = log_p - reach, min(0.0, log_p + reach)
+        else:
+            peak = float(found.high.max())
+            with np.errstate(divide="ignore"):
+                log_p = float(np.log(np.exp(runs).mean()))
+            low, high = float(found.low.min()), max(peak, log_p)
+    return SplittingResult(log_p, low, high, settings.confidence, mixes, runs, diagnostics)

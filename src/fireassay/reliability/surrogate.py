@@ -1,0 +1,146 @@
+"""Surrogate risks: how likely the model is wrong at an input, guessed without its label."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from fireassay.core.errors import DataError
+from fireassay.reliability.cells import Grid
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+_LARGEST_K = 15
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Rows with the model's answers, asked once: features (flat), probabilities, classes."""
+
+    X: FloatArray
+    probabilities: FloatArray
+
+    @property
+    def predicted(self) -> IntArray:
+        """The class index the model gives."""
+        return self.probabilities.argmax(axis=1)
+
+    @property
+    def doubt(self) -> FloatArray:
+        """Log odds of the model's own uncertainty, kept finite."""
+        uncertain = np.clip(1 - self.probabilities.max(axis=1), 1e-6, 1 - 1e-6)
+        logit: FloatArray = np.log(uncertain) - np.log1p(-uncertain)
+        return logit
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def take(self, rows: Any) -> "Inputs":
+        """Some of the rows."""
+        return Inputs(self.X[rows], self.probabilities[rows])
+
+
+Risk = Callable[[Inputs], FloatArray]
+
+
+def no_risk(inputs: Inputs) -> FloatArray:
+    """The surrogate of someone who has seen no error yet."""
+    return np.zeros(len(inputs))
+
+
+def fit_risk(inputs: Inputs, y: IntArray) -> Risk:
+    """A risk from labelled rows: the model's doubt and its neighbours' labels, in one logistic.
+
+    With fewer than three errors (or fewer than three correct answers) there is nothing to fit,
+    and the risk is the smoothed error rate wherever it is.
+    """
+    wrong = (inputs.predicted != y).astype(np.float64)
+    errors = int(wrong.sum())
+    if len(y) < 20 or errors < 3 or len(y) - errors < 3:
+        rate = errors / (len(y) + 2) if errors >= 3 else 0.0
+        return lambda other: np.full(len(other), rate)
+    neighbours = _Neighbours(inputs.X, y)
+    features = np.column_stack([inputs.doubt, neighbours.disagreement(inputs, leave_out=True)])
+    centre, scale = features.mean(axis=0), features.std(axis=0) + 1e-9
+    weights = _logistic((features - centre) / scale, wrong)
+
+    def risk(other: Inputs) -> FloatArray:
+        columns = np.column_stack([other.doubt, neighbours.disagreement(other)])
+        value: FloatArray = expit(weights[0] + ((columns - centre) / scale) @ weights[1:])
+        return value
+
+    return risk
+
+
+def user_risk(function: Callable[[Any], Any], shape: tuple[int, ...]) -> Risk:
+    """A user's function of raw rows as a risk; ``shape`` is that of one raw row.
+
+    Raises
+    ------
+    DataError
+        If it does not return one finite number per row.
+    """
+
+    def risk(inputs: Inputs) -> FloatArray:
+        values = np.asarray(function(inputs.X.reshape(len(inputs), *shape)), dtype=np.float64)
+        if values.shape != (len(inputs),) or not np.isfinite(values).all():
+            raise DataError(
+                "A surrogate must return one finite risk per row.",
+                got=f"shape {values.shape} for {len(inputs)} rows",
+            )
+        return np.clip(values, 0.0, 1.0)
+
+    return risk
+
+
+def cells_risk(grid: Grid, unastuteness: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """The unastuteness of each row's cell as a surrogate; 1 outside the cells."""
+
+    def risk(X: FloatArray) -> FloatArray:
+        where = grid.index(np.asarray(X, dtype=np.float64))
+        return np.where(where >= 0, unastuteness[where], 1.0)
+
+    return risk
+
+
+class _Neighbours:
+    """How many of the nearest labelled rows contradict the model's answer."""
+
+    def __init__(self, X: FloatArray, y: IntArray) -> None:
+        from sklearn.neighbors import NearestNeighbors
+
+        self.y = y
+        self.k = int(min(_LARGEST_K, max(1, round(np.sqrt(len(y)) / 2))))
+        how = "kd_tree" if X.shape[1] <= 8 else "brute"
+        self.index = NearestNeighbors(n_neighbors=min(self.k + 1, len(y)), algorithm=how).fit(X)
+
+    def disagreement(self, inputs: Inputs, *, leave_out: bool = False) -> FloatArray:
+        found = self.index.kneighbors(inputs.X, return_distance=False)
+        # A row is its own nearest neighbour; the first column is left out where it counts.
+        found = found[:, 1:] if leave_out else found[:, : self.k]
+        share: FloatArray = (self.y[found] != inputs.predicted[:, None]).mean(axis=1)
+        return share
+
+
+def _logistic(features: FloatArray, wrong: FloatArray) -> FloatArray:
+    """Logistic regression with a mild ridge penalty on the slopes."""
+    design = np.column_stack([np.ones(len(features)), features])
+
+    def loss(weights: FloatArray) -> tuple[float, FloatArray]:
+        score = design @ weights
+        value = float(
+            np.logaddexp(0, score).sum() - wrong @ score + 0.5 * weights[1:] @ weights[1:]
+        )
+        gradient = design.T @ (expit(score) - wrong)
+        gradient[1:] += weights[1:]
+        return value, gradient
+
+    rate = wrong.mean()
+    start = np.zeros(design.shape[1])
+    start[0] = np.log(rate / (1 - rate))
+    found = minimize(loss, start, jac=True, method="L-BFGS-B")
+    return np.asarray(found.x, dtype=np.float64)
