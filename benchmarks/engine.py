@@ -1,0 +1,117 @@
+"""What a task costs beyond itself: without and with a run store, here and in workers.
+
+Run: python benchmarks/engine.py [--tasks 100000]
+"""
+
+import argparse
+import json
+import tempfile
+import time
+from pathlib import Path
+
+import joblib
+import numpy as np
+
+from fireassay.engine import Executor, RunStore
+
+RESULTS = Path(__file__).with_name("results") / "engine.json"
+BUDGET_MS = 2.0
+
+
+def empty(row):
+    return row
+
+
+def small_table(row):
+    return {"row": row, "values": np.arange(20.0)}
+
+
+def per_task_ms(work, n):
+    wall, cpu = time.perf_counter(), time.process_time()
+    work()
+    return 1e3 * (time.perf_counter() - wall) / n, 1e3 * (time.process_time() - cpu) / n
+
+
+def overheads(n):
+    """Milliseconds of wall and driver CPU time for each of ``n`` tasks."""
+    rows = {}
+    rows["serial"] = per_task_ms(lambda: Executor(1).map(empty, range(n)), n)
+    Executor(2).map(empty, range(50))  # the workers' start is not a task's cost
+    rows["2 workers"] = per_task_ms(lambda: Executor(2).map(empty, range(n)), n)
+    joblib.Parallel(2)(joblib.delayed(empty)(i) for i in range(50))
+    rows["peer: joblib.Parallel(2)"] = per_task_ms(
+        lambda: joblib.Parallel(2)(joblib.delayed(empty)(i) for i in range(n)), n
+    )
+    with tempfile.TemporaryDirectory() as folder, RunStore(f"{folder}/run") as store:
+        kept = Executor(1, store=store)
+        rows["serial, journalled"] = per_task_ms(lambda: kept.map(empty, range(n)), n)
+        rows["serial, read back from the journal"] = per_task_ms(
+            lambda: kept.map(empty, range(n)), n
+        )
+        rows["serial, journalled arrays"] = per_task_ms(lambda: kept.map(small_table, range(n)), n)
+        Executor(2).map(empty, range(50))
+        rows["2 workers, journalled"] = per_task_ms(
+            lambda: Executor(2, store=store).map(empty, range(n, 2 * n)), n
+        )
+        cached = joblib.Memory(f"{folder}/cache", verbose=0).cache(empty)
+        rows["peer: joblib.Memory, first call"] = per_task_ms(
+            lambda: [cached(i) for i in range(n)], n
+        )
+        rows["peer: joblib.Memory, read back"] = per_task_ms(
+            lambda: [cached(i) for i in range(n)], n
+        )
+    return rows
+
+
+def growth(total, blocks=10):
+    """Milliseconds of CPU time for each task in successive tenths of one journalled run."""
+    marks = []
+
+    def note(done, _total):
+        if done % (total // blocks) == 0:
+            marks.append((time.process_time(), time.perf_counter()))
+
+    with tempfile.TemporaryDirectory() as folder, RunStore(f"{folder}/run") as store:
+        start = time.perf_counter()
+        Executor(1, store=store, progress=note).map(empty, range(total), name="growth")
+        seconds = time.perf_counter() - start
+        assert store.progress("growth").done == total
+        size = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
+    cpu = np.diff([mark[0] for mark in marks]) * 1e3 * blocks / total
+    return cpu.tolist(), seconds, size
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tasks", type=int, default=100_000)
+    total = parser.parse_args().tasks
+    rows = overheads(2000)
+    print(f"{'2,000 empty tasks':38} {'wall ms/task':>14} {'CPU ms/task':>14}")
+    for name, (wall, cpu) in rows.items():
+        print(f"{name:38} {wall:14.3f} {cpu:14.3f}")
+    cpu, seconds, size = growth(total)
+    print(
+        f"\n{total} journalled tasks: {seconds:.1f} s, {total / seconds:.0f} tasks/s, "
+        f"{size / total:.0f} bytes/task"
+    )
+    print("CPU ms/task in successive tenths:", " ".join(f"{value:.3f}" for value in cpu))
+    worst = max(wall for name, (wall, _) in rows.items() if not name.startswith("peer"))
+    print(
+        f"worst overhead {worst:.3f} ms (budget {BUDGET_MS} ms); last tenth / second tenth: "
+        f"{cpu[-1] / cpu[0]:.2f}"
+    )
+    RESULTS.parent.mkdir(exist_ok=True)
+    record = {
+        "overhead_ms": {name: {"wall": w, "cpu": c} for name, (w, c) in rows.items()},
+        "journalled": {
+            "tasks": total,
+            "seconds": seconds,
+            "bytes_per_task": size / total,
+            "cpu_ms_by_tenth": cpu,
+        },
+    }
+    RESULTS.write_text(json.dumps(record, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
