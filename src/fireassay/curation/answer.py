@@ -23,10 +23,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _LIMITS = (
-    "The order tells which samples are hard for the labelling functions, which need not be those "
-    "that are hard for a classifier.",
-    "The interval of a weak label is a score to order by, not a confidence interval: how often it "
-    "holds the true probability depends on the labelling functions.",
+    (
+        "The order tells which samples are hard for the labelling functions, which need not be "
+        "those that are hard for a classifier."
+    ),
+    (
+        "The interval of a weak label is a score to order by, not a confidence interval: how often "
+        "it holds the true probability depends on the labelling functions."
+    ),
 )
 
 
@@ -240,7 +244,12 @@ def _trend_estimates(trend: Trend) -> dict[str, Estimate]:
     for name, i in (("first_accuracy", 0), ("last_accuracy", -1)):
         if not np.isnan(trend.accuracy[i]):
             found[name] = Estimate(
-                trend.accuracy[i], *ends[i], 0.95, int(trend.sizes[i]), "Clopper-Pearson"
+                trend.accuracy[i],
+                ends[i, 0],
+                ends[i, 1],
+                0.95,
+                int(trend.sizes[i]),
+                "Clopper-Pearson",
             )
     return found
 
@@ -275,7 +284,7 @@ def _robustness_estimates(found: Robustness) -> dict[str, Estimate]:
         "agreement_auc": Estimate(
             found.auc, min(low, found.auc), max(high, found.auc), 0.95, n, "Mann-Whitney"
         ),
-        "agreement": Estimate(found.agreement[-1], *ends, 0.95, n, "Clopper-Pearson"),
+        "agreement": Estimate(found.agreement[-1], ends[0], ends[1], 0.95, n, "Clopper-Pearson"),
     }
 
 

@@ -43,7 +43,7 @@ class Comparison(Result):
         return self.rows
 
     def table(self, calibrated: bool = False) -> pd.DataFrame:
-        """Table III: ``rho (p)`` per labeler and approach; or ``AUC (p)`` of the calibrated test."""
+        """Table III: ``rho (p)`` per labeler and approach, or ``AUC (p)`` of the valid test."""
         value, p = ("auc", "auc_p_value") if calibrated else ("rho", "p_value")
         cells = self.rows.assign(
             cell=[f"{v:.3f} ({q:.3f})" for v, q in zip(self.rows[value], self.rows[p], strict=True)]

@@ -67,10 +67,10 @@ def simulated_coverage(
     naive Bayes with the true numbers.
     """
     check_integer(n, "n", low=1)
-    votes, y = simulate_votes(accuracies, coverage, n, n_classes, seed)
+    votes, _ = simulate_votes(accuracies, coverage, n, n_classes, seed)
     result = curate(votes, n_classes, labeler=labeler, prune=None, interval=interval, alpha=alpha,
                     drop_silent=False, seed=seed)  # fmt: skip
-    truth = FittedTriplet(
+    truth = FittedTriplet.from_accuracy(
         np.asarray(accuracies, dtype=np.float64), np.full(n_classes, 1 / n_classes)
     )
     posterior = truth.posterior(result.patterns.votes)

@@ -124,4 +124,7 @@ def _posterior(
         return np.full((len(chosen.votes), k), 1 / k)
     model = labeler.fit(fit_patterns.only(pruning.kept), seed=settings.seed)
     posterior: NDArray[np.float64] = model.posterior(chosen.votes)
-    return posterior
+    # Without a vote nothing is known, whatever the model thinks of abstentions.
+    return np.where(
+        (chosen.votes != ABSTAIN).any(axis=1)[:, None], posterior, 1 / settings.n_classes
+    )

@@ -14,7 +14,8 @@ def check_predictions(predictions: Any, n: int, n_classes: int) -> NDArray[np.in
     array = np.asarray(predictions)
     if array.ndim == 2 and array.shape[1] > 1:
         probabilities = check_probabilities(array, name="predictions", n=n, n_classes=n_classes)
-        return probabilities.argmax(axis=1)
+        best: NDArray[np.int64] = probabilities.argmax(axis=1)
+        return best
     labels = check_labels(array, name="predictions", n=n)
     if labels.dtype.kind not in "iub" or labels.min() < 0 or labels.max() >= n_classes:
         raise DataError(

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.core.errors import DataError
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_lengths
 from fireassay.curation.ordering import score_levels
-from fireassay.statistics import mann_whitney_auc, permutation_test, spearman
+from fireassay.statistics import mann_whitney_auc, spearman
 from fireassay.statistics.clustered_auc import clustered_auc
 
 ACCURACY_DECIMALS = 12
@@ -128,10 +127,7 @@ def permutation_p_value(
         counts, int(table.correct.sum()), size=n_permutations, method="marginals"
     )
     accuracy = prefix_accuracies(counts, draws, sizes)
-    null = nested_correlations(accuracy)
-    above = 1 + int((null >= rho - 1e-12).sum())
-    below = 1 + int((null <= rho + 1e-12).sum())
-    return min(1.0, 2 * min(above, below) / (n_permutations + 1))
+    return _two_sided(nested_correlations(accuracy), rho)
 
 
 def clustered_permutation_p_value(
@@ -139,24 +135,30 @@ def clustered_permutation_p_value(
     correct: NDArray[np.bool_],
     groups: NDArray[np.int64],
     sizes: NDArray[np.int64],
+    rho: float,
     n_permutations: int,
     seed: int,
 ) -> float:
-    """The same, exchanging whole groups; NaN when no two groups have the same size."""
-    levels, where = score_levels(scores)
-    counts = np.bincount(where, minlength=len(levels))
+    """The same with whole groups moved: right answers of one group stay next to each other."""
     used = sizes[sizes > 0]
     if len(used) < 3:
         return 1.0
-
-    def nested(level: NDArray[np.int64], right: NDArray[np.bool_]) -> float:
-        hits = np.bincount(level, weights=right, minlength=len(levels))
-        return float(nested_correlations(prefix_accuracies(counts, hits[None, :], used))[0])
-
-    try:
-        return permutation_test(nested, where, correct, n_permutations, groups=groups, seed=seed)
-    except DataError:
-        return float("nan")
+    levels, where = score_levels(scores)
+    counts = np.bincount(where, minlength=len(levels))
+    rows = np.argsort(groups, kind="stable")
+    level, blocks = where[rows], np.split(correct[rows], np.cumsum(np.bincount(groups))[:-1])
+    rng = generator(seed, "permutation", "groups")
+    hits = np.array(
+        [
+            np.bincount(
+                level,
+                weights=np.concatenate([blocks[g] for g in rng.permutation(len(blocks))]),
+                minlength=len(levels),
+            )
+            for _ in range(n_permutations)
+        ]
+    )
+    return _two_sided(nested_correlations(prefix_accuracies(counts, hits, used)), rho)
 
 
 def paper_interval(accuracy: NDArray[np.float64], sizes: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -164,7 +166,8 @@ def paper_interval(accuracy: NDArray[np.float64], sizes: NDArray[np.int64]) -> N
     with np.errstate(invalid="ignore", divide="ignore"):
         half = _PAPER_Z * np.sqrt(accuracy * (1 - accuracy) / sizes)
     ends: NDArray[np.float64] = np.column_stack([accuracy - half, accuracy + half])
-    return ends.clip(0.0, 1.0)
+    clipped: NDArray[np.float64] = ends.clip(0.0, 1.0)
+    return clipped
 
 
 def check_groups(groups: object, n: int) -> NDArray[np.int64] | None:
@@ -184,6 +187,12 @@ def _merged(counts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.i
     return np.diff(needed)
 
 
+def _two_sided(null: NDArray[np.float64], rho: float) -> float:
+    above = 1 + int((null >= rho - 1e-12).sum())
+    below = 1 + int((null <= rho + 1e-12).sum())
+    return min(1.0, 2 * min(above, below) / (len(null) + 1))
+
+
 def nested_correlations(accuracy: NDArray[np.float64]) -> NDArray[np.float64]:
     """Spearman's correlation with the dataset number for each row of accuracies."""
     n_sets = accuracy.shape[1]
@@ -193,4 +202,7 @@ def nested_correlations(accuracy: NDArray[np.float64]) -> NDArray[np.float64]:
     ranks -= ranks.mean(axis=1, keepdims=True)
     place = np.arange(n_sets) - (n_sets - 1) / 2
     scale = np.sqrt((ranks**2).sum(axis=1) * (place @ place))
-    return np.divide(ranks @ place, scale, out=np.zeros(len(ranks)), where=scale > 0)
+    rho: NDArray[np.float64] = np.divide(
+        ranks @ place, scale, out=np.zeros(len(ranks)), where=scale > 0
+    )
+    return rho

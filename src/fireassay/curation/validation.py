@@ -40,8 +40,8 @@ class Trend(Result):
         "decreasing", "increasing" or "none", from the AUC alone.
     definition_3
         The same three words by the paper's rule.
-    note
-        Why there is no verdict, where that is so.
+    n_groups
+        Number of groups the test counted, 0 when samples were taken as independent.
     """
 
     rho: float
@@ -131,7 +131,7 @@ def validate(
         )
     else:
         shuffled = trends.clustered_permutation_p_value(
-            scores, correct, clusters, sizes, n_permutations, result.settings.seed
+            scores, correct, clusters, sizes, rho, n_permutations, result.settings.seed
         )
     # The calibrated test always treats tied scores as tied: a tie-break is no information.
     test = trends.order_test(result.score, correct, clusters)

@@ -38,7 +38,7 @@ def check_votes(votes: Any, *, name: str = "votes") -> Any:
         For anything that is not a table of whole numbers with at least one row and one column.
     """
     if scipy.sparse.issparse(votes):
-        matrix: Any = votes.tocsr()
+        matrix = _as_csr(votes)
         _check_shape(matrix.shape, name)
         if matrix.dtype.kind not in "iufb":
             raise DataError(f"{name} must be whole numbers.", got=f"dtype {matrix.dtype}")
@@ -113,6 +113,10 @@ def lf_names(votes: Any, names: Any = None) -> tuple[str, ...]:
     if len(chosen) != m:
         raise DataError(f"Expected {m} names, one per labelling function.", got=str(len(chosen)))
     return chosen
+
+
+def _as_csr(votes: Any) -> Any:
+    return votes.tocsr()
 
 
 def _check_shape(shape: tuple[int, ...], name: str) -> None:

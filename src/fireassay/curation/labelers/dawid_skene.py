@@ -1,7 +1,7 @@
 """Dawid and Skene's model: expectation-maximisation over confusion matrices."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,103 +12,130 @@ from fireassay.curation.labelers.protocol import class_prior, normalised
 from fireassay.curation.patterns import VotePatterns, one_hot
 from fireassay.curation.votes import VoteArray
 
+_SMALLEST = 1e-6
+
 
 @dataclass(frozen=True)
 class DawidSkene:
     """Each labelling function errs in its own way, given the true class.
 
+    A labelling function that votes for some classes only ("SpO2 below 80: act", else nothing) says
+    something by voting at all, so for those the model covers abstentions too. For one that votes
+    for every class, abstentions say nothing, as in the classical model.
+
     Parameters
     ----------
     one_coin
-        One accuracy per labelling function, errors spread evenly over the other classes; needs far
-        fewer votes than the full confusion matrices.
+        One number per labelling function, how often its votes are right, with errors spread evenly
+        over the other classes; needs far fewer votes than full confusion matrices.
     smoothing
-        Pseudo-votes added to every cell (maximum a posteriori); in favour of the right class by
-        ``trust``.
+        Strength of the prior in pseudo-samples per class (maximum a posteriori).
     trust
-        The accuracy the pseudo-votes stand for. It keeps a labelling function that hardly votes
-        near a plausible value, and the classes from changing names.
+        The share of right votes the prior stands for. It keeps a labelling function that hardly
+        votes near a plausible value, and the classes from changing names.
     class_balance
-        A fixed prior; None learns it with the rest.
+        A fixed prior of the classes; None learns it with the rest.
     max_steps, tolerance
         The iteration stops when no posterior moves by more than the tolerance.
     """
 
     one_coin: bool = False
-    smoothing: float = 1.0
+    smoothing: float = 2.0
     trust: float = 0.7
     class_balance: tuple[float, ...] | None = None
-    max_steps: int = 200
-    tolerance: float = 1e-8
+    max_steps: int = 300
+    tolerance: float = 1e-7
+
     name: ClassVar[str] = "dawid-skene"
 
     def __post_init__(self) -> None:
-        check_real(self.smoothing, "smoothing", low=0.0, inclusive="low")
+        check_real(self.smoothing, "smoothing", low=0.0)
         check_real(self.trust, "trust", low=0.0, high=1.0)
         check_integer(self.max_steps, "max_steps", low=1)
         check_real(self.tolerance, "tolerance", low=0.0, inclusive="low")
 
     def fit(self, patterns: VotePatterns, seed: int = 0) -> "FittedDawidSkene":  # noqa: ARG002
         """Start from the majority vote, then alternate posteriors and error rates."""
-        k, m = patterns.n_classes, patterns.votes.shape[1]
+        k = patterns.n_classes
         hot = one_hot(patterns.votes, k)
         counts = patterns.counts.astype(np.float64)[:, None]
+        votes = np.asarray(hot.T @ counts).reshape(-1, k)
+        one_sided = (votes == 0).any(axis=1)
         fixed = None if self.class_balance is None else class_prior(self.class_balance, k)
         tally = vote_counts(patterns.votes, k) + 1 / k
         posterior = tally / tally.sum(axis=1, keepdims=True)
-        converged = False
-        steps = 0
+        steps, converged = 0, False
         while not converged and steps < self.max_steps:
             steps += 1
-            joint = np.asarray(hot.T @ (posterior * counts)).reshape(m, k, k)
-            confusion = self._confusion(joint, k)
-            prior = fixed if fixed is not None else _learnt_prior(posterior, counts, k)
-            model = FittedDawidSkene(confusion, prior, steps, converged)
-            updated = model.posterior(patterns.votes, hot)
+            weighted = posterior * counts
+            totals = weighted.sum(axis=0)
+            prior = fixed if fixed is not None else (totals + 1) / (totals.sum() + k)
+            joint = np.asarray(hot.T @ weighted).reshape(-1, k, k)
+            confusion = self._confusion(joint, totals, votes, prior, one_sided)
+            updated = _posterior(hot, confusion, prior, one_sided)
             converged = bool(np.abs(updated - posterior).max() <= self.tolerance)
             posterior = updated
-        return FittedDawidSkene(confusion, prior, steps, converged)
+        return FittedDawidSkene(confusion, prior, one_sided, steps, converged)
 
-    def _confusion(self, joint: NDArray[np.float64], k: int) -> NDArray[np.float64]:
-        """P(vote v | class y, it votes) as [LF, v, y] from expected counts [LF, v, y]."""
+    def _confusion(
+        self,
+        joint: NDArray[np.float64],
+        totals: NDArray[np.float64],
+        votes: NDArray[np.float64],
+        prior: NDArray[np.float64],
+        one_sided: NDArray[np.bool_],
+    ) -> NDArray[np.float64]:
+        """P(vote v | class y) as [LF, v, y]; given that it votes, unless it is one-sided."""
+        k = len(prior)
         same = np.eye(k)
-        pseudo = np.where(same == 1, self.trust, (1 - self.trust) / (k - 1)) * self.smoothing
         if self.one_coin:
             right = np.einsum("jyy->j", joint) + self.trust * self.smoothing
-            total = joint.sum(axis=(1, 2)) + self.smoothing
-            accuracy = np.divide(right, total, out=np.full(len(total), 1 / k), where=total > 0)
-            spread = (1 - accuracy[:, None, None]) / (k - 1)
-            confusion = np.where(same == 1, accuracy[:, None, None], spread)
-        else:
-            smoothed = joint + pseudo
-            total = smoothed.sum(axis=1, keepdims=True)
-            confusion = np.divide(
-                smoothed, total, out=np.full_like(smoothed, 1 / k), where=total > 0
+            accuracy = right / (joint.sum(axis=(1, 2)) + self.smoothing)
+            precision = np.where(
+                same == 1, accuracy[:, None, None], (1 - accuracy[:, None, None]) / (k - 1)
             )
-        bounded: NDArray[np.float64] = np.clip(confusion, 1e-9, 1.0)
+            rate = (votes / totals.sum())[:, :, None]
+            unconditional = np.minimum(rate * precision / prior, 1.0)
+            conditional = precision
+        else:
+            expected = np.where(same == 1, self.trust, (1 - self.trust) / (k - 1))
+            rate = (votes / totals.sum())[:, :, None]
+            pseudo = np.minimum(rate * expected / prior, 1.0) * self.smoothing
+            unconditional = (joint + pseudo) / (totals + self.smoothing)
+            smoothed = joint + expected * self.smoothing
+            conditional = smoothed / smoothed.sum(axis=1, keepdims=True)
+        confusion = np.where(one_sided[:, None, None], unconditional, conditional)
+        bounded: NDArray[np.float64] = np.clip(confusion, _SMALLEST, 1.0)
         return bounded
 
 
 @dataclass(frozen=True)
 class FittedDawidSkene:
-    """Learnt error rates ``confusion[LF, vote, class]`` and class prior."""
+    """Learnt ``confusion[LF, vote, class]``, class prior, and which ones are one-sided."""
 
     confusion: NDArray[np.float64]
     prior: NDArray[np.float64]
+    one_sided: NDArray[np.bool_]
     steps: int
     converged: bool
 
-    def posterior(self, votes: VoteArray, hot: object = None) -> NDArray[np.float64]:
-        """Naive Bayes over the labelling functions that vote."""
-        k = len(self.prior)
-        indicator = one_hot(votes, k) if hot is None else hot
-        logs = np.log(self.confusion).reshape(-1, k)
-        return normalised(np.asarray(indicator @ logs) + np.log(self.prior))
+    def posterior(self, votes: VoteArray) -> NDArray[np.float64]:
+        """Naive Bayes over the votes, and over the abstentions of one-sided functions."""
+        hot = one_hot(votes, len(self.prior))
+        return _posterior(hot, self.confusion, self.prior, self.one_sided)
 
 
-def _learnt_prior(
-    posterior: NDArray[np.float64], counts: NDArray[np.float64], k: int
+def _posterior(
+    hot: Any,
+    confusion: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    one_sided: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    weight = (posterior * counts).sum(axis=0) + 1
-    prior: NDArray[np.float64] = weight / (counts.sum() + k)
-    return prior
+    k = len(prior)
+    abstain = np.maximum(1 - confusion.sum(axis=1), _SMALLEST)
+    silent = np.where(one_sided[:, None], np.log(abstain), 0.0)
+    # All abstentions counted first; a vote then replaces its abstention.
+    evidence = np.log(confusion) - silent[:, None, :]
+    return normalised(
+        np.asarray(hot @ evidence.reshape(-1, k)) + silent.sum(axis=0) + np.log(prior)
+    )

@@ -42,11 +42,12 @@ def class_prior(class_balance: tuple[float, ...] | None, n_classes: int) -> NDAr
             f"The 'class_balance' must be {n_classes} positive numbers that sum to 1.",
             got=str(class_balance),
         )
-    return prior / prior.sum()
+    balance: NDArray[np.float64] = prior / prior.sum()
+    return balance
 
 
 def normalised(log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Softmax of each row, safe for large numbers."""
-    weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
+    weights: NDArray[np.float64] = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
     probabilities: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
     return probabilities

@@ -64,7 +64,7 @@ class Snorkel:
         moments = vote_moments(patterns)
         start = _initial(moments, prior, self.precision, k)
         # NumPy's legacy generator: that is what the seed of the reference implementation feeds.
-        scale = np.random.RandomState(seed % 2**32).random_sample()  # noqa: NPY002
+        scale = np.random.RandomState(seed % 2**32).random_sample()
         with np.errstate(over="ignore", invalid="ignore"):
             learnt = self._descend(moments, start * np.float32(scale), prior.astype(np.float32), k)
         epsilon = min(0.01, 10.0 ** -math.ceil(math.log10(patterns.n_rows)))

@@ -1,4 +1,4 @@
-"""Accuracies in closed form from triplets of labelling functions."""
+"""Error rates in closed form from triplets of labelling functions."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,25 +11,33 @@ from fireassay.curation.labelers.protocol import class_prior, normalised
 from fireassay.curation.patterns import VotePatterns, one_hot
 from fireassay.curation.votes import ABSTAIN, VoteArray
 
+_UNKNOWN = 0.7
+
 
 @dataclass(frozen=True)
 class Triplet:
-    """One accuracy per labelling function, from how often pairs agree; no iteration, no seed.
+    """Error rates from how pairs of labelling functions go together; no iteration, no seed.
 
     Parameters
     ----------
     min_overlap
-        Pairs that vote together on fewer samples are not used.
+        With more than two classes, pairs that vote together on fewer samples are not used.
     class_balance
         Prior of the classes; uniform by default.
 
     Notes
     -----
-    With accuracies a and errors spread evenly over the other classes, let
-    ``b = (k a − 1) / (k − 1)``. Independent labelling functions i and j agree with probability
-    ``(1 + (k − 1) b_i b_j) / k``, whatever the class balance, so every third one gives
-    ``b_i² = M_ij M_il / M_jl`` with ``M = (k · agreement − 1) / (k − 1)``. The median over all
-    triplets is used, and the signs for which most labelling functions are better than chance.
+    *Two classes.* Let h_i say whether labelling function i votes v, and Δ_i be the difference of
+    P(h_i = 1) between the classes. Given the class the votes are independent, so
+    ``cov(h_i, h_j) = p(1 − p) Δ_i Δ_j`` and every third function gives
+    ``p(1 − p) Δ_i² = cov_ij cov_il / cov_jl``. Nothing is assumed about abstentions or about which
+    classes a function votes for.
+
+    *More classes.* With accuracies a, errors spread evenly, and ``b = (k a − 1) / (k − 1)``, two
+    functions agree with probability ``(1 + (k − 1) b_i b_j) / k`` whatever the class balance, which
+    is solved for b in the same way; functions must vote for all classes.
+
+    The median over all triplets is taken, with the signs that trust the votes most.
     """
 
     min_overlap: int = 10
@@ -40,33 +48,77 @@ class Triplet:
         check_integer(self.min_overlap, "min_overlap", low=1)
 
     def fit(self, patterns: VotePatterns, seed: int = 0) -> "FittedTriplet":  # noqa: ARG002
-        """Solve for the accuracies; a labelling function in no usable triplet gets 0.7."""
-        k = patterns.n_classes
-        agreement, overlap = pairwise_agreement(patterns)
-        products = (k * agreement - 1) / (k - 1)
-        usable = overlap >= self.min_overlap
-        size = _median_over_triplets(products, usable)
-        skill = size * _signs(np.where(usable, products, 0.0), size)
-        unknown = np.isnan(skill)
-        skill[unknown] = (k * 0.7 - 1) / (k - 1)
-        accuracy = np.clip((1 + (k - 1) * skill) / k, 0.01, 0.99)
-        return FittedTriplet(accuracy, class_prior(self.class_balance, k))
+        """Solve for P(vote | class); where no triplet is usable, 70 % right votes are assumed."""
+        prior = class_prior(self.class_balance, patterns.n_classes)
+        if patterns.n_classes == 2:
+            return FittedTriplet(_two_classes(patterns, prior), prior)
+        accuracy = _accuracies(patterns, self.min_overlap)
+        return FittedTriplet.from_accuracy(accuracy, prior)
 
 
 @dataclass(frozen=True)
 class FittedTriplet:
-    """Learnt accuracies, one per labelling function, and the class prior."""
+    """Learnt ``likelihood[LF, vote, class]``, up to a factor per vote, and the class prior."""
 
-    accuracy: NDArray[np.float64]
+    likelihood: NDArray[np.float64]
     prior: NDArray[np.float64]
+
+    @classmethod
+    def from_accuracy(
+        cls, accuracy: NDArray[np.float64], prior: NDArray[np.float64]
+    ) -> "FittedTriplet":
+        """Errors spread evenly over the other classes."""
+        k = len(prior)
+        wrong = (1 - accuracy) / (k - 1)
+        same = np.eye(k) == 1
+        return cls(np.where(same, accuracy[:, None, None], wrong[:, None, None]), prior)
 
     def posterior(self, votes: VoteArray) -> NDArray[np.float64]:
         """Naive Bayes over the labelling functions that vote."""
         k = len(self.prior)
-        wrong = np.log((1 - self.accuracy) / (k - 1))
-        logs = np.where(np.eye(k) == 1, np.log(self.accuracy)[:, None, None], wrong[:, None, None])
-        evidence = np.asarray(one_hot(votes, k) @ logs.reshape(-1, k))
-        return normalised(evidence + np.log(self.prior))
+        evidence = one_hot(votes, k) @ np.log(self.likelihood).reshape(-1, k)
+        return normalised(np.asarray(evidence) + np.log(self.prior))
+
+
+def _two_classes(patterns: VotePatterns, prior: NDArray[np.float64]) -> NDArray[np.float64]:
+    """P(LF votes v | class y) from the covariances of the vote indicators."""
+    m = patterns.votes.shape[1]
+    counts = patterns.counts.astype(np.float64)
+    n = counts.sum()
+    hot = np.concatenate([patterns.votes == v for v in (0, 1)], axis=1).astype(np.float64)
+    mean = counts @ hot / n
+    covariance = (hot * counts[:, None]).T @ hot / n - np.outer(mean, mean)
+    owner = np.tile(np.arange(m), 2)
+    usable = (owner[:, None] != owner[None, :]) & (mean[:, None] > 0) & (mean[None, :] > 0)
+    size = _median_over_triplets(
+        covariance, usable, 1e-3 * np.sqrt(np.outer(*[mean * (1 - mean)] * 2))
+    )
+    # A vote for class 1 should be likelier in class 1, a vote for class 0 less likely.
+    hoped = np.repeat([-1.0, 1.0], m)
+    signs = _signs(np.where(usable, covariance, 0.0), size, hoped)
+    difference = size * signs / np.sqrt(prior[0] * prior[1])
+    assumed = hoped * mean * (2 * _UNKNOWN - 1) / (2 * prior[0] * prior[1])
+    difference = np.where(np.isnan(difference), assumed, difference)
+    # What is left of a probability after the difference is spread over the two classes.
+    given = np.stack([mean - prior[1] * difference, mean + prior[0] * difference], axis=1)
+    floor = np.maximum(0.02 * mean, 1e-9)[:, None]
+    likelihood: NDArray[np.float64] = np.maximum(given, floor).reshape(2, m, 2).transpose(1, 0, 2)
+    return likelihood
+
+
+def _accuracies(patterns: VotePatterns, min_overlap: int) -> NDArray[np.float64]:
+    """Accuracy of each labelling function from pairwise agreement, any number of classes."""
+    k = patterns.n_classes
+    agreement, overlap = pairwise_agreement(patterns)
+    products = (k * agreement - 1) / (k - 1)
+    usable = overlap >= min_overlap
+    np.fill_diagonal(usable, False)
+    size = _median_over_triplets(products, usable, np.full_like(products, 1e-3))
+    hoped = np.ones(len(size))
+    skill = np.minimum(size, 1.0) * _signs(np.where(usable, products, 0.0), size, hoped)
+    skill = np.where(np.isnan(skill), (k * _UNKNOWN - 1) / (k - 1), skill)
+    accuracy: NDArray[np.float64] = np.clip((1 + (k - 1) * skill) / k, 0.01, 0.99)
+    return accuracy
 
 
 def pairwise_agreement(
@@ -85,31 +137,31 @@ def pairwise_agreement(
 
 
 def _median_over_triplets(
-    products: NDArray[np.float64], usable: NDArray[np.bool_]
+    products: NDArray[np.float64], usable: NDArray[np.bool_], smallest: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """|b| of each labelling function: median of sqrt|M_ij M_il / M_jl| over its triplets."""
+    """sqrt of the median of |M_ij M_il / M_jl| over the triplets of each i; NaN without any."""
     m = len(products)
     sizes = np.full(m, np.nan)
     for i in range(m):
-        others = np.flatnonzero(usable[i] & (np.arange(m) != i))
+        others = np.flatnonzero(usable[i])
         if len(others) < 2:
             continue
         j, l = np.triu_indices(len(others), k=1)  # noqa: E741
         first, second = others[j], others[l]
         bottom = products[first, second]
-        good = usable[first, second] & (np.abs(bottom) > 1e-3)
+        good = usable[first, second] & (np.abs(bottom) > smallest[first, second])
         if good.any():
             top = products[i, first[good]] * products[i, second[good]]
-            squares = np.abs(top / bottom[good])
-            sizes[i] = min(1.0, float(np.sqrt(np.median(squares))))
+            sizes[i] = float(np.sqrt(np.median(np.abs(top / bottom[good]))))
     return sizes
 
 
-def _signs(products: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """+1 or -1: the leading eigenvector's signs, most of them (by size) positive."""
-    off_diagonal = products - np.diag(np.diag(products))
-    _, vectors = np.linalg.eigh(off_diagonal)
-    leading = vectors[:, -1]
-    signs = np.where(leading >= 0, 1.0, -1.0)
-    total = float(np.nansum(signs * sizes))
+def _signs(
+    products: NDArray[np.float64], sizes: NDArray[np.float64], hoped: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Signs of the leading eigenvector, turned so that most (by size) are the hoped ones."""
+    scale = np.where(np.isnan(sizes) | (sizes == 0), 1.0, sizes)
+    _, vectors = np.linalg.eigh(products / np.outer(scale, scale))
+    signs = np.where(vectors[:, -1] >= 0, 1.0, -1.0)
+    total = float(np.nansum(signs * hoped * (sizes > 0)))
     return signs if total >= 0 else -signs
