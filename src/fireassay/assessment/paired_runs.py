@@ -5,7 +5,7 @@ from pathlib import Path
 from fireassay.assessment.parts.accuracy import AccuracyResult
 from fireassay.assessment.run_folder import read_results
 from fireassay.core import Estimate
-from fireassay.statistics.paired import paired_difference
+from fireassay.statistics import paired_difference
 
 
 def paired_accuracy(before: Path, after: Path) -> Estimate | None:

@@ -11,6 +11,7 @@ from fireassay.statistics.clopper_pearson import clopper_pearson
 from fireassay.statistics.delong import delong, delong_interval, delong_test
 from fireassay.statistics.hoeffding_bentkus import hoeffding_bentkus_upper
 from fireassay.statistics.mann_whitney import MannWhitney, mann_whitney_auc
+from fireassay.statistics.paired import paired_difference
 from fireassay.statistics.permutation import permutation_test
 from fireassay.statistics.poisson import poisson_interval
 from fireassay.statistics.poisson_binomial import poisson_binomial_tail
@@ -34,6 +35,7 @@ __all__ = [
     "fit_temperature",
     "hoeffding_bentkus_upper",
     "mann_whitney_auc",
+    "paired_difference",
     "permutation_test",
     "poisson_binomial_tail",
     "poisson_interval",

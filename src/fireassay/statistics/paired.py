@@ -65,7 +65,7 @@ def _correlation(both: int, only_a: int, only_b: int, neither: int, n: int) -> f
     margins = (both + only_a) * (both + only_b) * (neither + only_a) * (neither + only_b)
     if margins == 0:
         return 0.0
-    excess = both * neither - only_a * only_b
+    excess = float(both * neither - only_a * only_b)
     if excess > 0:
-        excess = max(excess - n / 2, 0)
+        excess = max(excess - n / 2, 0.0)
     return excess / math.sqrt(margins)
