@@ -22,6 +22,7 @@ from fireassay.curation.labelers import (
 from fireassay.curation.result import Curation
 from fireassay.curation.robustness import Robustness
 from fireassay.curation.stability import Stability
+from fireassay.curation.stream import StreamedCuration, curate_stream
 from fireassay.curation.validation import Trend
 from fireassay.curation.votes import ABSTAIN
 from fireassay.curation.windows import Window, Windows
@@ -46,6 +47,7 @@ __all__ = [
     "Robustness",
     "Snorkel",
     "Stability",
+    "StreamedCuration",
     "Trend",
     "Triplet",
     "Window",
@@ -56,6 +58,7 @@ __all__ = [
     "apply",
     "compare_approaches",
     "curate",
+    "curate_stream",
     "labelling_function",
     "simulate_votes",
     "simulated_coverage",

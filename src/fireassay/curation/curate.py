@@ -141,7 +141,7 @@ def assemble(
         fit_patterns=fit_patterns,
         table=table,
         settings=settings,
-        warnings=_warnings(patterns, table, settings),
+        warnings=careful(patterns, table, settings),
     )
 
 
@@ -153,7 +153,8 @@ def _every_row(votes: Any, n_classes: int) -> VotePatterns:
     return VotePatterns(rows, np.ones(n, np.int64), np.arange(n, dtype=np.int32), n_classes)
 
 
-def _warnings(patterns: VotePatterns, table: PatternLabels, settings: Settings) -> tuple[str, ...]:
+def careful(patterns: VotePatterns, table: PatternLabels, settings: Settings) -> tuple[str, ...]:
+    """What a reader must know before relying on the result, in plain words."""
     found = []
     kept, silent = table.pruning.kept, table.pruning.silent
     unvoted = int(patterns.counts[table.n_votes == 0].sum())

@@ -4,12 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_lengths
 from fireassay.curation.ordering import score_levels
 from fireassay.statistics import mann_whitney_auc, spearman
 from fireassay.statistics.clustered_auc import clustered_auc
+from fireassay.statistics.mann_whitney import auc_score_interval
 
 ACCURACY_DECIMALS = 12
 _PAPER_Z = 1.64
@@ -83,6 +85,26 @@ class ScoreTable:
             self.counts, self.correct[None, :], sizes
         )[0]
         return accuracy
+
+
+def grouped_order_test(table: ScoreTable, confidence: float = 0.95) -> OrderTest:
+    """`order_test` from the score table alone, for any number of samples."""
+    right, wrong = table.correct.astype(np.float64), (table.counts - table.correct).astype(float)
+    n_right, n_wrong = float(right.sum()), float(wrong.sum())
+    if n_right == 0 or n_wrong == 0:
+        return OrderTest(0.5, 0.0, 1.0, 1.0, "undefined: labels all right or all wrong")
+    wrong_below = n_wrong - np.cumsum(wrong)
+    pairs = n_right * n_wrong
+    auc = float(right @ (wrong_below + wrong / 2)) / pairs
+    n = n_right + n_wrong
+    ties = float((table.counts.astype(np.float64) ** 3 - table.counts).sum())
+    variance = (n + 1 - ties / (n * (n - 1))) / (12 * pairs)
+    low, high = auc_score_interval(auc, int(n_right), int(n_wrong), confidence)
+    if variance <= 0:
+        return OrderTest(auc, low, high, 1.0, "Mann-Whitney")
+    distance = max(0.0, abs(auc - 0.5) - 0.5 / pairs)
+    p_value = float(2 * ndtr(-distance / np.sqrt(variance)))
+    return OrderTest(auc, low, high, min(1.0, p_value), "Mann-Whitney")
 
 
 def prefix_accuracies(

@@ -123,36 +123,58 @@ def validate(
         scores = scores.copy()
         scores[result.order] = -np.arange(len(scores), dtype=np.float64)
     table = trends.ScoreTable.of(scores, correct)
-    accuracy = table.accuracies(sizes)
-    rho, p_value = trends.definition_2(accuracy)
-    if clusters is None:
-        shuffled = trends.permutation_p_value(
-            table, sizes, rho, n_permutations, result.settings.seed
-        )
-    else:
-        shuffled = trends.clustered_permutation_p_value(
-            scores, correct, clusters, sizes, rho, n_permutations, result.settings.seed
-        )
     # The calibrated test always treats tied scores as tied: a tie-break is no information.
     test = trends.order_test(result.score, correct, clusters)
+    seed = result.settings.seed
+    if clusters is None:
+        return trend_of(
+            table, sizes, test, gamma=gamma, n_permutations=n_permutations, seed=seed, ties=ties
+        )
+    rho = trends.definition_2(table.accuracies(sizes))[0]
+    shuffled = trends.clustered_permutation_p_value(
+        scores, correct, clusters, sizes, rho, n_permutations, seed
+    )
+    n_groups = int(clusters.max()) + 1
+    return trend_of(
+        table, sizes, test, gamma=gamma, ties=ties, n_groups=n_groups, permutation_p=shuffled
+    )
+
+
+def trend_of(
+    table: trends.ScoreTable,
+    sizes: NDArray[np.int64],
+    test: trends.OrderTest,
+    *,
+    gamma: float,
+    n_permutations: int = 2000,
+    seed: int = 0,
+    ties: str = "expected",
+    n_groups: int = 0,
+    permutation_p: float | None = None,
+) -> Trend:
+    """A `Trend` from the table of scores and the calibrated test."""
+    accuracy = table.accuracies(sizes)
+    rho, p_value = trends.definition_2(accuracy)
+    if permutation_p is None:
+        permutation_p = trends.permutation_p_value(table, sizes, rho, n_permutations, seed)
     return Trend(
         rho=rho,
         p_value=p_value,
         accuracy=accuracy,
         accuracy_interval=trends.paper_interval(accuracy, sizes),
         exact_interval=exact_interval(accuracy, sizes),
-        permutation_p=shuffled,
+        permutation_p=permutation_p,
         auc=test.auc,
         auc_interval=(test.low, test.high),
         auc_p_value=test.p_value,
         verdict=test.verdict(gamma),
         definition_3=trends.direction(rho, p_value, gamma),
         sizes=sizes,
-        n=len(correct),
-        n_correct=int(correct.sum()),
+        n=int(table.counts.sum()),
+        n_correct=int(table.correct.sum()),
         gamma=gamma,
         ties=ties,
-        n_groups=0 if clusters is None else int(clusters.max()) + 1,
+        n_groups=n_groups,
         method=test.method,
     )
 

@@ -83,9 +83,17 @@ def check_votes(votes: Any, *, name: str = "votes") -> Any:
 
 
 def dense_blocks(
-    votes: Any, n_classes: int, *, name: str = "votes", rows: int = BLOCK_ROWS
+    votes: Any,
+    n_classes: int,
+    *,
+    name: str = "votes",
+    rows: int = BLOCK_ROWS,
+    first_row: int = 0,
 ) -> Iterator[tuple[int, VoteArray]]:
-    """Checked dense blocks ``(first row, votes)`` of anything that `check_votes` accepts."""
+    """Checked dense blocks ``(first row, votes)`` of anything that `check_votes` accepts.
+
+    ``first_row`` is the number of the first row in the whole data, for messages and results.
+    """
     dtype = np.int8 if n_classes <= 127 else np.int16
     sparse = scipy.sparse.issparse(votes)
     for start in range(0, votes.shape[0], rows):
@@ -94,12 +102,12 @@ def dense_blocks(
         low, high = int(block.min()), int(block.max())
         if sparse:
             if low < 0 or high > n_classes:
-                _refuse_sparse(block, n_classes, start, name)
-            yield start, (block.astype(np.int16) - 1).astype(dtype)
+                _refuse_sparse(block, n_classes, first_row + start, name)
+            yield first_row + start, (block.astype(np.int16) - 1).astype(dtype)
             continue
         if low < ABSTAIN or high >= n_classes:
-            _refuse(block, n_classes, start, name)
-        yield start, np.ascontiguousarray(block, dtype=dtype)
+            _refuse(block, n_classes, first_row + start, name)
+        yield first_row + start, np.ascontiguousarray(block, dtype=dtype)
 
 
 def lf_names(votes: Any, names: Any = None) -> tuple[str, ...]:
