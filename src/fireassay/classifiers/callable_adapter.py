@@ -6,12 +6,13 @@ from typing import Any
 from numpy.typing import NDArray
 
 from fireassay.classifiers.base import BaseClassifier
+from fireassay.classifiers.blas_threads import one_blas_thread
 from fireassay.classifiers.fingerprint import fingerprint
 from fireassay.core.errors import ModelError
 
 
 class CallableClassifier(BaseClassifier):
-    """A function ``f(X) -> probabilities``, called with blocks of rows.
+    """A function ``f(X) -> probabilities``, called with blocks of rows of the caller's type.
 
     Its ``sha256`` covers the function's code, defaults, closure and the globals it names, as far
     as their content can be read.
@@ -27,7 +28,8 @@ class CallableClassifier(BaseClassifier):
         self.function = function
 
     def _raw(self, block: NDArray[Any]) -> Any:
-        return self.function(block)
+        with one_blas_thread():
+            return self.function(block)
 
     def _content_hash(self) -> str:
         return fingerprint(self.function)

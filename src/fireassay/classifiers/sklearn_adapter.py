@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers.base import BLOCK_ROWS, SUPPORTED, BaseClassifier
+from fireassay.classifiers.blas_threads import one_blas_thread
 from fireassay.classifiers.fingerprint import fingerprint
 from fireassay.core.errors import DataError, ModelError
 
@@ -24,7 +25,8 @@ class SklearnClassifier(BaseClassifier):
     """A fitted estimator with ``predict_proba``, or ``predict`` with ``output="labels"``.
 
     ``output="logits"`` takes the softmax of ``decision_function``. An estimator that was fitted
-    on a data frame gets data frames with its own column names.
+    on a data frame gets data frames with its own column names. Rows are sent as float64: BLAS
+    rounds float32 products differently in different rows of a block.
     """
 
     def __init__(
@@ -59,7 +61,7 @@ class SklearnClassifier(BaseClassifier):
                     got=f"a data frame without {missing[:8]!r}",
                 )
             X = X[self._columns].to_numpy()
-        array = super()._features(X)
+        array = super()._features(X).astype(np.float64, copy=False)
         expected = getattr(self.estimator, "n_features_in_", None)
         if expected is not None and (array.ndim != 2 or array.shape[1] != expected):
             raise DataError(
@@ -70,6 +72,10 @@ class SklearnClassifier(BaseClassifier):
         return array
 
     def _raw(self, block: NDArray[Any]) -> Any:
+        with one_blas_thread():
+            return self._answer(block)
+
+    def _answer(self, block: NDArray[Any]) -> Any:
         rows: Any = block
         if self._columns is not None:
             rows = pd.DataFrame(block, columns=self._columns)
