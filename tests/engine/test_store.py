@@ -219,7 +219,11 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize(("size", "rows"), [(500, 300), (40_000, 10)], ids=["journal", "artifacts"])
+@pytest.mark.parametrize(
+    ("size", "rows"),
+    [(500, 300), pytest.param(40_000, 10, marks=pytest.mark.slow)],
+    ids=["journal", "artifacts"],
+)
 def test_a_full_disk_is_said_so_and_the_run_goes_on_when_there_is_space(tmp_path, size, rows):
     program = tmp_path / "fill.py"
     program.write_text(FULL_DISK.format(size=size, rows=rows))
