@@ -133,9 +133,15 @@ def test_a_wrong_number_of_features_is_refused_before_sending() -> None:
     classifier = fa.as_classifier(GaussianNB().fit(X, y))
     with pytest.raises(DataError, match="64 features"):
         classifier.predict_proba(X[:, :3])
-    with pytest.raises(DataError, match="reshape"):
-        classifier.predict_proba(X.reshape(-1, 8, 8))
+    with pytest.raises(DataError, match="64 features"):
+        classifier.predict_proba(X.reshape(-1, 8, 8)[:, :4])
     assert classifier.queries == 0
+
+
+def test_images_go_to_an_estimator_fitted_on_their_pixels() -> None:
+    classifier = fa.as_classifier(GaussianNB().fit(X, y))
+    images = classifier.predict_proba(X.reshape(-1, 8, 8))
+    assert np.array_equal(images, classifier.predict_proba(X))
 
 
 def test_forests_do_not_depend_on_their_threads_and_stay_as_they_were() -> None:

@@ -1,16 +1,15 @@
 """The demo: a small model on built-in data, assessed with everything there is."""
 
 from pathlib import Path
-from typing import Any
-
-from numpy.typing import NDArray
 
 from fireassay.assessment.context import Context
 from fireassay.assessment.parts import PARTS, settings_models
 from fireassay.assessment.running import Outcome, Say, run_parts, silent
 from fireassay.classifiers import Classifier, as_classifier
 from fireassay.core import derived_seed
+from fireassay.curation import alarm_votes
 from fireassay.data import DataSet, digits, split
+from fireassay.data.alarms import alarms
 from fireassay.engine import Executor, RunStore
 
 
@@ -18,25 +17,40 @@ def run_demo(folder: Path, *, seed: int = 0, say: Say = silent) -> Outcome:
     """Train a small network on scikit-learn's digits and assess it."""
     train, test = split(digits(), (0.6, 0.4), seed=seed)
     with RunStore(folder) as store:
-        context = Context(
-            demo_model(train, seed), test, train, seed=seed, executor=Executor(store=store)
+        executor = Executor(store=store)
+        context = Context(demo_model(train, seed), test, train, seed=seed, executor=executor)
+        report = run_parts(
+            context,
+            tuple(PARTS),
+            {name: model() for name, model in settings_models().items()},
+            instead={"curation": alarm_context(seed, executor)},
+            title="fireassay demo: digits, and alarms of a patient monitor",
+            say=say,
         )
-        settings = {name: model() for name, model in settings_models().items()}
-        report = run_parts(context, tuple(PARTS), settings, title="fireassay demo: digits", say=say)
     return Outcome(folder, report)
 
 
 def demo_model(train: DataSet, seed: int) -> Classifier:
     """A network with one hidden layer on flattened pixels."""
     from sklearn.neural_network import MLPClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer
 
     network = MLPClassifier((32,), random_state=derived_seed(seed, "demo"), max_iter=2000)
-    pipeline = make_pipeline(FunctionTransformer(flatten), network).fit(train.X, train.y)
-    return as_classifier(pipeline, bounds=(0.0, 1.0))
+    network.fit(train.X.reshape(len(train), -1), train.y)
+    return as_classifier(network, bounds=(0.0, 1.0))
 
 
-def flatten(images: NDArray[Any]) -> NDArray[Any]:
-    """Images as rows."""
-    return images.reshape(len(images), -1)
+def alarm_context(seed: int, executor: Executor) -> Context:
+    """Alarms of a simulated patient monitor, votes of clinicians' rules, and a small forest."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    learned, met = alarms(800, seed=seed), alarms(1200, seed=seed + 1)
+    forest = RandomForestClassifier(
+        50, min_samples_leaf=5, random_state=derived_seed(seed, "demo alarms")
+    ).fit(learned.features(), learned.y)
+    return Context(
+        as_classifier(forest),
+        DataSet(met.features(), met.y, name="alarms"),
+        votes=alarm_votes(met),
+        seed=seed,
+        executor=executor,
+    )

@@ -2,7 +2,7 @@
 
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,7 @@ def run_parts(
     settings: dict[str, Any],
     *,
     only: Sequence[str] | None = None,
+    instead: Mapping[str, Context] | None = None,
     title: str = "Fire assay",
     gates: dict[str, dict[str, float]] | None = None,
     say: Say = silent,
@@ -76,7 +77,8 @@ def run_parts(
 
     If the context's executor has a store, finished parts are read back instead of run again, and
     ``result.json`` and ``report.html`` are there after every part, whenever it is killed. Parts
-    outside ``only`` are not run, but stay in the report if they are done.
+    outside ``only`` are not run, but stay in the report if they are done. ``instead`` gives parts
+    a context of their own.
     """
     store: RunStore | None = context.executor.store
     done: list[Evidence] = []
@@ -85,7 +87,8 @@ def run_parts(
     report = Report([], title)
     for name in [name for name in PARTS if name in parts]:
         uses = part_module(name).USES
-        within = replace(context, results={u: results[u] for u in uses if u in results})
+        own = context if instead is None else instead.get(name, context)
+        within = replace(own, results={u: results[u] for u in uses if u in results})
         keys[name] = _part_key(name, within, settings[name], {u: keys.get(u) for u in uses})
         kept = _read_back(store, keys[name])
         if kept is None and only is not None and name not in only:

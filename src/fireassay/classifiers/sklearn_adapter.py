@@ -1,6 +1,7 @@
 """Fitted scikit-learn estimators, and libraries that follow their conventions."""
 
 import copy
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -63,13 +64,15 @@ class SklearnClassifier(BaseClassifier):
             X = X[self._columns].to_numpy()
         array = super()._features(X).astype(np.float64, copy=False)
         expected = getattr(self.estimator, "n_features_in_", None)
-        if expected is not None and (array.ndim != 2 or array.shape[1] != expected):
-            raise DataError(
-                f"The estimator takes rows of {expected} features.",
-                got=f"shape {array.shape}",
-                do="Flatten images with X.reshape(len(X), -1)." if array.ndim > 2 else None,
-            )
-        return array
+        if expected is None:
+            return array
+        if math.prod(array.shape[1:]) == expected:
+            # Images for an estimator that was fitted on their flattened pixels.
+            return array.reshape(len(array), -1)
+        raise DataError(
+            f"The estimator takes rows of {expected} features.",
+            got=f"shape {array.shape}",
+        )
 
     def _raw(self, block: NDArray[Any]) -> Any:
         with one_blas_thread():

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 # cannot run or None, cost(context, settings) -> Cost, run(context, settings) -> Result.
 PARTS: dict[str, str] = {
     "accuracy": "fireassay.assessment.parts.accuracy",
+    "curation": "fireassay.assessment.parts.curation",
     "reliability": "fireassay.assessment.parts.reliability",
 }
 
