@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from fireassay.curation.shuffle import shuffled_ranks
 
+_BLOCK_ROWS = 1 << 14
 DECIMALS = 9
 """Scores that are equal after rounding to this many decimals are tied."""
 
@@ -28,9 +29,9 @@ def adversarial_order(
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     by_level = np.argsort(small, kind="stable")
     order = np.empty_like(by_level)
-    block = 1 << 18
-    for begin in range(0, len(order), block):
-        rows = by_level[begin : begin + block]
+    # Small blocks: their temporary arrays stay far below a byte per sample.
+    for begin in range(0, len(order), _BLOCK_ROWS):
+        rows = by_level[begin : begin + _BLOCK_ROWS]
         level = small[rows].astype(np.int64)
         rank = np.arange(begin, begin + len(rows)) - starts[level]
         order[starts[level] + shuffled_ranks(rank, sizes[level], level, seed)] = rows

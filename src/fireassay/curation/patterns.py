@@ -97,7 +97,8 @@ def _by_table(votes: Any, n_classes: int, n: int, m: int, name: str) -> VotePatt
     present = np.flatnonzero(counts)
     position = np.zeros(len(counts), dtype=np.int32)
     position[present] = np.arange(len(present), dtype=np.int32)
-    np.take(position, keys, out=keys)
+    # mode="clip" writes in place; the default would hold a second copy.
+    np.take(position, keys, out=keys, mode="clip")
     return VotePatterns(key_votes(present, n_classes, m), counts[present], keys, n_classes)
 
 

@@ -248,7 +248,7 @@ def _write(
         }
         for _, block in track(votes.blocks(k, 0, n), "labelling", total=-(-n // BLOCK_ROWS)):
             pattern = lookup.find(block)
-            found = {
+            found: dict[str, NDArray[Any]] = {
                 "pattern": pattern,
                 "label": table.labels[pattern],
                 "dataset": place.next_block(pattern),
