@@ -23,11 +23,13 @@ class Run:
         self.folder = folder / "run"
         self.result = folder / "result.npz"
         self.log = folder / "log"
+        self.temporary = folder / "temporary"
         self.workers = workers
 
     def start(self, offset: float = 0.0) -> subprocess.Popen[bytes]:
         self.log.unlink(missing_ok=True)
-        environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        self.temporary.mkdir(exist_ok=True)
+        environment = os.environ | {"OMP_NUM_THREADS": "1", "TMPDIR": str(self.temporary)}
         return subprocess.Popen(
             [
                 sys.executable,
@@ -109,6 +111,8 @@ def test_kill_9_then_the_same_call_gives_the_same_bytes(tmp_path, uninterrupted,
     assert process.returncode == -signal.SIGKILL
     assert not run.result.exists()
     wait_until_empty(process.pid, 15)
+
+    assert list(run.temporary.glob("fireassay-*")) == []
 
     ran_before, done = run.ran(), run.journalled()
     # Nothing but the tasks in flight is lost: one for each worker's hands, or a batch of them.

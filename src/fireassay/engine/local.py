@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import tempfile
 import threading
 import time
@@ -88,22 +89,27 @@ def _parallel(task: Task, rows: Rows, path: str, workers: int) -> Outcomes:
 
 
 def _in_worker(task: Task, position: int, row: Any, path: str) -> Outcome:
-    _die_with(os.getppid())
+    _die_with(os.getppid(), path)
     return attempt(task, position, row, read_shared(path))
 
 
-_watched: set[int] = set()
+_watched: dict[int, str] = {}
 
 
-def _die_with(parent: int) -> None:
-    """End this worker when its driver is gone, killed or not: no orphan keeps a core busy."""
-    if parent in _watched:
+def _die_with(parent: int, path: str) -> None:
+    """End this worker when its driver is gone, killed or not: no orphan keeps a core busy.
+
+    What the driver wrote for its workers goes, too: a killed driver cannot remove it.
+    """
+    already = parent in _watched
+    _watched[parent] = path
+    if already:
         return
-    _watched.add(parent)
 
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(1.0)
+        shutil.rmtree(Path(_watched[parent]).parent, ignore_errors=True)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True, name="fireassay-parent-watch").start()
