@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 
 import fireassay as fa
 
-REPEATS = 41
+REPEATS = 101
 
 
 def compare(bare: Callable[[], Any], wrapped: Callable[[], Any]) -> dict[str, float]:
