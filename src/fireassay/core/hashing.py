@@ -2,12 +2,12 @@
 
 import dataclasses
 import hashlib
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy.sparse
 
 from fireassay.core.errors import DataError
 
@@ -47,7 +47,7 @@ def _feed(digest: Any, value: Any) -> None:
             _feed(digest, value[column].to_numpy())
     elif isinstance(value, pd.Series | pd.Index):
         _feed(digest, value.to_numpy())
-    elif scipy.sparse.issparse(value):
+    elif _is_sparse(value):
         _feed_sparse(digest, value)
     elif isinstance(value, list | tuple):
         _tag(digest, "list", str(len(value)))
@@ -73,6 +73,12 @@ def _feed(digest: Any, value: Any) -> None:
             got=type(value).__name__,
             do="Give the object an attribute 'sha256' that identifies its content.",
         )
+
+
+def _is_sparse(value: Any) -> bool:
+    # Whoever made a sparse matrix has imported scipy.sparse; nobody else should pay for it.
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(value))
 
 
 def _feed_sparse(digest: Any, value: Any) -> None:
