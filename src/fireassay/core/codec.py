@@ -82,7 +82,7 @@ def load(path: str | Path) -> Any:
 
 
 def to_bytes(value: Any) -> bytes:
-    """A value as the bytes of an npz archive; equal values give equal bytes (order of keys counts)."""
+    """A value as bytes of an npz archive; equal values, order of keys included, equal bytes."""
     tree, arrays = encode(value)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
