@@ -4,16 +4,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core import strict_json
 from fireassay.core.extras import is_installed
 from fireassay.core.validation import check_labels
+from fireassay.data.csv_file import write_csv
 
 if TYPE_CHECKING:
     from fireassay.curation.result import Curation
-
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def export(result: "Curation", folder: str | Path, ids: Any = None) -> list[Path]:
@@ -44,8 +42,7 @@ def export(result: "Curation", folder: str | Path, ids: Any = None) -> list[Path
         path.write_text("".join(f"{row}\n" for row in rows.tolist()))
         written.append(path)
     csv = target / "samples.csv"
-    _spreadsheet_safe(table).to_csv(csv, index=False)
-    written.append(csv)
+    written.append(write_csv(table, csv))
     if is_installed("pyarrow"):
         parquet = target / "samples.parquet"
         table.to_parquet(parquet, index=False)
@@ -64,10 +61,3 @@ def _summary(result: "Curation") -> dict[str, Any]:
         "kept_lfs": [result.lf_names[i] for i in result.kept_lfs],
         "warnings": list(result.warnings),
     }
-
-
-def _spreadsheet_safe(table: pd.DataFrame) -> pd.DataFrame:
-    if "id" not in table or table["id"].dtype.kind in "iufb":
-        return table
-    safe = [f"'{name}" if str(name).startswith(_FORMULA_STARTS) else name for name in table["id"]]
-    return table.assign(id=safe)

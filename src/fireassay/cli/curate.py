@@ -1,0 +1,173 @@
+"""``fireassay curate``: which field samples are hard, from votes alone."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fireassay.cli.console import emit, emit_json, say
+from fireassay.cli.options import Json, Output, Quiet, Seed, Workers
+
+if TYPE_CHECKING:
+    from fireassay.curation import Curation
+
+
+def curate(
+    votes: Annotated[
+        Path, typer.Argument(help="Votes: .npy, .npz, .csv or .parquet; -1 abstains, 0, 1, … vote.")
+    ],
+    labels: Annotated[
+        Path | None, typer.Option("--labels", help="True class per sample, if known.")
+    ] = None,
+    audit: Annotated[
+        Path | None, typer.Option("--audit", help="CSV with the columns row,label: a few labels.")
+    ] = None,
+    audit_rows: Annotated[
+        int, typer.Option("--audit-rows", min=0, help="Print this many samples worth labelling.")
+    ] = 0,
+    predictions: Annotated[
+        Path | None, typer.Option("--predictions", help="A classifier's class per sample.")
+    ] = None,
+    groups: Annotated[
+        Path | None, typer.Option("--groups", help="Patient or device per sample.")
+    ] = None,
+    by: Annotated[
+        Path | None, typer.Option("--by", help="Subgroup per sample, for the classifier.")
+    ] = None,
+    fit_votes: Annotated[
+        Path | None, typer.Option("--fit-votes", help="More votes to learn from.")
+    ] = None,
+    classes: Annotated[int, typer.Option("--classes", min=2, help="Number of classes.")] = 2,
+    labeler: Annotated[
+        str,
+        typer.Option("--labeler", help="majority, snorkel, dawid-skene, one-coin or triplet."),
+    ] = "majority",
+    prune: Annotated[
+        float,
+        typer.Option("--prune", min=0, max=1, help="Correlation that means dependent; 1: none."),
+    ] = 0.5,
+    order_by: Annotated[
+        str, typer.Option("--order-by", help="lower_bound or confidence.")
+    ] = "lower_bound",
+    interval: Annotated[
+        str, typer.Option("--interval", help="posterior, or paper as its authors coded it.")
+    ] = "posterior",
+    alpha: Annotated[float, typer.Option("--alpha", help="1 - confidence of the interval.")] = 0.05,
+    sets: Annotated[int, typer.Option("--sets", min=1, help="Number of datasets.")] = 10,
+    default_class: Annotated[
+        int, typer.Option("--default-class", min=0, help="Label where votes are tied or missing.")
+    ] = 0,
+    keep_silent: Annotated[
+        bool, typer.Option("--keep-silent", help="Keep labelling functions that never vote.")
+    ] = False,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Also print the paper's four approaches (Table III).")
+    ] = False,
+    stability: Annotated[
+        bool, typer.Option("--stability", help="Also try other label models and seeds.")
+    ] = False,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Bounded memory: results go to --output, not to RAM.")
+    ] = False,
+    workers: Workers = 1,
+    output: Output = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Label samples from weak votes, order them from safe to adversarial, check the order.
+
+    Example: fireassay curate votes.npy --labels y.npy --labeler snorkel --output datasets
+    """
+    from fireassay import curation
+    from fireassay.core.errors import ParameterError
+    from fireassay.curation.files import read_audit, read_column, read_votes
+
+    settings: dict[str, Any] = {
+        "labeler": labeler, "prune": None if prune >= 1 else prune, "order_by": order_by,
+        "interval": interval, "alpha": alpha, "n_sets": sets, "default_class": default_class,
+        "drop_silent": not keep_silent, "seed": seed,
+    }  # fmt: skip
+    if stream:
+        if output is None:
+            raise ParameterError("--stream needs a folder for the results.", do="Pass --output.")
+        _stream(votes, output, classes, labels, workers, settings, as_json=as_json, quiet=quiet)
+        return
+    table = read_votes(votes)
+    more = None if fit_votes is None else read_votes(fit_votes)
+    result = curation.curate(table, classes, more, **settings)
+    groups_of = None if groups is None else read_column(groups, "group")
+    parts: dict[str, Any] = {}
+    if labels is not None:
+        parts["trend"] = result.validate(read_column(labels, "label"), groups=groups_of)
+    if audit is not None:
+        parts["audit"] = result.audit(*read_audit(audit))
+    if stability:
+        truth = None if labels is None else read_column(labels, "label")
+        parts["stability"] = result.stability(truth, groups=groups_of)
+    if predictions is not None:
+        answers = read_column(predictions, "prediction")
+        parts["bounds"] = result.bounds(answers)
+        parts["robustness"] = result.robustness(
+            answers,
+            None if by is None else read_column(by, "subgroup"),
+            validity=parts.get("trend") or parts.get("audit") or parts["bounds"],
+            groups=groups_of,
+        )
+    answer = result.answer(**parts)
+    if output is not None:
+        result.export(output)
+        answer.save(output / "curation.result")
+    emit(answer.evidence(), as_json=as_json, quiet=quiet)
+    if as_json or quiet:
+        return
+    _print_more(result, output)
+    if compare:
+        if labels is None:
+            raise ParameterError("--compare needs true labels.", do="Pass --labels.")
+        shared = {k: settings[k] for k in ("alpha", "n_sets", "default_class", "seed")}
+        table_3 = curation.compare_approaches(
+            table, read_column(labels, "label"), classes, more, case=votes.stem, groups=groups_of,
+            interval=interval, drop_silent=not keep_silent, **shared,
+        )  # fmt: skip
+        say()
+        say(str(table_3))
+    if audit_rows:
+        say()
+        say("row,label")
+        for row in result.audit_rows(audit_rows):
+            say(f"{row},")
+
+
+def _print_more(result: "Curation", output: Path | None) -> None:
+    say()
+    say("Labelling functions")
+    shown = result.lf_analysis()[["name", "coverage", "conflict", "kept", "reason"]]
+    for line in shown.to_string(index=False, float_format="{:.3f}".format).splitlines():
+        say(f"  {line}")
+    sizes = ", ".join(str(size) for size in result.sizes)
+    say(f"Datasets: {sizes} samples" + ("" if output is None else f"; written to {output}"))
+
+
+def _stream(
+    votes: Path, output: Path, classes: int, labels: Path | None, workers: int,
+    settings: dict[str, Any], *, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    from fireassay import curation
+
+    result = curation.curate_stream(votes, output, classes, workers=workers, **settings)
+    trend = None if labels is None else result.validate(labels)
+    if as_json:
+        summary: dict[str, Any] = {
+            "samples": result.n, "sizes": result.sizes.tolist(),
+            "kept_lfs": result.kept_lfs.tolist(), "warnings": list(result.warnings),
+        }  # fmt: skip
+        if trend is not None:
+            summary["validation"] = trend.evidence().to_dict()
+        emit_json(summary)
+        return
+    say(f"curation: {result.n} samples in {len(result.sizes)} datasets, in {output}", quiet=quiet)
+    for warning in result.warnings:
+        say(f"  Note: {warning}", quiet=quiet)
+    if trend is not None:
+        say(f"  {trend.in_words()}", quiet=quiet)

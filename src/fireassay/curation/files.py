@@ -1,0 +1,110 @@
+"""Votes and columns from files the command line is given."""
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fireassay.core.errors import DataError
+from fireassay.core.extras import require
+from fireassay.data.csv_file import read_csv
+from fireassay.data.limits import MAX_BYTES, check_declared_size
+
+
+def read_votes(path: Path) -> Any:
+    """Votes from .npy, .npz (its array "votes", or its only one), .csv or .parquet.
+
+    Tables give the names of the labelling functions; arrays do not.
+    """
+    if path.suffix in (".csv", ".parquet"):
+        table = _read_table(path)
+        text = [str(name) for name in table.columns if table[name].dtype.kind not in "iufb"]
+        if text:
+            raise DataError(
+                f"{path.name} must have one column of whole numbers per labelling function.",
+                got=f"text in {', '.join(text[:5])}",
+                do="Leave identifiers and labels out of the file of votes.",
+            )
+        return table
+    return _read_array(path, "votes")
+
+
+def read_column(path: Path, name: str) -> NDArray[Any]:
+    """One value per sample from .npy, .npz, .csv or .parquet (one column, or ``name``)."""
+    if path.suffix in (".csv", ".parquet"):
+        table = _read_table(path)
+        if name in table.columns:
+            return table[name].to_numpy()
+        if table.shape[1] != 1:
+            raise DataError(
+                f"{path.name} must have a column '{name}', or only one column.",
+                got=", ".join(map(str, table.columns[:8])),
+            )
+        return table.iloc[:, 0].to_numpy()
+    return _read_array(path, name)
+
+
+def read_audit(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Audited rows and their labels from a table with the columns ``row`` and ``label``."""
+    table = _read_table(path)
+    if not {"row", "label"} <= set(table.columns):
+        raise DataError(
+            f"{path.name} must have the columns row and label.",
+            got=", ".join(map(str, table.columns[:8])),
+        )
+    labelled = table.dropna(subset=["label"])
+    return labelled["row"].to_numpy(), labelled["label"].to_numpy()
+
+
+def _read_table(path: Path) -> pd.DataFrame:
+    _check_there(path)
+    try:
+        if path.suffix == ".parquet":
+            require("pyarrow", "tables", "Reading Parquet files")
+            return pd.read_parquet(path)
+        return read_csv(path)
+    except DataError:
+        raise
+    except (ValueError, OSError) as damaged:
+        raise DataError(f"Expected {path.name} to be a table.", got=str(damaged)) from damaged
+
+
+def _read_array(path: Path, name: str) -> NDArray[Any]:
+    _check_there(path)
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as members:
+            check_declared_size(sum(i.file_size for i in members.infolist()), MAX_BYTES, path)
+    try:
+        found = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, OSError) as damaged:
+        raise DataError(
+            f"Expected {path.name} to be an .npy or .npz file without objects.", got=str(damaged)
+        ) from damaged
+    if isinstance(found, np.ndarray):
+        return found
+    with found as archive:
+        chosen = name if name in archive.files else (archive.files or [""])[0]
+        if name not in archive.files and len(archive.files) != 1:
+            raise DataError(
+                f"{path.name} must hold an array '{name}', or only one array.",
+                got=", ".join(archive.files[:8]) or "none",
+            )
+        try:
+            array: NDArray[Any] = archive[chosen]
+        except ValueError as objects:
+            raise DataError(
+                f"The array '{chosen}' in {path.name} must hold numbers.", got=str(objects)
+            ) from objects
+    return array
+
+
+def _check_there(path: Path) -> None:
+    if not path.is_file():
+        raise DataError("Expected a file.", got=f"no file at {path}")
+    if path.suffix not in (".npy", ".npz", ".csv", ".parquet"):
+        raise DataError(
+            "Expected an .npy, .npz, .csv or .parquet file.", got=path.suffix or path.name
+        )

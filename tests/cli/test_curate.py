@@ -1,0 +1,103 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from fireassay import curation
+from fireassay.cli.curate import curate
+from fireassay.core import DataError, ParameterError
+from fireassay.curation.answer import Answer
+
+app = typer.Typer(pretty_exceptions_enable=False)
+app.command()(curate)
+runner = CliRunner()
+
+
+def call(*arguments):
+    found = runner.invoke(app, [str(argument) for argument in arguments])
+    if found.exception is not None and not isinstance(found.exception, SystemExit):
+        raise found.exception
+    return found
+
+
+@pytest.fixture
+def files(tmp_path):
+    votes, y = curation.simulate_votes([0.7] * 6, 0.7, 300, seed=0)
+    np.save(tmp_path / "votes.npy", votes)
+    np.save(tmp_path / "y.npy", y)
+    pd.DataFrame(votes, columns=[f"rule {i}" for i in range(6)]).to_csv(
+        tmp_path / "votes.csv", index=False
+    )
+    return tmp_path
+
+
+def test_votes_alone(files):
+    found = call(files / "votes.npy")
+    assert found.exit_code == 0
+    assert "not shown to be adversarial" in found.stdout
+    assert "Datasets: 30, 60, 90" in found.stdout
+
+
+def test_csv_gives_names_and_labels_give_a_verdict(files):
+    found = call(files / "votes.csv", "--labels", files / "y.npy", "--compare", "--prune", 1)
+    assert "rule 3" in found.stdout
+    assert "order_auc" in found.stdout
+    assert "Our Approach" in found.stdout
+
+
+def test_json_is_strict_and_exports_are_readable(files):
+    out = files / "out"
+    found = call(files / "votes.npy", "--labels", files / "y.npy", "--json", "--output", out)
+    evidence = json.loads(found.stdout)
+    assert evidence["question"] == "curation"
+    assert evidence["estimates"]["order_auc"]["n"] == 300
+    rows = np.loadtxt(out / "D_03.txt", dtype=int)
+    table = pd.read_csv(out / "samples.csv")
+    assert len(rows) == 90
+    assert (table.loc[rows, "dataset"] <= 3).all()
+    assert isinstance(Answer.load(out / "curation.result"), Answer)
+
+
+def test_audit_round_trip(files):
+    listed = call(files / "votes.npy", "--audit-rows", 40).stdout
+    rows = [int(line.rstrip(",")) for line in listed[listed.index("row,label") :].split()[1:]]
+    assert len(rows) == 40
+    y = np.load(files / "y.npy")
+    pd.DataFrame({"row": rows, "label": y[rows]}).to_csv(files / "audit.csv", index=False)
+    found = call(files / "votes.npy", "--audit", files / "audit.csv")
+    assert "audit_auc" in found.stdout
+
+
+def test_classifier_without_labels_is_not_judged(files):
+    np.save(files / "p.npy", np.load(files / "y.npy"))
+    found = call(files / "votes.npy", "--predictions", files / "p.npy")
+    assert "Classifier: not enough evidence" in found.stdout
+    assert "classifier_accuracy_upper" in found.stdout
+
+
+def test_stream_writes_and_validates(files):
+    out = files / "stream"
+    found = call(
+        files / "votes.npy", "--stream", "--output", out, "--labels", files / "y.npy", "--json"
+    )
+    summary = json.loads(found.stdout)
+    assert summary["samples"] == 300
+    assert np.load(out / "dataset.npy").max() == 10
+
+
+def test_mistakes_are_named(files):
+    with pytest.raises(DataError, match="no file"):
+        call(files / "none.npy")
+    with pytest.raises(ParameterError, match="labeler"):
+        call(files / "votes.npy", "--labeler", "magic")
+    with pytest.raises(ParameterError, match="--output"):
+        call(files / "votes.npy", "--stream")
+    (files / "bad.csv").write_text("a,b\n1,x\n")
+    with pytest.raises(DataError, match="text in b"):
+        call(files / "bad.csv")
+    np.save(files / "objects.npy", np.array([object()]), allow_pickle=True)
+    with pytest.raises(DataError, match="without objects"):
+        call(files / "objects.npy")
