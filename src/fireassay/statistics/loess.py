@@ -30,6 +30,7 @@ class Loess:
         return np.asarray(np.interp(np.asarray(x, dtype=np.float64), self.anchors, self.values))
 
     def __call__(self, x: ArrayLike) -> Vector:
+        """The curve at new points."""
         return self.predict(x)
 
 

@@ -1,0 +1,113 @@
+"""Adversarial distance: is a prediction easier to overturn than others of the same confidence?"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay import attacks
+from fireassay.classifiers import as_classifier
+from fireassay.core.errors import DataError
+from fireassay.core.validation import check_lengths
+from fireassay.statistics.loess import loess
+
+
+def adversarial_distance(
+    *, log_mae: ArrayLike, confidence: ArrayLike, span: float = 0.1, iterations: int = 3
+) -> NDArray[np.float64]:
+    """How much smaller or larger a perturbation is than usual at this confidence; low = suspicious.
+
+    Parameters
+    ----------
+    log_mae
+        Logarithm of the mean absolute perturbation that changes the prediction; inf where none was
+        found.
+    confidence
+        (Calibrated) confidence of each prediction.
+    span, iterations
+        Of the LOESS curve of ``log_mae`` on ``confidence``.
+
+    Returns
+    -------
+    array of shape (n,)
+        ``log_mae`` minus the curve; inf where no perturbation was found, so that those come last.
+
+    Notes
+    -----
+    Bennette, Maurer and Sisti 2021, Eq. 5, on the logarithm, as in their Figure 1.
+    """
+    logs = np.asarray(log_mae, dtype=np.float64).ravel()
+    stated = np.asarray(confidence, dtype=np.float64).ravel()
+    check_lengths(log_mae=len(logs), confidence=len(stated))
+    if np.isnan(logs).any() or np.isneginf(logs).any():
+        raise DataError(
+            "log_mae must be numbers, or +inf where no perturbation was found.",
+            got="NaN or -inf (a perturbation of length 0)",
+            do="Attack away from the predicted class: then no distance is 0.",
+        )
+    found = np.isfinite(logs)
+    scores = np.full(len(logs), np.inf)
+    if found.sum() < 3:
+        raise DataError(
+            "At least 3 predictions must have been overturned to compare distances.",
+            got=f"{int(found.sum())} of {len(logs)}",
+            do="Raise max_queries, or give a pool to start from.",
+        )
+    curve = loess(stated[found], logs[found], span=span, iterations=iterations)
+    scores[found] = logs[found] - curve.predict(stated[found])
+    return scores
+
+
+def log_mae(X: ArrayLike, adversarial: ArrayLike, bounds: tuple[float, float]) -> Any:
+    """Logarithm of the mean absolute difference of each pair, as a share of the input range."""
+    before = np.asarray(X, dtype=np.float64)
+    difference = np.abs(np.asarray(adversarial, dtype=np.float64) - before)
+    mean = difference.reshape(len(before), -1).mean(axis=1) / (bounds[1] - bounds[0])
+    with np.errstate(divide="ignore"):
+        return np.log(mean)
+
+
+def measure_log_mae(
+    model: Any,
+    X: ArrayLike,
+    attack: str = "hopskipjump",
+    max_queries: int = 500,
+    seed: int = 0,
+    **parameters: Any,
+) -> NDArray[np.float64]:
+    """Attack each row away from its predicted class and measure the perturbation; inf: none found.
+
+    ``parameters`` go to the attack, ``pool`` and ``subspace`` for example.
+    """
+    classifier = as_classifier(model)
+    out = attacks.make(attack, max_queries=max_queries, seed=seed, **parameters)(classifier, X)
+    bounds = classifier.bounds or (float(np.min(X)), float(np.max(X)))
+    found = np.full(len(out.distance), np.inf)
+    ok = out.status == "found"
+    found[ok] = log_mae(np.asarray(X)[ok], out.adversarial[ok], bounds)
+    return found
+
+
+def measure_adversarial_distance(
+    model: Any,
+    X: ArrayLike,
+    attack: str = "hopskipjump",
+    max_queries: int = 500,
+    seed: int = 0,
+    *,
+    span: float = 0.1,
+    **parameters: Any,
+) -> NDArray[np.float64]:
+    """Attack first, then compare each distance with those of similar confidence.
+
+    Calibrate the model first (`calibrate`): the curve is drawn over its confidence.
+
+    Returns
+    -------
+    array of shape (n,)
+        See `adversarial_distance`; costs up to ``max_queries`` + 1 queries per row.
+    """
+    classifier = as_classifier(model)
+    logs = measure_log_mae(classifier, X, attack, max_queries, seed, **parameters)
+    confidence = classifier.predict_proba(X).max(axis=1)
+    return adversarial_distance(log_mae=logs, confidence=confidence, span=span)

@@ -1,0 +1,44 @@
+"""Calibration first: an overconfident model makes every discovery ratio large."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fireassay.classifiers import as_classifier
+from fireassay.classifiers.temperature import TemperatureScaled
+from fireassay.classifiers.temperature import calibrate as fit
+from fireassay.core.errors import NotEnoughEvidenceError
+from fireassay.core.validation import check_class_indices
+from fireassay.statistics import ReliabilityCurve, reliability_curve
+
+
+def calibrate(model: Any, X_val: ArrayLike, y_val: ArrayLike) -> TemperatureScaled:
+    """A classifier with the same decisions and calibrated confidences (one temperature).
+
+    Parameters
+    ----------
+    model
+        A classifier, or anything `as_classifier` makes one of.
+    X_val, y_val
+        Labelled rows that neither trained the model nor will be searched.
+    """
+    return fit(model, X_val, y_val)
+
+
+def class_reliability(
+    model: Any, X: ArrayLike, y: ArrayLike, critical_class: Any = None, n_bins: int = 15
+) -> ReliabilityCurve:
+    """Accuracy against confidence among the rows predicted as one class (None: all classes)."""
+    classifier = as_classifier(model)
+    probabilities = classifier.predict_proba(X)
+    labels = check_class_indices(y, classifier.classes, n=len(probabilities))
+    if critical_class is not None:
+        index = tuple(classifier.classes).index(critical_class)
+        chosen = np.flatnonzero(probabilities.argmax(axis=1) == index)
+        if not len(chosen):
+            raise NotEnoughEvidenceError(
+                f"No row is predicted as {critical_class!r}.", got=f"{len(labels)} rows"
+            )
+        probabilities, labels = probabilities[chosen], labels[chosen]
+    return reliability_curve(probabilities, labels, n_bins)

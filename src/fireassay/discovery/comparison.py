@@ -1,0 +1,339 @@
+"""Which search works on this model and these data? Many searches over many random subsets."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.classifiers import as_classifier
+from fireassay.core.errors import ParameterError
+from fireassay.core.estimate import Estimate
+from fireassay.core.evidence import Claim, Evidence, Provenance, Table
+from fireassay.core.hashing import sha256
+from fireassay.core.pictures import picture
+from fireassay.core.result import Result
+from fireassay.core.seeds import check_seed, derived_seed, generator
+from fireassay.core.validation import check_class_indices, check_features, check_integer
+from fireassay.discovery.adversarial_distance import adversarial_distance, measure_log_mae
+from fireassay.discovery.candidates import Candidates
+from fireassay.discovery.matched_random import MatchedRandom, matched_random_test
+from fireassay.discovery.registry import NEED_SCORES, SEARCHES, strategy_class
+from fireassay.discovery.search import critical_rows
+from fireassay.discovery.space import COVER_WIDTH, principal_components
+from fireassay.engine import Executor, RunStore
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+_MEASURES = ("sdr", "errors", "spread", "utility")
+_QUANTILES = (0.025, 0.975)
+# "score" is the same order as adversarial distance unless another score is given.
+_ALL = tuple(name for name in SEARCHES if name != "score")
+_SUBSET_SHARE = 0.8
+_BAND = (
+    "Subsets overlap: the band over subsets shows how much a search varies, it is not a confidence "
+    "interval for other models or data."
+)
+
+
+@dataclass(frozen=True)
+class Comparison(Result):
+    """Curves of every search over random subsets of the candidates.
+
+    Attributes
+    ----------
+    sdr, errors, spread, utility, queried_confidence
+        Shape (replications, searches, budget): the value after each label.
+    one_shot
+        For each search, run once on all candidates: its errors against random draws of the same
+        confidence, tested exactly.
+    """
+
+    searches: tuple[str, ...]
+    budget: int
+    subset: int
+    population: int
+    population_error_rate: float
+    population_expected_rate: float
+    sdr: NDArray[np.float64]
+    errors: NDArray[np.float64]
+    spread: NDArray[np.float64]
+    utility: NDArray[np.float64]
+    queried_confidence: NDArray[np.float64]
+    one_shot: tuple[MatchedRandom, ...]
+    seed: int
+    model_sha256: str
+    data_sha256: str
+    queries: int
+
+    def frame(self) -> "pd.DataFrame":
+        """One row per search: means at the full budget, spread over subsets, one-shot test."""
+        import pandas as pd
+
+        table = pd.DataFrame({"search": list(self.searches)})
+        for measure in _MEASURES:
+            final = getattr(self, measure)[:, :, -1]
+            table[measure] = final.mean(axis=0)
+            if measure == "sdr":
+                table["sdr_low"], table["sdr_high"] = np.quantile(final, _QUANTILES, axis=0)
+        table["one_shot_sdr"] = [m.sdr for m in self.one_shot]
+        table["matched_random_sdr"] = [m.sdr_random for m in self.one_shot]
+        table["one_shot_p"] = [m.p_value for m in self.one_shot]
+        return table.set_index("search")
+
+    def figures(self) -> "dict[str, Figure]":
+        """Mean curves of each measure with the middle 95 % of the subsets."""
+        from matplotlib.figure import Figure
+
+        labels = {
+            "sdr": "errors found / expected",
+            "errors": "errors found",
+            "spread": "spread (lower is better)",
+            "utility": "Bansal-Weld utility",
+        }
+        figures = {}
+        steps = np.arange(1, self.budget + 1)
+        for measure in _MEASURES:
+            figure = Figure(figsize=(6, 4), layout="constrained")
+            axes = figure.subplots()
+            values = getattr(self, measure)
+            for i, name in enumerate(self.searches):
+                (line,) = axes.plot(steps, values[:, i].mean(axis=0), label=name)
+                low, high = np.quantile(values[:, i], _QUANTILES, axis=0)
+                axes.fill_between(steps, low, high, color=line.get_color(), alpha=0.07)
+            if measure == "sdr":
+                axes.axhline(1.0, color="black", linewidth=0.8, linestyle=":")
+                settled = values[:, :, self.budget // 5 :].mean(axis=0)
+                axes.set_ylim(0, 1.5 * max(1.5, float(settled.max())))
+            axes.set(xlabel="labels", ylabel=labels[measure])
+            axes.legend(frameon=False, fontsize=7)
+            figures[measure] = figure
+        figure = Figure(figsize=(6, 4), layout="constrained")
+        axes = figure.subplots()
+        groups = [self.queried_confidence[:, i].ravel() for i in range(len(self.searches))]
+        axes.boxplot(groups, orientation="horizontal", showfliers=False)
+        axes.set_yticks(range(1, len(groups) + 1), labels=list(self.searches))
+        axes.set(xlabel="confidence of the queried rows")
+        figures["confidence"] = figure
+        return figures
+
+    def evidence(self) -> Evidence:
+        """Which search beat random rows of the same confidence here."""
+        table = self.frame()
+        estimates = {}
+        for i, name in enumerate(self.searches):
+            final = self.sdr[:, i, -1]
+            low, high = np.quantile(final, _QUANTILES)
+            mean = float(final.mean())
+            estimates[f"sdr_{name}"] = Estimate(
+                mean, min(low, mean), max(high, mean), 0.95, self.budget,
+                f"mean and middle 95 % of {len(final)} random subsets",
+            )  # fmt: skip
+        level = 0.05 / len(self.searches)
+        tested = list(zip(self.searches, self.one_shot, strict=True))
+        skilled = ", ".join(name for name, test in tested if test.p_value < level)
+        best = str(table["sdr"].idxmax())
+        headline = (
+            f"Largest mean ratio: {best} ({float(table['sdr'].max()):.2f}); better than random rows"
+            f" of the same confidence (Bonferroni 5 %): {skilled or 'no search'}."
+        )
+        return Evidence(
+            "discovery",
+            headline=headline,
+            claims=tuple(
+                Claim(f"{name} beats matched random rows (p = {m.p_value:.3g}).", m.p_value < 0.05)
+                for name, m in zip(self.searches, self.one_shot, strict=True)
+            ),
+            estimates=estimates,
+            tables={"searches": Table.from_frame(table, "Means at the full budget")},
+            figures={k: picture(f, k, f"{k} of each search") for k, f in self.figures().items()},
+            limits=(
+                _BAND,
+                "A search that wins here need not win on another model.",
+            ),
+            provenance=Provenance(self.seed, self.model_sha256, self.data_sha256, self.queries),
+        )
+
+
+def compare(
+    model: Any,
+    X: ArrayLike,
+    y: ArrayLike,
+    searches: str | Sequence[str] = "all",
+    budget: int = 50,
+    subset: int = 2000,
+    replications: int = 100,
+    workers: int = 2,
+    seed: int = 0,
+    *,
+    critical_class: Any = None,
+    threshold: float = 0.65,
+    log_mae: ArrayLike | None = None,
+    scores: ArrayLike | None = None,
+    features: ArrayLike | None = None,
+    attack: str = "hopskipjump",
+    max_queries: int = 500,
+    attack_parameters: dict[str, Any] | None = None,
+    cluster: Any = None,
+    store: RunStore | None = None,
+    progress: Any = None,
+) -> Comparison:
+    """Run searches against known labels, over random subsets of the candidates.
+
+    Parameters
+    ----------
+    model, X, y
+        A calibrated model and labelled rows.
+    searches
+        ``"all"`` or names of `search_names`.
+    budget, subset, replications
+        Labels per search, candidates per replication (at most 80 % of all), number of subsets.
+    log_mae
+        Logarithms of the perturbations of every row of X (see `measure_log_mae`), if known; the
+        curve over confidence is fitted anew in every subset. Otherwise they are measured.
+    scores
+        Ready scores (low = suspicious) instead.
+    workers, cluster, store, progress
+        Where it runs, and a journal to go on after an interruption; no result depends on them.
+    """
+    names = _ALL if isinstance(searches, str) and searches == "all" else tuple(
+        [searches] if isinstance(searches, str) else searches
+    )  # fmt: skip
+    for name in names:
+        strategy_class(name)
+    if not names:
+        raise ParameterError("At least one search must be compared.", got="none")
+    check_seed(seed)
+    classifier = as_classifier(model)
+    inputs = check_features(X)
+    before = classifier.queries
+    probabilities = classifier.predict_proba(inputs)
+    labels = check_class_indices(y, classifier.classes, n=len(inputs))
+    rows = critical_rows(probabilities, tuple(classifier.classes), critical_class, threshold)
+    wrong = probabilities[rows].argmax(axis=1) != labels[rows]
+    known = None if scores is None else np.asarray(scores, dtype=np.float64)[rows]
+    logs = None if log_mae is None else np.asarray(log_mae, dtype=np.float64)[rows]
+    if known is None and logs is None and set(names) & set(NEED_SCORES):
+        logs = measure_log_mae(
+            classifier, inputs[rows], attack, max_queries, seed, **(attack_parameters or {})
+        )
+    space = principal_components(inputs[rows]) if features is None else (
+        np.asarray(features, dtype=np.float64)[rows].reshape(len(rows), -1)
+    )  # fmt: skip
+    size = max(1, min(check_integer(subset, "subset", low=1), int(_SUBSET_SHARE * len(rows))))
+    limit = min(check_integer(budget, "budget", low=1), size)
+    shared = {
+        "confidence": probabilities[rows].max(axis=1),
+        "wrong": wrong,
+        "features": space,
+        "logs": logs,
+        "scores": known,
+        "names": list(names),
+        "budget": limit,
+        "seed": seed,
+    }
+    tasks = [
+        {"replication": i, "size": size}
+        for i in range(check_integer(replications, "replications", low=1))
+    ]
+    executor = Executor(workers=workers, cluster=cluster, store=store, progress=progress)
+    parts = executor.map(
+        replicate, [*tasks, {"replication": -1, "size": len(rows)}], shared, name="searches"
+    )
+    whole = parts.pop()
+    stacked = {key: np.stack([part[key] for part in parts]) for key in (*_MEASURES, "confidence")}
+    return Comparison(
+        searches=names,
+        budget=limit,
+        subset=size,
+        population=len(rows),
+        population_error_rate=float(wrong.mean()),
+        population_expected_rate=float((1 - shared["confidence"]).mean()),
+        sdr=stacked["sdr"],
+        errors=stacked["errors"],
+        spread=stacked["spread"],
+        utility=stacked["utility"],
+        queried_confidence=stacked["confidence"],
+        one_shot=tuple(
+            matched_random_test(shared["confidence"], wrong, queried)
+            for queried in whole["queried"]
+        ),
+        seed=seed,
+        model_sha256=classifier.sha256,
+        data_sha256=sha256(inputs, labels),
+        queries=classifier.queries - before,
+    )
+
+
+def replicate(
+    row: dict[str, int],
+    confidence: NDArray[np.float64],
+    wrong: NDArray[np.bool_],
+    features: NDArray[np.float64],
+    logs: NDArray[np.float64] | None,
+    scores: NDArray[np.float64] | None,
+    names: list[str],
+    budget: int,
+    seed: int,
+) -> dict[str, NDArray[Any]]:
+    """All searches on one random subset (or, for replication −1, on all candidates)."""
+    number = row["replication"]
+    chosen = np.arange(len(confidence))
+    if number >= 0:
+        rng = generator(seed, "compare", "subset", number)
+        chosen = np.sort(rng.choice(len(confidence), size=row["size"], replace=False))
+    stated, flags = confidence[chosen], wrong[chosen]
+    ranked = None if scores is None else scores[chosen]
+    if ranked is None and logs is not None:
+        ranked = adversarial_distance(log_mae=logs[chosen], confidence=stated)
+    candidates = Candidates(
+        stated, features[chosen], ranked, derived_seed(seed, "compare", "clusters", number)
+    )
+    curves: dict[str, list[NDArray[Any]]] = {}
+    for name in names:
+        queried = _run(name, candidates, flags, budget, seed, number)
+        for key, curve in _curves(candidates, flags, queried).items():
+            curves.setdefault(key, []).append(curve)
+        curves.setdefault("queried", []).append(chosen[queried])
+    return {key: np.stack(values) for key, values in curves.items()}
+
+
+def _run(
+    name: str,
+    candidates: Candidates,
+    wrong: NDArray[np.bool_],
+    budget: int,
+    seed: int,
+    number: int,
+) -> NDArray[np.int64]:
+    strategy = strategy_class(name)(candidates)
+    free = np.arange(len(candidates))
+    queried = np.empty(budget, dtype=np.int64)
+    rng = generator(seed, "compare", name, number)
+    for step in range(budget):
+        row = strategy.choose(free, rng).row
+        strategy.learn(row, bool(wrong[row]))
+        queried[step] = row
+        free = free[free != row]
+    return queried
+
+
+def _curves(
+    candidates: Candidates, wrong: NDArray[np.bool_], queried: NDArray[np.int64]
+) -> dict[str, NDArray[np.float64]]:
+    distances = candidates.space.distances(queried)
+    nearest = np.minimum.accumulate(distances, axis=0)
+    covers = np.exp(-np.square(distances) / COVER_WIDTH) * wrong[queried][:, None]
+    covered = np.maximum.accumulate(covers, axis=0)
+    errors = np.cumsum(wrong[queried]).astype(np.float64)
+    expected = np.maximum(np.cumsum(1 - candidates.confidence[queried]), 1e-12)
+    return {
+        "errors": errors,
+        "sdr": errors / expected,
+        "spread": nearest.mean(axis=1),
+        "utility": covered @ candidates.confidence,
+        "confidence": candidates.confidence[queried],
+    }

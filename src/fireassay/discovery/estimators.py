@@ -1,0 +1,223 @@
+"""Error rates from labels that were not drawn uniformly: unbiased, with intervals that hold."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from fireassay.core.errors import DataError
+from fireassay.core.estimate import Estimate
+from fireassay.core.validation import check_integer, check_lengths, check_real
+
+Vector = NDArray[np.float64]
+_BETS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])
+
+
+def lure_weights(probabilities: ArrayLike, n: int) -> Vector:
+    """Weights v_m that make the mean of v_m × loss unbiased for the pool's mean loss.
+
+    v_m = 1 + (N − M) / (N − m) · (1 / ((N − m + 1) q_m) − 1), q_m the chance with which the m-th
+    row was drawn among those still left, in draw order (Farquhar, Gal and Rainforth 2021); v = 1 if
+    the whole pool was drawn.
+    """
+    chances = np.asarray(probabilities, dtype=np.float64).ravel()
+    size = check_integer(n, "n", low=max(1, len(chances)))
+    if not ((chances > 0) & (chances <= 1 + 1e-12)).all():
+        raise DataError(
+            "probabilities must be the chances in (0, 1] with which the rows were drawn.",
+            got=f"{chances[~((chances > 0) & (chances <= 1))][:3]}",
+            do="Only randomised searches ('random', 'weighted') have them.",
+        )
+    drawn = len(chances)
+    if drawn == size:
+        return np.ones(size)
+    m = np.arange(1, drawn + 1)
+    inverse = 1.0 / ((size - m + 1) * chances)
+    return np.asarray(1.0 + (size - drawn) / (size - m) * (inverse - 1.0))
+
+
+def estimate_error(
+    indices: ArrayLike,
+    wrong: ArrayLike,
+    probabilities: ArrayLike,
+    n: int,
+    *,
+    surrogate: ArrayLike | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """Error rate of the whole pool from a randomised search, without bias.
+
+    Parameters
+    ----------
+    indices
+        Rows in draw order, each once, positions in the pool.
+    wrong
+        Whether each of them is an error (or any loss in [0, 1]).
+    probabilities
+        Chance of each draw among the rows then left, > 0.
+    n
+        Rows in the pool.
+    surrogate
+        A guess of the loss of every row of the pool, fixed before any label was seen: 1 −
+        confidence, for example. It lowers the variance and never biases.
+    level
+        Of the interval, in (0, 1).
+
+    Returns
+    -------
+    Estimate
+        The value is LURE, exactly unbiased. The interval comes from betting on weighted
+        draws without replacement: it holds for any number of draws and any stopping rule.
+    """
+    level = check_real(level, "level", low=0.0, high=1.0)
+    rows = np.asarray(indices, dtype=np.int64).ravel()
+    loss = np.asarray(wrong, dtype=np.float64).ravel()
+    chances = np.asarray(probabilities, dtype=np.float64).ravel()
+    check_lengths(indices=len(rows), wrong=len(loss), probabilities=len(chances))
+    if len(np.unique(rows)) != len(rows) or (len(rows) and (rows.min() < 0 or rows.max() >= n)):
+        raise DataError(
+            f"indices must be different positions in a pool of {n} rows.",
+            got="repeated or impossible ones",
+        )
+    if not ((loss >= 0) & (loss <= 1)).all():
+        raise DataError("wrong must be booleans or losses in [0, 1].", got=f"{loss[:5]}")
+    if not len(rows):
+        return Estimate(float("nan"), 0.0, 1.0, level, 0, "no draws")
+    weights = lure_weights(chances, n)
+    if surrogate is None:
+        value = float((weights * loss).mean())
+    else:
+        guess = np.asarray(surrogate, dtype=np.float64).ravel()
+        check_lengths(surrogate=len(guess), pool=n)
+        value = float(guess.mean() + (weights * (loss - guess[rows])).mean())
+    low = _betting_lower(loss, chances, n, (1 - level) / 2)
+    high = 1.0 - _betting_lower(1.0 - loss, chances, n, (1 - level) / 2)
+    # The estimate stays as it is, unbiased; where it leaves the interval, that becomes wider.
+    low, high = min(low, value), max(high, value)
+    method = "LURE, betting interval" if surrogate is None else "LURE + surrogate, betting interval"
+    return Estimate(value, low, high, level, len(rows), method)
+
+
+def _betting_lower(loss: Vector, chances: Vector, n: int, alpha: float) -> float:
+    """Lower bound of the pool's mean loss, valid at every draw.
+
+    Z_t = loss_t / (N q_t) has conditional mean m − (losses drawn before) / N; a gambler who bets on
+    Z being larger cannot grow rich if m is true. The bound is the largest m at which he does.
+    """
+    scaled = loss / (n * chances)
+    drawn_before = np.concatenate([[0.0], np.cumsum(loss)[:-1]]) / n
+    certain = float(loss.sum()) / n
+
+    def refuted(mean: float) -> bool:
+        left = mean - drawn_before
+        if (left <= 0).any():
+            first = int(np.argmax(left <= 0))
+            if loss[first:].any():
+                return True
+            scaled_now, left_now = scaled[:first], left[:first]
+        else:
+            scaled_now, left_now = scaled, left
+        if not len(left_now):
+            return False
+        returns = np.log1p(_BETS[:, None] * (scaled_now / left_now - 1.0)[None, :])
+        wealth = np.exp(np.cumsum(returns, axis=1)).mean(axis=0)
+        return bool(wealth.max() >= 1.0 / alpha)
+
+    if len(loss) == n:
+        return certain
+    low, high = certain, 1.0 - float((1.0 - loss).sum()) / n
+    if not refuted(low + 1e-12):
+        return certain
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if refuted(middle) else (low, middle)
+    return low
+
+
+def hansen_hurwitz(
+    wrong: ArrayLike, probabilities: ArrayLike, n: int, level: float = 0.95
+) -> Estimate:
+    """Error rate from draws *with* replacement, each row with a fixed known chance per draw.
+
+    The mean of loss / (N p), unbiased; a betting interval from both losses and their complements.
+    """
+    loss = np.asarray(wrong, dtype=np.float64).ravel()
+    chances = np.asarray(probabilities, dtype=np.float64).ravel()
+    check_lengths(wrong=len(loss), probabilities=len(chances))
+    if not ((chances > 0) & (chances <= 1)).all():
+        raise DataError("probabilities must be in (0, 1].", got=f"{chances[:5]}")
+    value = float((loss / (n * chances)).mean()) if len(loss) else float("nan")
+    low = _iid_betting_lower(loss / (n * chances), (1 - level) / 2)
+    high = 1.0 - _iid_betting_lower((1 - loss) / (n * chances), (1 - level) / 2)
+    low, high = min(low, value), max(high, value)
+    return Estimate(value, low, high, level, len(loss), "Hansen-Hurwitz, betting interval")
+
+
+def _iid_betting_lower(values: Vector, alpha: float) -> float:
+    """Lower bound of the mean of non-negative values with one common mean in [0, 1]."""
+    low, high = 0.0, 1.0
+    if not values.any():
+        return 0.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        returns = np.log1p(_BETS[:, None] * (values / max(middle, 1e-300) - 1.0)[None, :])
+        rich = np.exp(np.cumsum(returns, axis=1)).mean(axis=0).max() >= 1.0 / alpha
+        low, high = (middle, high) if rich else (low, middle)
+    return low
+
+
+def horvitz_thompson(
+    wrong: ArrayLike, inclusion: ArrayLike, n: int, level: float = 0.95
+) -> Estimate:
+    """Error rate from rows that were included independently, each with a known chance.
+
+    Σ loss / π / N, unbiased; a normal interval from Σ (1 − π) loss² / π² / N² (Poisson sampling),
+    so it needs a few dozen errors to be trusted.
+    """
+    loss = np.asarray(wrong, dtype=np.float64).ravel()
+    chances = np.asarray(inclusion, dtype=np.float64).ravel()
+    check_lengths(wrong=len(loss), inclusion=len(chances))
+    if not ((chances > 0) & (chances <= 1)).all():
+        raise DataError("inclusion must be chances in (0, 1].", got=f"{chances[:5]}")
+    value = float((loss / chances).sum() / n)
+    error = float(np.sqrt((np.square(loss / chances) * (1 - chances)).sum())) / n
+    reach = float(stats.norm.ppf((1 + level) / 2)) * error
+    method = "Horvitz-Thompson, normal interval"
+    return Estimate(value, value - reach, value + reach, level, len(loss), method)
+
+
+def ppi(
+    wrong: ArrayLike,
+    predicted: ArrayLike,
+    predicted_unlabelled: ArrayLike,
+    level: float = 0.95,
+) -> Estimate:
+    """Error rate from *uniformly* drawn labels plus guesses on unlabelled rows (PPI++).
+
+    Parameters
+    ----------
+    wrong, predicted
+        Loss of the labelled rows, and the guess of it (1 − confidence).
+    predicted_unlabelled
+        The guess on rows without a label.
+
+    Notes
+    -----
+    Angelopoulos, Duchi and Zrnic 2023: λ = clip(cov(Y, F) / ((1 + n/N) var F), 0, 1),
+    θ = λ mean F_u + mean(Y − λF). Never use it on the labels of a search: those rows were not drawn
+    uniformly, and the result is biased.
+    """
+    loss = np.asarray(wrong, dtype=np.float64).ravel()
+    guess = np.asarray(predicted, dtype=np.float64).ravel()
+    others = np.asarray(predicted_unlabelled, dtype=np.float64).ravel()
+    check_lengths(wrong=len(loss), predicted=len(guess))
+    n, many = len(loss), len(others)
+    if n < 2 or many < 2:
+        raise DataError("ppi needs at least 2 labelled and 2 unlabelled rows.", got=f"{n}, {many}")
+    variance = float(np.var(np.concatenate([guess, others]), ddof=1))
+    covariance = float(np.cov(loss, guess, ddof=1)[0, 1])
+    trust = 0.0 if variance == 0 else float(np.clip(covariance / ((1 + n / many) * variance), 0, 1))
+    value = float(trust * others.mean() + (loss - trust * guess).mean())
+    spread = trust**2 * others.var(ddof=1) / many + (loss - trust * guess).var(ddof=1) / n
+    reach = float(stats.norm.ppf((1 + level) / 2) * np.sqrt(spread))
+    method = f"PPI++, lambda {trust:.2f}, normal interval"
+    return Estimate(value, value - reach, value + reach, level, n, method)

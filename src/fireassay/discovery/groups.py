@@ -1,0 +1,139 @@
+"""What do the found errors have in common?"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from fireassay.core.errors import DataError
+from fireassay.core.result import Result
+from fireassay.core.seeds import derived_seed
+from fireassay.core.validation import check_lengths
+from fireassay.discovery.clusters import elbow_clusters
+from fireassay.discovery.search import Search
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FEWEST_TO_GROUP = 6
+_QUARTILES = 4
+
+
+def group_errors(features: ArrayLike, errors: ArrayLike, seed: int = 0) -> NDArray[np.int64]:
+    """A group number for each error, by position in feature space (one group below 6 errors)."""
+    rows = np.asarray(errors, dtype=np.int64).ravel()
+    points = np.asarray(features, dtype=np.float64)[rows]
+    if len(rows) < _FEWEST_TO_GROUP:
+        return np.zeros(len(rows), dtype=np.int64)
+    return elbow_clusters(points, derived_seed(seed, "error groups"))
+
+
+def nearest_correct(
+    features: ArrayLike, errors: ArrayLike, correct: ArrayLike, count: int = 3
+) -> NDArray[np.int64]:
+    """For each error the nearest rows that are known to be right, shape (errors, count)."""
+    points = np.asarray(features, dtype=np.float64)
+    wrong_rows = np.asarray(errors, dtype=np.int64).ravel()
+    right_rows = np.asarray(correct, dtype=np.int64).ravel()
+    count = min(count, len(right_rows))
+    gaps = np.linalg.norm(points[wrong_rows, None, :] - points[None, right_rows, :], axis=2)
+    return np.asarray(right_rows[np.argsort(gaps, axis=1, kind="stable")[:, :count]])
+
+
+def over_represented(attributes: "pd.DataFrame", wrong: ArrayLike) -> "pd.DataFrame":
+    """Attribute values that are more frequent among errors than among the other labelled rows.
+
+    Parameters
+    ----------
+    attributes
+        One row per labelled row, any columns; numbers with many values are cut at quartiles.
+    wrong
+        Whether each of these rows is an error.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Sorted by ``p`` (Fisher's exact test, one-sided); ``p_holm`` is corrected for the number of
+        values looked at.
+    """
+    import pandas as pd
+
+    flags = np.asarray(wrong, dtype=np.bool_).ravel()
+    check_lengths(attributes=len(attributes), wrong=len(flags))
+    found = []
+    for name in attributes.columns:
+        column = attributes[name]
+        if pd.api.types.is_numeric_dtype(column) and column.nunique() > 2 * _QUARTILES:
+            column = pd.qcut(column, _QUARTILES, duplicates="drop").astype(str)
+        for value in sorted(column.dropna().unique(), key=str):
+            has = (column == value).to_numpy()
+            table = [[int((has & flags).sum()), int((~has & flags).sum())],
+                     [int((has & ~flags).sum()), int((~has & ~flags).sum())]]  # fmt: skip
+            odds, p_value = stats.fisher_exact(np.array(table), alternative="greater")
+            found.append(
+                {
+                    "attribute": str(name),
+                    "value": str(value),
+                    "errors_with": table[0][0],
+                    "share_of_errors": table[0][0] / max(flags.sum(), 1),
+                    "share_of_others": table[1][0] / max((~flags).sum(), 1),
+                    "odds_ratio": float(odds),
+                    "p": float(p_value),
+                }
+            )
+    result = pd.DataFrame(found).sort_values("p", kind="stable").reset_index(drop=True)
+    steps = result["p"].to_numpy() * np.arange(len(result), 0, -1)
+    result["p_holm"] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return result
+
+
+@dataclass(frozen=True)
+class Explanation(Result):
+    """The found errors in groups, with neighbours that are right, and what stands out."""
+
+    errors: NDArray[np.int64]
+    group: NDArray[np.int64]
+    neighbours: NDArray[np.int64]
+    predicted: tuple[Any, ...]
+    labels: tuple[Any, ...]
+    attributes: "pd.DataFrame | None"
+
+    def frame(self) -> "pd.DataFrame":
+        """One row per error."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "row": self.errors,
+                "group": self.group,
+                "predicted": list(self.predicted),
+                "label": list(self.labels),
+                "nearest_correct": [list(map(int, near)) for near in self.neighbours],
+            }
+        )
+
+
+def explain_errors(search: Search, attributes: "pd.DataFrame | None" = None) -> Explanation:
+    """Group a search's errors and set them beside what the model gets right.
+
+    ``attributes``: one row per row of X; only the labelled ones are looked at.
+    """
+    result = search.result
+    if not result.errors:
+        raise DataError("There is no error to explain yet.", got=f"{len(result.wrong)} labels")
+    wrong_at, right_at = result.queried[result.wrong], result.queried[~result.wrong]
+    features = search.state.features
+    near = nearest_correct(features, wrong_at, right_at)
+    table = None
+    if attributes is not None:
+        table = over_represented(attributes.iloc[result.rows], result.wrong)
+    return Explanation(
+        errors=result.rows[result.wrong],
+        group=group_errors(features, wrong_at, result.seed),
+        neighbours=search.state.rows[near],
+        predicted=tuple(p for p, w in zip(result.predicted, result.wrong, strict=True) if w),
+        labels=tuple(p for p, w in zip(result.labels, result.wrong, strict=True) if w),
+        attributes=table,
+    )

@@ -1,0 +1,144 @@
+"""Was it the search, or only the confidence of the rows it chose? Random draws, matched."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from fireassay.core.errors import DataError
+from fireassay.core.validation import check_integer
+from fireassay.discovery.discovery_ratio import check_queried, ratio
+
+
+@dataclass(frozen=True)
+class MatchedRandom:
+    """A search against random draws of the same confidence.
+
+    Attributes
+    ----------
+    errors, sdr
+        Of the search.
+    expected_random, sdr_random
+        Mean errors, and SDR, of random draws with the same confidences.
+    p_value
+        P(a matched random draw finds at least as many errors): small means skill.
+    n, n_random
+        Queried rows, and rows that the random side rests on.
+    method
+        How the random side is known.
+    """
+
+    errors: int
+    sdr: float
+    expected_random: float
+    sdr_random: float
+    p_value: float
+    n: int
+    n_random: int
+    method: str
+
+
+def matched_random_test(
+    confidence: ArrayLike, wrong: ArrayLike, queried: ArrayLike, n_bins: int = 20
+) -> MatchedRandom:
+    """One-shot exact test of a search's skill, where the whole pool is labelled.
+
+    In each of ``n_bins`` bins of equal size in confidence, as many rows as the search took are
+    drawn at random without replacement: the errors of a bin are hypergeometric, and their sum's
+    distribution is computed exactly.
+
+    Parameters
+    ----------
+    confidence, wrong
+        Of the whole pool.
+    queried
+        Positions of the rows that the search took.
+    n_bins
+        At most one bin per 10 rows is used.
+    """
+    stated, flags = check_queried(confidence, wrong)
+    rows = np.unique(np.asarray(queried, dtype=np.int64))
+    if not len(rows) or rows[0] < 0 or rows[-1] >= len(stated):
+        raise DataError(
+            f"queried must be positions in a pool of {len(stated)} rows, at least one.",
+            got=f"{len(rows)} positions",
+        )
+    n_bins = max(1, min(check_integer(n_bins, "n_bins", low=1), len(stated) // 10))
+    order = np.lexsort((np.arange(len(stated)), stated))
+    bins = np.empty(len(stated), dtype=np.int64)
+    bins[order] = np.arange(len(stated)) * n_bins // len(stated)
+    distribution, mean = np.ones(1), 0.0
+    taken = np.bincount(bins[rows], minlength=n_bins)
+    for b in np.flatnonzero(taken):
+        inside = flags[bins == b]
+        count, errors, drawn = len(inside), int(inside.sum()), int(taken[b])
+        possible = np.arange(min(errors, drawn) + 1)
+        pmf = stats.hypergeom.pmf(possible, count, errors, drawn)
+        distribution = np.convolve(distribution, pmf)
+        mean += drawn * errors / count
+    found = int(flags[rows].sum())
+    expected = float((1.0 - stated[rows]).sum())
+    return MatchedRandom(
+        errors=found,
+        sdr=ratio(found, expected),
+        expected_random=mean,
+        sdr_random=ratio(mean, expected),
+        p_value=float(min(1.0, distribution[found:].sum())),
+        n=len(rows),
+        n_random=len(stated),
+        method=f"exact, {n_bins} confidence bins of the whole pool",
+    )
+
+
+def matched_arm_test(
+    search_confidence: ArrayLike,
+    search_wrong: ArrayLike,
+    random_confidence: ArrayLike,
+    random_wrong: ArrayLike,
+) -> MatchedRandom:
+    """Skill from a random arm that was labelled along with the search.
+
+    Every searched row is compared with the random row nearest in confidence (on the scale of
+    log(1 − confidence)). In each such group, if the search has no skill, any of its rows is as
+    likely to be the wrong one: the errors among the searched ones are hypergeometric, and their sum
+    is tested exactly. Few random rows give little power.
+    """
+    searched, flags = check_queried(search_confidence, search_wrong)
+    drawn, random_flags = check_queried(random_confidence, random_wrong)
+    if not len(drawn):
+        raise DataError("At least one random row must be labelled.", got="none")
+    doubts = np.log(np.maximum(1 - searched, 1e-12)), np.log(np.maximum(1 - drawn, 1e-12))
+    group = np.abs(doubts[0][:, None] - doubts[1][None, :]).argmin(axis=1)
+    distribution, mean = np.ones(1), 0.0
+    for g in np.unique(group):
+        inside = group == g
+        count, errors = int(inside.sum()), int(flags[inside].sum()) + int(random_flags[g])
+        possible = np.arange(min(errors, count) + 1)
+        pmf = stats.hypergeom.pmf(possible, count + 1, errors, count)
+        distribution = np.convolve(distribution, pmf)
+        mean += count * float(random_flags[g])
+    found, expected = int(flags.sum()), float((1 - searched).sum())
+    return MatchedRandom(
+        errors=found,
+        sdr=ratio(found, expected),
+        expected_random=mean,
+        sdr_random=ratio(mean, expected),
+        p_value=float(min(1.0, distribution[found:].sum())),
+        n=len(flags),
+        n_random=len(random_flags),
+        method="exact, each searched row against the random row nearest in confidence",
+    )
+
+
+def draw_matched(
+    confidence: NDArray[np.float64],
+    free: NDArray[np.int64],
+    like: float,
+    rng: np.random.Generator,
+    neighbours: int = 20,
+) -> int:
+    """One of the free rows nearest in confidence to ``like``, at random."""
+    gaps = np.abs(confidence[free] - like)
+    nearest = free[np.argsort(gaps, kind="stable")[:neighbours]]
+    return int(nearest[rng.integers(len(nearest))])

@@ -1,0 +1,129 @@
+"""The space in which searches measure distance: a few principal components of the inputs."""
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.core.errors import DataError
+from fireassay.core.validation import check_features
+
+Matrix = NDArray[np.float64]
+_COMPONENTS = 5
+_BLOCK = 2048
+COVER_WIDTH = 0.001
+
+
+def principal_components(X: ArrayLike, n_components: int = _COMPONENTS) -> Matrix:
+    """Rows in the first principal components of their standardised features.
+
+    Constant features take no part. Signs are fixed, so that equal data give equal components.
+    """
+    features = check_features(X)
+    flat = features.reshape(len(features), -1).astype(np.float64)
+    spread = flat.std(axis=0)
+    varying = spread > 0
+    if not varying.any():
+        return np.zeros((len(flat), 1))
+    standard = (flat[:, varying] - flat[:, varying].mean(axis=0)) / spread[varying]
+    n, d = standard.shape
+    count = min(n_components, n, d)
+    if d <= n:
+        _, vectors = np.linalg.eigh(standard.T @ standard)
+        components = standard @ vectors[:, ::-1][:, :count]
+    else:
+        values, vectors = np.linalg.eigh(standard @ standard.T)
+        scale = np.sqrt(np.maximum(values[::-1][:count], 0.0))
+        components = vectors[:, ::-1][:, :count] * scale
+    signs = np.sign(components[np.abs(components).argmax(axis=0), np.arange(count)])
+    return np.asarray(components * np.where(signs == 0, 1.0, signs))
+
+
+class Space:
+    """Points with distances scaled so that the largest is 1, computed when they are needed."""
+
+    def __init__(self, features: ArrayLike) -> None:
+        points = np.asarray(features, dtype=np.float64)
+        if points.ndim != 2 or not np.isfinite(points).all():
+            raise DataError(
+                "features must be a finite array of shape (n, d).", got=f"shape {points.shape}"
+            )
+        self.points = points
+        self._squares = np.square(points).sum(axis=1)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def distances(self, rows: ArrayLike) -> Matrix:
+        """Scaled distances from some rows to all points, shape (m, n)."""
+        return np.asarray(self._raw(np.atleast_1d(np.asarray(rows))) / self.diameter)
+
+    @cached_property
+    def diameter(self) -> float:
+        """The largest distance between two points (1 if all are equal)."""
+        largest = 0.0
+        for start in range(0, len(self), _BLOCK):
+            stop = min(start + _BLOCK, len(self))
+            largest = max(largest, float(self._raw(np.arange(start, stop)).max()))
+        return largest or 1.0
+
+    @cached_property
+    def cover(self) -> NDArray[np.float32]:
+        """How much each row covers each other one: exp(−d² / 0.001), shape (n, n)."""
+        cover = np.empty((len(self), len(self)), dtype=np.float32)
+        for start in range(0, len(self), _BLOCK):
+            rows = np.arange(start, min(start + _BLOCK, len(self)))
+            cover[rows] = np.exp(-np.square(self.distances(rows)) / COVER_WIDTH)
+        return cover
+
+    def _raw(self, rows: NDArray[np.int64]) -> Matrix:
+        products = self.points[rows] @ self.points.T
+        squares = self._squares[rows, None] + self._squares[None, :] - 2.0 * products
+        squares[np.arange(len(rows)), rows] = 0.0
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+
+
+def spread(features: ArrayLike, queried: ArrayLike) -> float:
+    """Mean distance from a row to the nearest queried row, over the largest distance.
+
+    Lower means that the queries are spread more evenly. Eq. 6 of Bennette, Maurer and Sisti 2021,
+    scaled to [0, 1]; NaN without queries.
+
+    Parameters
+    ----------
+    features
+        Shape (n, d); `principal_components` of the inputs, for example.
+    queried
+        Positions of the queried rows.
+
+    >>> spread([[0.0], [1.0], [4.0]], [0])
+    0.4166666666666667
+    """
+    rows = np.asarray(queried, dtype=np.int64).ravel()
+    if not len(rows):
+        return float("nan")
+    return float(Space(features).distances(rows).min(axis=0).mean())
+
+
+def bansal_weld_utility(features: ArrayLike, confidence: ArrayLike, errors: ArrayLike) -> float:
+    """How much of the pool, weighted by confidence, lies next to a found error.
+
+    U = Σ_x c_x max over found errors of exp(−d² / 0.001), distances scaled to at most 1 (Bansal and
+    Weld 2018). It rewards errors near confident predictions, also when those errors were to be
+    expected.
+
+    Parameters
+    ----------
+    features, confidence
+        Of the whole pool.
+    errors
+        Positions of the errors that were found.
+
+    >>> bansal_weld_utility([[0.0], [1.0], [4.0]], [0.9, 0.8, 0.7], [1])
+    0.8
+    """
+    rows = np.asarray(errors, dtype=np.int64).ravel()
+    if not len(rows):
+        return 0.0
+    cover = np.exp(-np.square(Space(features).distances(rows)) / COVER_WIDTH).max(axis=0)
+    return float(np.asarray(confidence, dtype=np.float64) @ cover)
