@@ -8,6 +8,7 @@ from typer.core import TyperGroup
 from fireassay.cli.check import check
 from fireassay.cli.compare import compare
 from fireassay.cli.console import say, warn
+from fireassay.cli.curate import curate
 from fireassay.cli.demo import demo
 from fireassay.cli.doctor import doctor
 from fireassay.cli.init import init
@@ -42,7 +43,7 @@ app = typer.Typer(
     help="Test a trained classifier before anyone relies on it. Start with: fireassay demo",
 )
 
-for command in (demo, init, plan, run, check, report, compare, doctor):
+for command in (demo, init, plan, run, check, report, compare, doctor, curate):
     app.command()(command)
 
 

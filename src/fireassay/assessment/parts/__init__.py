@@ -10,6 +10,7 @@ from pydantic import BaseModel
 PARTS: dict[str, str] = {
     "accuracy": "fireassay.assessment.parts.accuracy",
     "curation": "fireassay.assessment.parts.curation",
+    "discovery": "fireassay.assessment.parts.discovery",
     "reliability": "fireassay.assessment.parts.reliability",
 }
 
