@@ -12,6 +12,7 @@ PARTS: dict[str, str] = {
     "curation": "fireassay.assessment.parts.curation",
     "discovery": "fireassay.assessment.parts.discovery",
     "reliability": "fireassay.assessment.parts.reliability",
+    "survival": "fireassay.assessment.parts.survival",
 }
 
 
