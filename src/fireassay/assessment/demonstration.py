@@ -7,6 +7,7 @@ from fireassay.assessment.parts import PARTS, settings_models
 from fireassay.assessment.running import Outcome, Say, run_parts, silent
 from fireassay.classifiers import Classifier, as_classifier
 from fireassay.core import derived_seed
+from fireassay.core.extras import is_installed
 from fireassay.curation import alarm_votes
 from fireassay.data import DataSet, digits, split
 from fireassay.data.alarms import alarms
@@ -31,7 +32,14 @@ def run_demo(folder: Path, *, seed: int = 0, say: Say = silent) -> Outcome:
 
 
 def demo_model(train: DataSet, seed: int) -> Classifier:
-    """A network with one hidden layer on flattened pixels."""
+    """A small convolutional network; without torch, one with a hidden layer on flat pixels."""
+    if is_installed("torch"):
+        from fireassay.networks.cnn import Cnn
+        from fireassay.networks.training import train as fit
+
+        module = Cnn(train.X.shape[1:], 10, seed=derived_seed(seed, "demo weights"))
+        fit(module, train.X, train.labels, epochs=25, batch_size=32, seed=seed)
+        return as_classifier(module, classes=tuple(range(10)), bounds=(0.0, 1.0), output="logits")
     from sklearn.neural_network import MLPClassifier
 
     network = MLPClassifier((32,), random_state=derived_seed(seed, "demo"), max_iter=2000)

@@ -12,7 +12,6 @@ from fireassay.assessment.context import Context, Cost
 from fireassay.core import (
     Assumption,
     Claim,
-    DataError,
     Estimate,
     Evidence,
     Provenance,
@@ -128,12 +127,10 @@ def cost(context: Context, settings: Settings) -> Cost:
 
 def run(context: Context, settings: Settings) -> AccuracyResult:
     """Measure accuracy on the test rows."""
-    if context.test.y is None:
-        raise DataError("Accuracy needs labelled test rows.", got="no labels")
     before = context.model.queries
     probabilities = context.model.predict_proba(context.test.X)
     classes = context.model.classes
-    labels = check_class_indices(context.test.y, classes, n=len(context.test))
+    labels = check_class_indices(context.test.labels, classes, n=len(context.test))
     predicted = probabilities.argmax(axis=1)
     correct = predicted == labels
     n, hits = len(labels), int(correct.sum())

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.context import Context, Cost
 from fireassay.classifiers import Classifier, calibrate
-from fireassay.core import DataError, generator
+from fireassay.core import generator
 from fireassay.data import DataSet
 from fireassay.discovery import Search, SearchResult
 
@@ -56,8 +56,6 @@ def cost(context: Context, settings: Settings) -> Cost:
 
 def run(context: Context, settings: Settings) -> SearchResult:
     """Spend the budget on rows whose labels are known, as if a person gave them."""
-    if context.test.y is None:
-        raise DataError("Discovery needs labelled test rows.", got="no labels")
     model, pool = _calibrated(context, settings)
     attack: dict[str, Any] = {}
     if context.train is not None:
@@ -74,10 +72,7 @@ def run(context: Context, settings: Settings) -> SearchResult:
         ids=pool.ids,
         seed=context.seed,
     )
-    labels = pool.y
-    if labels is None:
-        raise DataError("Discovery needs labelled test rows.", got="no labels")
-    return search.run(lambda row: labels[row])
+    return search.run(lambda row: pool.labels[row])
 
 
 def _calibrated(context: Context, settings: Settings) -> tuple[Classifier, DataSet]:
@@ -88,6 +83,4 @@ def _calibrated(context: Context, settings: Settings) -> tuple[Classifier, DataS
         return context.model, context.test.subset(order[: settings.pool])
     rows = context.test.subset(order[:n_calibration])
     rest = order[n_calibration : n_calibration + settings.pool]
-    if rows.y is None:
-        raise DataError("Calibration needs labels.", got="none")
-    return calibrate(context.model, rows.X, rows.y), context.test.subset(rest)
+    return calibrate(context.model, rows.X, rows.labels), context.test.subset(rest)

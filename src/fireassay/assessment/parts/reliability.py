@@ -5,7 +5,6 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.context import Context, Cost
-from fireassay.core import DataError
 from fireassay.reliability import ReliabilityResult, assess
 
 USES: tuple[str, ...] = ()
@@ -39,12 +38,10 @@ def cost(context: Context, settings: Settings) -> Cost:
 
 def run(context: Context, settings: Settings) -> ReliabilityResult:
     """Bound the probability of a misclassification."""
-    if context.test.y is None:
-        raise DataError("Reliability needs labelled test rows.", got="no labels")
     return assess(
         context.model,
         context.test.X,
-        context.test.y,
+        context.test.labels,
         operational=None if context.operational is None else context.operational.X,
         mode=settings.mode,
         alpha=settings.alpha,

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.context import Context, Cost
 from fireassay.classifiers import GradientClassifier
-from fireassay.core import DataError, generator
+from fireassay.core import generator
 from fireassay.survival import Observations, observe
 
 USES: tuple[str, ...] = ()
@@ -44,14 +44,12 @@ def cost(context: Context, settings: Settings) -> Cost:
 
 def run(context: Context, settings: Settings) -> Observations:
     """Attack a random sample of the test rows."""
-    if context.test.y is None:
-        raise DataError("Survival needs labelled test rows.", got="no labels")
     order = generator(context.seed, "survival part").permutation(len(context.test))
     rows = context.test.subset(order[: settings.samples])
     return observe(
         context.model,
         rows.X,
-        rows.y if rows.y is not None else (),
+        rows.labels,
         attacks=_attacks(context, settings),
         budget=settings.budget,
         seed=context.seed,
