@@ -1,0 +1,185 @@
+"""The generated set: inputs, probabilistic labels, where each came from, and controls."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fireassay.core.errors import DataError
+from fireassay.core.estimate import Estimate
+from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
+from fireassay.core.hashing import sha256
+from fireassay.core.pictures import picture
+from fireassay.core.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False)
+class ControlSet:
+    """Held-out nominal rows, reconstructed by the autoencoders that made the ambiguous ones.
+
+    A detector that tells ambiguous inputs from *original* nominal ones may only have noticed that
+    they went through a decoder. Compare with these.
+    """
+
+    X: NDArray[Any]
+    labels: NDArray[Any]
+    rows: NDArray[np.int64]
+    autoencoders: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.X, dtype=dtype, copy=copy)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the inputs."""
+        return self.X.shape
+
+
+@dataclass(frozen=True, eq=False)
+class AmbiguousSet(Result):
+    """Inputs that belong to two classes.
+
+    Attributes
+    ----------
+    X
+        The inputs, in the shape and type of the data the generator was fitted on.
+    soft_labels
+        Class probabilities ``(n, k)``, float64, two non-zeros, columns as in ``classes``.
+    labels
+        One class per row, drawn from its soft label.
+    pairs
+        The two classes of each row ``(n, 2)``, as labels.
+    autoencoders, codes
+        Which autoencoder made a row (a row of the generator's ``autoencoders``), and from which
+        point of its latent plane.
+    control
+        Reconstructed nominal rows.
+    report
+        Per pair: accepted tries, accuracies, reasons of rejection.
+    manifest
+        Seed, settings, versions, hash of the data, and what took part in the generation.
+    """
+
+    X: NDArray[Any]
+    soft_labels: NDArray[np.float64]
+    labels: NDArray[Any]
+    pairs: NDArray[Any]
+    classes: tuple[Any, ...]
+    autoencoders: NDArray[np.int64]
+    codes: NDArray[np.float64]
+    control: ControlSet
+    report: pd.DataFrame
+    manifest: dict[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Identifies the content."""
+        return sha256(
+            np.ascontiguousarray(self.X), self.soft_labels, self.labels, self.pairs, self.classes
+        )
+
+    @property
+    def pair_positions(self) -> NDArray[np.int64]:
+        """The two classes of each row as positions in ``classes``, the lower first."""
+        rows = np.argsort(self.soft_labels == 0.0, axis=1, kind="stable")[:, :2]
+        return np.sort(rows, axis=1)
+
+    @property
+    def unique_pairs(self) -> list[tuple[Any, Any]]:
+        """The pairs there are, in order of the classes."""
+        positions = np.unique(self.pair_positions, axis=0)
+        return [(self.classes[a], self.classes[b]) for a, b in positions]
+
+    def of_pair(self, first: Any, second: Any) -> NDArray[np.int64]:
+        """Row numbers of one pair, in either order."""
+        if first not in self.classes or second not in self.classes:
+            raise DataError(
+                f"A pair must be of the classes {self.classes}.", got=repr((first, second))
+            )
+        wanted = sorted((self.classes.index(first), self.classes.index(second)))
+        return np.flatnonzero((self.pair_positions == wanted).all(axis=1))
+
+    def frame(self) -> pd.DataFrame:
+        """One row per sample: pair, probabilities, drawn label, autoencoder, latent point."""
+        rows = np.arange(len(self))
+        positions = self.pair_positions
+        names = np.asarray(self.classes)
+        return pd.DataFrame(
+            {
+                "first": names[positions[:, 0]],
+                "second": names[positions[:, 1]],
+                "p_first": self.soft_labels[rows, positions[:, 0]],
+                "p_second": self.soft_labels[rows, positions[:, 1]],
+                "label": self.labels,
+                "autoencoder": self.autoencoders,
+                "latent_x": self.codes[:, 0],
+                "latent_y": self.codes[:, 1],
+            }
+        )
+
+    def figures(self) -> "dict[str, Figure]":
+        """A sheet of samples of the first pairs; empty for rows that are no images."""
+        from fireassay.ambiguity.picture_sheet import overview
+
+        sheet = overview(self)
+        return {} if sheet is None else {"samples": sheet}
+
+    def export(self, folder: str | Path) -> list[Path]:
+        """Write arrays, tables, manifest and a picture sheet per pair (see `export_set`)."""
+        from fireassay.ambiguity.export import export_set
+
+        return export_set(self, folder)
+
+    def evidence(self) -> Evidence:
+        """What was generated, from which autoencoders, and why some pairs are missing."""
+        accepted = int((self.report["accepted"] > 0).sum())
+        asked = len(self.report)
+        rejected = self.report[self.report["accepted"] == 0]
+        independence = self.manifest["independence"]
+        return Evidence(
+            question="ambiguity",
+            headline=f"{len(self)} inputs between two classes, from {accepted} of {asked} pairs.",
+            claims=tuple(
+                Claim(f"No inputs between {row.first} and {row.second}: {row.reason}.")
+                for row in rejected.itertuples()
+            ),
+            estimates={
+                "accepted_pairs": Estimate.bound(accepted / asked, 0.95, asked, "share of pairs"),
+            },
+            assumptions=(
+                Assumption(
+                    "No model under test took part in the generation.",
+                    "contradicted" if independence["model_chose_pairs"] else "supported",
+                    "The model's confusions chose the pairs; its samples and labels are its own."
+                    if independence["model_chose_pairs"]
+                    else "Pairs were given beforehand; labels come from the discriminators.",
+                ),
+                Assumption(
+                    "A person would see both classes.", "untestable", "Look at the picture sheets."
+                ),
+            ),
+            tables={"pairs": Table.from_frame(self.report, "Autoencoders per pair", index=False)},
+            figures={
+                name: picture(figure, "Samples between two classes.", "Sheet of generated inputs.")
+                for name, figure in self.figures().items()
+            },
+            limits=(
+                "The labels are the discriminators' view; the judge of ambiguity is a person.",
+            ),
+            provenance=Provenance(
+                seed=int(self.manifest["seed"]), data_sha256=self.manifest["data_sha256"]
+            ),
+        )

@@ -1,0 +1,73 @@
+"""Regularised adversarial autoencoders of class pairs, all in one stack."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from fireassay.ambiguity.preset import Preset
+from fireassay.ambiguity.stacked_mlp import StackedMlp
+
+CLASS_MEAN = 3.0
+LATENT = 2
+
+
+class PairAutoencoders(torch.nn.Module):
+    """Encoder, decoder and discriminator of every pair and try.
+
+    In the latent plane the first class of a pair is to lie around (-3, 0) and the second around
+    (3, 0), each with unit variance. The side, 0 or 1, says which of the two a row belongs to.
+    """
+
+    def __init__(
+        self,
+        inputs: int,
+        outputs: int,
+        preset: Preset,
+        generators: Sequence[np.random.Generator],
+    ) -> None:
+        super().__init__()
+        width = preset.units(outputs)
+        hidden = (width, width)
+        self.encoder = StackedMlp((inputs, *hidden, LATENT), generators, preset.dropout)
+        self.decoder = StackedMlp((LATENT, *hidden, outputs), generators, preset.dropout)
+        judging = (preset.discriminator_hidden, preset.discriminator_hidden)
+        self.discriminator = StackedMlp((LATENT + 2, *judging, 1), generators, preset.dropout)
+
+    def judge(
+        self, codes: torch.Tensor, side: torch.Tensor, noise: torch.Generator | None = None
+    ) -> torch.Tensor:
+        """Logits ``[stack, rows]`` that a code was drawn from the prior of its side."""
+        one_hot = torch.stack([1.0 - side, side], dim=-1)
+        logits: torch.Tensor = self.discriminator(torch.cat([codes, one_hot], dim=-1), noise)
+        return logits[..., 0]
+
+    def decode(self, codes: torch.Tensor, noise: torch.Generator | None = None) -> torch.Tensor:
+        """Features in [0, 1] of codes ``[stack, rows, 2]``."""
+        return torch.sigmoid(self.decoder(codes, noise))
+
+    def second_class_probability(self, codes: torch.Tensor) -> torch.Tensor:
+        """P(second class) of codes: the discriminator's two outputs, normalised (double)."""
+        first = torch.sigmoid(self.judge(codes, torch.zeros(codes.shape[:-1])).double())
+        second = torch.sigmoid(self.judge(codes, torch.ones(codes.shape[:-1])).double())
+        return second / (first + second)
+
+    def subset(self, members: Sequence[int]) -> "PairAutoencoders":
+        """The chosen autoencoders as a stack of their own, ready to use."""
+        smaller = PairAutoencoders.__new__(PairAutoencoders)
+        torch.nn.Module.__init__(smaller)
+        smaller.encoder = self.encoder.subset(members)
+        smaller.decoder = self.decoder.subset(members)
+        smaller.discriminator = self.discriminator.subset(members)
+        return smaller.eval()
+
+
+def prior_means(side: torch.Tensor) -> torch.Tensor:
+    """The mean of the prior for each side, ``[..., 2]``."""
+    x = (2.0 * side - 1.0) * CLASS_MEAN
+    return torch.stack([x, torch.zeros_like(x)], dim=-1)
+
+
+def analytic_probability(x: np.ndarray) -> np.ndarray:
+    """P(second class) if the codes follow the prior exactly: sigmoid(6 x)."""
+    return np.asarray(1.0 / (1.0 + np.exp(-2.0 * CLASS_MEAN * x)))

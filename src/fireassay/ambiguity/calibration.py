@@ -1,0 +1,196 @@
+"""Do the soft labels agree with classifiers of the two classes? A report, never a filter."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.ambiguity.ambiguous_set import AmbiguousSet
+from fireassay.ambiguity.scaling import FeatureScaling, check_inputs
+from fireassay.core.errors import DataError
+from fireassay.core.estimate import Estimate
+from fireassay.core.evidence import Assumption, Evidence, Provenance, Table
+from fireassay.core.extras import require
+from fireassay.core.result import Result
+from fireassay.core.seeds import generator
+from fireassay.core.validation import check_class_indices, check_integer
+from fireassay.statistics import betting_interval, spearman
+
+if TYPE_CHECKING:
+    from fireassay.ambiguity.batches import PairRows
+    from fireassay.ambiguity.encoder_inputs import EncoderInputs
+
+_COMPONENTS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class LabelCalibration(Result):
+    """Soft labels against an ensemble of pair classifiers.
+
+    Attributes
+    ----------
+    label_error
+        Mean absolute difference of P(second class) between label and ensemble.
+    disagreement
+        Mean spread (standard deviation) of the ensemble itself: the floor of what can be expected.
+    rank_correlation
+        Spearman's rho between label and ensemble.
+    ensemble, soft
+        P(second class) of each row by the ensemble and by its soft label.
+    by_pair
+        The difference and its sign per pair.
+    """
+
+    label_error: Estimate
+    disagreement: float
+    rank_correlation: float
+    ensemble: NDArray[np.float64]
+    soft: NDArray[np.float64]
+    by_pair: pd.DataFrame
+    provenance: Provenance
+
+    def frame(self) -> pd.DataFrame:
+        """Per pair: mean absolute difference, mean difference, spread of the ensemble."""
+        return self.by_pair
+
+    def evidence(self) -> Evidence:
+        """The agreement as evidence."""
+        return Evidence(
+            question="ambiguity",
+            headline=f"Soft labels differ from pair classifiers by {self.label_error} on average.",
+            estimates={"label_error": self.label_error},
+            assumptions=(
+                Assumption(
+                    "Pair classifiers are a fair judge of inputs unlike their training data.",
+                    "untestable",
+                    f"The ensemble's own spread is {self.disagreement:.3f}.",
+                ),
+            ),
+            tables={"pairs": Table.from_frame(self.by_pair, "Labels per pair", index=False)},
+            limits=("Reported only: no sample was dropped or relabelled.",),
+            provenance=self.provenance,
+        )
+
+
+def calibrate_labels(
+    amb: AmbiguousSet, X: ArrayLike, y: ArrayLike, members: int = 5, seed: int = 0
+) -> LabelCalibration:
+    """Compare soft labels with small classifiers trained on the two classes of each pair.
+
+    Parameters
+    ----------
+    amb
+        The set to check; it is not changed.
+    X, y
+        Nominal rows of the same classes, best ones the generator has not seen.
+    members
+        Classifiers per pair, each trained on its own bootstrap sample.
+
+    Raises
+    ------
+    DataError
+        If a class of the set has fewer than two rows in X.
+    """
+    torch = require("torch", "torch", "Pair classifiers")
+    check_integer(members, "members", low=2)
+    array = check_inputs(X)
+    index = check_class_indices(y, amb.classes, n=len(array))
+    scaling = FeatureScaling.of(np.concatenate([array, amb.X.astype(array.dtype)]))
+    flat = scaling.flat(array)
+    from fireassay.ambiguity.encoder_inputs import principal_inputs
+    from fireassay.ambiguity.pair_classifiers import PairClassifiers
+    from fireassay.classifiers.torch_threads import one_thread
+
+    inputs = principal_inputs(flat, _COMPONENTS, seed)
+    pairs = [
+        (amb.classes.index(first), amb.classes.index(second)) for first, second in amb.unique_pairs
+    ]
+    rows = [
+        _bootstrap(index, pair, amb.classes, generator(seed, "calibration rows", *pair, member))
+        for pair in pairs
+        for member in range(members)
+    ]
+    rngs = [
+        generator(seed, "calibration", *pair, member) for pair in pairs for member in range(members)
+    ]
+    with one_thread():
+        classifiers = PairClassifiers(torch.from_numpy(inputs(flat)), rows, rngs)
+        votes = _votes(classifiers, inputs, scaling, amb, pairs, members)
+    second = amb.soft_labels[np.arange(len(amb)), amb.pair_positions[:, 1]]
+    ensemble, spread = votes.mean(axis=0), votes.std(axis=0)
+    gap = np.abs(ensemble - second)
+    low, high = betting_interval(gap)
+    value = float(gap.mean())
+    return LabelCalibration(
+        label_error=Estimate(
+            value, min(float(low), value), max(float(high), value), 0.95, len(gap), "betting"
+        ),
+        disagreement=float(spread.mean()),
+        rank_correlation=float(spearman(ensemble, second)[0]) if len(gap) > 2 else float("nan"),
+        ensemble=ensemble,
+        soft=second,
+        by_pair=_by_pair(amb, gap, ensemble - second, spread),
+        provenance=Provenance(seed=seed, data_sha256=amb.sha256),
+    )
+
+
+def _bootstrap(
+    index: NDArray[np.int64], pair: tuple[int, int], classes: tuple[Any, ...],
+    rng: np.random.Generator,
+) -> "PairRows":  # fmt: skip
+    from fireassay.ambiguity.batches import PairRows
+
+    parts = []
+    for label in pair:
+        own = np.flatnonzero(index == label)
+        if len(own) < 2:
+            raise DataError(
+                "Calibration needs at least two nominal rows of every class of the set.",
+                got=f"{len(own)} of class {classes[label]!r}",
+            )
+        parts.append(rng.choice(own, len(own)))
+    return PairRows(*parts)
+
+
+def _votes(
+    classifiers: Any,
+    inputs: "EncoderInputs",
+    scaling: FeatureScaling,
+    amb: AmbiguousSet,
+    pairs: list[tuple[int, int]],
+    members: int,
+) -> NDArray[np.float64]:
+    import torch
+
+    votes = np.empty((members, len(amb)))
+    positions = amb.pair_positions
+    for i, pair in enumerate(pairs):
+        own = np.flatnonzero((positions == pair).all(axis=1))
+        seen = torch.from_numpy(inputs(scaling.flat(amb.X[own])))
+        for member in range(members):
+            votes[member, own] = classifiers.second_class_probability(i * members + member, seen)
+    return votes
+
+
+def _by_pair(
+    amb: AmbiguousSet,
+    gap: NDArray[np.float64],
+    difference: NDArray[np.float64],
+    spread: NDArray[np.float64],
+) -> pd.DataFrame:
+    rows = []
+    for first, second in amb.unique_pairs:
+        own = amb.of_pair(first, second)
+        rows.append(
+            {
+                "first": first,
+                "second": second,
+                "n": len(own),
+                "label_error": float(gap[own].mean()),
+                "towards_second": float(difference[own].mean()),
+                "ensemble_spread": float(spread[own].mean()),
+            }
+        )
+    return pd.DataFrame(rows)

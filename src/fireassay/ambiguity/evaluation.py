@@ -1,0 +1,292 @@
+"""What a model does on inputs that belong to two classes."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fireassay.ambiguity.ambiguous_set import AmbiguousSet
+from fireassay.ambiguity.metrics import (
+    entropy_bits,
+    expected_top_k,
+    top_columns,
+    top_k_hits,
+    top_pair_hits,
+)
+from fireassay.classifiers import as_classifier
+from fireassay.core.errors import DataError
+from fireassay.core.estimate import Estimate
+from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
+from fireassay.core.pictures import picture
+from fireassay.core.result import Result
+from fireassay.core.validation import check_real
+from fireassay.statistics import betting_interval, clopper_pearson, delong_interval
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FloatArray = NDArray[np.float64]
+_LIMIT = (
+    "Intervals hold for further samples of the same autoencoders, not for other generators or for "
+    "natural ambiguity."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class AmbiguityEvaluation(Result):
+    """A model's answers on an ambiguous set.
+
+    Attributes
+    ----------
+    top1, top2
+        Share of inputs whose higher-probability class is the first, or among the first two.
+    top_pair
+        Share whose two most probable classes are exactly the two the input lies between.
+    entropy
+        Mean entropy of the predicted probabilities, in bits (a fair coin: 1).
+    top1_drawn, top2_drawn
+        Against the label drawn from the soft label.
+    top1_expected, top2_expected
+        Expectation over such draws; top-1 cannot be above ``top1_best``.
+    top1_best
+        What a perfect model would reach in expectation: the mean of the higher probability.
+    control_accuracy, control_entropy
+        On reconstructed nominal inputs; None without control rows the model knows.
+    separation
+        AUROC of the entropy, ambiguous against reconstructed nominal inputs.
+    by_pair
+        The same per pair, with intervals.
+    """
+
+    top1: Estimate
+    top2: Estimate
+    top_pair: Estimate
+    entropy: Estimate
+    top1_drawn: Estimate
+    top2_drawn: Estimate
+    top1_expected: Estimate
+    top2_expected: Estimate
+    top1_best: Estimate
+    control_accuracy: Estimate | None
+    control_entropy: Estimate | None
+    separation: Estimate | None
+    by_pair: pd.DataFrame
+    provenance: Provenance
+
+    @property
+    def estimates(self) -> dict[str, Estimate]:
+        """Every number by name."""
+        names = (
+            "top1", "top2", "top_pair", "entropy", "top1_drawn", "top2_drawn", "top1_expected",
+            "top2_expected", "top1_best", "control_accuracy", "control_entropy", "separation",
+        )  # fmt: skip
+        found = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def frame(self) -> pd.DataFrame:
+        """Every number with its interval."""
+        return pd.DataFrame([{"number": k, **e.to_dict()} for k, e in self.estimates.items()])
+
+    def figures(self) -> "dict[str, Figure]":
+        """Top-pair accuracy per pair of classes."""
+        from fireassay.ambiguity.figures import pair_matrix
+
+        return {"top pair by classes": pair_matrix(self.by_pair)}
+
+    def evidence(self) -> Evidence:
+        """The answer for the report."""
+        worst = self.by_pair.sort_values("top_pair", kind="stable").iloc[0]
+        claims = [
+            Claim(
+                f"Weakest pair: {worst['first']} and {worst['second']}, "
+                f"top-pair accuracy {worst['top_pair']:.2f}."
+            )
+        ]
+        if self.separation is not None:
+            claims.append(
+                Claim(
+                    f"Entropy tells ambiguous from reconstructed nominal inputs with AUROC "
+                    f"{self.separation}."
+                )
+            )
+        return Evidence(
+            question="ambiguity",
+            headline=f"On inputs between two classes it ranks exactly those two first in "
+            f"{self.top_pair} of the cases; mean entropy {self.entropy} bits.",
+            claims=tuple(claims),
+            estimates=self.estimates,
+            assumptions=(
+                Assumption(
+                    "A person would see both classes in these inputs.",
+                    "untestable",
+                    "Soft labels come from the generator; look at the picture sheets.",
+                ),
+                Assumption(
+                    "Differences to nominal inputs come from ambiguity, not from the decoder.",
+                    "untestable" if self.separation is None else _status(self.separation),
+                    "No control rows."
+                    if self.separation is None
+                    else f"AUROC of the entropy against reconstructed nominal: {self.separation}.",
+                ),
+            ),
+            tables={"pairs": Table.from_frame(self.by_pair, "Per pair of classes", index=False)},
+            figures={
+                name: picture(
+                    figure,
+                    "Share of inputs between two classes for which these two come first.",
+                    "Matrix of top-pair accuracy by classes.",
+                )
+                for name, figure in self.figures().items()
+            },
+            limits=(_LIMIT,),
+            provenance=self.provenance,
+        )
+
+
+def evaluate(model: Any, amb: AmbiguousSet, confidence: float = 0.95) -> AmbiguityEvaluation:
+    """Measure a model on an ambiguous set; one query per input and control row.
+
+    Parameters
+    ----------
+    model
+        A classifier, or anything `as_classifier` takes. Its classes are matched by label.
+    amb
+        What `AmbiguityGenerator.sample` gave.
+    confidence
+        Of every interval: Clopper-Pearson for shares, betting for means, DeLong for the AUROC.
+
+    Raises
+    ------
+    DataError
+        If the model does not know a class of the set's pairs.
+    """
+    check_real(confidence, "confidence", low=0.0, high=1.0)
+    classifier = as_classifier(model)
+    before = classifier.queries
+    raw = classifier.predict_proba(amb.X)
+    columns = _Columns.of(amb, tuple(classifier.classes))
+    predicted, soft = columns.predicted(raw), columns.soft(amb.soft_labels)
+    scores = _scores(predicted, soft, columns.positions(amb.labels))
+    mean = _Means(confidence, float(np.log2(predicted.shape[1])))
+    numbers: dict[str, Any] = {name: mean.of(name, values) for name, values in scores.items()}
+    numbers |= _control(classifier, amb, columns, scores["entropy"], mean)
+    return AmbiguityEvaluation(
+        **numbers,
+        by_pair=_by_pair(amb, scores, mean),
+        provenance=Provenance(
+            seed=int(amb.manifest["seed"]),
+            model_sha256=classifier.sha256,
+            data_sha256=amb.sha256,
+            queries=classifier.queries - before,
+        ),
+    )
+
+
+def _scores(
+    predicted: FloatArray, soft: FloatArray, drawn: NDArray[np.int64]
+) -> dict[str, NDArray[Any]]:
+    higher = top_columns(soft, 1)[:, 0]
+    return {
+        "top1": top_k_hits(predicted, higher, 1),
+        "top2": top_k_hits(predicted, higher, 2),
+        "top_pair": top_pair_hits(soft, predicted),
+        "entropy": entropy_bits(predicted),
+        "top1_drawn": top_k_hits(predicted, drawn, 1),
+        "top2_drawn": top_k_hits(predicted, drawn, 2),
+        "top1_expected": expected_top_k(predicted, soft, 1),
+        "top2_expected": expected_top_k(predicted, soft, 2),
+        "top1_best": soft.max(axis=1),
+    }
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Columns of the set's classes and, after them, of classes only the model has."""
+
+    classes: tuple[Any, ...]
+    model_classes: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, amb: AmbiguousSet, model_classes: tuple[Any, ...]) -> "_Columns":
+        used = {label for pair in amb.unique_pairs for label in pair}
+        missing = sorted((label for label in used if label not in model_classes), key=repr)
+        if missing:
+            raise DataError(
+                "The model must know every class of the ambiguous pairs.",
+                got=f"no class {missing[0]!r} among {model_classes[:12]!r}",
+                do="Pass classes= to as_classifier in the model's column order.",
+            )
+        extra = tuple(label for label in model_classes if label not in amb.classes)
+        return cls(amb.classes + extra, model_classes)
+
+    def predicted(self, raw: FloatArray) -> FloatArray:
+        aligned = np.zeros((len(raw), len(self.classes)))
+        for column, label in enumerate(self.model_classes):
+            aligned[:, self.classes.index(label)] = raw[:, column]
+        return aligned
+
+    def soft(self, soft_labels: FloatArray) -> FloatArray:
+        padding = len(self.classes) - soft_labels.shape[1]
+        return np.pad(soft_labels, ((0, 0), (0, padding)))
+
+    def positions(self, labels: NDArray[Any]) -> NDArray[np.int64]:
+        position = {label: i for i, label in enumerate(self.classes)}
+        return np.array([position[label] for label in labels.tolist()], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class _Means:
+    confidence: float
+    most_bits: float
+
+    def of(self, name: str, values: NDArray[Any]) -> Estimate:
+        """The mean of hits (exact interval) or of bounded values (betting interval)."""
+        n, value = len(values), float(values.mean())
+        if values.dtype.kind == "b":
+            low, high = clopper_pearson(int(values.sum()), n, self.confidence)
+            return Estimate(value, float(low), float(high), self.confidence, n, "Clopper-Pearson")
+        bounds = (0.0, self.most_bits) if "entropy" in name else (0.0, 1.0)
+        clipped = np.clip(values, *bounds)
+        low, high = betting_interval(clipped, self.confidence, bounds)
+        return Estimate(
+            value, min(float(low), value), max(float(high), value), self.confidence, n, "betting"
+        )
+
+
+def _control(
+    classifier: Any, amb: AmbiguousSet, columns: _Columns, entropy: FloatArray, mean: _Means
+) -> dict[str, Estimate | None]:
+    if len(amb.control) < 2:
+        return {"control_accuracy": None, "control_entropy": None, "separation": None}
+    predicted = columns.predicted(classifier.predict_proba(amb.control.X))
+    right = top_k_hits(predicted, columns.positions(amb.control.labels), 1)
+    control_entropy = entropy_bits(predicted)
+    both = np.concatenate([entropy, control_entropy])
+    ambiguous = np.arange(len(both)) < len(entropy)
+    return {
+        "control_accuracy": mean.of("control_accuracy", right),
+        "control_entropy": mean.of("control_entropy", control_entropy),
+        "separation": delong_interval(both, ambiguous, mean.confidence),
+    }
+
+
+def _by_pair(amb: AmbiguousSet, scores: dict[str, NDArray[Any]], mean: _Means) -> pd.DataFrame:
+    rows = []
+    for first, second in amb.unique_pairs:
+        own = amb.of_pair(first, second)
+        row: dict[str, Any] = {"first": first, "second": second, "n": len(own)}
+        for name in ("top1", "top2", "top_pair", "entropy"):
+            estimate = mean.of(name, scores[name][own])
+            row |= {
+                name: estimate.value,
+                f"{name}_low": estimate.low,
+                f"{name}_high": estimate.high,
+            }
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _status(separation: Estimate) -> Any:
+    return "supported" if separation.low > 0.5 else "contradicted"

@@ -1,0 +1,155 @@
+"""A set as a folder that anything can read: arrays, tables, manifest, picture sheets."""
+
+import io
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fireassay.ambiguity.ambiguous_set import AmbiguousSet, ControlSet
+from fireassay.ambiguity.picture_sheet import is_image, pair_sheet
+from fireassay.core import strict_json
+from fireassay.core.errors import DataError
+from fireassay.core.extras import is_installed
+
+ARRAYS, CONTROL, MANIFEST, TABLE = "ambiguous.npz", "control.npz", "manifest.json", "samples"
+
+
+def export_set(amb: AmbiguousSet, folder: str | Path) -> list[Path]:
+    """Write a set to a folder, and return the files.
+
+    ``ambiguous.npz`` (X, y, soft_labels, pairs, classes, autoencoders, codes), ``control.npz``
+    (X, y, rows, autoencoders), ``manifest.json`` (seed, versions, hashes, report),
+    ``samples.parquet`` (``.csv`` without pyarrow), and ``sheets/`` with a PNG per pair of images.
+    Equal sets give equal bytes, but for the versions in the manifest.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    arrays = {
+        "X": amb.X,
+        "y": amb.labels,
+        "soft_labels": amb.soft_labels,
+        "pairs": amb.pairs,
+        "classes": np.asarray(amb.classes),
+        "autoencoders": amb.autoencoders,
+        "codes": amb.codes,
+    }
+    control = {
+        "X": amb.control.X,
+        "y": amb.control.labels,
+        "rows": amb.control.rows,
+        "autoencoders": amb.control.autoencoders,
+    }
+    manifest = {
+        **amb.manifest,
+        "sha256": amb.sha256,
+        "report": amb.report.astype(object).to_dict(orient="list"),
+    }
+    files = [
+        _write(folder / ARRAYS, _npz(arrays)),
+        _write(folder / CONTROL, _npz(control)),
+        _write(folder / MANIFEST, strict_json.dumps(manifest, indent=2).encode()),
+        _write_table(amb.frame(), folder),
+    ]
+    if is_image(amb.X):
+        files += _write_sheets(amb, folder / "sheets")
+    return files
+
+
+def read_set(folder: str | Path) -> AmbiguousSet:
+    """Read what `export_set` wrote.
+
+    Raises
+    ------
+    DataError
+        If a file is missing, damaged, or not the one the manifest names.
+    """
+    folder = Path(folder)
+    manifest = strict_json.loads(_read(folder / MANIFEST))
+    if not isinstance(manifest, dict) or "sha256" not in manifest:
+        raise DataError("Expected the manifest of an ambiguous set.", got=str(folder / MANIFEST))
+    arrays, control = _arrays(folder / ARRAYS), _arrays(folder / CONTROL)
+    stated = manifest.pop("sha256")
+    amb = AmbiguousSet(
+        X=arrays["X"],
+        soft_labels=arrays["soft_labels"],
+        labels=arrays["y"],
+        pairs=arrays["pairs"],
+        classes=tuple(arrays["classes"].tolist()),
+        autoencoders=arrays["autoencoders"],
+        codes=arrays["codes"],
+        control=ControlSet(control["X"], control["y"], control["rows"], control["autoencoders"]),
+        report=pd.DataFrame(manifest.pop("report")),
+        manifest=manifest,
+    )
+    if amb.sha256 != stated:
+        raise DataError(
+            f"{folder / ARRAYS} must be the set of its manifest.",
+            got="other content",
+            do="Generate the set again, or copy the folder whole.",
+        )
+    return amb
+
+
+def _npz(arrays: dict[str, NDArray[Any]]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            member = io.BytesIO()
+            np.lib.format.write_array(member, array, allow_pickle=False)
+            # A fixed date: the same set must give the same bytes at any time.
+            info = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, member.getvalue())
+    return buffer.getvalue()
+
+
+def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+    try:
+        with np.load(io.BytesIO(_read(path)), allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except (zipfile.BadZipFile, ValueError, EOFError, OSError) as error:
+        raise DataError(f"Expected {path} to hold arrays.", got=str(error)) from error
+
+
+def _write(path: Path, content: bytes) -> Path:
+    temporary = path.with_name(f".{path.name}.part")
+    temporary.write_bytes(content)
+    return temporary.replace(path)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DataError(f"Expected {path}.", got=str(error)) from error
+
+
+def _write_table(frame: pd.DataFrame, folder: Path) -> Path:
+    if is_installed("pyarrow"):
+        path = folder / f"{TABLE}.parquet"
+        frame.to_parquet(path, index=False)
+    else:
+        path = folder / f"{TABLE}.csv"
+        frame.to_csv(path, index=False)
+    return path
+
+
+def _write_sheets(amb: AmbiguousSet, folder: Path) -> list[Path]:
+    folder.mkdir(exist_ok=True)
+    files = []
+    for number, (first, second) in enumerate(amb.unique_pairs):
+        safe = re.sub(r"[^A-Za-z0-9]+", "_", f"{first}-{second}").strip("_")[:60]
+        files.append(_png(folder / f"{number:03d}-{safe}.png", pair_sheet(amb, first, second)))
+    return files
+
+
+def _png(path: Path, pixels: NDArray[np.uint8]) -> Path:
+    from matplotlib.image import imsave
+
+    imsave(path, pixels, cmap="gray", vmin=0, vmax=255)
+    return path

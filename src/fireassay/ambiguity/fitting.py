@@ -1,0 +1,224 @@
+"""From rows to judged autoencoders: hold out, train in stacks, judge, share out to splits."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+
+from fireassay.ambiguity.acceptance import Judgement, judge, pair_summary, untrainable
+from fireassay.ambiguity.autoencoders import PairAutoencoders
+from fireassay.ambiguity.batches import PairRows
+from fireassay.ambiguity.encoder_inputs import EncoderInputs, plain_inputs, principal_inputs
+from fireassay.ambiguity.pair_classifiers import PairClassifiers
+from fireassay.ambiguity.pairs import Pair
+from fireassay.ambiguity.preset import Preset
+from fireassay.ambiguity.training import train
+from fireassay.classifiers.torch_threads import one_thread
+from fireassay.core.errors import DataError
+from fireassay.core.seeds import generator
+
+LEAST_ROWS = 20
+_STACK_WEIGHTS = 16_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class FittedPairs:
+    """Trained autoencoders with what they were judged by.
+
+    Attributes
+    ----------
+    stacks, places
+        The networks, and for each autoencoder its stack and its place there.
+    pairs
+        Class positions of each autoencoder's pair.
+    splits
+        "test", "train" or "" (rejected) for each autoencoder.
+    report, autoencoders
+        The tables for the user, per pair and per autoencoder.
+    """
+
+    stacks: tuple[PairAutoencoders, ...]
+    places: tuple[tuple[int, int], ...]
+    pairs: tuple[Pair, ...]
+    splits: tuple[str, ...]
+    report: pd.DataFrame
+    autoencoders: pd.DataFrame
+    inputs: torch.Tensor
+    targets: torch.Tensor
+    encoder_inputs: EncoderInputs
+    y_index: NDArray[np.int64]
+    held_out: NDArray[np.bool_]
+    preset: Preset
+
+    def members(self, split: str) -> list[int]:
+        """Numbers of the accepted autoencoders of a split."""
+        return [i for i, own in enumerate(self.splits) if own and (split == "any" or own == split)]
+
+    def net(self, member: int) -> PairAutoencoders:
+        """One autoencoder as a stack of one."""
+        stack, place = self.places[member]
+        return self.stacks[stack].subset([place])
+
+
+def fit_pairs(
+    flat: NDArray[np.float32],
+    y_index: NDArray[np.int64],
+    held_out: NDArray[np.bool_],
+    pairs: Sequence[Pair],
+    classes: Sequence[Any],
+    tries: int,
+    preset: Preset,
+    seed: int,
+) -> FittedPairs:
+    """Train and judge ``tries`` autoencoders for each pair that can be trained."""
+    used = np.isin(y_index, np.unique(np.asarray(pairs)))
+    encoder_inputs = (
+        plain_inputs(flat)
+        if preset.components is None
+        else principal_inputs(flat[used & ~held_out], preset.components, seed)
+    )
+    inputs = torch.from_numpy(encoder_inputs(flat))
+    targets = torch.from_numpy(flat)
+    learn = [_rows(y_index, pair, ~held_out) for pair in pairs]
+    check = [_rows(y_index, pair, held_out) for pair in pairs]
+    problems = [
+        untrainable(rows, held, targets, LEAST_ROWS)
+        for rows, held in zip(learn, check, strict=True)
+    ]
+    trainable = [i for i, problem in enumerate(problems) if not problem]
+    if not trainable:
+        raise DataError(
+            "Ambiguity needs at least one pair of classes that can be trained.",
+            got=f"{classes[pairs[0][0]]!r} and {classes[pairs[0][1]]!r}: {problems[0]}"
+            + (f" (and {len(pairs) - 1} other pairs)" if len(pairs) > 1 else ""),
+        )
+    members = [(i, attempt) for attempt in range(tries) for i in trainable]
+    with one_thread():
+        stacks, places = _train_stacks(inputs, targets, learn, members, pairs, preset, seed)
+        references = _references(inputs, learn, check, trainable, pairs, preset, seed)
+        judgements = [
+            judge(
+                stacks[stack].subset([place]),
+                inputs,
+                targets,
+                check[i],
+                references.get(i, float("nan")),
+                preset,
+                generator(seed, "judge", *pairs[i], attempt),
+            )
+            for (i, attempt), (stack, place) in zip(members, places, strict=True)
+        ]
+    splits = _splits(members, judgements)
+    return FittedPairs(
+        stacks=tuple(stacks),
+        places=tuple(places),
+        pairs=tuple(pairs[i] for i, _ in members),
+        splits=tuple(splits),
+        report=_report(pairs, classes, problems, members, judgements),
+        autoencoders=_autoencoder_table(pairs, classes, members, judgements, splits),
+        inputs=inputs,
+        targets=targets,
+        encoder_inputs=encoder_inputs,
+        y_index=y_index,
+        held_out=held_out,
+        preset=preset,
+    )
+
+
+def _rows(y_index: NDArray[np.int64], pair: Pair, mask: NDArray[np.bool_]) -> PairRows:
+    first, second = (np.flatnonzero((y_index == label) & mask) for label in pair)
+    return PairRows(first, second)
+
+
+def _train_stacks(
+    inputs: torch.Tensor,
+    targets: torch.Tensor,
+    learn: Sequence[PairRows],
+    members: Sequence[tuple[int, int]],
+    pairs: Sequence[Pair],
+    preset: Preset,
+    seed: int,
+) -> tuple[list[PairAutoencoders], list[tuple[int, int]]]:
+    """Train all members, in as few stacks as memory allows."""
+    hidden = preset.units(targets.shape[1])
+    weights = hidden * (inputs.shape[1] + targets.shape[1] + 2 * hidden)
+    per_stack = max(1, _STACK_WEIGHTS // weights)
+    stacks, places = [], []
+    for start in range(0, len(members), per_stack):
+        group = members[start : start + per_stack]
+        rngs = [generator(seed, "train", *pairs[i], attempt) for i, attempt in group]
+        stacks.append(train(inputs, targets, [learn[i] for i, _ in group], preset, rngs))
+        places += [(len(stacks) - 1, place) for place in range(len(group))]
+    return stacks, places
+
+
+def _references(
+    inputs: torch.Tensor,
+    learn: Sequence[PairRows],
+    check: Sequence[PairRows],
+    trainable: Sequence[int],
+    pairs: Sequence[Pair],
+    preset: Preset,
+    seed: int,
+) -> dict[int, float]:
+    """What a pair classifier reaches on the held-out rows of each pair, if that is asked for."""
+    if not preset.relative_acceptance:
+        return {}
+    rngs = [generator(seed, "reference", *pairs[i]) for i in trainable]
+    classifiers = PairClassifiers(inputs, [learn[i] for i in trainable], rngs)
+    accuracies = classifiers.accuracies(inputs, [check[i] for i in trainable])
+    return dict(zip(trainable, accuracies, strict=True))
+
+
+def _splits(members: Sequence[tuple[int, int]], judgements: Sequence[Judgement]) -> list[str]:
+    """The accepted tries of a pair go to test and train by turns: test first."""
+    seen: dict[int, int] = {}
+    splits = []
+    for (i, _), judgement in zip(members, judgements, strict=True):
+        if not judgement.accepted:
+            splits.append("")
+            continue
+        splits.append("train" if seen.get(i, 0) % 2 else "test")
+        seen[i] = seen.get(i, 0) + 1
+    return splits
+
+
+def _report(
+    pairs: Sequence[Pair],
+    classes: Sequence[Any],
+    problems: Sequence[str],
+    members: Sequence[tuple[int, int]],
+    judgements: Sequence[Judgement],
+) -> pd.DataFrame:
+    rows = []
+    for i, (first, second) in enumerate(pairs):
+        own = [j for (k, _), j in zip(members, judgements, strict=True) if k == i]
+        row = pair_summary(own)
+        row["reason"] = problems[i] or row["reason"]
+        rows.append({"first": classes[first], "second": classes[second], **row})
+    return pd.DataFrame(rows)
+
+
+def _autoencoder_table(
+    pairs: Sequence[Pair],
+    classes: Sequence[Any],
+    members: Sequence[tuple[int, int]],
+    judgements: Sequence[Judgement],
+    splits: Sequence[str],
+) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "first": classes[pairs[i][0]],
+                "second": classes[pairs[i][1]],
+                "try": attempt,
+                "split": split,
+                **asdict(judgement),
+            }
+            for (i, attempt), judgement, split in zip(members, judgements, splits, strict=True)
+        ]
+    )

@@ -1,0 +1,85 @@
+"""Accuracy where two answers are right: top-1, top-2, top-pair, entropy."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.core.errors import DataError
+from fireassay.core.validation import check_lengths, check_probabilities
+
+FloatArray = NDArray[np.float64]
+
+
+def top_pair_accuracy(soft_labels: ArrayLike, probabilities: ArrayLike) -> float:
+    """Share of inputs whose two most probable predicted classes are the two of the label.
+
+    Parameters
+    ----------
+    soft_labels
+        Class probabilities ``(n, k)`` of the labels. In each row two classes must be strictly
+        more probable than all others.
+    probabilities
+        Predicted class probabilities ``(n, k)``; of equal ones the first counts as higher.
+
+    Raises
+    ------
+    DataError
+        If a label has no two leading classes: then the metric is not calculable.
+
+
+    >>> top_pair_accuracy([[0, 0.4, 0.6], [0.5, 0.5, 0]], [[0.1, 0.6, 0.3], [0.4, 0.2, 0.4]])
+    0.5
+    """
+    return float(top_pair_hits(*_checked(soft_labels, probabilities)).mean())
+
+
+def top_pair_hits(soft: FloatArray, predicted: FloatArray) -> NDArray[np.bool_]:
+    """Which rows' predicted top pair is the label's."""
+    lacking = ~has_top_pair(soft)
+    if lacking.any():
+        raise DataError(
+            "Top-pair accuracy needs two leading classes in every label.",
+            got=f"{lacking.mean():.0%} of the labels without, first in row {int(lacking.argmax())}",
+            do="Leave these rows out; their share is part of the answer.",
+        )
+    label_pair = np.sort(top_columns(soft, 2), axis=1)
+    predicted_pair = np.sort(top_columns(predicted, 2), axis=1)
+    return np.asarray((label_pair == predicted_pair).all(axis=1))
+
+
+def has_top_pair(soft: FloatArray) -> NDArray[np.bool_]:
+    """Which labels have two classes that are strictly more probable than all others."""
+    if soft.shape[1] == 2:
+        return np.asarray((soft > 0.0).all(axis=1))
+    ordered = np.sort(soft, axis=1)
+    return np.asarray(ordered[:, -2] > ordered[:, -3])
+
+
+def top_columns(probabilities: FloatArray, k: int) -> NDArray[np.int64]:
+    """The k most probable columns of each row, the first ones on ties."""
+    return np.argsort(-probabilities, axis=1, kind="stable")[:, :k]
+
+
+def top_k_hits(predicted: FloatArray, labels: NDArray[np.int64], k: int) -> NDArray[np.bool_]:
+    """Which rows have their label among the k most probable classes."""
+    return np.asarray((top_columns(predicted, k) == labels[:, None]).any(axis=1))
+
+
+def expected_top_k(predicted: FloatArray, soft: FloatArray, k: int) -> FloatArray:
+    """Each row's chance that a label drawn from its soft label is among the top k."""
+    return np.asarray(np.take_along_axis(soft, top_columns(predicted, k), axis=1).sum(axis=1))
+
+
+def entropy_bits(probabilities: FloatArray) -> FloatArray:
+    """Entropy of each row in bits."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(probabilities > 0.0, -probabilities * np.log2(probabilities), 0.0)
+    return np.asarray(np.maximum(terms.sum(axis=1), 0.0))
+
+
+def _checked(soft_labels: ArrayLike, probabilities: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    soft = check_probabilities(soft_labels, name="soft_labels")
+    predicted = check_probabilities(probabilities, n_classes=soft.shape[1])
+    check_lengths(soft_labels=len(soft), probabilities=len(predicted))
+    if len(soft) == 0:
+        raise DataError("Top-pair accuracy needs at least one row.", got="0 rows")
+    return soft, predicted

@@ -1,0 +1,112 @@
+"""How the autoencoders are built and trained: the paper's way, or the fast one."""
+
+from dataclasses import dataclass
+
+from fireassay.core.validation import check_choice
+
+_WIDE, _NARROW, _FEW_FEATURES = 128, 64, 256
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Everything that decides how a stack of autoencoders is trained.
+
+    Attributes
+    ----------
+    hidden
+        Units of the two hidden layers of the encoder and decoder; None: 128, or 64 for up to 256
+        features.
+    discriminator_hidden
+        Units of the two hidden layers of the discriminator.
+    components
+        Principal components the encoder sees; None: the features themselves.
+    steps, epochs
+        Length of the training: in steps, or (if 0) in passes over the largest pair.
+    batch
+        Rows per autoencoder and step.
+    warm_up
+        First steps, in which the codes are pulled to the mean of their class instead of being
+        made to fool the discriminator.
+    mismatch_negatives
+        Also teach the discriminator that a prior sample with the wrong label is fake.
+    balanced
+        Each batch has equally many rows of both classes.
+    encoder_rate, decoder_rate, discriminator_rate, fooling_rate
+        Adam's step for each part; "fooling" is the encoder's step against the discriminator.
+    decay
+        Let the steps fall to zero in the last two thirds of the training.
+    beta1
+        Adam's first decay rate.
+    dropout
+        Share of hidden units dropped while training.
+    start_at_mean
+        Decoders begin with the mean of their pair, so that background is black from the start.
+    relative_acceptance
+        Judge the label accuracy by what a pair classifier reaches where that is below 0.95.
+    latent_sd
+        Height of the confined latent space: this many standard deviations up and down.
+    """
+
+    name: str
+    hidden: int | None = None
+    discriminator_hidden: int = 64
+    components: int | None = 64
+    steps: int = 400
+    epochs: int = 0
+    batch: int = 64
+    warm_up: int = 60
+    mismatch_negatives: bool = True
+    balanced: bool = True
+    encoder_rate: float = 1e-3
+    decoder_rate: float = 3e-3
+    discriminator_rate: float = 1e-3
+    fooling_rate: float = 2e-3
+    decay: bool = True
+    beta1: float = 0.5
+    dropout: float = 0.0
+    start_at_mean: bool = True
+    relative_acceptance: bool = True
+    latent_sd: float = 3.0
+
+    def units(self, features: int) -> int:
+        """Units of a hidden layer of the encoder and decoder."""
+        if self.hidden is not None:
+            return self.hidden
+        return _WIDE if features > _FEW_FEATURES else _NARROW
+
+    def total_steps(self, rows_of_largest_pair: int) -> int:
+        """Training steps for data of this size."""
+        if self.steps:
+            return self.steps
+        return self.epochs * -(-rows_of_largest_pair // self.batch)
+
+
+FAST = Preset("fast")
+PAPER = Preset(
+    "paper",
+    hidden=128,
+    discriminator_hidden=128,
+    components=None,
+    steps=0,
+    epochs=80,
+    batch=1000,
+    warm_up=0,
+    mismatch_negatives=False,
+    balanced=False,
+    decoder_rate=1e-3,
+    fooling_rate=1e-3,
+    decay=False,
+    beta1=0.9,
+    dropout=0.1,
+    start_at_mean=False,
+    relative_acceptance=False,
+    latent_sd=5.0,
+)
+PRESETS = {preset.name: preset for preset in (FAST, PAPER)}
+
+
+def check_preset(preset: str | Preset) -> Preset:
+    """A preset by its name, or the user's own."""
+    if isinstance(preset, Preset):
+        return preset
+    return PRESETS[check_choice(preset, "preset", tuple(PRESETS))]

@@ -1,0 +1,182 @@
+"""Drawing a set: a quota per pair, ambiguous points, soft labels, hard labels, controls."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from fireassay.ambiguity.ambiguous_set import AmbiguousSet, ControlSet
+from fireassay.ambiguity.autoencoders import PairAutoencoders
+from fireassay.ambiguity.fitting import FittedPairs
+from fireassay.ambiguity.latent_grid import latent_grid
+from fireassay.ambiguity.scaling import FeatureScaling
+from fireassay.classifiers.torch_threads import one_thread
+from fireassay.core.errors import DataError
+from fireassay.core.seeds import generator
+
+_ROUNDS = 200
+# Probabilities are kept to 40 bits: then p and 1 - p are exact, and their sum is exactly one.
+_PROBABILITY_STEPS = 2.0**40
+
+FloatArray = NDArray[np.float64]
+
+
+def draw_set(
+    fitted: FittedPairs,
+    members: Sequence[int],
+    *,
+    n: int,
+    delta_max: float,
+    split: str,
+    weighted: bool,
+    seed: int,
+    classes: tuple[Any, ...],
+    scaling: FeatureScaling,
+    labels: NDArray[Any],
+    manifest: dict[str, Any],
+) -> AmbiguousSet:
+    """Draw ``n`` ambiguous inputs from the given autoencoders."""
+    key = (split, repr(delta_max), n, int(weighted))
+    quotas = member_quotas([fitted.pairs[m] for m in members], n, generator(seed, "quota", *key))
+    codes, images, second, origin = [], [], [], []
+    with one_thread():
+        for member, quota in zip(members, quotas, strict=True):
+            if quota == 0:
+                continue
+            net = fitted.net(member)
+            rng = generator(seed, "sample", *key, member)
+            points, probability = ambiguous_points(
+                net, quota, delta_max, fitted.preset.latent_sd, rng, weighted=weighted
+            )
+            codes.append(points)
+            second.append(probability)
+            images.append(decoded(net, points))
+            origin.append(np.full(quota, member, dtype=np.int64))
+        control = _control(fitted, members, n, generator(seed, "control", *key), scaling, labels)
+    order = generator(seed, "order", *key).permutation(n)
+    from_member = np.concatenate(origin)[order]
+    pairs = np.asarray([fitted.pairs[m] for m in from_member], dtype=np.int64)
+    soft = soft_labels(pairs, np.concatenate(second)[order], len(classes))
+    drawn = _draw_labels(pairs, soft, generator(seed, "labels", *key))
+    names = np.asarray(classes)
+    return AmbiguousSet(
+        X=scaling.restored(np.concatenate(images)[order]),
+        soft_labels=soft,
+        labels=names[drawn],
+        pairs=names[pairs],
+        classes=classes,
+        autoencoders=from_member,
+        codes=np.concatenate(codes)[order],
+        control=control,
+        report=fitted.report,
+        manifest=manifest,
+    )
+
+
+def member_quotas(pairs: Sequence[tuple[int, int]], n: int, rng: np.random.Generator) -> list[int]:
+    """Equally many samples per pair, and within a pair per autoencoder; the rest by lot."""
+    unique = sorted(set(pairs))
+    of_pair = dict(zip(unique, _shares(n, len(unique), rng), strict=True))
+    quotas = [0] * len(pairs)
+    for pair in unique:
+        own = [i for i, other in enumerate(pairs) if other == pair]
+        for i, share in zip(own, _shares(of_pair[pair], len(own), rng), strict=True):
+            quotas[i] = share
+    return quotas
+
+
+def _shares(n: int, parts: int, rng: np.random.Generator) -> list[int]:
+    shares = np.full(parts, n // parts)
+    shares[rng.permutation(parts)[: n % parts]] += 1
+    return [int(share) for share in shares]
+
+
+def ambiguous_points(
+    net: PairAutoencoders,
+    n: int,
+    delta_max: float,
+    latent_sd: float,
+    rng: np.random.Generator,
+    *,
+    weighted: bool = True,
+) -> tuple[FloatArray, FloatArray]:
+    """Latent points ``(n, 2)`` and P(second class), each within ``delta_max`` of a draw."""
+    grid = latent_grid(net, delta_max, latent_sd, weighted=weighted)
+    if len(grid.weights) == 0:
+        raise DataError(
+            "The latent space must have points that are ambiguous enough.",
+            got=f"none with |p1 - p2| <= {delta_max}",
+            do="Use a larger delta_max.",
+        )
+    kept, probabilities, found = [], [], 0
+    for _ in range(_ROUNDS):
+        points = grid.draw(2 * (n - found) + 16, rng).astype(np.float32)
+        with torch.no_grad():
+            second = net.second_class_probability(torch.from_numpy(points)[None])[0].numpy()
+        second = np.round(second * _PROBABILITY_STEPS) / _PROBABILITY_STEPS
+        near = np.flatnonzero(np.abs(second - (1.0 - second)) <= delta_max)[: n - found]
+        kept.append(points[near].astype(np.float64))
+        probabilities.append(second[near])
+        found += len(near)
+        if found == n:
+            return np.concatenate(kept), np.concatenate(probabilities)
+    raise DataError(
+        f"Drawing {n} points with |p1 - p2| <= {delta_max} must be possible.",
+        got=f"{found} points in {_ROUNDS} rounds",
+        do="Use a larger delta_max.",
+    )
+
+
+def decoded(net: PairAutoencoders, codes: FloatArray) -> NDArray[np.float32]:
+    """Features in [0, 1] of latent points."""
+    with torch.no_grad():
+        values = net.decode(torch.from_numpy(codes.astype(np.float32))[None])[0]
+    return np.asarray(values.numpy())
+
+
+def soft_labels(pairs: NDArray[np.int64], second: FloatArray, n_classes: int) -> FloatArray:
+    """Rows with two non-zeros that sum to exactly one."""
+    soft = np.zeros((len(pairs), n_classes))
+    rows = np.arange(len(pairs))
+    soft[rows, pairs[:, 0]] = 1.0 - second
+    soft[rows, pairs[:, 1]] = second
+    return soft
+
+
+def _draw_labels(
+    pairs: NDArray[np.int64], soft: FloatArray, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    rows = np.arange(len(pairs))
+    is_second = rng.random(len(pairs)) < soft[rows, pairs[:, 1]]
+    return pairs[rows, is_second.astype(np.int64)]
+
+
+def _control(
+    fitted: FittedPairs,
+    members: Sequence[int],
+    n: int,
+    rng: np.random.Generator,
+    scaling: FeatureScaling,
+    labels: NDArray[Any],
+) -> ControlSet:
+    """Held-out nominal rows through the same decoders: what the generator itself does to inputs."""
+    members_of: dict[int, list[int]] = {}
+    for member in members:
+        for label in fitted.pairs[member]:
+            members_of.setdefault(label, []).append(member)
+    usable = fitted.held_out & np.isin(fitted.y_index, list(members_of))
+    rows = np.sort(rng.permutation(np.flatnonzero(usable))[:n])
+    chosen = np.array(
+        [members_of[label][rng.integers(len(members_of[label]))] for label in fitted.y_index[rows]],
+        dtype=np.int64,
+    )
+    flat = np.empty((len(rows), fitted.targets.shape[1]), dtype=np.float32)
+    for member in np.unique(chosen):
+        net = fitted.net(int(member))
+        mine = chosen == member
+        with torch.no_grad():
+            codes = net.encoder(fitted.inputs[torch.from_numpy(rows[mine])][None])
+            flat[mine] = net.decode(codes)[0].numpy()
+    return ControlSet(scaling.restored(flat), labels[rows], rows, chosen)

@@ -1,0 +1,71 @@
+"""Features as rows of numbers in [0, 1], and back: images, tables, time-series windows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.core.errors import DataError
+from fireassay.core.validation import check_features
+
+_PIXEL_RANGE = 255.0
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureScaling:
+    """Each feature's range. Features in [0, 1] stay as they are; others are stretched to it."""
+
+    low: NDArray[np.float64]
+    span: NDArray[np.float64]
+    shape: tuple[int, ...]
+    dtype: str
+
+    @classmethod
+    def of(cls, X: NDArray[Any]) -> "FeatureScaling":
+        """The scaling for this data (the result of `check_inputs`)."""
+        flat = X.reshape(len(X), -1)
+        low, high = flat.min(axis=0).astype(np.float64), flat.max(axis=0).astype(np.float64)
+        if low.min() >= 0.0 and high.max() <= 1.0:
+            low, high = np.zeros_like(low), np.ones_like(high)
+        return cls(low, high - low, X.shape[1:], X.dtype.str)
+
+    def flat(self, X: NDArray[Any]) -> NDArray[np.float32]:
+        """Rows of float32 in [0, 1]; a constant feature is 0."""
+        rows = X.reshape(len(X), -1)
+        if (self.low == 0.0).all() and (self.span == 1.0).all():
+            return np.ascontiguousarray(rows, dtype=np.float32)
+        span = np.where(self.span > 0.0, self.span, 1.0)
+        return np.clip((rows - self.low) / span, 0.0, 1.0).astype(np.float32)
+
+    def restored(self, flat: NDArray[Any]) -> NDArray[Any]:
+        """The inverse of `flat`, in the shape and type of the data."""
+        rows = flat.astype(np.float64) * self.span + self.low
+        return rows.astype(self.dtype).reshape(len(flat), *self.shape)
+
+
+def check_inputs(X: ArrayLike) -> NDArray[Any]:
+    """Features of any shape ``(n, ...)``; pixels must be in [0, 1].
+
+    Raises
+    ------
+    DataError
+        Besides what `check_features` refuses: images of 0 … 255, and data that never varies.
+    """
+    array = check_features(X, min_rows=2)
+    low, high = float(array.min()), float(array.max())
+    if array.ndim >= 3 and low >= 0.0 and 1.0 < high <= _PIXEL_RANGE:
+        sample = array[: min(len(array), 100)]
+        if high > 16.0 and (sample == np.round(sample)).all():
+            raise DataError(
+                "X must have pixels in [0, 1].",
+                got=f"whole numbers from {low:g} to {high:g}",
+                do="Divide by 255 (whole-numbered time series: convert to another unit).",
+            )
+    if (array == array[0]).all():
+        raise DataError(
+            "X must vary from row to row.",
+            got=f"{len(array)} identical rows",
+            do="Constant images have nothing to interpolate between.",
+        )
+    return array
