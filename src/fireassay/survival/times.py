@@ -84,7 +84,29 @@ def read_times(frame: pd.DataFrame) -> Times:
             got=", ".join(map(str, frame.columns)) or "no columns",
         )
     _check(lower, upper)
+    _check_consistent(frame, upper)
     return Times(lower, upper)
+
+
+def _check_consistent(frame: pd.DataFrame, upper: FloatArray) -> None:
+    """Refuse rows that contradict themselves, where they carry more than the times."""
+    if "success" not in frame.columns:
+        return
+    success = frame["success"].to_numpy(dtype=np.bool_)
+    wrong = success != np.isfinite(upper)
+    if wrong.any():
+        raise DataError(
+            "A success and a time of failure must go together.",
+            got=f"{int(wrong.sum())} row(s) with only one of them, first {int(wrong.argmax())}",
+        )
+    if "distance" in frame.columns:
+        unchanged = success & (frame["distance"].to_numpy(dtype=np.float64) <= 0)
+        if unchanged.any():
+            raise DataError(
+                "A success needs a changed input.",
+                got=f"{int(unchanged.sum())} success(es) at distance 0: no prediction changed",
+                do="Leave out samples that were wrong before the attack.",
+            )
 
 
 def check_events(times: Times, *, at_least: int, purpose: str, do: str | None = None) -> None:

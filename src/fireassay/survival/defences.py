@@ -1,0 +1,292 @@
+"""The paper's four defences: noise in training, rejection, noise on the answer, bit depth.
+
+A defence may change what a model is trained on, what it sees, and what it answers. `defend` puts
+one in front of any classifier; gradients pass straight through, as an attacker would let them.
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.classifiers import as_classifier
+from fireassay.core.errors import ParameterError
+from fireassay.core.hashing import sha256
+from fireassay.core.seeds import generator
+from fireassay.core.validation import check_integer, check_real
+
+FloatArray = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Defence:
+    """No defence; the others change one or more of its methods."""
+
+    name = "none"
+    value = 0.0
+
+    def training(self, X: FloatArray, seed: int) -> FloatArray:  # noqa: ARG002
+        """What the model is trained on."""
+        return X
+
+    def inputs(self, X: FloatArray, bounds: tuple[float, float] | None) -> FloatArray:  # noqa: ARG002
+        """What the model sees."""
+        return X
+
+    def outputs(self, probabilities: FloatArray, X: FloatArray) -> FloatArray:  # noqa: ARG002
+        """What the caller gets."""
+        return probabilities
+
+    def rejected(self, probabilities: FloatArray) -> NDArray[np.bool_]:
+        """Which answers are withheld."""
+        return np.zeros(len(probabilities), dtype=np.bool_)
+
+
+@dataclass(frozen=True)
+class GaussIn(Defence):
+    """Gaussian noise of standard deviation ``sigma`` on a share of the training samples."""
+
+    sigma: float = 0.1
+    share: float = 0.5
+    name = "gauss-in"
+
+    def __post_init__(self) -> None:
+        check_real(self.sigma, "sigma", low=0.0)
+        check_real(self.share, "share", low=0.0, high=1.0, inclusive="high")
+
+    @property
+    def value(self) -> float:  # type: ignore[override]
+        """The noise."""
+        return self.sigma
+
+    def training(self, X: FloatArray, seed: int) -> FloatArray:
+        """Noise on a random share of the rows."""
+        rng = generator(seed, "gauss-in")
+        noisy = rng.permutation(len(X))[: round(self.share * len(X))]
+        changed = np.array(X, copy=True)
+        changed[noisy] += self.sigma * rng.standard_normal(changed[noisy].shape).astype(X.dtype)
+        return changed
+
+
+@dataclass(frozen=True)
+class Conf(Defence):
+    """Withhold answers whose largest probability is below ``threshold``.
+
+    A withheld answer is not a failure: with ``stands_for`` (a class index) it counts as that
+    class, which is how `observe` keeps a rejected sample at risk.
+    """
+
+    threshold: float = 0.9
+    stands_for: int | None = None
+    name = "conf"
+
+    def __post_init__(self) -> None:
+        check_real(self.threshold, "threshold", low=0.0, high=1.0)
+
+    @property
+    def value(self) -> float:  # type: ignore[override]
+        """The threshold, on probabilities."""
+        return self.threshold
+
+    def rejected(self, probabilities: FloatArray) -> NDArray[np.bool_]:
+        """Below the threshold."""
+        return np.asarray(probabilities.max(axis=1) < self.threshold)
+
+    def outputs(self, probabilities: FloatArray, X: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Withheld answers as the class they stand for."""
+        if self.stands_for is None:
+            return probabilities
+        answers = probabilities.copy()
+        withheld = self.rejected(probabilities)
+        answers[withheld] = 0.0
+        answers[withheld, self.stands_for] = 1.0
+        return answers
+
+
+@dataclass(frozen=True)
+class GaussOut(Defence):
+    """Gaussian noise of standard deviation ``sigma`` on the probabilities.
+
+    The noise of an input depends on its content, the seed and the draw alone: the same question
+    gets the same answer, whatever the batch.
+    """
+
+    sigma: float = 0.1
+    seed: int = 0
+    draw: int = 0
+    name = "gauss-out"
+
+    def __post_init__(self) -> None:
+        check_real(self.sigma, "sigma", low=0.0)
+        check_integer(self.draw, "draw")
+
+    @property
+    def value(self) -> float:  # type: ignore[override]
+        """The noise."""
+        return self.sigma
+
+    def outputs(self, probabilities: FloatArray, X: FloatArray) -> FloatArray:
+        """Noisy probabilities, clipped and summing to one."""
+        noise = np.empty_like(probabilities)
+        for i, row in enumerate(np.ascontiguousarray(X)):
+            content = hashlib.sha256(row.tobytes()).hexdigest()
+            rng = generator(self.seed, "gauss-out", self.draw, content)
+            noise[i] = rng.standard_normal(probabilities.shape[1])
+        noisy = np.maximum(probabilities + self.sigma * noise, 0.0)
+        total = noisy.sum(axis=1, keepdims=True)
+        return np.where(total > 0, noisy / np.where(total > 0, total, 1.0), probabilities)
+
+
+@dataclass(frozen=True)
+class FeatureSqueezing(Defence):
+    """Inputs rounded to ``bits`` bits within the model's bounds."""
+
+    bits: int = 4
+    name = "fsq"
+
+    def __post_init__(self) -> None:
+        check_integer(self.bits, "bits", low=1, high=64)
+
+    @property
+    def value(self) -> float:  # type: ignore[override]
+        """The bit depth."""
+        return float(self.bits)
+
+    def inputs(self, X: FloatArray, bounds: tuple[float, float] | None) -> FloatArray:
+        """Rounded to the nearest of 2^bits levels."""
+        low, high = (0.0, 1.0) if bounds is None else bounds
+        if self.bits >= 24:  # finer than float32 itself
+            return X
+        steps = 2**self.bits - 1
+        squeezed = np.rint((X.astype(np.float64) - low) / (high - low) * steps) / steps
+        return np.asarray(low + squeezed * (high - low), dtype=X.dtype)
+
+
+# Section V-C of the paper.
+GRIDS: dict[str, tuple[float, ...]] = {
+    "gauss-in": (0.001, 0.01, 0.1, 0.3, 0.5, 1.0),
+    "conf": (0.1, 0.5, 0.9, 0.99, 0.999),
+    "gauss-out": (0.001, 0.01, 0.1, 0.3, 0.5, 1.0),
+    "fsq": (2, 4, 8, 16, 32, 64),
+}
+
+
+def make_defence(name: str, value: float | None = None, *, seed: int = 0) -> Defence:
+    """A defence by name and value: ``make_defence("conf", 0.9)``.
+
+    Raises
+    ------
+    ParameterError
+        For a name that is not one of none, gauss-in, conf, gauss-out, fsq.
+    """
+    if name == "none":
+        return Defence()
+    makers: dict[str, Callable[[float], Defence]] = {
+        "gauss-in": lambda v: GaussIn(float(v)),
+        "conf": lambda v: Conf(float(v)),
+        "gauss-out": lambda v: GaussOut(float(v), seed),
+        "fsq": lambda v: FeatureSqueezing(int(v)),
+    }
+    if name not in makers:
+        raise ParameterError(
+            f"The defence must be one of none, {', '.join(makers)}.", got=repr(name)
+        )
+    if value is None:
+        raise ParameterError(
+            f"The defence '{name}' needs a value, e.g. {GRIDS[name][2]:g}.", got="none"
+        )
+    return makers[name](value)
+
+
+class DefendedClassifier:
+    """A classifier behind a defence."""
+
+    def __init__(self, model: Any, defence: Defence) -> None:
+        self.model = model
+        self.defence = defence
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """Class labels of the model."""
+        return tuple(self.model.classes)
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """Bounds of the model."""
+        bounds: tuple[float, float] | None = self.model.bounds
+        return bounds
+
+    @property
+    def queries(self) -> int:
+        """Rows sent to the model."""
+        return int(self.model.queries)
+
+    @property
+    def sha256(self) -> str:
+        """Identifies model and defence."""
+        return sha256("defended", self.model.sha256, self.defence.name, self.defence)
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Probabilities through the defence."""
+        rows = np.asarray(X)
+        return np.asarray(self._answer(self.model.predict_proba(self._seen(rows)), rows))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The most probable class; see `rejected` for answers that are withheld."""
+        labels: NDArray[Any] = np.asarray(self.classes)[self.predict_proba(X).argmax(axis=1)]
+        return labels
+
+    def rejected(self, X: ArrayLike) -> NDArray[np.bool_]:
+        """Inputs whose answer the defence withholds."""
+        return self.defence.rejected(self.model.predict_proba(self._seen(np.asarray(X))))
+
+    def with_defence(self, **changes: Any) -> "DefendedClassifier":
+        """The same model behind a changed defence."""
+        return type(self)(self.model, replace(self.defence, **changes))
+
+    def _seen(self, X: FloatArray) -> FloatArray:
+        return self.defence.inputs(X, self.bounds)
+
+    def _answer(self, probabilities: FloatArray, X: FloatArray) -> FloatArray:
+        return np.asarray(self.defence.outputs(probabilities, X))
+
+
+class DefendedGradientClassifier(DefendedClassifier):
+    """A classifier with gradients behind a defence; they pass through as if it were not there."""
+
+    @property
+    def gradient_queries(self) -> int:
+        """Rows sent backwards through the model."""
+        return int(self.model.gradient_queries)
+
+    def logits(self, X: ArrayLike) -> FloatArray:
+        """Logarithms of the defended probabilities."""
+        return np.log(np.maximum(self.predict_proba(X), 1e-300))
+
+    def loss_gradient(self, X: ArrayLike, y: Any) -> tuple[FloatArray, FloatArray]:
+        """Defended log probabilities and the undefended gradient."""
+        rows = np.asarray(X)
+        logits, gradient = self.model.loss_gradient(self._seen(rows), y)
+        return self._defended_logits(logits, rows), gradient
+
+    def logit_gradients(self, X: ArrayLike, columns: Any) -> tuple[FloatArray, FloatArray]:
+        """Defended log probabilities and the undefended gradients."""
+        rows = np.asarray(X)
+        logits, gradients = self.model.logit_gradients(self._seen(rows), columns)
+        return self._defended_logits(logits, rows), gradients
+
+    def _defended_logits(self, logits: FloatArray, X: FloatArray) -> FloatArray:
+        shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
+        probabilities = shifted / shifted.sum(axis=1, keepdims=True)
+        return np.log(np.maximum(self._answer(probabilities, X), 1e-300))
+
+
+def defend(model: Any, defence: Defence) -> DefendedClassifier:
+    """Put a defence in front of a model (anything `as_classifier` takes)."""
+    classifier = as_classifier(model)
+    has_gradients = hasattr(type(classifier), "loss_gradient")
+    kind = DefendedGradientClassifier if has_gradients else DefendedClassifier
+    return kind(classifier, defence)
