@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from fireassay.classifiers.torch_threads import one_thread
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import derived_seed, generator
 from fireassay.core.validation import check_features, check_integer
@@ -54,7 +55,7 @@ class ConvVae(nn.Module):
         self.up_first = nn.Linear(dims, flat)
         up: list[nn.Module] = []
         for i in range(len(channels), 0, -1):
-            extra = tuple(1 - sizes[i - 1][a] % 2 for a in (0, 1))
+            extra = (1 - sizes[i - 1][0] % 2, 1 - sizes[i - 1][1] % 2)
             up.append(nn.ReLU())
             up.append(
                 nn.ConvTranspose2d(
@@ -100,7 +101,7 @@ def train_vae(
             got=f"{images.min():g} to {images.max():g}",
             do="For 0–255 images pass X / 255.",
         )
-    with torch.random.fork_rng(devices=[]):
+    with one_thread(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(derived_seed(seed, "vae"))
         vae = ConvVae(images.shape[1:], dims)
         optimiser = torch.optim.Adam(vae.parameters(), lr=learning_rate)
@@ -117,7 +118,7 @@ def train_vae(
                 )
                 loss = loss - 0.5 * torch.sum(1 + log_variance - mean**2 - log_variance.exp())
                 optimiser.zero_grad()
-                (loss / len(batch)).backward()
+                (loss / len(batch)).backward()  # type: ignore[no-untyped-call]
                 optimiser.step()
     return vae.eval()
 
@@ -125,7 +126,7 @@ def train_vae(
 def encode(vae: ConvVae, X: NDArray[Any]) -> FloatArray:
     """Latent means, shape ``(n, dims)``."""
     parts = []
-    with torch.no_grad():
+    with one_thread(), torch.no_grad():
         for start in range(0, len(X), _ROWS_AT_ONCE):
             block = _tensor(X[start : start + _ROWS_AT_ONCE])
             parts.append(vae.encoded(block)[0].numpy())
@@ -135,7 +136,7 @@ def encode(vae: ConvVae, X: NDArray[Any]) -> FloatArray:
 def decode(vae: ConvVae, latent: FloatArray) -> FloatArray:
     """Images, shape ``(n, *vae.shape)``, values in [0, 1]."""
     parts = []
-    with torch.no_grad():
+    with one_thread(), torch.no_grad():
         for start in range(0, len(latent), _ROWS_AT_ONCE):
             block = torch.as_tensor(latent[start : start + _ROWS_AT_ONCE], dtype=torch.float32)
             parts.append(torch.sigmoid(vae.decoded(block)).permute(0, 2, 3, 1).numpy())

@@ -1,5 +1,6 @@
 """A grid of equal cells on a box, and which labels were seen in each."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,13 +40,13 @@ class Grid:
             For fewer than one cell, a box without inside, or more than five million cells.
         """
         low, high = box(bounds, dimensions)
-        shape = (cells,) * dimensions if np.isscalar(cells) else tuple(cells)  # type: ignore[arg-type]
+        shape = tuple(cells) if isinstance(cells, tuple | list) else (cells,) * dimensions
         if len(shape) != dimensions or any(int(c) != c or c < 1 for c in shape):
             raise ParameterError(
                 f"The 'cells' parameter must be an int >= 1, or {dimensions} of them.",
                 got=repr(cells),
             )
-        if np.prod([float(c) for c in shape]) > _MOST_CELLS:
+        if math.prod(shape) > _MOST_CELLS:
             raise ParameterError(
                 f"A full grid may have at most {_MOST_CELLS:,} cells.",
                 got=f"{' × '.join(map(str, shape))}",
@@ -61,7 +62,8 @@ class Grid:
     @property
     def side(self) -> FloatArray:
         """The length of a cell along each axis."""
-        return (self.high - self.low) / np.array(self.shape)
+        lengths: FloatArray = (self.high - self.low) / np.array(self.shape)
+        return lengths
 
     @property
     def edges(self) -> list[FloatArray]:

@@ -39,8 +39,8 @@ def confusion_rates(
     _, joint = clopper_pearson(errors, n, 1 - alpha / kinds, "upper")
     frame = pd.DataFrame(
         {
-            "true": [classes[i] for i in true],
-            "predicted": [classes[i] for i in given],
+            "true": [classes[int(i)] for i in true],
+            "predicted": [classes[int(i)] for i in given],
             "count": errors,
             "pmi": errors / n,
             "low": low,

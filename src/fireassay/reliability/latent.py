@@ -57,7 +57,7 @@ class PcaLatent:
     def encode(self, X: NDArray[Any]) -> FloatArray:
         """Scores on the components."""
         flat = np.asarray(X, dtype=np.float64).reshape(len(X), -1)
-        return (flat - self.mean_) @ self.axes_.T / self.scale_
+        return np.asarray((flat - self.mean_) @ self.axes_.T / self.scale_, dtype=np.float64)
 
     def decode(self, Z: FloatArray) -> FloatArray:
         """Rows from scores, clipped to the bounds."""

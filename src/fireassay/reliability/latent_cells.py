@@ -79,7 +79,8 @@ def by_latent_cells(
         rng = generator(seed, "latent-bandwidth")
         width = leave_one_out_bandwidth(field_codes, max_rows=400, rng=rng)
     keys, kind, label = _cells(codes, field_codes, problem.y, width, top, seed)
-    mass = product_cell_mass(field_codes, keys * top.side, (keys + 1) * top.side, width)
+    corner: FloatArray = np.asarray(keys * top.side, dtype=np.float64)
+    mass = product_cell_mass(field_codes, corner, corner + top.side, width)
     order = np.argsort(-mass, kind="stable")
     enough = int(np.searchsorted(np.cumsum(mass[order]), top.mass)) + 1
     chosen = order[: min(top.top_k, enough, len(order))]

@@ -325,12 +325,10 @@ def _profile(
         return KdeProfile(width, limits).fit(problem.labelled.X, labels, class_priors=priors)
     if isinstance(settings.bandwidth, str) or len(grid.shape) > 3:
         limits = np.column_stack([grid.low, grid.high])
-        width = settings.bandwidth or "loo"
-        return KdeProfile(width, limits).fit(rows, seed=problem.seed)
-    width = settings.bandwidth
-    if width is None:
-        width = 0.2 * float((grid.high - grid.low).mean())
-    return CentreDensity(rows, check_real(width, "bandwidth", low=0))
+        return KdeProfile(settings.bandwidth or "loo", limits).fit(rows, seed=problem.seed)
+    if settings.bandwidth is None:
+        return CentreDensity(rows, 0.2 * float((grid.high - grid.low).mean()))
+    return CentreDensity(rows, check_real(settings.bandwidth, "bandwidth", low=0))
 
 
 def _bandwidth_band(profile: Any, grid: Grid, ram: Ram) -> pd.DataFrame:

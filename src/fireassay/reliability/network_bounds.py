@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fireassay.classifiers.torch_threads import one_thread
 from fireassay.core.extras import require
 
 FloatArray = NDArray[np.float64]
@@ -45,7 +46,7 @@ class NetworkBounds:
         """The class that the network gives on all of each box, or -1 if not proven."""
         torch = self._torch
         proven = np.full(len(low), -1, dtype=np.int64)
-        with torch.no_grad():
+        with one_thread(), torch.no_grad():
             for start in range(0, len(low), _BLOCK):
                 rows = slice(start, start + _BLOCK)
                 # One step outwards, so that rounding to float32 cannot shrink a box.

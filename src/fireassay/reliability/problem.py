@@ -47,12 +47,12 @@ class Problem:
     @property
     def wrong(self) -> FloatArray:
         """1 where the model contradicts the label."""
-        return (self.labelled.predicted != self.y).astype(np.float64)
+        return np.asarray(self.labelled.predicted != self.y, dtype=np.float64)
 
     @property
     def n_classes(self) -> int:
         """Columns of the model's probabilities."""
-        return self.labelled.probabilities.shape[1]
+        return int(self.labelled.probabilities.shape[1])
 
     @property
     def classes(self) -> list[Any]:

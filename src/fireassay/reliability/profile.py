@@ -214,7 +214,7 @@ class KdeProfile:
             spread = float(np.sqrt(rows.var(axis=0).mean()))
             if spread == 0:
                 raise DataError("Scott's rule needs rows that differ.", got="identical rows")
-            return spread * len(rows) ** (-1 / (rows.shape[1] + 4))
+            return float(spread * len(rows) ** (-1 / (rows.shape[1] + 4)))
         if isinstance(self.bandwidth, str):
             raise ParameterError(
                 "The 'bandwidth' parameter must be 'loo', 'scott' or a float > 0.",

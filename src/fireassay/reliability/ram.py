@@ -197,7 +197,7 @@ def _frame(
 ) -> pd.DataFrame:
     low, _ = grid.boxes(np.arange(grid.n_cells))
     columns: dict[str, object] = {f"low_{axis}": low[:, axis] for axis in range(low.shape[1])}
-    columns["kind"] = pd.Categorical.from_codes(labels.kind, categories=list(KINDS)).astype(str)
+    columns["kind"] = np.array(KINDS)[labels.kind]
     columns["label"] = label
     columns["unastuteness"] = unastuteness
     columns["mass"] = mass

@@ -104,6 +104,7 @@ def margin_of(
         rest[index, labels] = -np.inf
         gap = rest.max(axis=1) - own
         tiny = np.finfo(np.float64).tiny
-        return np.where(wrong, np.maximum(gap, tiny), np.minimum(gap, -tiny))
+        signed: FloatArray = np.where(wrong, np.maximum(gap, tiny), np.minimum(gap, -tiny))
+        return signed
 
     return margin

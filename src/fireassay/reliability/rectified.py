@@ -215,7 +215,7 @@ def _betting_share(trial: FloatArray, expected: float, n: int, alpha: float) -> 
     rate = float(trial.mean())
     exact = _cp(rate * n, n, alpha) - rate
     betting = np.sqrt(2 * np.log(1 / (_LARGE_SHARE * alpha)) * expected / n)
-    return _LARGE_SHARE if betting < 0.9 * exact else _SMALL_SHARE
+    return _LARGE_SHARE if betting < exact else _SMALL_SHARE
 
 
 def _refits(n: int) -> list[int]:

@@ -94,7 +94,8 @@ def _stakes(game: RectifiedValues, alpha: float) -> FloatArray:
     variance = (weight * game.expected_variance + spread) / (time + weight)
     earlier = np.concatenate([[game.expected_variance], variance[:-1]])
     wanted = np.sqrt(2 * math.log(1 / alpha) / (n * np.maximum(earlier, 1e-12)))
-    return np.minimum(wanted, _LARGEST_STAKE / game.ceilings)
+    stakes: FloatArray = np.minimum(wanted, _LARGEST_STAKE / game.ceilings)
+    return stakes
 
 
 def _best_capital(values: FloatArray, stakes: FloatArray, mean: float) -> float:

@@ -192,9 +192,9 @@ class ReliabilityResult(Result):
         else:
             found["pmi_ram"] = Estimate.bound(self.pmi, confidence, n, method)
             found["pmi_upper_published"] = Estimate.bound(self.pmi_upper, confidence, n, method)
-            exact = self.comparison.set_index("method").loc["Clopper-Pearson"]
             text = "Clopper-Pearson"
-            found["pmi_upper"] = Estimate.bound(float(exact["pmi_upper"]), confidence, n, text)
+            exact = self.comparison["pmi_upper"][self.comparison["method"] == text].to_numpy()
+            found["pmi_upper"] = Estimate.bound(float(exact[0]), confidence, n, text)
         if self.acu == self.acu:
             found["acu"] = Estimate.bound(self.acu, confidence, max(1, len(self.cells)), "mean λ")
         return found

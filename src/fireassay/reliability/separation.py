@@ -1,6 +1,7 @@
 """How far apart the classes are: the r of r-separation, by a k-d tree."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -97,7 +98,7 @@ def _by_tree(
     own: NDArray[np.floating], others: NDArray[np.floating], p: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     distance, position = cKDTree(others).query(own, k=1, p=p)
-    return distance, position.astype(np.int64)
+    return np.asarray(distance, dtype=np.float64), np.asarray(position, dtype=np.int64)
 
 
 def _by_blocks(
@@ -115,7 +116,7 @@ def _by_blocks(
             # Differences, not the expanded square: equal rows must be exactly zero apart.
             distance[start : start + 1024] = np.linalg.norm(block - others[best], axis=1)
         return distance, position
-    metric = "cityblock" if p == 1.0 else "chebyshev"
+    metric: Literal["cityblock", "chebyshev"] = "cityblock" if p == 1.0 else "chebyshev"
     rows = max(1, int(2e7 // len(others)))
     for start in range(0, len(own), rows):
         lengths = cdist(own[start : start + rows], others, metric)

@@ -33,6 +33,9 @@ from fireassay.statistics.poisson import poisson_interval
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 _WANTED_ACCEPTANCE = 0.25
+_ENOUGH_MOVED = 0.9
+_ENOUGH_ACCEPTED = 2.0
+_ROWS_AT_ONCE = 8192
 _MOST_NUMBERS = 40_000_000
 
 
@@ -43,7 +46,7 @@ class Splitting:
     Attributes
     ----------
     particles, moves
-        Points per box, and moves of each copy per level.
+        Points per box, and most moves of each copy per level (fewer where copies scatter fast).
     keep
         Share of particles kept at each level; 0.5 has an ideal standard deviation of ln p of
         ``sqrt(-log2(p) / particles)``. ``last_particle`` drops one at a time instead.
@@ -157,29 +160,44 @@ class _Climb:
         parent = _random_survivors(~dead, position, rng)
         g, score = self.g[box, parent], self.score[box, parent]
         ever = np.zeros(len(box), dtype=bool)
-        total = np.zeros(len(active))
         count = np.bincount(position, minlength=len(active))
+        total, tried = np.zeros(len(active)), np.zeros(len(active))
+        going = np.ones(len(active), dtype=bool)
+        rows = np.arange(len(box))
         for _ in range(self.settings.moves):
-            beta = self.step[box][:, None]
-            trial = np.sqrt(1 - beta**2) * g + beta * rng.standard_normal(g.shape)
-            value = self._scores(trial, box)
-            accept = value > bar
-            g[accept], score[accept] = trial[accept], value[accept]
-            ever |= accept
-            rate = np.bincount(position, weights=accept, minlength=len(active)) / count
+            beta = self.step[box[rows]][:, None]
+            trial = np.sqrt(1 - beta**2) * g[rows]
+            trial += beta * rng.standard_normal(trial.shape)
+            value = self._scores(trial, box[rows])
+            accept = value > bar[rows]
+            changed = rows[accept]
+            g[changed], score[changed], ever[changed] = trial[accept], value[accept], True
+            rate = np.bincount(position[changed], minlength=len(active)) / count
             total += rate
-            self.step[active] = np.clip(
-                self.step[active] * np.exp(rate - _WANTED_ACCEPTANCE), 0.005, 1.0
-            )
+            tried += going
+            step = self.step[active] * np.exp(rate - _WANTED_ACCEPTANCE)
+            self.step[active] = np.where(going, np.clip(step, 0.005, 1.0), self.step[active])
+            share = np.bincount(position[ever], minlength=len(active)) / count
+            # More moves would cost queries without making the copies less alike.
+            rested = (share >= _ENOUGH_MOVED) & (total >= _ENOUGH_ACCEPTED)
+            if (rested & going).any():
+                going &= ~rested
+                rows = np.flatnonzero(going[position])
+                if not len(rows):
+                    break
         self.g[box, slot], self.score[box, slot] = g, score
-        self.accepted[active] += total / self.settings.moves
-        share = np.bincount(position, weights=ever, minlength=len(active)) / count
+        self.accepted[active] += total / tried
         self.moved[active] = np.minimum(self.moved[active], share)
 
     def _scores(self, g: FloatArray, box: IntArray) -> FloatArray:
         self.queries += len(g)
-        rows = self.low[box] + self.width[box] * ndtr(g)
-        return self.margin(rows, self.labels[box])
+        values = np.empty(len(g))
+        for start in range(0, len(g), _ROWS_AT_ONCE):
+            part = slice(start, start + _ROWS_AT_ONCE)
+            here = box[part]
+            rows = self.low[here] + self.width[here] * ndtr(g[part])
+            values[part] = self.margin(rows, self.labels[here])
+        return values
 
     def _intervals(self) -> tuple[FloatArray, FloatArray]:
         met = np.isfinite(self.log_p)
@@ -329,7 +347,7 @@ def _summary(found: BoxFailures, settings: Splitting) -> SplittingResult:
         "moved": moved,
         "queries": float(found.queries),
     }
-    mixes = moved > 0.8 and bool(found.acceptance.min() > 0.02)
+    mixes = moved >= 0.8 and bool(found.acceptance.min() > 0.02)
     low, high = float(found.low[0]), float(found.high[0])
     log_p = float(runs[0])
     if len(runs) > 1:

@@ -27,7 +27,7 @@ class Inputs:
     @property
     def predicted(self) -> IntArray:
         """The class index the model gives."""
-        return self.probabilities.argmax(axis=1)
+        return np.asarray(self.probabilities.argmax(axis=1), dtype=np.int64)
 
     @property
     def doubt(self) -> FloatArray:

@@ -79,7 +79,7 @@ def trees_of(estimator: Any) -> Trees | None:
     if name in ("DecisionTreeClassifier", "ExtraTreeClassifier"):
         return _stack([_probability_tree(estimator.tree_)], np.zeros(estimator.n_classes_))
     if name in ("RandomForestClassifier", "ExtraTreesClassifier"):
-        if not np.isscalar(estimator.n_classes_):
+        if isinstance(estimator.n_classes_, list):
             return None
         parts = [_probability_tree(member.tree_) for member in estimator.estimators_]
         return _stack(parts, np.zeros(int(estimator.n_classes_)))
@@ -127,7 +127,8 @@ def exact_class_shares(predict: Any, trees: Trees, grid: Grid, n_classes: int) -
 def _overlap(edges: FloatArray, cuts: FloatArray) -> FloatArray:
     upper = np.minimum(edges[1:, None], cuts[None, 1:])
     lower = np.maximum(edges[:-1, None], cuts[None, :-1])
-    return np.clip(upper - lower, 0.0, None)
+    lengths: FloatArray = np.clip(upper - lower, 0.0, None)
+    return lengths
 
 
 _Part = tuple[IntArray, FloatArray, IntArray, IntArray, FloatArray]

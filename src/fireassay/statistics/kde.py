@@ -235,7 +235,8 @@ class BinnedKde:
         width = (high - low) / (count - 1) or self.bandwidth / _BINS_PER_BANDWIDTH
         position = (x - low) / width
         index = np.clip(position.astype(np.int64), 0, count - 2)
-        return low + width * np.arange(count), index, position - index
+        nodes: FloatArray = low + width * np.arange(count, dtype=np.float64)
+        return nodes, index, position - index
 
     def _binned_mass(self, n: int) -> FloatArray:
         shape = tuple(len(nodes) for nodes in self.nodes)
