@@ -1,0 +1,102 @@
+"""Dissector: do the layers agree more and more with the final answer?"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fireassay.classifiers.answers import softmax
+from fireassay.core.errors import DataError
+from fireassay.core.seeds import generator
+from fireassay.core.validation import check_choice, check_integer
+from fireassay.supervision.reading import FloatArray, IntArray, Reading
+from fireassay.supervision.supervisor import Supervisor
+
+_GROWTHS = ("linear", "logarithmic", "exponential")
+
+
+@dataclass(kw_only=True, eq=False)
+class Dissector(Supervisor):
+    """One minus the weighted mean of how far a linear probe per layer supports the answer.
+
+    Wang et al. (2020). ``growth`` says how weights grow with depth: "linear" (1, 2, 3, …),
+    "logarithmic" or "exponential". Probes are multinomial logistic regressions on at most
+    ``max_rows`` training rows.
+    """
+
+    name: ClassVar[str] = "dissector"
+    needs: ClassVar[tuple[str, ...]] = ("layers", "probabilities")
+    fit_needs: ClassVar[tuple[str, ...]] = ("layers", "probabilities")
+    needs_labels: ClassVar[bool] = True
+    growth: str = "linear"
+    max_rows: int = 5000
+
+    def _fit(self, reading: Reading, labels: IntArray | None) -> dict[str, Any]:
+        check_choice(self.growth, "growth", _GROWTHS)
+        check_integer(self.max_rows, "max_rows", low=10)
+        assert labels is not None
+        assert reading.probabilities is not None
+        if len(np.unique(labels)) < 2:
+            raise DataError("Dissector's probes need at least two classes.", got="one label")
+        order = generator(self.seed, "dissector").permutation(len(labels))
+        rows = np.sort(order[: self.max_rows])
+        n_classes = reading.probabilities.shape[1]
+        probes = [_probe(layer[rows], labels[rows], n_classes) for layer in reading.layers.values()]
+        return {"names": list(reading.layers), "probes": probes}
+
+    def _score(self, reading: Reading) -> FloatArray:
+        if list(reading.layers) != self.state_["names"]:
+            raise DataError(
+                f"Dissector was fitted on the layers {self.state_['names']}.",
+                got=f"{list(reading.layers)}",
+            )
+        predictions = reading.predictions
+        supports = [
+            support(_probe_probabilities(probe, layer), predictions)
+            for probe, layer in zip(self.state_["probes"], reading.layers.values(), strict=True)
+        ]
+        depth = np.arange(1.0, len(supports) + 1)
+        weights = {
+            "linear": depth, "logarithmic": np.log1p(depth), "exponential": np.exp(depth),
+        }[self.growth]  # fmt: skip
+        scores: FloatArray = 1.0 - np.average(supports, axis=0, weights=weights)
+        return scores
+
+
+def support(probabilities: FloatArray, predictions: IntArray) -> FloatArray:
+    """How far a probe supports the final prediction x.
+
+    l_x / (l_x + l_second) where the probe's own answer is x, else 1 − l_top / (l_top + l_x).
+    """
+    rows = np.arange(len(probabilities))
+    of_answer = probabilities[rows, predictions]
+    others = probabilities.copy()
+    others[rows, predictions] = -np.inf
+    best_other = others.max(axis=1)
+    # Both cases are the same ratio: 1 − l_top / (l_top + l_x) = l_x / (l_top + l_x).
+    total = of_answer + best_other
+    return np.divide(of_answer, total, out=np.full(len(total), 0.5), where=total > 0)
+
+
+def _probe(activations: FloatArray, labels: IntArray, n_classes: int) -> dict[str, Any]:
+    from sklearn.linear_model import LogisticRegression
+
+    centre = activations.mean(axis=0)
+    spread = activations.std(axis=0)
+    scale = np.where(spread > 1e-8, spread, 1.0)
+    fitted = LogisticRegression(C=0.1, tol=1e-3, max_iter=2000).fit(
+        (activations - centre) / scale, labels
+    )
+    weights, bias = np.zeros((n_classes, activations.shape[1])), np.full(n_classes, -np.inf)
+    if len(fitted.classes_) == 2:
+        # One row of coefficients is the log-odds of the second class.
+        weights[fitted.classes_[1]] = fitted.coef_[0]
+        bias[fitted.classes_] = [0.0, fitted.intercept_[0]]
+    else:
+        weights[fitted.classes_], bias[fitted.classes_] = fitted.coef_, fitted.intercept_
+    return {"centre": centre, "scale": scale, "weights": weights, "bias": bias}
+
+
+def _probe_probabilities(probe: dict[str, Any], activations: FloatArray) -> FloatArray:
+    logits = (activations - probe["centre"]) / probe["scale"] @ probe["weights"].T + probe["bias"]
+    return softmax(logits)

@@ -1,0 +1,18 @@
+"""One minus the largest mean probability of the ensemble."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fireassay.supervision.ensemble_supervisor import EnsembleSupervisor
+from fireassay.supervision.reading import FloatArray, Reading
+
+
+@dataclass(kw_only=True, eq=False)
+class EnsembleMeanSoftmax(EnsembleSupervisor):
+    """One minus the largest mean probability of the ensemble."""
+
+    name: ClassVar[str] = "ensemble-mean-softmax"
+
+    def _score(self, reading: Reading) -> FloatArray:
+        assert reading.ensemble is not None
+        return 1.0 - reading.ensemble.mean.max(axis=1)

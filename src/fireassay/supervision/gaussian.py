@@ -1,0 +1,61 @@
+"""A Gaussian whose covariance may be singular."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fireassay.core.errors import DataError
+from fireassay.supervision.reading import FloatArray
+
+FLOOR = 1e-3
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Mean, the matrix that whitens, and the log determinant of the covariance."""
+
+    mean: FloatArray
+    whitening: FloatArray
+    log_determinant: float
+
+    @classmethod
+    def fit(cls, rows: FloatArray) -> "Gaussian":
+        """Maximum likelihood from rows."""
+        mean = rows.mean(axis=0)
+        centred = rows - mean
+        return cls.of(mean, centred.T @ centred / len(rows))
+
+    @classmethod
+    def of(cls, mean: FloatArray, covariance: FloatArray) -> "Gaussian":
+        """From mean and covariance.
+
+        Units that are (almost) silent in training have no variance of their own, and are the
+        ones that strange inputs wake up. A direction with less than a 10⁻¹⁰ part of the largest
+        variance counts with ``FLOOR`` times the mean variance: neither ignored, as by a pseudo-
+        inverse, nor infinitely surprising.
+        """
+        values, vectors = np.linalg.eigh(covariance)
+        if not np.isfinite(values).all():
+            raise DataError("Activations must have finite variances.", got="an infinite one")
+        mean_variance = float(values.mean())
+        if mean_variance <= 0:
+            values = np.ones_like(values)
+        else:
+            values = np.where(values > 1e-10 * values[-1], values, FLOOR * mean_variance)
+        return cls(mean, vectors / np.sqrt(values), float(np.log(values).sum()))
+
+    def squared_distance(self, rows: FloatArray) -> FloatArray:
+        """Squared Mahalanobis distance of each row."""
+        if rows.shape[1] != len(self.mean):
+            raise DataError(
+                f"Activations must have {len(self.mean)} columns, as in training.",
+                got=f"{rows.shape[1]}",
+            )
+        whitened = (rows - self.mean) @ self.whitening
+        return np.einsum("ij,ij->i", whitened, whitened)
+
+    def log_density(self, rows: FloatArray) -> FloatArray:
+        """Log density of each row."""
+        constant = len(self.mean) * np.log(2 * np.pi) + self.log_determinant
+        result: FloatArray = -0.5 * (self.squared_distance(rows) + constant)
+        return result

@@ -1,0 +1,46 @@
+"""Mahalanobis distance to the nearest class, with one covariance for all classes."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fireassay.supervision.gaussian import Gaussian
+from fireassay.supervision.nearest import group_rows
+from fireassay.supervision.reading import FloatArray, IntArray, Reading
+from fireassay.supervision.supervisor import Supervisor
+
+
+def fit_shared(features: FloatArray, classes: IntArray) -> dict[str, Any]:
+    """Class means, and a Gaussian around zero with the pooled covariance."""
+    groups = list(group_rows(classes).values())
+    means = np.stack([features[rows].mean(axis=0) for rows in groups])
+    centred = np.concatenate([features[rows] - m for rows, m in zip(groups, means, strict=True)])
+    covariance = centred.T @ centred / len(centred)
+    return {"means": means, "shared": Gaussian.of(np.zeros(features.shape[1]), covariance)}
+
+
+def nearest_class_distance(state: dict[str, Any], features: FloatArray) -> FloatArray:
+    """Squared Mahalanobis distance to the nearest class mean."""
+    distances = [state["shared"].squared_distance(features - mean) for mean in state["means"]]
+    return np.min(distances, axis=0)
+
+
+@dataclass(kw_only=True, eq=False)
+class Mahalanobis(Supervisor):
+    """Squared Mahalanobis distance to the nearest class mean (Lee et al. 2018).
+
+    Classes are the true labels of the training rows; without labels, the predicted ones.
+    """
+
+    name: ClassVar[str] = "mahalanobis"
+    needs: ClassVar[tuple[str, ...]] = ("features",)
+    fit_needs: ClassVar[tuple[str, ...]] = ("features", "probabilities")
+
+    def _fit(self, reading: Reading, labels: IntArray | None) -> dict[str, Any]:
+        assert reading.features is not None
+        return fit_shared(reading.features, reading.predictions if labels is None else labels)
+
+    def _score(self, reading: Reading) -> FloatArray:
+        assert reading.features is not None
+        return nearest_class_distance(self.state_, reading.features)

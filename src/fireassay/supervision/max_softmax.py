@@ -1,0 +1,19 @@
+"""One minus the largest probability."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fireassay.supervision.reading import FloatArray, Reading
+from fireassay.supervision.supervisor import Supervisor
+
+
+@dataclass(kw_only=True, eq=False)
+class MaxSoftmax(Supervisor):
+    """One minus the largest probability (Hendrycks and Gimpel 2017)."""
+
+    name: ClassVar[str] = "max-softmax"
+    needs: ClassVar[tuple[str, ...]] = ("probabilities",)
+
+    def _score(self, reading: Reading) -> FloatArray:
+        assert reading.probabilities is not None
+        return 1.0 - reading.probabilities.max(axis=1)

@@ -1,0 +1,18 @@
+"""One minus the largest mean probability of dropout samples."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fireassay.supervision.dropout_supervisor import DropoutSupervisor
+from fireassay.supervision.reading import FloatArray, Reading
+
+
+@dataclass(kw_only=True, eq=False)
+class McDropoutMeanSoftmax(DropoutSupervisor):
+    """One minus the largest mean probability of dropout samples."""
+
+    name: ClassVar[str] = "mc-dropout-mean-softmax"
+
+    def _score(self, reading: Reading) -> FloatArray:
+        assert reading.dropout is not None
+        return 1.0 - reading.dropout.mean.max(axis=1)

@@ -1,0 +1,130 @@
+"""The inside of an ONNX graph: the last linear layer and the values before it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fireassay.classifiers.answers import softmax
+from fireassay.core.errors import ModelError, ParameterError
+from fireassay.core.extras import require
+from fireassay.supervision.reading import FloatArray
+
+_ACTIVATIONS = ("Relu", "LeakyRelu", "Elu", "Selu", "Gelu", "Tanh", "Sigmoid", "Softplus", "Clip")
+_GRID = 4
+
+
+class OnnxHidden:
+    """Reads intermediate outputs of an ONNX graph."""
+
+    def __init__(self, model: Any, inner: Any, layer: str | None) -> None:
+        onnx = require("onnx", "interop", "Reading the layers of an ONNX model")
+        self.model, self.inner, self.layer = model, inner, layer
+        self.temperature = float(getattr(model, "temperature", 1.0))
+        graph = onnx.load_model_from_string(inner._model).graph
+        constants = {t.name: onnx.numpy_helper.to_array(t) for t in graph.initializer}
+        for node in graph.node:
+            if node.op_type == "Constant" and node.attribute[0].name == "value":
+                constants[node.output[0]] = onnx.numpy_helper.to_array(node.attribute[0].t)
+        self.activation_names = [n.output[0] for n in graph.node if n.op_type in _ACTIVATIONS]
+        self.head = _last_linear(graph, constants)
+        known = {name for node in graph.node for name in node.output}
+        if layer is not None and layer not in known:
+            raise ParameterError(
+                f"The 'layer' must be one of {', '.join(sorted(known)[:30])}.", got=repr(layer)
+            )
+
+    def missing(self, need: str) -> str | None:
+        """None if this field can be read."""
+        if need == "dropout":
+            return "an ONNX graph for inference has no dropout; pass the torch module instead"
+        if need == "layers":
+            return None if self.activation_names else "the ONNX graph has no activation functions"
+        if need == "features" and self.layer is not None:
+            return None
+        return None if self.head is not None else "the ONNX graph does not end in a linear layer"
+
+    def read(self, X: NDArray[Any], needs: frozenset[str]) -> dict[str, Any]:
+        """Probabilities and the asked fields."""
+        names = list(self.activation_names) if "layers" in needs else []
+        if "features" in needs and self.layer is not None:
+            names.append(self.layer)
+        uses_head = bool(needs & {"logits", "head"}) or ("features" in needs and not self.layer)
+        if uses_head and self.head is not None:
+            names.append(self.head[0])
+        values = self.inner.activations(X, tuple(dict.fromkeys(names)))
+        found: dict[str, Any] = {"probabilities": self.model.predict_proba(X)}
+        if uses_head and self.head is not None:
+            features = _flat(values[self.head[0]])
+            weights, bias = self.head[1:]
+            logits = (features @ weights.T + bias) / self.temperature
+            if not np.allclose(softmax(logits), found["probabilities"], atol=1e-4):
+                raise ModelError(
+                    "The model's probabilities must be the softmax of its last linear layer.",
+                    got="another answer",
+                    do="Pass layer= to choose the activations, or bring arrays (Reading).",
+                )
+            found |= {"logits": logits, "head": (weights, bias)}
+            if self.layer is None:
+                found["features"] = features
+        if "features" in needs and self.layer is not None:
+            found["features"] = _flat(values[self.layer])
+        if "layers" in needs:
+            found["layers"] = {name: _flat(values[name]) for name in self.activation_names}
+        return found
+
+    def dropout_samples(self, X: NDArray[Any], n_samples: int, seed: int) -> Iterable[NDArray[Any]]:
+        """An inference graph has no dropout."""
+        raise ModelError(
+            "Dropout cannot be sampled in an ONNX graph.",
+            got=f"{n_samples} samples of {len(X)} rows asked, seed {seed}",
+        )
+
+
+def _last_linear(
+    graph: Any, constants: dict[str, Any]
+) -> tuple[str, FloatArray, FloatArray] | None:
+    """Name of what the last linear layer takes, its weights (k, d) and bias (k,)."""
+    nodes = list(graph.node)
+    for position in range(len(nodes) - 1, -1, -1):
+        node = nodes[position]
+        if node.op_type == "Gemm" and node.input[1] in constants:
+            options = {a.name: a for a in node.attribute}
+            weights = constants[node.input[1]].astype(np.float64)
+            if not ("transB" in options and options["transB"].i):
+                weights = weights.T
+            scaled = any(name in options and options[name].f != 1.0 for name in ("alpha", "beta"))
+            if scaled or ("transA" in options and options["transA"].i):
+                return None
+            bias = np.zeros(len(weights))
+            if len(node.input) > 2 and node.input[2] in constants:
+                bias = constants[node.input[2]].astype(np.float64).ravel()
+            return node.input[0], weights, np.broadcast_to(bias, (len(weights),)).copy()
+        if node.op_type == "MatMul" and node.input[1] in constants:
+            weights = constants[node.input[1]].astype(np.float64).T
+            bias = np.zeros(len(weights))
+            for later in nodes[position + 1 :]:
+                if later.op_type == "Add" and node.output[0] in later.input:
+                    other = [name for name in later.input if name != node.output[0]]
+                    if other and other[0] in constants:
+                        bias = constants[other[0]].astype(np.float64).ravel()
+            return node.input[0], weights, bias
+    return None
+
+
+def _flat(values: NDArray[Any]) -> FloatArray:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim == 4 and max(array.shape[2:]) > _GRID:
+        array = _averaged(_averaged(array, 2), 3)
+    return array.reshape(len(array), -1)
+
+
+def _averaged(array: FloatArray, axis: int) -> FloatArray:
+    """Mean over ``_GRID`` equal stretches of an axis (they overlap where it does not divide)."""
+    length = array.shape[axis]
+    if length <= _GRID:
+        return array
+    edges = [(i * length // _GRID, -(-(i + 1) * length // _GRID)) for i in range(_GRID)]
+    parts = [array.take(range(a, b), axis).mean(axis=axis, keepdims=True) for a, b in edges]
+    return np.concatenate(parts, axis=axis)

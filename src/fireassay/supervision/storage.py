@@ -1,0 +1,67 @@
+"""Fitted supervisors as one small file without pickles, for run time."""
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fireassay.core import codec
+from fireassay.core.errors import DataError, ParameterError
+from fireassay.supervision.alarm_threshold import AlarmRule
+from fireassay.supervision.registry import make
+from fireassay.supervision.supervisor import Supervisor
+
+
+@dataclass(frozen=True)
+class SavedSupervisor:
+    """What is in the file; models (and ensemble members) are not."""
+
+    name: str
+    parameters: dict[str, Any]
+    state: dict[str, Any]
+    rule: AlarmRule | None
+
+
+def save(supervisor: Supervisor, path: str | Path) -> Path:
+    """Write a fitted supervisor, with its alarm threshold if it has one."""
+    if not hasattr(supervisor, "state_"):
+        raise ParameterError("Only a fitted supervisor can be saved.", got="one before fit")
+    parameters = {
+        name: value
+        for name, value in supervisor.get_params().items()
+        if name not in ("members", "train")
+    }
+    rule = getattr(supervisor, "rule_", None)
+    return codec.save(SavedSupervisor(supervisor.name, parameters, supervisor.state_, rule), path)
+
+
+def load(path: str | Path, model: Any = None) -> Supervisor:
+    """Read a supervisor; with ``model`` it is attached to it, ready to score.
+
+    Raises
+    ------
+    DataError
+        For a file that is not a saved supervisor.
+    """
+    saved = codec.load(path)
+    if not isinstance(saved, SavedSupervisor):
+        raise DataError(f"Expected a saved supervisor at {path}.", got=type(saved).__name__)
+    supervisor = make(saved.name, **saved.parameters)
+    supervisor.state_ = saved.state
+    supervisor.rule_ = saved.rule
+    return supervisor if model is None else supervisor.attach(model)
+
+
+def described(supervisor: Supervisor) -> dict[str, Any]:
+    """Name, parameters, needs and alarm rule, as plain types."""
+    rule = getattr(supervisor, "rule_", None)
+    return {
+        "supervisor": supervisor.name,
+        "needs": list(supervisor.needs),
+        "parameters": {
+            name: value
+            for name, value in supervisor.get_params().items()
+            if name not in ("members", "train")
+        },
+        "rule": None if rule is None else dataclasses.asdict(rule),
+    }

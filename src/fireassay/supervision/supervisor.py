@@ -1,0 +1,191 @@
+"""The one way in which all supervisors work: fit, score, threshold."""
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fireassay.core.errors import DataError, ModelError, ParameterError
+from fireassay.core.validation import check_class_indices, check_features
+from fireassay.supervision.alarm_threshold import AlarmRule, alarm_rule
+from fireassay.supervision.reading import FIELDS, FloatArray, IntArray, Reading
+
+
+class NotAvailableError(ModelError):
+    """A model does not supply what a supervisor needs."""
+
+
+@dataclass(kw_only=True, eq=False)
+class Supervisor:
+    """A score for each input; higher is more suspicious.
+
+    A supervisor names what it needs of a model in ``needs`` (fields of `Reading`); ``fit_needs`` is
+    what it needs of the training rows (empty: nothing is fitted). A subclass is one file, gives
+    `_fit` (arrays to fitted arrays) and `_score` (arrays to scores), and is a row in the registry.
+
+    Parameters
+    ----------
+    layer
+        Name of the layer to read where activations are needed; default: the input of the last
+        linear layer. ``"inputs"`` takes the flattened inputs themselves, which any model has.
+    seed
+        Of whatever is drawn: subsamples, dropout masks, training.
+    """
+
+    name: ClassVar[str] = ""
+    needs: ClassVar[tuple[str, ...]] = ()
+    fit_needs: ClassVar[tuple[str, ...]] = ()
+    needs_labels: ClassVar[bool] = False
+
+    layer: str | None = None
+    seed: int = 0
+
+    # What a subclass gives ------------------------------------------------------------------
+
+    def _fit(self, reading: Reading, labels: IntArray | None) -> dict[str, Any]:
+        """The fitted state: arrays and plain values, so that it can be saved."""
+        del reading, labels
+        return {}
+
+    def _score(self, reading: Reading) -> FloatArray:
+        raise NotImplementedError
+
+    # With a model ---------------------------------------------------------------------------
+
+    def fit(self, model: Any, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Fit to a model and its training rows.
+
+        Parameters
+        ----------
+        model
+            A `Classifier`, or anything `as_classifier` takes.
+        X, y
+            Training rows and labels; ``y`` matters only to supervisors that train on it.
+
+        Raises
+        ------
+        NotAvailableError
+            If the model cannot supply what this supervisor needs; says what and why.
+        """
+        rows = check_features(X, name="X_train")
+        reader = self._reader(model, rows, y)
+        wanted = dict.fromkeys((*self.needs, *self.fit_needs))
+        for need in wanted:
+            reason = reader.missing(need)
+            if reason is not None:
+                raise NotAvailableError(f"{self.name} needs {FIELDS[need]}.", got=f"none: {reason}")
+        reading = reader.read(rows, self.fit_needs) if self.fit_needs else Reading()
+        labels = None
+        if y is not None and self.fit_needs:
+            labels = check_class_indices(y, reader.classes(rows), n=len(rows))
+        self.fit_reading(reading, labels)
+        self.reader_ = reader
+        return self
+
+    def score(self, X: ArrayLike) -> FloatArray:
+        """One score per row; higher is more suspicious. Rows do not influence each other."""
+        if not hasattr(self, "reader_"):
+            raise ParameterError(
+                f"{self.name} must be fitted to a model before it scores rows.",
+                got="no model",
+                do="Call fit(model, X_train, y_train), or attach(model) after loading it.",
+            )
+        return self.score_reading(self.reader_.read(check_features(X), self.needs))
+
+    def threshold(
+        self, X_nominal: ArrayLike, false_alarm: float = 0.05, confidence: float = 0.95
+    ) -> float:
+        """The score above which to raise an alarm, so that false alarms stay rare for sure.
+
+        With the given confidence (over the draw of the nominal rows), at most a share
+        ``false_alarm`` of all nominal inputs scores above it. The rows must be nominal, and used
+        neither for fitting nor for choosing this supervisor. The rule is kept in ``rule_``.
+
+        Raises
+        ------
+        NotEnoughEvidenceError
+            For too few rows; at 5 % and 95 % at least 59 are needed.
+        """
+        self.rule_: AlarmRule | None = alarm_rule(self.score(X_nominal), false_alarm, confidence)
+        return self.rule_.threshold
+
+    def attach(self, model: Any) -> Self:
+        """Connect a loaded supervisor with its model."""
+        reader = self._reader(model, None, None)
+        for need in self.needs:
+            reason = reader.missing(need)
+            if reason is not None:
+                raise NotAvailableError(f"{self.name} needs {FIELDS[need]}.", got=f"none: {reason}")
+        self.reader_ = reader
+        return self
+
+    def _reader(self, model: Any, X: Any, y: Any) -> Any:
+        from fireassay.supervision.model_reader import ModelReader
+
+        del X, y
+        return ModelReader(model, layer=self.layer, seed=self.seed)
+
+    # With arrays ----------------------------------------------------------------------------
+
+    def fit_reading(self, reading: Reading, labels: ArrayLike | None = None) -> Self:
+        """Fit to arrays; ``labels`` are column indices."""
+        self._check(reading, self.fit_needs)
+        if self.needs_labels and labels is None:
+            raise DataError(
+                f"{self.name} trains on labels.", got="no y_train", do="Pass y_train to fit."
+            )
+        indices = None if labels is None else np.asarray(labels, dtype=np.int64)
+        self.state_ = self._fit(reading, indices)
+        self.rule_ = None
+        return self
+
+    def score_reading(self, reading: Reading) -> FloatArray:
+        """Score arrays."""
+        if not hasattr(self, "state_"):
+            if self.fit_needs:
+                raise ParameterError(
+                    f"{self.name} must be fitted before it scores.", got="no fitted state"
+                )
+            self.state_ = {}
+        self._check(reading, self.needs)
+        scores = np.asarray(self._score(reading), dtype=np.float64)
+        if not np.isfinite(scores).all():
+            row = int((~np.isfinite(scores)).argmax())
+            raise DataError(
+                f"{self.name} must give a finite score.",
+                got=f"{scores[row]} in row {row}",
+                do="Look at this row's activations: they are far outside those of training.",
+            )
+        return scores
+
+    def _check(self, reading: Reading, needed: tuple[str, ...]) -> None:
+        for name in needed:
+            if not reading.has(name):
+                raise NotAvailableError(f"{self.name} needs {FIELDS[name]}.", got="none")
+
+    # As estimators do -----------------------------------------------------------------------
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters given at construction."""
+        del deep
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters."""
+        known = self.get_params()
+        for name, value in parameters.items():
+            if name not in known:
+                raise ParameterError(
+                    f"The parameters of {self.name} are {', '.join(known)}.", got=repr(name)
+                )
+            setattr(self, name, value)
+        return self
+
+    def save(self, path: str | Path) -> Path:
+        """Write the fitted supervisor to one file without pickles; see `supervision.load`."""
+        from fireassay.supervision.storage import save
+
+        return save(self, path)
