@@ -66,7 +66,7 @@ class Alarms:
         return len(self.y)
 
     def features(self) -> NDArray[np.float64]:
-        """A plain feature table for classifiers: level, change, spread and loss per channel."""
+        """A plain feature table for classifiers: level, change, duration, jumps and loss."""
         before, after = self.values[:, :_EVENT], self.values[:, _EVENT:]
         lost = np.isnan(self.values).mean(axis=1)
         low = np.nan_to_num(np.nanmin(_never_empty(after), axis=1))
@@ -74,7 +74,9 @@ class Alarms:
         start = np.nanmean(_never_empty(before), axis=1)
         end = np.nanmean(_never_empty(after[:, -10:]), axis=1)
         jumps = np.nanmean(np.abs(np.diff(_never_empty(self.values), axis=1)), axis=1)
-        return np.column_stack([low, high, start, end, end - start, jumps, lost])
+        away = np.abs(_never_empty(after) - start[:, None, :]) > 4 * np.array(_NOISE)
+        seconds = away.sum(axis=1) * _STEP_S
+        return np.column_stack([low, high, start, end, end - start, seconds, jumps, lost])
 
 
 def alarms(n: int = 600, n_patients: int = 40, seed: int = 0) -> Alarms:

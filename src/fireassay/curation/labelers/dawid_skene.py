@@ -29,7 +29,8 @@ class DawidSkene:
         One number per labelling function, how often its votes are right, with errors spread evenly
         over the other classes; needs far fewer votes than full confusion matrices.
     smoothing
-        Strength of the prior in pseudo-samples per class (maximum a posteriori).
+        Strength of the prior in pseudo-samples per class (maximum a posteriori); towards 0 this is
+        the classical maximum-likelihood model.
     trust
         The share of right votes the prior stands for. It keeps a labelling function that hardly
         votes near a plausible value, and the classes from changing names.
@@ -69,13 +70,18 @@ class DawidSkene:
             steps += 1
             weighted = posterior * counts
             totals = weighted.sum(axis=0)
-            prior = fixed if fixed is not None else (totals + 1) / (totals.sum() + k)
+            prior = fixed if fixed is not None else self._learnt_prior(totals)
             joint = np.asarray(hot.T @ weighted).reshape(-1, k, k)
             confusion = self._confusion(joint, totals, votes, prior, one_sided)
             updated = _posterior(hot, confusion, prior, one_sided)
             converged = bool(np.abs(updated - posterior).max() <= self.tolerance)
             posterior = updated
         return FittedDawidSkene(confusion, prior, one_sided, steps, converged)
+
+    def _learnt_prior(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        weight = totals + self.smoothing
+        prior: NDArray[np.float64] = weight / weight.sum()
+        return prior
 
     def _confusion(
         self,

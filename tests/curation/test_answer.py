@@ -1,0 +1,80 @@
+"""What the report gets: headline, numbers with intervals, figures, files."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fireassay import curation
+from fireassay.curation.answer import Answer
+
+
+@pytest.fixture(scope="module")
+def world():
+    votes, y = curation.simulate_votes([0.7] * 8, 0.6, 600, seed=0)
+    return curation.curate(votes), y
+
+
+def test_without_labels_nothing_is_claimed(world):
+    evidence = world[0].evidence()
+    assert "not shown to be adversarial" in evidence.headline
+    assert all(claim.holds is None for claim in evidence.claims)
+    assert set(evidence.figures) == {"labelling functions", "scores"}
+    assert evidence.estimates["covered"].n == 600
+
+
+def test_everything_together(world, tmp_path):
+    result, y = world
+    trend = result.validate(y)
+    rows = result.audit_rows(100)
+    answer = result.answer(
+        trend=trend,
+        audit=result.audit(rows, y[rows]),
+        bounds=result.bounds(y),
+        robustness=result.robustness(y, np.arange(600) % 2, validity=trend),
+        stability=result.stability(y, n_boot=5, seeds=(0,)),
+        calibration=result.calibration(y),
+    )
+    evidence = answer.evidence()
+    assert answer.verdict == "decreasing"
+    assert "shown to be adversarial. Classifier: robust." in evidence.headline
+    for name in ("order_auc", "audit_auc", "agreement_auc", "calibration_error", "first_accuracy"):
+        estimate = evidence.estimates[name]
+        assert estimate.low < estimate.value < estimate.high
+    assert evidence.estimates["classifier_accuracy_upper"].is_bound
+    assert "accuracy" in evidence.figures
+    assert evidence.figures["accuracy"].source.lstrip().startswith("<?xml")
+    assert evidence.provenance.labels == 600
+    assert evidence.to_dict() == answer.evidence().to_dict()
+    loaded = Answer.load(answer.save(tmp_path / "answer"))
+    assert loaded.evidence().to_dict() == evidence.to_dict()
+
+
+def test_a_disagreement_is_in_the_claims(world):
+    result, y = world
+    trend = result.validate(y)
+    fields = {name: getattr(trend, name) for name in trend.__dataclass_fields__}
+    other = type(trend)(**fields | {"verdict": "none"})
+    text = result.answer(trend=other).evidence().claims[0].text
+    assert "counted again and again" in text
+
+
+def test_export_round_trip(world, tmp_path):
+    result, _ = world
+    ids = [f"=patient{i}" for i in range(600)]
+    written = result.export(tmp_path / "sets", ids)
+    assert {p.name for p in written} >= {"D_01.txt", "D_10.txt", "samples.csv", "curation.json"}
+    table = pd.read_csv(tmp_path / "sets" / "samples.csv")
+    assert table["id"].str.startswith("'=").all()
+    assert table["lower"].to_numpy() == pytest.approx(result.lower)
+    first = np.loadtxt(tmp_path / "sets" / "D_01.txt", dtype=int)
+    assert np.array_equal(first, result.datasets[0])
+    assert set(table.loc[table["dataset"] == 1, "row"]) == set(first.tolist())
+
+
+@pytest.mark.extras
+def test_parquet_export(world, tmp_path):
+    pytest.importorskip("pyarrow")
+    result, _ = world
+    result.export(tmp_path)
+    table = pd.read_parquet(tmp_path / "samples.parquet")
+    assert np.array_equal(table["dataset"], result.dataset_number)

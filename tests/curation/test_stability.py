@@ -1,0 +1,59 @@
+import numpy as np
+import pytest
+
+from fireassay import curation
+from fireassay.core import ParameterError
+from fireassay.curation.answer import Answer
+
+
+@pytest.fixture(scope="module")
+def world():
+    votes, y = curation.simulate_votes([0.7] * 8, 0.6, 500, seed=0)
+    return curation.curate(votes), y
+
+
+def test_a_clear_order_is_stable(world):
+    result, y = world
+    found = result.stability(y, n_boot=40, seeds=range(4))
+    assert found.shares["decreasing"] == 1.0
+    assert found.stable is True
+    assert found.bootstrap_shares["decreasing"] > 0.9
+    assert len(found.panel) == 20
+    own = found.panel[found.panel["labeler"] == "majority"]
+    assert (own["same_labels"] == 1).all()
+    assert own["rank_correlation"].to_numpy() == pytest.approx(1)
+
+
+def test_without_labels_only_agreement_is_shown(world):
+    result, _ = world
+    found = result.stability(seeds=(0,))
+    assert found.stable is None
+    assert "verdict" not in found.panel
+    assert list(found.figures()) == ["stability"]
+
+
+def test_an_unstable_panel_takes_back_valid(world):
+    result, y = world
+    trend = result.validate(y)
+    wrong = np.where(result.score > np.median(result.score), 1 - result.labels, result.labels)
+    unstable = result.stability(wrong, n_boot=0, seeds=(0,))
+    assert unstable.stable is False
+    assert Answer(result, trend).verdict == "decreasing"
+    answer = Answer(result, trend, stability=unstable)
+    assert answer.verdict == "not shown"
+    assert "not shown to be adversarial" in answer.evidence().headline
+
+
+def test_groups_are_resampled_whole(world):
+    result, y = world
+    found = result.stability(y, n_boot=10, seeds=(0,), groups=np.arange(500) // 25)
+    assert sum(found.bootstrap_shares.values()) == pytest.approx(1)
+    assert found.n_boot == 10
+
+
+def test_bad_panels(world):
+    result, y = world
+    with pytest.raises(ParameterError):
+        result.stability(y, seeds=())
+    with pytest.raises(ParameterError, match="label models"):
+        result.stability(y, labelers=[np.zeros((500, 2))])
