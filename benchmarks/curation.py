@@ -2,7 +2,7 @@
 
     python benchmarks/curation.py                                  # fireassay alone
     python benchmarks/curation.py --peer /path/to/peer/bin/python  # with the peers, in one run
-    python benchmarks/curation.py --stream 100_000_000             # also stream that many rows
+    python benchmarks/curation.py --parts stream --stream 100000000   # stream that many rows
 
 The peer's Python needs snorkel==0.10.0 and statsmodels; the environment variable
 ``FIREASSAY_CURATION_PEER`` may name it too. By default the peer computes intervals for 20,000 rows
@@ -93,17 +93,22 @@ class Peak:
 """
 
 STREAM = """
-import json, resource, sys, time
+import json, sys, time
 from fireassay import curation
-curation.curate_stream(sys.argv[1], sys.argv[2] + "/warm", n_sets=2)
+curation.curate_stream([[0, 1, 1], [1, 1, 0]], sys.argv[2] + "/warm", n_sets=2, labeler="snorkel")
 before = resident()
-with Peak() as peak:
-    wall, started = time.perf_counter(), time.process_time()
-    result = curation.curate_stream(sys.argv[1], sys.argv[2] + "/out", labeler="snorkel")
-    cpu, wall = time.process_time() - started, time.perf_counter() - wall
-print(json.dumps(dict(rows=result.n, cpu_s=cpu, wall_s=wall,
-                      peak_mib=(peak.most - before) / 2**20,
-                      patterns=len(result.patterns.counts))))
+found = {}
+for interval in ("posterior", "paper"):
+    with Peak() as peak:
+        wall, started = time.perf_counter(), time.process_time()
+        result = curation.curate_stream(sys.argv[1], sys.argv[2] + "/out", labeler="snorkel",
+                                        interval=interval)
+        cpu, wall = time.process_time() - started, time.perf_counter() - wall
+    levels = len(set(result.table.score("lower_bound").tolist()))
+    found[interval] = dict(rows=result.n, cpu_s=cpu, wall_s=wall, score_levels=levels,
+                           patterns=len(result.patterns.counts),
+                           peak_mib_beyond_import=(peak.most - before) / 2**20)
+print(json.dumps(found))
 """
 
 
@@ -192,13 +197,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--peer", default=os.environ.get("FIREASSAY_CURATION_PEER"))
     parser.add_argument("--interval-rows", type=int, default=20_000)
-    parser.add_argument("--stream", type=int, default=2_000_000, help="rows to stream (0: none)")
+    parser.add_argument("--stream", type=int, default=2_000_000, help="rows to stream")
+    parser.add_argument("--parts", nargs="+", default=["recsys", "verdict", "stream"],
+                        help="what to measure; the rest of the stored results stays")  # fmt: skip
     options = parser.parse_args()
-    report = {
-        "recsys size": recsys_size(options.peer, options.interval_rows),
-        "verdict": verdict_quality(),
-    }
-    if options.stream:
+    report = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
+    if "recsys" in options.parts:
+        report["recsys size"] = recsys_size(options.peer, options.interval_rows)
+    if "verdict" in options.parts:
+        report["verdict"] = verdict_quality()
+    if "stream" in options.parts:
         report["stream"] = stream(options.stream)
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(report, indent=2) + "\n")

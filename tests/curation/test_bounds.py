@@ -6,11 +6,11 @@ from fireassay.core import DataError, ParameterError
 from fireassay.curation.labelers.triplet import FittedTriplet
 
 
-def exact_world(n, seed, accuracies=(0.6, 0.7, 0.8, 0.9, 0.65)):
-    """Votes whose posterior is known exactly, and a classifier that uses votes and truth."""
-    votes, y = curation.simulate_votes(accuracies, 0.7, n, seed=seed)
-    truth = FittedTriplet.from_accuracy(np.array(accuracies), np.array([0.5, 0.5]))
-    result = curation.curate(votes, labeler=truth.posterior(votes), prune=None, seed=seed)
+def exact_world(n, seed, accuracies=(0.6, 0.7, 0.8, 0.9, 0.65), k=2):
+    """Votes whose posterior is known exactly."""
+    votes, y = curation.simulate_votes(accuracies, 0.7, n, k, seed=seed)
+    truth = FittedTriplet.from_accuracy(np.array(accuracies), np.full(k, 1 / k))
+    result = curation.curate(votes, k, labeler=truth.posterior(votes), prune=None, seed=seed)
     return result, y
 
 
@@ -79,9 +79,10 @@ def test_bounds_hold_when_the_label_model_is_right():
     rng = np.random.default_rng(0)
     misses = 0
     for seed in range(200):
-        result, y = exact_world(1500, seed)
+        k = 2 + seed % 3
+        result, y = exact_world(1500, seed, k=k)
         skill = rng.uniform(0.5, 1)
-        h = np.where(rng.random(1500) < skill, y, 1 - y)
+        h = np.where(rng.random(1500) < skill, y, rng.integers(k, size=1500))
         found = result.bounds(h)
         real = np.array([(h[d] == y[d]).mean() for d in result.datasets])
         misses += bool(((real < found.low) | (real > found.high)).any())

@@ -51,6 +51,14 @@ def test_groups_are_resampled_whole(world):
     assert found.n_boot == 10
 
 
+def test_a_loaded_result_gives_the_same_panel(world, tmp_path):
+    result, y = world
+    loaded = curation.Curation.load(result.save(tmp_path / "result"))
+    a, b = (r.stability(y, n_boot=20, seeds=(0,)) for r in (result, loaded))
+    assert a.panel.equals(b.panel)
+    assert a.bootstrap_shares == b.bootstrap_shares
+
+
 def test_bad_panels(world):
     result, y = world
     with pytest.raises(ParameterError):

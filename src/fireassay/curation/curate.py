@@ -138,7 +138,7 @@ def assemble(
         kept_lfs=table.pruning.kept,
         lf_names=names,
         patterns=patterns,
-        fit_patterns=fit_patterns,
+        own_fit_patterns=None if fit_patterns is patterns else fit_patterns,
         table=table,
         settings=settings,
         warnings=careful(patterns, table, settings),

@@ -55,10 +55,15 @@ class Curation(Result):
     kept_lfs: NDArray[np.int64]
     lf_names: tuple[str, ...]
     patterns: VotePatterns
-    fit_patterns: VotePatterns
+    own_fit_patterns: VotePatterns | None
     table: PatternLabels
     settings: Settings
     warnings: tuple[str, ...]
+
+    @property
+    def fit_patterns(self) -> VotePatterns:
+        """The vote patterns it was pruned and fitted on."""
+        return self.patterns if self.own_fit_patterns is None else self.own_fit_patterns
 
     @property
     def n(self) -> int:

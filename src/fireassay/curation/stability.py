@@ -148,7 +148,7 @@ def _bootstrap(
     else:
         labeler, given = as_labeler(settings.labeler), None
     of_row, patterns = result.patterns.of_row, result.patterns
-    own_fit = result.fit_patterns is not result.patterns
+    own_fit = result.own_fit_patterns is not None
     verdicts = []
     for number in range(n_boot):
         rng = generator(settings.seed, "bootstrap", number)
