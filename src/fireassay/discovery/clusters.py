@@ -32,7 +32,8 @@ def elbow_clusters(points: NDArray[np.float64], seed: int) -> NDArray[np.int64]:
         return np.zeros(len(points), dtype=np.int64)
     counts = range(_FEWEST, min(_MOST, different) + 1)
     fits = [KMeans(k, n_init=2, random_state=seed % 2**31).fit(points) for k in counts]
-    inertia = np.array([fit.inertia_ for fit in fits])
+    one = np.square(points - points.mean(axis=0)).sum()
+    inertia = np.array([one, *(fit.inertia_ for fit in fits)])
     chord = np.linspace(inertia[0], inertia[-1], len(inertia))
-    best = int(np.argmax(chord - inertia))
+    best = int(np.argmax((chord - inertia)[1:]))
     return np.asarray(fits[best].labels_, dtype=np.int64)

@@ -11,6 +11,7 @@ _HIGHER = (1.5, 2.0, 3.0, 4.0, 6.0)
 _LOWER = (0.05, 0.15, 0.3, 0.5, 0.7)
 _LARGEST_CHANCE = 0.99
 _LARGEST_RATIO = 1e6
+_LARGEST_LOG = 700.0
 
 
 def e_process(confidence: ArrayLike, wrong: ArrayLike) -> Vector:
@@ -23,13 +24,14 @@ def e_process(confidence: ArrayLike, wrong: ArrayLike) -> Vector:
     stops, E exceeds 1/α with probability at most α if the confidences are right.
     """
     stated, flags = check_queried(confidence, wrong)
-    return _evidence(1.0 - stated, flags, _HIGHER)
+    return np.asarray(np.exp(np.minimum(_log_evidence(1.0 - stated, flags, _HIGHER), _LARGEST_LOG)))
 
 
 def sequential_p_value(confidence: ArrayLike, wrong: ArrayLike) -> float:
     """1 / the largest evidence so far, at most 1: a p-value under any search and any stopping."""
-    evidence = e_process(confidence, wrong)
-    return float(min(1.0, 1.0 / evidence.max())) if len(evidence) else 1.0
+    stated, flags = check_queried(confidence, wrong)
+    evidence = _log_evidence(1.0 - stated, flags, _HIGHER)
+    return float(np.exp(-max(0.0, evidence.max(initial=0.0))))
 
 
 def sequential_interval(
@@ -78,12 +80,13 @@ def _bisect(
 
 def _peak(chances: Vector, flags: NDArray[np.bool_], factors: tuple[float, ...]) -> float:
     """Logarithm of the largest evidence over time."""
-    return float(np.log(max(_evidence(chances, flags, factors).max(), 1e-300)))
+    return float(_log_evidence(chances, flags, factors).max())
 
 
-def _evidence(chances: Vector, flags: NDArray[np.bool_], factors: tuple[float, ...]) -> Vector:
+def _log_evidence(chances: Vector, flags: NDArray[np.bool_], factors: tuple[float, ...]) -> Vector:
     rates = np.clip(chances, 1e-12, _LARGEST_CHANCE)[None, :]
     bets = np.asarray(factors)[:, None]
     bets = np.minimum(bets, _LARGEST_CHANCE / rates)
     steps = np.where(flags, np.log(bets), np.log1p(-bets * rates) - np.log1p(-rates))
-    return np.asarray(np.exp(np.cumsum(steps, axis=1)).mean(axis=0))
+    totals = np.logaddexp.reduce(np.cumsum(steps, axis=1), axis=0)
+    return np.asarray(totals - np.log(len(factors)))

@@ -1,0 +1,93 @@
+import csv
+import json
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from fireassay.cli import label
+from fireassay.cli.discover import discover
+from fireassay.core import DataError, ParameterError
+
+app = typer.Typer(pretty_exceptions_enable=False)
+app.command()(discover)
+app.add_typer(label.app, name="label")
+runner = CliRunner()
+
+
+def call(*arguments):
+    found = runner.invoke(app, [str(argument) for argument in arguments])
+    if found.exception is not None and not isinstance(found.exception, SystemExit):
+        raise found.exception
+    return found
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 4))
+    y = (rng.random(300) < 1 / (1 + np.exp(-X[:, 0]))).astype(int)
+    np.savez(tmp_path / "labelled.npz", X=X, y=y)
+    np.savez(tmp_path / "unlabelled.npz", X=X)
+    (tmp_path / "overconfident.py").write_text(
+        "import numpy as np\n"
+        "def model(X):\n"
+        "    p = 1 / (1 + np.exp(-6 * X[:, 0]))\n"
+        "    return np.column_stack([1 - p, p])\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+MODEL = "overconfident:model"
+
+
+def test_a_labelled_file_plays_the_oracle(files):
+    out = call("discover", MODEL, files / "labelled.npz", "--search", "random", "--trust", "--json")
+    found = json.loads(out.stdout)
+    assert found["estimates"]["sdr"]["value"] > 2
+    assert found["provenance"]["labels"] == 50
+
+
+def test_calibration_removes_what_was_only_overconfidence(files):
+    out = call(
+        "discover", MODEL, files / "labelled.npz", "--calibration", files / "labelled.npz",
+        "--search", "random", "--threshold", "0.5", "--trust", "--json",
+    )  # fmt: skip
+    sdr = json.loads(out.stdout)["estimates"]["sdr"]
+    assert sdr["low"] < 1 < sdr["high"]
+
+
+def test_without_labels_the_search_waits_for_them(files):
+    with pytest.raises(ParameterError, match="--output"):
+        call("discover", MODEL, files / "unlabelled.npz", "--trust")
+    run = files / "run"
+    arguments = ("discover", MODEL, files / "unlabelled.npz", "-o", run, "--trust",
+                 "--search", "low-confidence", "--budget", 4)  # fmt: skip
+    assert "label next" in call(*arguments).stdout
+    with pytest.raises(ParameterError, match="has one"):
+        call(*arguments)
+    call("label", "next", run, "--csv", files / "next.csv", "-n", 4)
+    with open(files / "next.csv", newline="") as file:
+        lines = list(csv.DictReader(file))
+    with open(files / "done.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["row", "label"])
+        writer.writerows([line["row"], 1] for line in lines)
+    found = json.loads(call("label", "add", run, files / "done.csv", "--json").stdout)
+    assert found["provenance"]["labels"] == 4
+
+
+def test_adversarial_distance_and_comparison_from_the_command_line(files):
+    out = call("discover", MODEL, files / "labelled.npz", "--trust", "--budget", 10,
+               "--max-queries", 40, "--matched-share", "0.2")  # fmt: skip
+    assert "confident errors in 8 labels" in out.stdout
+    out = call("discover", MODEL, files / "labelled.npz", "--trust", "--compare", "--budget", 10,
+               "--max-queries", 30, "--replications", 2, "--json")  # fmt: skip
+    assert "sdr_bansal-weld" in json.loads(out.stdout)["estimates"]
+
+
+def test_comparison_needs_labels(files):
+    with pytest.raises(DataError, match="labels"):
+        call("discover", MODEL, files / "unlabelled.npz", "--trust", "--compare")

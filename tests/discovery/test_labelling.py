@@ -1,0 +1,67 @@
+"""The CSV round trip: what goes out is safe, what comes back is checked before it counts."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from fireassay import discovery
+from fireassay.core.errors import DataError
+
+
+@pytest.fixture
+def run(corner, tmp_path):
+    ids = np.array([f"=cmd({i})" for i in range(len(corner.X))])
+    discovery.Search(
+        "random", model=corner.model, X=corner.X, ids=ids, budget=20, path=tmp_path / "search.npz"
+    )
+    return tmp_path
+
+
+def fill(path, labels):
+    with open(path, newline="") as file:
+        lines = list(csv.DictReader(file))
+    for line, label in zip(lines, labels, strict=False):
+        line["label"] = label
+    with open(path, "w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=["row", "id", "label"])
+        writer.writeheader()
+        writer.writerows(lines)
+    return lines
+
+
+def test_labels_go_out_and_come_back(run, corner):
+    rows = discovery.next_labels(run, run / "next.csv", count=6)
+    text = (run / "next.csv").read_text()
+    assert "=cmd" in text
+    assert ",=cmd" not in text
+    fill(run / "next.csv", [corner.y[row] for row in rows[:4]])
+    result = discovery.add_labels(run, run / "next.csv", annotator="me")
+    assert result.rows.tolist() == rows[:4]
+    assert discovery.next_labels(run, run / "again.csv", count=2) == rows[4:6]
+
+
+def test_nothing_is_kept_from_a_file_with_a_fault(run, corner):
+    rows = discovery.next_labels(run, run / "next.csv", count=3)
+    fill(run / "next.csv", ["a", "b", "zebra"])
+    with pytest.raises(DataError, match="zebra"):
+        discovery.add_labels(run, run / "next.csv")
+    (run / "other.csv").write_text(f"row,label\n{rows[0]},a\n999999,a\n")
+    with pytest.raises(DataError, match="line 3"):
+        discovery.add_labels(run, run / "other.csv")
+    assert len(discovery.Search.load(run / "search.npz").result.rows) == 0
+
+
+@pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "row,label\nx,a\n"])
+def test_files_that_are_not_label_files(run, text):
+    (run / "bad.csv").write_text(text)
+    with pytest.raises(DataError):
+        discovery.add_labels(run, run / "bad.csv")
+    with pytest.raises(DataError):
+        discovery.add_labels(run, run / "missing.csv")
+
+
+def test_a_damaged_search_file_is_refused(tmp_path):
+    (tmp_path / "search.npz").write_bytes(b"PK nonsense")
+    with pytest.raises(DataError, match="saved"):
+        discovery.Search.load(tmp_path / "search.npz")
