@@ -39,9 +39,13 @@ def test_an_unstable_panel_takes_back_valid(world):
     unstable = result.stability(wrong, n_boot=0, seeds=(0,))
     assert unstable.stable is False
     assert Answer(result, trend).verdict == "decreasing"
-    answer = Answer(result, trend, stability=unstable)
+    robust = result.robustness(y, validity=trend)
+    assert robust.verdict == "robust"
+    answer = Answer(result, trend, robustness=robust, stability=unstable)
     assert answer.verdict == "not shown"
-    assert "not shown to be adversarial" in answer.evidence().headline
+    headline = answer.evidence().headline
+    assert "the label models disagree" in headline
+    assert "Classifier: not enough evidence" in headline
 
 
 def test_groups_are_resampled_whole(world):

@@ -90,7 +90,7 @@ class Answer(Result):
             estimates |= _bounds_estimates(self.bounds, curation.n)
         if self.robustness is not None:
             estimates |= _robustness_estimates(self.robustness)
-            claims.append(_robustness_claim(self.robustness))
+            claims.append(_robustness_claim(self, self.robustness))
             if len(self.robustness.subgroups):
                 tables["subgroups"] = Table.from_frame(self.robustness.subgroups, index=False)
         if self.calibration is not None:
@@ -137,8 +137,10 @@ def _headline(answer: Answer) -> str:
         "not shown": "the order is not shown to be adversarial",
     }
     line = f"{start}; {ends[answer.verdict]}."
+    if answer.trend is not None and answer.trend.verdict == "decreasing" != answer.verdict:
+        line = line[:-1] + ", because the label models disagree about it."
     if answer.robustness is not None:
-        line += f" Classifier: {answer.robustness.verdict}."
+        line += f" Classifier: {_classifier(answer, answer.robustness)[0]}."
     return line
 
 
@@ -178,9 +180,20 @@ def _order_claims(answer: Answer) -> list[Claim]:
     return claims
 
 
-def _robustness_claim(found: Robustness) -> Claim:
-    holds = {"robust": True, "not robust": False}.get(found.verdict)
-    return Claim(f"Classifier: {found.verdict}. {found.reason}", holds)
+def _classifier(answer: Answer, found: Robustness) -> tuple[str, str]:
+    """The classifier's verdict and its reason; withheld where the order is not shown."""
+    if answer.verdict != "decreasing" and found.verdict != "not enough evidence":
+        return "not enough evidence", (
+            "The order is not shown to be adversarial by enough label models, so nobody can say "
+            "how a robust model should behave on it."
+        )
+    return found.verdict, found.reason
+
+
+def _robustness_claim(answer: Answer, found: Robustness) -> Claim:
+    verdict, reason = _classifier(answer, found)
+    holds = {"robust": True, "not robust": False}.get(verdict)
+    return Claim(f"Classifier: {verdict}. {reason}", holds)
 
 
 def _assumptions(answer: Answer) -> tuple[Assumption, ...]:

@@ -76,7 +76,7 @@ def lf_graph_figure(result: "Curation") -> "Figure":
         for i, name in enumerate(result.lf_names):
             axes.text(1.08 * x[i], 1.08 * y[i], name[:24], fontsize=6, rotation=_upright(angle[i]),
                       rotation_mode="anchor", va="center", parse_math=False,
-                      ha="left" if x[i] >= 0 else "right")  # fmt: skip
+                      ha="left" if _right_side(angle[i]) else "right")  # fmt: skip
     axes.set(xlim=(-1.9, 1.9), ylim=(-1.9, 1.9), aspect="equal")
     axes.axis("off")
     axes.legend(loc="upper left", fontsize="small")
@@ -115,7 +115,7 @@ def stability_figure(stability: "Stability") -> "Figure":
         axes.barh(labelers, share, left=left, color=colour, label=verdict)
         left += share
     axes.set(xlabel="share of seeds", xlim=(0, 1))
-    axes.legend(loc="lower left", fontsize="small")
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize="small", frameon=False)
     return figure
 
 
@@ -152,6 +152,10 @@ def _figure(width: float = 5.2, height: float = 3.4) -> "tuple[Figure, Axes]":
     return figure, axes
 
 
+def _right_side(angle: float) -> bool:
+    return bool(np.cos(angle) > -1e-9)
+
+
 def _upright(angle: float) -> float:
     degrees = float(np.degrees(angle))
-    return degrees + 180 if 90 < degrees < 270 else degrees
+    return degrees if _right_side(angle) else degrees + 180
