@@ -35,6 +35,7 @@ IntArray = NDArray[np.int64]
 _WANTED_ACCEPTANCE = 0.25
 _ENOUGH_MOVED = 0.9
 _ENOUGH_ACCEPTED = 2.0
+_MANY = 50
 _ROWS_AT_ONCE = 8192
 _MOST_NUMBERS = 40_000_000
 
@@ -178,8 +179,9 @@ class _Climb:
             step = self.step[active] * np.exp(rate - _WANTED_ACCEPTANCE)
             self.step[active] = np.where(going, np.clip(step, 0.005, 1.0), self.step[active])
             share = np.bincount(position[ever], minlength=len(active)) / count
-            # More moves would cost queries without making the copies less alike.
-            rested = (share >= _ENOUGH_MOVED) & (total >= _ENOUGH_ACCEPTED)
+            # More moves would cost queries without making the copies less alike. With few copies
+            # the moment of stopping would depend on where they are, and bias them.
+            rested = (share >= _ENOUGH_MOVED) & (total >= _ENOUGH_ACCEPTED) & (count >= _MANY)
             if (rested & going).any():
                 going &= ~rested
                 rows = np.flatnonzero(going[position])

@@ -16,7 +16,7 @@ from fireassay.core.errors import DataError, ParameterError
 
 FloatArray = NDArray[np.float64]
 Bounds = Sequence[tuple[float, float]]
-_BINS_PER_BANDWIDTH = 8.0
+_BINS_PER_BANDWIDTH = 16.0
 _MOST_BINS = {1: 1 << 20, 2: 1536, 3: 192}
 
 

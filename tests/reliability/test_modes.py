@@ -1,0 +1,141 @@
+"""Every mode on a constant, a label-flipped, a perfect and an ordinary classifier."""
+
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+from fireassay import as_classifier, reliability
+from fireassay.data import unit_square
+from fireassay.data.unit_square import unit_square_label
+from fireassay.statistics import clopper_pearson
+
+DATA = unit_square(600, seed=1)
+FIELD = unit_square(3000, seed=2).X
+OPTIONS = {"ram": {"cells": 40}, "worst-case": {"cells": 40}, "naive": {"samples": 50}}
+
+
+def truth(X, flip=False):
+    p = np.where(unit_square_label(X) == int(not flip), 0.99, 0.01)
+    return np.column_stack([1 - p, p])
+
+
+MODELS = {
+    "perfect": as_classifier(truth, classes=[0, 1]),
+    "flipped": as_classifier(lambda X: truth(X, flip=True), classes=[0, 1]),
+    "constant": as_classifier(lambda X: np.tile([0.9, 0.1], (len(X), 1)), classes=[0, 1]),
+}
+TRUE_PMI = {"perfect": 0.0, "flipped": 1.0, "constant": float(DATA.y.mean())}
+
+
+def assess(name, mode, **options):
+    return reliability.assess(
+        MODELS[name],
+        DATA.X,
+        DATA.y,
+        operational=FIELD,
+        mode=mode,
+        **OPTIONS.get(mode, {}),
+        **options,
+    )
+
+
+@pytest.mark.parametrize("mode", reliability.MODES)
+@pytest.mark.parametrize("name", MODELS)
+def test_every_mode_answers_sensibly(name, mode):
+    found = assess(name, mode)
+    assert 0 <= found.pmi_lower <= found.pmi <= found.pmi_upper <= 1
+    assert found.n_errors == {"perfect": 0, "flipped": 600, "constant": int(DATA.y.sum())}[name]
+    if found.is_bound:
+        # "worst-case" is exact only where cells have one label; these are coarse.
+        slack = 0.02 if mode == "worst-case" else 0.0
+        assert found.pmi_upper >= TRUE_PMI[name] - slack
+    else:
+        # What is no bound says so, and shows an honest one beside it.
+        assert found.evidence().estimates["pmi_upper"].value >= TRUE_PMI[name]
+        if name != "perfect" and found.pmi_upper < 0.8 * TRUE_PMI[name]:
+            assert found.contradiction_p < 1e-6
+    assert len(found.assumptions) >= 6
+    assert {"rectified", "naive", "ram"} & {mode} or found.is_bound
+
+
+def test_the_default_orders_the_models():
+    bounds = [assess(name, "rectified").pmi_upper for name in ("perfect", "constant", "flipped")]
+    assert bounds == sorted(bounds)
+    assert bounds[0] < 0.01
+    assert bounds[2] == 1
+
+
+def test_zero_errors_is_still_a_bound():
+    found = assess("perfect", "rectified")
+    alone = clopper_pearson(0, 600, 0.975, "upper")[1]
+    assert found.pmi == 0
+    assert alone <= found.pmi_upper <= 1.05 * alone
+
+
+@pytest.mark.parametrize("rows", [50, 400, 3000])
+def test_the_headline_is_never_wider_than_its_clopper_pearson_part(rows):
+    tree = DecisionTreeClassifier(max_depth=4, random_state=0).fit(DATA.X[:100], DATA.y[:100])
+    found = reliability.assess(tree, DATA.X[100:], DATA.y[100:], operational=FIELD[:rows])
+    errors, n = found.n_errors, found.n_labels
+    level = 0.025 if rows < n else 0.9 * 0.025
+    assert found.pmi_upper <= clopper_pearson(errors, n, 1 - level, "upper")[1] + 1e-12
+    assert found.pmi_upper >= errors / n
+
+
+def test_same_seed_same_bytes(tmp_path):
+    first, second = assess("constant", "rectified"), assess("constant", "rectified")
+    a, b = first.save(tmp_path / "a.npz"), second.save(tmp_path / "b.npz")
+    assert a.read_bytes() == b.read_bytes()
+    other = assess("constant", "rectified", seed=5)
+    assert other.provenance.seed == 5
+
+
+@pytest.mark.parametrize("mode", reliability.MODES)
+def test_results_survive_saving(mode, tmp_path):
+    found = assess("constant", mode)
+    loaded = reliability.ReliabilityResult.load(found.save(tmp_path / "r.npz"))
+    assert loaded.pmi_upper == found.pmi_upper
+    assert loaded.assumptions == found.assumptions
+    assert loaded.comparison.equals(found.comparison)
+    assert loaded.evidence().to_dict() == found.evidence().to_dict()
+
+
+def test_evidence_and_figures():
+    found = assess("constant", "ram")
+    assert set(found.figures()) == {"labels", "profile", "cells", "refinement"}
+    evidence = found.evidence()
+    assert "<svg" in evidence.figures["cells"].source
+    assert evidence.estimates["acu"].value == found.acu
+    rectified = assess("constant", "rectified").evidence()
+    assert rectified.estimates["pmi_upper"].is_bound
+    assert rectified.provenance.labels == 600
+    assert rectified.provenance.queries == 3600
+    assert rectified.provenance.model_sha256
+    prior = assess("constant", "conservative-bayes")
+    assert "sensitivity" in prior.figures()
+
+
+def test_confusions_add_up_and_hold_jointly():
+    found = assess("constant", "rectified")
+    table = found.confusions
+    assert table["count"].sum() == found.n_errors
+    row = table.iloc[0]
+    assert (row["true"], row["predicted"]) == (1, 0)
+    assert row["upper"] == clopper_pearson(found.n_errors, 600, 0.975, "upper")[1]
+    assert row["upper_joint"] == clopper_pearson(found.n_errors, 600, 1 - 0.0125, "upper")[1]
+    assert table.iloc[1]["upper"] < 0.01
+
+
+def test_row_order_and_class_names_do_not_matter():
+    order = np.random.default_rng(0).permutation(600)
+    base = assess("constant", "worst-case")
+    moved = reliability.assess(
+        MODELS["constant"], DATA.X[order], DATA.y[order], operational=FIELD[::-1],
+        mode="worst-case", cells=40,
+    )  # fmt: skip
+    assert moved.pmi_upper == base.pmi_upper
+    named = as_classifier(lambda X: np.tile([0.9, 0.1], (len(X), 1)), classes=["red", "green"])
+    words = np.array(["red", "green"])[DATA.y]
+    found = reliability.assess(named, DATA.X, words, operational=FIELD)
+    assert found.pmi_upper == assess("constant", "rectified").pmi_upper
+    assert found.confusions.iloc[0]["predicted"] == "red"
