@@ -17,6 +17,7 @@ def small_cnn(X, y, seed, epochs=12):
     """A small network with two dropout layers, trained for a moment."""
     torch = pytest.importorskip("torch")
     nn = torch.nn
+    from fireassay.networks.training import train
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -31,15 +32,7 @@ def small_cnn(X, y, seed, epochs=12):
             nn.Dropout(0.3),
             nn.Linear(32, 10),
         )
-        optimiser = torch.optim.Adam(net.parameters(), lr=5e-3)
-        rows, labels = torch.as_tensor(X), torch.as_tensor(y)
-        net.train()
-        for _ in range(epochs):
-            for part in torch.randperm(len(rows)).split(64):
-                loss = nn.functional.cross_entropy(net(rows[part]), labels[part])
-                optimiser.zero_grad()
-                loss.backward()
-                optimiser.step()
+    train(net, X, y, epochs, batch_size=64, learning_rate=5e-3, seed=seed)
     return net.eval()
 
 

@@ -1,6 +1,7 @@
 """Data sets: files of many kinds, built-in sets, splits that keep duplicates together."""
 
 from fireassay.data.builtin import breast_cancer, digits, fashion_mnist, mnist, two_moons
+from fireassay.data.corruptions import corrupt, corruption_kinds
 from fireassay.data.csv_file import safe_cell, write_csv
 from fireassay.data.dataset import DataSet
 from fireassay.data.files import load
@@ -21,6 +22,8 @@ __all__ = [
     "TableEncoder",
     "breast_cancer",
     "check_comparable",
+    "corrupt",
+    "corruption_kinds",
     "digits",
     "fashion_mnist",
     "find_duplicates",

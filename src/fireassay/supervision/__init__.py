@@ -1,26 +1,46 @@
 """Supervisors: which runtime monitor catches which kind of trouble, at what threshold."""
 
+from fireassay.supervision.adversarial import AdversarialSet, adversarial_set
 from fireassay.supervision.alarm_threshold import AlarmRule, alarm_rule
+from fireassay.supervision.compare import compare
+from fireassay.supervision.comparison import Comparison
+from fireassay.supervision.detection_metrics import DetectionMetrics, detection_metrics
 from fireassay.supervision.dsa import dsa_scores
 from fireassay.supervision.lsa import lsa_scores
 from fireassay.supervision.mdsa import mdsa_scores
+from fireassay.supervision.onnx_export import onnx_names, to_onnx
+from fireassay.supervision.prioritise import Prioritisation, prioritise
 from fireassay.supervision.reading import Reading, SampleSummary
 from fireassay.supervision.registry import TABLE, make, names
+from fireassay.supervision.root_cause import Diagnosis, RootCause, leave_one_kind_out
 from fireassay.supervision.storage import load
 from fireassay.supervision.supervisor import NotAvailableError, Supervisor
 
 __all__ = [
     "TABLE",
+    "AdversarialSet",
     "AlarmRule",
+    "Comparison",
+    "DetectionMetrics",
+    "Diagnosis",
     "NotAvailableError",
+    "Prioritisation",
     "Reading",
+    "RootCause",
     "SampleSummary",
     "Supervisor",
+    "adversarial_set",
     "alarm_rule",
+    "compare",
+    "detection_metrics",
     "dsa_scores",
+    "leave_one_kind_out",
     "load",
     "lsa_scores",
     "make",
     "mdsa_scores",
     "names",
+    "onnx_names",
+    "prioritise",
+    "to_onnx",
 ]

@@ -18,4 +18,4 @@ class DeepGini(Supervisor):
 
     def _score(self, reading: Reading) -> FloatArray:
         assert reading.probabilities is not None
-        return 1.0 - np.square(reading.probabilities).sum(axis=1)
+        return np.asarray(1.0 - np.square(reading.probabilities).sum(axis=1))

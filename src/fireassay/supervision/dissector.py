@@ -75,7 +75,8 @@ def support(probabilities: FloatArray, predictions: IntArray) -> FloatArray:
     best_other = others.max(axis=1)
     # Both cases are the same ratio: 1 − l_top / (l_top + l_x) = l_x / (l_top + l_x).
     total = of_answer + best_other
-    return np.divide(of_answer, total, out=np.full(len(total), 0.5), where=total > 0)
+    share = np.divide(of_answer, total, out=np.full(len(total), 0.5), where=total > 0)
+    return np.asarray(share)
 
 
 def _probe(activations: FloatArray, labels: IntArray, n_classes: int) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from fireassay.supervision.ensemble_supervisor import EnsembleSupervisor
 from fireassay.supervision.reading import FloatArray, Reading
 
@@ -15,4 +17,4 @@ class EnsembleMeanSoftmax(EnsembleSupervisor):
 
     def _score(self, reading: Reading) -> FloatArray:
         assert reading.ensemble is not None
-        return 1.0 - reading.ensemble.mean.max(axis=1)
+        return np.asarray(1.0 - reading.ensemble.mean.max(axis=1))

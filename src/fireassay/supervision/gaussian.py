@@ -52,7 +52,7 @@ class Gaussian:
                 got=f"{rows.shape[1]}",
             )
         whitened = (rows - self.mean) @ self.whitening
-        return np.einsum("ij,ij->i", whitened, whitened)
+        return np.asarray(np.einsum("ij,ij->i", whitened, whitened))
 
     def log_density(self, rows: FloatArray) -> FloatArray:
         """Log density of each row."""

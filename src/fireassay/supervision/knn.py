@@ -43,4 +43,4 @@ class Knn(Supervisor):
 
 def _unit(rows: FloatArray) -> FloatArray:
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
-    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    return np.asarray(np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0))

@@ -110,7 +110,7 @@ def cholesky_of(covariance: FloatArray) -> FloatArray:
         return np.eye(len(covariance)) * 1e-6
     for exponent in range(-12, 1):
         try:
-            factor: FloatArray = np.linalg.cholesky(covariance)
+            factor = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
         except np.linalg.LinAlgError:
             pass
         else:

@@ -23,7 +23,7 @@ def fit_shared(features: FloatArray, classes: IntArray) -> dict[str, Any]:
 def nearest_class_distance(state: dict[str, Any], features: FloatArray) -> FloatArray:
     """Squared Mahalanobis distance to the nearest class mean."""
     distances = [state["shared"].squared_distance(features - mean) for mean in state["means"]]
-    return np.min(distances, axis=0)
+    return np.asarray(np.min(distances, axis=0))
 
 
 @dataclass(kw_only=True, eq=False)

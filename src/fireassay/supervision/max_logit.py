@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from fireassay.supervision.reading import FloatArray, Reading
 from fireassay.supervision.supervisor import Supervisor
 
@@ -16,4 +18,4 @@ class MaxLogit(Supervisor):
 
     def _score(self, reading: Reading) -> FloatArray:
         assert reading.logits is not None
-        return -reading.logits.max(axis=1)
+        return np.asarray(-reading.logits.max(axis=1))

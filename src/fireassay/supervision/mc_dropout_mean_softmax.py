@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from fireassay.supervision.dropout_supervisor import DropoutSupervisor
 from fireassay.supervision.reading import FloatArray, Reading
 
@@ -15,4 +17,4 @@ class McDropoutMeanSoftmax(DropoutSupervisor):
 
     def _score(self, reading: Reading) -> FloatArray:
         assert reading.dropout is not None
-        return 1.0 - reading.dropout.mean.max(axis=1)
+        return np.asarray(1.0 - reading.dropout.mean.max(axis=1))

@@ -71,6 +71,8 @@ def kth_distance(points: FloatArray, references: FloatArray, k: int) -> FloatArr
 
 def group_rows(labels: NDArray[np.int64]) -> dict[int, IntArray]:
     """Row numbers of each label."""
+    if not len(labels):
+        return {}
     order = np.argsort(labels, kind="stable")
     values, starts = np.unique(labels[order], return_index=True)
     return dict(zip(values.tolist(), np.split(order, starts[1:]), strict=True))

@@ -122,7 +122,8 @@ class Reading:
         scores = self.probabilities if self.probabilities is not None else self.logits
         if scores is None:
             raise DataError("Predictions need probabilities or logits.", got="neither")
-        return np.asarray(scores).argmax(axis=1).astype(np.int64)
+        columns: IntArray = np.asarray(scores).argmax(axis=1).astype(np.int64)
+        return columns
 
 
 def entropy_bits(probabilities: FloatArray) -> FloatArray:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from fireassay.supervision.gaussian import Gaussian
 from fireassay.supervision.mahalanobis import fit_shared, nearest_class_distance
 from fireassay.supervision.reading import FloatArray, IntArray, Reading
@@ -25,4 +27,5 @@ class RelativeMahalanobis(Supervisor):
     def _score(self, reading: Reading) -> FloatArray:
         assert reading.features is not None
         to_class = nearest_class_distance(self.state_, reading.features)
-        return to_class - self.state_["background"].squared_distance(reading.features)
+        background = self.state_["background"].squared_distance(reading.features)
+        return np.asarray(to_class - background)

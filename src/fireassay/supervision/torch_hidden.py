@@ -221,7 +221,7 @@ def _pooled(output: Any) -> NDArray[Any]:
         raise ModelError("A layer must give one tensor.", got=type(output).__name__)
     tensor = output.detach()
     if tensor.ndim == 4 and max(tensor.shape[2:]) > _GRID:
-        size = tuple(min(_GRID, length) for length in tensor.shape[2:])
+        size = (min(_GRID, tensor.shape[2]), min(_GRID, tensor.shape[3]))
         tensor = nn.functional.adaptive_avg_pool2d(tensor.float(), size)
     flat = tensor.reshape(len(tensor), -1)
     if flat.shape[1] > _WIDEST:

@@ -1,0 +1,303 @@
+"""`compare`: every supervisor on every set, fairly."""
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.core.errors import (
+    AssumptionWarning,
+    DataError,
+    FireassayError,
+    NotEnoughEvidenceError,
+    ParameterError,
+)
+from fireassay.core.hashing import sha256
+from fireassay.core.seeds import check_seed, generator
+from fireassay.core.validation import check_class_indices, check_features, check_real
+from fireassay.data import find_overlap
+from fireassay.supervision.alarm_threshold import AlarmRule, alarm_rule
+from fireassay.supervision.comparison import Comparison, build_comparison
+from fireassay.supervision.ensemble_supervisor import Recipe, train_members
+from fireassay.supervision.model_reader import ModelReader
+from fireassay.supervision.reading import FIELDS, FloatArray, IntArray, Reading
+from fireassay.supervision.registry import make, names
+from fireassay.supervision.supervisor import Supervisor
+
+_MODEL_PASS = ("probabilities", "logits", "features", "head", "layers")
+NOMINAL, CALIBRATION = "nominal", "calibration"
+
+
+@dataclass
+class _Entrant:
+    """One supervisor on its way through a comparison."""
+
+    supervisor: Supervisor
+    reason: str = ""
+    status: str = "done"
+    own_seconds: float = 0.0
+
+
+def compare(
+    model: Any,
+    X_train: ArrayLike,
+    y_train: ArrayLike | None,
+    nominal: ArrayLike,
+    sets: Mapping[str, ArrayLike],
+    supervisors: str | Sequence[str | Supervisor] = "all",
+    seed: int = 0,
+    *,
+    calibration: ArrayLike | None = None,
+    labels: Mapping[str, ArrayLike] | None = None,
+    groups: Mapping[str, ArrayLike] | None = None,
+    members: Sequence[Any] | None = None,
+    train: Recipe | None = None,
+    n_members: int = 20,
+    n_samples: int = 100,
+    layer: str | None = None,
+    false_alarm: float = 0.05,
+    confidence: float = 0.95,
+    n_resamples: int = 200,
+) -> Comparison:
+    """How well each supervisor tells each kind of trouble from nominal inputs.
+
+    Parameters
+    ----------
+    model
+        A `Classifier`, or anything `as_classifier` takes.
+    X_train, y_train
+        The rows the model was trained on; supervisors are fitted to them.
+    nominal
+        Rows like those the model will mostly meet, not among the training rows.
+    sets
+        Rows of each kind of trouble by name, e.g. ``{"ambiguous": A, "invalid": B}``.
+    supervisors
+        ``"all"``, or names and `Supervisor` objects.
+    calibration
+        Nominal rows for the thresholds. Default: half of ``nominal``, which then is used for
+        nothing else.
+    labels
+        True labels by set name (and ``"nominal"``), where known: adds AURC.
+    groups
+        Per set one name per row (a pair of classes, a corruption): adds AUROCs per group.
+    members, train, n_members
+        An ensemble, or the recipe ``(X, y, seed) -> model`` to train one.
+    n_samples
+        Dropout samples.
+    layer
+        As in `Supervisor`.
+    false_alarm, confidence
+        The promise of each supervisor's threshold; ``confidence`` is also that of all intervals.
+    n_resamples
+        Of the bootstrap for AUPR, FPR95 and AURC.
+
+    Returns
+    -------
+    Comparison
+        ``frame()`` has a row per supervisor and set. What a model cannot supply, or what breaks,
+        is in there too, with its reason.
+    """
+    check_seed(seed)
+    check_real(confidence, "confidence", low=0, high=1)
+    X = check_features(X_train, name="X_train")
+    rows, evaluated = _checked_sets(nominal, sets, calibration, X.shape[1:], seed)
+    if members is None and train is not None:
+        members = train_members(train, X, y_train, n_members, seed)
+    reader = ModelReader(model, layer=layer, members=members, n_samples=n_samples, seed=seed)
+    classes = reader.classes(X)
+    targets = None if y_train is None else check_class_indices(y_train, classes, n=len(X))
+    queries_before = reader.queries
+    entrants = [_Entrant(s) for s in _supervisors(supervisors, layer, seed)]
+    _mark_missing(entrants, reader, X)
+    _fit(entrants, reader, X, targets)
+    scores, read_seconds, predictions = _score(entrants, reader, rows)
+    rules, rule_reason = _rules(scores, false_alarm, confidence)
+    comparison = build_comparison(
+        entrants=[(e.supervisor, e.status, e.reason) for e in entrants],
+        scores=scores,
+        wrong=_wrong(labels, predictions, classes, evaluated),
+        groups={} if groups is None else {k: np.asarray(v).astype(str) for k, v in groups.items()},
+        rules=rules,
+        rule_reason=rule_reason,
+        costs=_costs(entrants, read_seconds, len(rows[NOMINAL])),
+        overlap=len(find_overlap(X, rows[NOMINAL])),
+        confidence=confidence,
+        n_resamples=n_resamples,
+        seed=seed,
+        queries=reader.queries - queries_before,
+        model_sha256=reader.model.sha256,
+        data_sha256=sha256(X, *rows.values()),
+    )
+    for assumption in comparison.assumptions:
+        if assumption.status == "contradicted":
+            text = f"{assumption.statement} {assumption.check}"
+            warnings.warn(text, AssumptionWarning, stacklevel=2)
+    return comparison
+
+
+def _checked_sets(
+    nominal: ArrayLike,
+    sets: Mapping[str, ArrayLike],
+    calibration: ArrayLike | None,
+    shape: tuple[int, ...],
+    seed: int,
+) -> tuple[dict[str, NDArray[Any]], IntArray | None]:
+    """Rows by set; and, where nominal rows were split, which of them are left as nominal."""
+    if not sets:
+        raise ParameterError("The 'sets' must name at least one kind of trouble.", got="none")
+    reserved = {NOMINAL, CALIBRATION} & set(sets)
+    if reserved:
+        raise ParameterError("These names are taken.", got=", ".join(sorted(reserved)))
+    rows = {NOMINAL: check_features(nominal, name="nominal")}
+    evaluated = None
+    if calibration is None:
+        order = generator(seed, "supervision", "calibration").permutation(len(rows[NOMINAL]))
+        half = len(order) // 2
+        if half:
+            rows[CALIBRATION] = rows[NOMINAL][np.sort(order[:half])]
+            evaluated = np.sort(order[half:])
+            rows[NOMINAL] = rows[NOMINAL][evaluated]
+    else:
+        rows[CALIBRATION] = check_features(calibration, name="calibration")
+    rows |= {name: check_features(X, name=f"sets[{name!r}]") for name, X in sets.items()}
+    for name, X in rows.items():
+        if X.shape[1:] != shape:
+            raise DataError(
+                f"Rows of {name!r} must have the shape {shape} of the training rows.",
+                got=f"{X.shape[1:]}",
+            )
+    return rows, evaluated
+
+
+def _supervisors(
+    wanted: str | Sequence[str | Supervisor], layer: str | None, seed: int
+) -> list[Supervisor]:
+    if isinstance(wanted, str):
+        wanted = names() if wanted == "all" else [wanted]
+    made = [make(s, layer=layer, seed=seed) if isinstance(s, str) else s for s in wanted]
+    if not made or len({s.name for s in made}) < len(made):
+        raise ParameterError(
+            "The 'supervisors' must be at least one, each of them once.",
+            got=", ".join(s.name for s in made) or "none",
+        )
+    return made
+
+
+def _mark_missing(entrants: list[_Entrant], reader: ModelReader, X: NDArray[Any]) -> None:
+    """Find out, with two rows, what of the model can be read."""
+    reasons: dict[str, str | None] = {}
+    for need in FIELDS:
+        reasons[need] = reader.missing(need)
+        if reasons[need] is None and need in _MODEL_PASS:
+            try:
+                reader.read(X[:2], (need,))
+            except FireassayError as failure:
+                reasons[need] = str(failure)
+    for entrant in entrants:
+        for need in (*entrant.supervisor.needs, *entrant.supervisor.fit_needs):
+            if reasons[need] is not None:
+                entrant.status = "not available"
+                entrant.reason = f"needs {FIELDS[need]}: {reasons[need]}"
+                break
+
+
+def _fit(
+    entrants: list[_Entrant], reader: ModelReader, X: NDArray[Any], y: IntArray | None
+) -> None:
+    active = [e for e in entrants if e.status == "done"]
+    reading = reader.read(X, {need for e in active for need in e.supervisor.fit_needs})
+    for entrant in active:
+        try:
+            entrant.supervisor.fit_reading(reading, y)
+        except FireassayError as failure:
+            missing = entrant.supervisor.needs_labels and y is None
+            entrant.status = "not available" if missing else "failed"
+            entrant.reason = str(failure)
+        else:
+            entrant.supervisor.reader_ = reader
+
+
+def _score(
+    entrants: list[_Entrant], reader: ModelReader, rows: Mapping[str, NDArray[Any]]
+) -> tuple[dict[str, dict[str, FloatArray]], dict[str, float], dict[str, IntArray]]:
+    """Scores by set and supervisor; seconds of reading the nominal rows, by field."""
+    active = [e for e in entrants if e.status == "done"]
+    needs = {need for e in active for need in e.supervisor.needs} | {"probabilities"}
+    scores: dict[str, dict[str, FloatArray]] = {name: {} for name in rows}
+    seconds: dict[str, float] = {}
+    predictions = {}
+    for name, X in rows.items():
+        parts: dict[str, Any] = {}
+        for part in (set(_MODEL_PASS) & needs, {"dropout"} & needs, {"ensemble"} & needs):
+            started = time.perf_counter()
+            reading = reader.read(X, part) if part else Reading()
+            if name == NOMINAL:
+                seconds |= dict.fromkeys(part, time.perf_counter() - started)
+            parts |= {f: getattr(reading, f) for f in (*part, "probabilities") if reading.has(f)}
+        reading = Reading(**{**parts, "inputs": X})
+        predictions[name] = reading.predictions
+        for entrant in active:
+            if entrant.status != "done":
+                continue
+            started = time.perf_counter()
+            try:
+                scores[name][entrant.supervisor.name] = entrant.supervisor.score_reading(reading)
+            except FireassayError as failure:
+                entrant.status, entrant.reason = "failed", f"on {name}: {failure}"
+            if name == NOMINAL:
+                entrant.own_seconds = time.perf_counter() - started
+    return scores, seconds, predictions
+
+
+def _rules(
+    scores: Mapping[str, Mapping[str, FloatArray]], false_alarm: float, confidence: float
+) -> tuple[dict[str, AlarmRule], str]:
+    try:
+        found = {
+            name: alarm_rule(values, false_alarm, confidence)
+            for name, values in scores.get(CALIBRATION, {}).items()
+        }
+    except NotEnoughEvidenceError as failure:
+        return {}, str(failure)
+    return found, "" if found else "one nominal row cannot be split"
+
+
+def _wrong(
+    labels: Mapping[str, ArrayLike] | None,
+    predictions: Mapping[str, IntArray],
+    classes: Sequence[Any],
+    evaluated: IntArray | None,
+) -> dict[str, NDArray[np.bool_]]:
+    """Whether the model is wrong, for the sets whose labels are known."""
+    known = {}
+    for name, y in (labels or {}).items():
+        if name not in predictions:
+            raise ParameterError("The 'labels' must name sets.", got=repr(name))
+        indices = check_class_indices(y, classes, name=f"labels[{name!r}]")
+        if name == NOMINAL and evaluated is not None and len(indices) > evaluated.max():
+            indices = indices[evaluated]
+        if len(indices) != len(predictions[name]):
+            raise DataError(
+                f"labels[{name!r}] must have {len(predictions[name])} entries.",
+                got=f"{len(indices)}",
+            )
+        known[name] = predictions[name] != indices
+    return known
+
+
+def _costs(entrants: list[_Entrant], read_seconds: Mapping[str, float], n: int) -> dict[str, float]:
+    """Microseconds per input: the passes through the model that a supervisor needs, and its own."""
+    costs = {}
+    for entrant in entrants:
+        if entrant.status != "done":
+            continue
+        needs = entrant.supervisor.needs
+        passes = [read_seconds.get(f, 0.0) for f in ("dropout", "ensemble") if f in needs]
+        inside = [read_seconds.get(f, 0.0) for f in _MODEL_PASS if f in needs]
+        passes += [max(inside)] if inside else []
+        costs[entrant.supervisor.name] = 1e6 * (sum(passes) + entrant.own_seconds) / n
+    return costs

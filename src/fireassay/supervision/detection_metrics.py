@@ -1,0 +1,150 @@
+"""How well scores tell one set from nominal rows: AUPR, FPR at 95 % TPR, AURC, with intervals."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.core.errors import DataError
+from fireassay.core.estimate import Estimate
+from fireassay.core.seeds import generator
+from fireassay.core.validation import check_finite
+from fireassay.statistics import delong_interval
+from fireassay.statistics.bootstrap import expanded_tail
+from fireassay.supervision.reading import FloatArray
+
+_CELLS = 4_000_000
+Marks = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class DetectionMetrics:
+    """AUROC (DeLong) and three further numbers (stratified bootstrap)."""
+
+    auroc: Estimate
+    aupr: Estimate
+    fpr95: Estimate
+    aurc: Estimate | None
+
+
+def detection_metrics(
+    nominal: ArrayLike,
+    suspicious: ArrayLike,
+    wrong: ArrayLike | None = None,
+    *,
+    confidence: float = 0.95,
+    n_resamples: int = 200,
+    seed: int = 0,
+) -> DetectionMetrics:
+    """Metrics of one supervisor on one set.
+
+    Parameters
+    ----------
+    nominal, suspicious
+        Scores; higher is more suspicious.
+    wrong
+        For AURC: whether the model is wrong, for the nominal rows and then the others.
+
+    Notes
+    -----
+    AUPR counts suspicious rows as positive, and so depends on their share. FPR95 is the share of
+    nominal rows above the threshold that catches at least 95 % of the suspicious ones. AURC is the
+    mean error of the model over the rows kept, over all coverages, keeping the least suspicious
+    first.
+    """
+    scores, marks = joined(nominal, suspicious)
+    auroc = delong_interval(scores, marks, confidence)
+    curve = SortedScores(scores, marks)
+    weights = list(_resamples(marks, n_resamples, seed))
+    units = int(min(marks.sum(), (~marks).sum()))
+
+    def estimate(statistic: Callable[[FloatArray], FloatArray]) -> Estimate:
+        value = float(statistic(np.ones((1, len(scores))))[0])
+        if units < 2:
+            return Estimate(value, 0.0, 1.0, confidence, len(scores), "one row: nothing is known")
+        draws = np.concatenate([statistic(block) for block in weights])
+        tail = expanded_tail((1 - confidence) / 2, units)
+        low, high = np.quantile(draws, [tail, 1 - tail])
+        method = f"stratified bootstrap, {n_resamples} resamples"
+        return Estimate(value, min(low, value), max(high, value), confidence, len(scores), method)
+
+    aurc = None
+    if wrong is not None:
+        errors = np.asarray(wrong, dtype=bool)
+        if errors.shape != marks.shape:
+            raise DataError(
+                f"'wrong' must have {len(marks)} entries, nominal rows first.",
+                got=f"shape {errors.shape}",
+            )
+        aurc = estimate(lambda w: curve.aurc(w, errors))
+    return DetectionMetrics(auroc, estimate(curve.aupr), estimate(curve.fpr95), aurc)
+
+
+def joined(nominal: ArrayLike, suspicious: ArrayLike) -> tuple[FloatArray, Marks]:
+    """Scores in one array, and which of them are suspicious."""
+    a, b = np.asarray(nominal, dtype=np.float64), np.asarray(suspicious, dtype=np.float64)
+    if a.ndim != 1 or b.ndim != 1 or not len(a) or not len(b):
+        raise DataError(
+            "Both sets need scores of shape (n,), at least one.", got=f"{a.shape} and {b.shape}"
+        )
+    scores = np.concatenate([a, b])
+    check_finite(scores, name="scores")
+    return scores, np.repeat([False, True], [len(a), len(b)])
+
+
+class SortedScores:
+    """Scores sorted once, most suspicious first; statistics of many weightings of the rows."""
+
+    def __init__(self, scores: FloatArray, marks: Marks) -> None:
+        self.order = np.argsort(-scores, kind="stable")
+        ranked = scores[self.order]
+        self.marks = marks[self.order]
+        self.last = np.append(np.flatnonzero(np.diff(ranked) != 0), len(ranked) - 1)
+
+    def aupr(self, weights: FloatArray) -> FloatArray:
+        """Average precision of each row of weights; ties are taken together."""
+        ranked = weights[:, self.order]
+        found = np.cumsum(ranked * self.marks, axis=1)[:, self.last]
+        flagged = np.cumsum(ranked, axis=1)[:, self.last]
+        precision = np.divide(found, flagged, out=np.zeros_like(found), where=flagged > 0)
+        gained = np.diff(found, axis=1, prepend=0.0)
+        result: FloatArray = (precision * gained).sum(axis=1) / found[:, -1]
+        return result
+
+    def fpr95(self, weights: FloatArray) -> FloatArray:
+        """Share of nominal rows flagged when at least 95 % of the others are."""
+        ranked = weights[:, self.order]
+        caught = np.cumsum(ranked * self.marks, axis=1)[:, self.last]
+        alarms = np.cumsum(ranked * ~self.marks, axis=1)[:, self.last]
+        first = (caught >= 0.95 * caught[:, -1:] - 1e-9).argmax(axis=1)
+        result: FloatArray = alarms[np.arange(len(alarms)), first] / alarms[:, -1]
+        return result
+
+    def aurc(self, weights: FloatArray, wrong: Marks) -> FloatArray:
+        """Mean over coverages of the error among the rows kept."""
+        ranked = weights[:, self.order][:, ::-1]
+        errors = np.cumsum(ranked * wrong[self.order][::-1], axis=1)
+        kept = np.cumsum(ranked, axis=1)
+        risk = np.divide(errors, kept, out=np.zeros_like(errors), where=kept > 0)
+        # Within ties every order is as likely: all of them carry the risk at their end.
+        ends = (len(self.marks) - 1 - np.append(-1, self.last[:-1]))[::-1]
+        risk = np.repeat(risk[:, ends], np.diff(np.append(-1, ends)), axis=1)
+        result: FloatArray = (risk * ranked).sum(axis=1) / kept[:, -1]
+        return result
+
+
+def _resamples(marks: Marks, n_resamples: int, seed: int) -> Iterator[FloatArray]:
+    """How often each row is drawn, nominal and suspicious rows apart, in blocks."""
+    rng = generator(seed, "detection-bootstrap")
+    groups = (np.flatnonzero(~marks), np.flatnonzero(marks))
+    rows = max(1, _CELLS // len(marks))
+    for start in range(0, n_resamples, rows):
+        count = min(rows, n_resamples - start)
+        weights = np.zeros((count, len(marks)))
+        for group in groups:
+            drawn = rng.integers(0, len(group), (count, len(group)))
+            offsets = np.arange(count)[:, None] * len(group)
+            counts = np.bincount((drawn + offsets).ravel(), minlength=count * len(group))
+            weights[:, group] = counts.reshape(count, len(group))
+        yield weights

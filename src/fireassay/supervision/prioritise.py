@@ -1,0 +1,136 @@
+"""Test prioritisation: which rows to look at first, and how good that order is (APFD)."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.core.errors import DataError
+from fireassay.core.estimate import Estimate
+from fireassay.core.result import Result
+from fireassay.core.validation import check_choice, check_finite, check_lengths
+from fireassay.statistics import average_ranks, delong_interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+PURPOSES = ("testing", "active-learning")
+
+
+@dataclass(frozen=True)
+class Prioritisation(Result):
+    """An order of rows, first things first.
+
+    Attributes
+    ----------
+    order
+        Positions of the rows, most urgent first.
+    apfd
+        Average percentage of faults detected: 1 where all faults come first, 0.5 for a random
+        order; None without ``wrong``, or where nothing or everything is wrong.
+    best
+        The APFD of a perfect order of these rows.
+    found
+        Share of the faults found after each row of the order.
+    """
+
+    order: NDArray[np.int64]
+    apfd: Estimate | None
+    best: float | None
+    found: NDArray[np.float64]
+
+    def frame(self) -> "pd.DataFrame":
+        """One row per place in the order."""
+        import pandas as pd
+
+        columns: dict[str, NDArray[np.generic]] = {"row": self.order}
+        if len(self.found):
+            columns["share_of_faults_found"] = self.found
+        return pd.DataFrame(columns)
+
+    def figures(self) -> "dict[str, Figure]":
+        """Faults found by rows looked at."""
+        from matplotlib.figure import Figure
+
+        if not len(self.found):
+            return {}
+        figure = Figure(figsize=(4, 3), layout="constrained")
+        axes = figure.subplots()
+        share = np.arange(1, len(self.found) + 1) / len(self.found)
+        axes.plot(share, self.found)
+        axes.plot([0, 1], [0, 1], linestyle=":", color="grey")
+        axes.set(xlabel="share of rows looked at", ylabel="share of faults found")
+        return {"faults_found": figure}
+
+
+def prioritise(
+    scores: ArrayLike,
+    wrong: ArrayLike | None = None,
+    *,
+    ambiguity: ArrayLike | None = None,
+    purpose: str = "testing",
+    confidence: float = 0.95,
+) -> Prioritisation:
+    """Order rows by suspicion.
+
+    Parameters
+    ----------
+    scores
+        Of a supervisor; higher is more suspicious.
+    wrong
+        Whether the model is wrong on each row, where known: gives the APFD with its interval.
+    ambiguity
+        Scores of ambiguity, e.g. softmax entropy. For ``purpose="testing"`` ambiguous rows move
+        up: they are likely faults. For ``"active-learning"`` they move down: a row without one
+        true label teaches a classifier little.
+
+    Notes
+    -----
+    Ties share their mean rank, so that APFD = 1 − (mean rank of the faults) / n + 1 / (2n) is the
+    expectation over their random order. It is linear in the AUROC of the scores for the faults:
+    its interval is DeLong's, mapped.
+
+    >>> prioritise([0.9, 0.1, 0.5], [True, False, False]).apfd.value
+    0.8333333333333334
+    """
+    check_choice(purpose, "purpose", PURPOSES)
+    urgency = _scores(scores, "scores")
+    if ambiguity is not None:
+        other = _scores(ambiguity, "ambiguity")
+        check_lengths(scores=len(urgency), ambiguity=len(other))
+        sign = 1.0 if purpose == "testing" else -1.0
+        urgency = average_ranks(urgency) + sign * average_ranks(other)
+    order = np.argsort(-urgency, kind="stable")
+    nothing = np.zeros(0)
+    if wrong is None:
+        return Prioritisation(order, None, None, nothing)
+    faults = np.asarray(wrong)
+    if faults.shape != urgency.shape or faults.dtype.kind not in "bui":
+        raise DataError(
+            "'wrong' must be True or False per score.", got=f"{faults.dtype} {faults.shape}"
+        )
+    faults = faults.astype(bool)
+    n, m = len(faults), int(faults.sum())
+    if m in (0, n):
+        return Prioritisation(order, None, None, nothing)
+    auc = delong_interval(urgency, faults, confidence)
+
+    def apfd(auroc: float) -> float:
+        mean_rank = (m + 1) / 2 + (n - m) * (1 - auroc)
+        return 1 - mean_rank / n + 1 / (2 * n)
+
+    estimate = Estimate(
+        apfd(auc.value), apfd(auc.low), apfd(auc.high), confidence, n, f"{auc.method}, mapped"
+    )
+    found = np.cumsum(faults[order]) / m
+    return Prioritisation(order, estimate, apfd(1.0), found)
+
+
+def _scores(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or not len(array):
+        raise DataError(f"{name} must have shape (n,), n >= 1.", got=f"{array.shape}")
+    check_finite(array, name=name)
+    return array

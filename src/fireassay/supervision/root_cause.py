@@ -1,0 +1,297 @@
+"""Two axes, ambiguity and distance, name the cause of an alarm, as sets with a promise."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+
+from fireassay.core.errors import NotEnoughEvidenceError, ParameterError
+from fireassay.core.result import Result
+from fireassay.core.seeds import generator
+from fireassay.core.validation import check_features, check_real
+from fireassay.statistics import clopper_pearson
+from fireassay.supervision.alarm_threshold import alarm_rule
+from fireassay.supervision.reading import FloatArray, IntArray
+from fireassay.supervision.registry import make
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NOMINAL = "nominal"
+FINE, AMBIGUOUS, OFF, BOTH = "fine", "ambiguous", "off distribution", "both"
+ACTIONS = {
+    FINE: "answer",
+    AMBIGUOUS: "answer with probabilities",
+    OFF: "ask a person",
+    BOTH: "refuse",
+}
+_FEWEST = 20
+
+
+@dataclass(frozen=True)
+class Diagnosis(Result):
+    """What is wrong with each row.
+
+    Attributes
+    ----------
+    verdict
+        "fine", "ambiguous", "off distribution" or "both".
+    action
+        What to do with the answer.
+    ambiguity, distance
+        The two scores.
+    causes
+        Which causes the row may have, (n, number of causes): for rows of a calibrated kind, that
+        kind is in the set with the promised probability. A row without any cause is like none.
+    cause_names
+        Names of the columns of ``causes``.
+    """
+
+    verdict: NDArray[np.str_]
+    action: NDArray[np.str_]
+    ambiguity: FloatArray
+    distance: FloatArray
+    causes: NDArray[np.bool_]
+    cause_names: tuple[str, ...]
+
+    def frame(self) -> pd.DataFrame:
+        """One row per input."""
+        names = np.array(self.cause_names, dtype=object)
+        return pd.DataFrame(
+            {
+                "verdict": self.verdict,
+                "action": self.action,
+                "ambiguity": self.ambiguity,
+                "distance": self.distance,
+                "causes": [" | ".join(names[row]) if row.any() else "none" for row in self.causes],
+            }
+        )
+
+    def figures(self) -> "dict[str, Figure]":
+        """The two axes, coloured by verdict."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(5, 4), layout="constrained")
+        axes = figure.subplots()
+        for verdict in (FINE, AMBIGUOUS, OFF, BOTH):
+            rows = self.verdict == verdict
+            if rows.any():
+                axes.scatter(self.ambiguity[rows], self.distance[rows], s=8, label=verdict)
+        axes.set(xlabel="ambiguity", ylabel="distance from training")
+        axes.legend()
+        return {"two_axes": figure}
+
+
+class RootCause:
+    """A two-axis supervisor: first distance from training, then, within it, ambiguity.
+
+    Parameters
+    ----------
+    ambiguity
+        Supervisor of the aleatoric axis.
+    distance
+        Supervisor of the epistemic axis.
+    false_alarm
+        Of each axis on nominal rows; half the miscoverage budget is not shared between them.
+    coverage
+        Of the sets of causes, for every calibrated kind.
+    """
+
+    def __init__(
+        self,
+        ambiguity: str = "softmax-entropy",
+        distance: str = "mdsa",
+        *,
+        false_alarm: float = 0.05,
+        confidence: float = 0.95,
+        coverage: float = 0.9,
+        layer: str | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.ambiguity = make(ambiguity, layer=layer, seed=seed)
+        self.distance = make(distance, layer=layer, seed=seed)
+        self.false_alarm = check_real(false_alarm, "false_alarm", low=0, high=1)
+        self.confidence = check_real(confidence, "confidence", low=0, high=1)
+        self.coverage = check_real(coverage, "coverage", low=0, high=1)
+        self.seed = seed
+
+    def fit(self, model: Any, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Fit both axes to the training rows."""
+        self.ambiguity.fit(model, X, y)
+        self.distance.fit(model, X, y)
+        return self
+
+    def calibrate(self, nominal: ArrayLike, kinds: Mapping[str, ArrayLike]) -> Self:
+        """Set thresholds on nominal rows and learn the kinds of trouble.
+
+        Half of each kind's rows (drawn at random) train a small classifier on the two axes, the
+        other half calibrate the sets.
+        """
+        return self.calibrate_scores(
+            self.axes(nominal), {name: self.axes(X) for name, X in kinds.items()}
+        )
+
+    def axes(self, X: ArrayLike) -> FloatArray:
+        """Both scores of rows, (n, 2): ambiguity and distance."""
+        rows = check_features(X)
+        return np.stack([self.ambiguity.score(rows), self.distance.score(rows)], axis=1)
+
+    def calibrate_scores(self, nominal: FloatArray, kinds: Mapping[str, FloatArray]) -> Self:
+        """As `calibrate`, from scores of both axes."""
+        if NOMINAL in kinds:
+            raise ParameterError("The kind 'nominal' is taken.", got=", ".join(kinds))
+        every = {NOMINAL: nominal, **kinds}
+        for name, scores in every.items():
+            if len(scores) < _FEWEST:
+                raise NotEnoughEvidenceError(
+                    f"Each kind needs at least {_FEWEST} rows.", got=f"{len(scores)} of {name!r}"
+                )
+        rules = [alarm_rule(column, self.false_alarm, self.confidence) for column in nominal.T]
+        self.thresholds_ = np.array([rule.threshold for rule in rules])
+        self.sorted_nominal_ = np.sort(nominal, axis=0)
+        training, held_out = {}, {}
+        for name, scores in every.items():
+            order = generator(self.seed, "root-cause", name).permutation(len(scores))
+            half = len(order) // 2
+            training[name], held_out[name] = scores[order[:half]], scores[order[half:]]
+        self.cause_names_ = tuple(every)
+        self._fit_causes(training)
+        self.calibration_ = {
+            name: np.sort(self._strangeness(scores)[:, i])
+            for i, (name, scores) in enumerate(held_out.items())
+        }
+        return self
+
+    def diagnose(self, X: ArrayLike) -> Diagnosis:
+        """Verdict, action and set of causes of each row."""
+        return self.diagnose_scores(self.axes(X))
+
+    def diagnose_scores(self, scores: FloatArray) -> Diagnosis:
+        """As `diagnose`, from scores of both axes."""
+        if not hasattr(self, "thresholds_"):
+            raise ParameterError("RootCause must be calibrated first.", got="no calibration")
+        ambiguous, off = (scores > self.thresholds_).T
+        verdict = np.select([off & ambiguous, off, ambiguous], [BOTH, OFF, AMBIGUOUS], FINE)
+        strangeness = self._strangeness(scores)
+        causes = np.stack(
+            [
+                _p_values(self.calibration_[name], strangeness[:, i]) > 1.0 - self.coverage
+                for i, name in enumerate(self.cause_names_)
+            ],
+            axis=1,
+        )
+        actions = np.array([ACTIONS[v] for v in verdict.tolist()])
+        return Diagnosis(verdict, actions, scores[:, 0], scores[:, 1], causes, self.cause_names_)
+
+    def _normal_scores(self, scores: FloatArray) -> FloatArray:
+        """Each axis as a normal quantile of its rank among nominal rows, extended beyond them."""
+        n = len(self.sorted_nominal_)
+        columns = []
+        for axis in range(2):
+            reference = self.sorted_nominal_[:, axis]
+            rank = np.searchsorted(reference, scores[:, axis], side="right")
+            normal = ndtri((rank + 0.5) / (n + 1))
+            spread = max(float(np.quantile(reference, 0.95) - np.median(reference)), 1e-12)
+            beyond = np.maximum(scores[:, axis] - reference[-1], 0.0) / spread
+            columns.append(normal + np.log1p(beyond))
+        return np.stack(columns, axis=1)
+
+    def _fit_causes(self, training: Mapping[str, FloatArray]) -> None:
+        from sklearn.linear_model import LogisticRegression
+
+        rows = self._quadratic(np.concatenate(list(training.values())))
+        labels = np.repeat(np.arange(len(training)), [len(v) for v in training.values()])
+        self._classifier = LogisticRegression(
+            C=1.0, class_weight="balanced", max_iter=5000, tol=1e-4
+        ).fit(rows, labels)
+
+    def _quadratic(self, scores: FloatArray) -> FloatArray:
+        a, d = self._normal_scores(scores).T
+        return np.stack([a, d, a * a / 4, d * d / 4, a * d / 4], axis=1)
+
+    def _strangeness(self, scores: FloatArray) -> FloatArray:
+        """One minus the probability of each kind given the two axes."""
+        probabilities: FloatArray = self._classifier.predict_proba(self._quadratic(scores))
+        return 1.0 - probabilities
+
+
+@dataclass(frozen=True)
+class LeftOut(Result):
+    """What becomes of a kind of trouble that was not there at calibration.
+
+    Attributes
+    ----------
+    table
+        Per kind: coverage of its own cause when calibrated (with interval), and, when left out,
+        the shares flagged, set empty, taken for nominal alone.
+    """
+
+    table: pd.DataFrame
+
+    def frame(self) -> pd.DataFrame:
+        """One row per kind."""
+        return self.table.copy()
+
+
+def leave_one_kind_out(
+    supervisor: RootCause,
+    nominal: ArrayLike,
+    kinds: Mapping[str, ArrayLike],
+    test_share: float = 0.5,
+) -> LeftOut:
+    """Evaluate a fitted `RootCause` with each kind calibrated, and with each kind unknown.
+
+    Rows are split: one part calibrates, the rest is judged.
+
+    Returns
+    -------
+    LeftOut
+        ``flagged`` is the share with any verdict but "fine" when the kind was left out;
+        ``nominal_only`` the share whose set of causes is {nominal}: these would go unseen.
+    """
+    check_real(test_share, "test_share", low=0, high=1)
+    if len(kinds) < 2:
+        raise ParameterError("Leaving one kind out needs at least two kinds.", got=f"{len(kinds)}")
+    every = {NOMINAL: supervisor.axes(nominal)}
+    every |= {name: supervisor.axes(X) for name, X in kinds.items()}
+    known, judged = {}, {}
+    for name, scores in every.items():
+        order: IntArray = generator(supervisor.seed, "leave-out", name).permutation(len(scores))
+        cut = round(test_share * len(order))
+        judged[name], known[name] = scores[order[:cut]], scores[order[cut:]]
+    others = {name: scores for name, scores in known.items() if name != NOMINAL}
+    supervisor.calibrate_scores(known[NOMINAL], others)
+    rows = []
+    for position, name in enumerate(every):
+        seen = supervisor.diagnose_scores(judged[name])
+        covered = seen.causes[:, position]
+        low, high = clopper_pearson(int(covered.sum()), len(covered), supervisor.confidence)
+        rows.append(
+            {
+                "kind": name, "n": len(covered), "coverage": float(covered.mean()),
+                "low": float(low), "high": float(high),
+                "set_size": float(seen.causes.sum(axis=1).mean()),
+                "flagged_known": float((seen.verdict != FINE).mean()),
+            }
+        )  # fmt: skip
+    for row, name in zip(rows[1:], kinds, strict=True):
+        rest = {other: scores for other, scores in others.items() if other != name}
+        supervisor.calibrate_scores(known[NOMINAL], rest)
+        unseen = supervisor.diagnose_scores(judged[name])
+        alone = unseen.causes[:, 0] & (unseen.causes.sum(axis=1) == 1)
+        row["flagged"] = float((unseen.verdict != FINE).mean())
+        row["nominal_only"] = float(alone.mean())
+        row["empty"] = float((~unseen.causes.any(axis=1)).mean())
+    supervisor.calibrate_scores(known[NOMINAL], others)
+    return LeftOut(pd.DataFrame(rows))
+
+
+def _p_values(calibration: FloatArray, strangeness: FloatArray) -> FloatArray:
+    """Share of calibration rows at least as strange, counting the row itself."""
+    at_least = len(calibration) - np.searchsorted(calibration, strangeness, side="left")
+    result: FloatArray = (at_least + 1) / (len(calibration) + 1)
+    return result
