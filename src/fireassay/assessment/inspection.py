@@ -35,14 +35,14 @@ class Inspection:
         deterministic = "the same twice" if self.probe.deterministic else "DIFFERENT each time"
         cut = "does not matter" if self.probe.batch_invariant else "CHANGES the answers"
         lines = [
-            f"rows       {self.rows}, {'labelled' if self.labelled else 'without labels'}",
-            f"input      {' x '.join(map(str, self.shape))}"
+            f"rows        {self.rows}, {'labelled' if self.labelled else 'without labels'}",
+            f"input       {' x '.join(map(str, self.shape))}"
             + (f", values in [{self.bounds[0]:g}, {self.bounds[1]:g}]" if self.bounds else ""),
-            f"classes    {len(self.classes)}: {classes}",
-            f"output     {self.output}",
-            f"answers    {deterministic}; how rows are cut into batches {cut}",
+            f"classes     {len(self.classes)}: {classes}",
+            f"output      {self.output}",
+            f"answers     {deterministic}; how rows are cut into batches {cut}",
         ]
-        return lines + [f"note       {note}" for note in self.notes]
+        return lines + [f"note        {note}" for note in self.notes]
 
 
 def inspect(

@@ -66,7 +66,7 @@ def init(
         say(line, quiet=quiet)
     for part, reason in started.missing.items():
         say(
-            f"{part:<10} {'can be answered' if reason is None else f'needs more: {reason}'}",
+            f"{part:<12}{'can be answered' if reason is None else f'needs more: {reason}'}",
             quiet=quiet,
         )
     say(f"wrote {config}. Next: fireassay plan", quiet=quiet)

@@ -1,5 +1,8 @@
 """The program: ``fireassay COMMAND``. Scientific libraries load only when a command needs them."""
 
+import contextlib
+import warnings
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
@@ -28,11 +31,32 @@ class Commands(TyperGroup):
         # Bad input is a message, not a traceback; a bug still shows its traceback.
         from fireassay.core.errors import FireassayError
 
-        try:
-            return super().invoke(ctx)
-        except FireassayError as error:
-            warn(f"Error: {error}")
-            raise typer.Exit(USAGE_ERROR) from error
+        with _plain_warnings():
+            try:
+                return super().invoke(ctx)
+            except FireassayError as error:
+                warn(f"Error: {error}")
+                raise typer.Exit(USAGE_ERROR) from error
+
+
+@contextlib.contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Show each of the library's warnings once, as a sentence; other warnings as always."""
+    from fireassay.core.errors import FireassayWarning
+
+    said: set[str] = set()
+    with warnings.catch_warnings():
+        others = warnings.showwarning
+
+        def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+            if not issubclass(category, FireassayWarning):
+                others(message, category, *place, **more)
+            elif str(message) not in said:
+                said.add(str(message))
+                warn(f"Warning: {message}")
+
+        warnings.showwarning = show
+        yield
 
 
 app = typer.Typer(

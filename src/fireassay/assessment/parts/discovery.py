@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fireassay.assessment.attack_space import AttackSpace, attack_space
 from fireassay.assessment.context import Context, Cost
 from fireassay.classifiers import Classifier, calibrate
 from fireassay.core import generator
@@ -56,14 +57,15 @@ def cost(context: Context, settings: Settings) -> Cost:
 
 def run(context: Context, settings: Settings) -> SearchResult:
     """Spend the budget on rows whose labels are known, as if a person gave them."""
-    model, pool = _calibrated(context, settings)
-    attack: dict[str, Any] = {}
-    if context.train is not None:
+    space = attack_space(context)
+    model, pool = _calibrated(context, space, settings)
+    attack: dict[str, Any] = {} if space.mask is None else {"mask": space.mask}
+    if context.train is not None and space.bounds == context.model.bounds:
         attack["pool"] = context.train.X[:2000]
     search = Search(
         settings.search,
         model=model,
-        X=pool.X,
+        X=space.inside(pool.X),
         threshold=settings.threshold,
         budget=settings.budget,
         matched_share=settings.matched_share,
@@ -75,12 +77,14 @@ def run(context: Context, settings: Settings) -> SearchResult:
     return search.run(lambda row: pool.labels[row])
 
 
-def _calibrated(context: Context, settings: Settings) -> tuple[Classifier, DataSet]:
+def _calibrated(
+    context: Context, space: AttackSpace, settings: Settings
+) -> tuple[Classifier, DataSet]:
     """The model with honest confidences, and other rows to search in."""
     order = generator(context.seed, "discovery part").permutation(len(context.test))
     n_calibration = int(settings.calibration_share * len(order))
     if n_calibration < _LEAST_FOR_CALIBRATION:
-        return context.model, context.test.subset(order[: settings.pool])
+        return space.model, context.test.subset(order[: settings.pool])
     rows = context.test.subset(order[:n_calibration])
     rest = order[n_calibration : n_calibration + settings.pool]
-    return calibrate(context.model, rows.X, rows.labels), context.test.subset(rest)
+    return calibrate(space.model, space.inside(rows.X), rows.labels), context.test.subset(rest)

@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fireassay.assessment.attack_space import AttackSpace, attack_space
 from fireassay.assessment.context import Context, Cost
 from fireassay.classifiers import GradientClassifier
 from fireassay.core import generator
@@ -26,7 +27,7 @@ class Settings(BaseModel):
     eps: float | None = Field(
         default=None,
         gt=0,
-        description="Largest perturbation (l-infinity); left out: 10 % of the input range.",
+        description="Largest change of a feature; left out: 10 % of the range of the inputs.",
     )
 
 
@@ -38,7 +39,7 @@ def missing(context: Context) -> str | None:
 def cost(context: Context, settings: Settings) -> Cost:
     """Each row is attacked until it falls, or the budget is spent."""
     rows = min(settings.samples, len(context.test))
-    names = len(_attacks(context, settings))
+    names = len(_attacks(attack_space(context), settings))
     return Cost(queries=names * rows * settings.budget, labels=rows, extra_seconds=2.0)
 
 
@@ -46,22 +47,25 @@ def run(context: Context, settings: Settings) -> Observations:
     """Attack a random sample of the test rows."""
     order = generator(context.seed, "survival part").permutation(len(context.test))
     rows = context.test.subset(order[: settings.samples])
+    space = attack_space(context)
     return observe(
-        context.model,
-        rows.X,
+        space.model,
+        space.inside(rows.X),
         rows.labels,
-        attacks=_attacks(context, settings),
+        attacks=_attacks(space, settings),
         budget=settings.budget,
         seed=context.seed,
     )
 
 
-def _attacks(context: Context, settings: Settings) -> list[tuple[str, dict[str, Any]]]:
+def _attacks(space: AttackSpace, settings: Settings) -> list[tuple[str, dict[str, Any]]]:
     """Decisions alone are enough for one attack; gradients, where there are any, allow two more."""
-    low, high = context.model.bounds or (float(context.test.X.min()), float(context.test.X.max()))
-    limit = {"norm": "linf", "eps": settings.eps or 0.1 * (high - low)}
+    low, high = space.bounds
+    limit: dict[str, Any] = {"norm": "linf", "eps": settings.eps or 0.1 * (high - low)}
+    if space.mask is not None:
+        limit["mask"] = space.mask
     chosen: list[tuple[str, dict[str, Any]]] = [("hopskipjump", limit)]
-    if isinstance(context.model, GradientClassifier):
+    if isinstance(space.model, GradientClassifier):
         steps = max(1, settings.budget // _STEP_COST)
         chosen += [("fgm", limit), ("pgd", {**limit, "steps": min(steps, 40)})]
     return chosen

@@ -1,0 +1,96 @@
+"""Where attacks move: the declared bounds, or each feature on the scale of its own range."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.assessment.context import Context
+from fireassay.classifiers import Classifier
+from fireassay.core import sha256
+
+
+@dataclass(frozen=True)
+class AttackSpace:
+    """A classifier with bounds, rows brought into them, and the features that may change."""
+
+    model: Classifier
+    bounds: tuple[float, float]
+    low: NDArray[Any]
+    span: NDArray[Any]
+    mask: NDArray[np.bool_] | None
+
+    def inside(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Rows on the scale that the attack moves on."""
+        scaled: NDArray[Any] = (X - self.low) / self.span
+        return scaled
+
+
+class UnitScaled:
+    """A classifier that takes features on [0, 1], each on the scale of its own range.
+
+    A perturbation of 0.1 then means a tenth of the range of every feature, whatever its unit.
+    """
+
+    def __init__(self, model: Classifier, low: NDArray[Any], span: NDArray[Any]) -> None:
+        self.model, self.low, self.span = model, low, span
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """Class labels in the order of the probability columns."""
+        return self.model.classes
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Scaled features lie between 0 and 1."""
+        return 0.0, 1.0
+
+    @property
+    def queries(self) -> int:
+        """Rows that the inner classifier was sent."""
+        return self.model.queries
+
+    @property
+    def sha256(self) -> str:
+        """Identifies the inner classifier and the scale."""
+        return sha256("unit scaled", self.model.sha256, self.low, self.span)
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Probabilities of rows given on the unit scale."""
+        return self.model.predict_proba(self.low + np.asarray(X) * self.span)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The most probable class of rows given on the unit scale."""
+        return self.model.predict(self.low + np.asarray(X) * self.span)
+
+
+def attack_space(context: Context) -> AttackSpace:
+    """The space for this model and these rows.
+
+    With declared bounds nothing is scaled. Without, tables get the range of each feature, images
+    one range for all pixels; features without a range and one-hot codes stay as they are.
+    """
+    X = context.test.X
+    one = np.ones((), dtype=X.dtype)
+    if context.model.bounds is not None:
+        return AttackSpace(context.model, context.model.bounds, 0 * one, one, _numbers(context))
+    axis = 0 if X.ndim == 2 else None
+    low, high = X.min(axis=axis), X.max(axis=axis)
+    span = np.where(high > low, high - low, 1).astype(X.dtype)
+    mask = _numbers(context)
+    if X.ndim == 2:
+        moving = high > low
+        mask = moving if mask is None else mask & moving
+    return AttackSpace(UnitScaled(context.model, low, span), (0.0, 1.0), low, span, mask)
+
+
+def _numbers(context: Context) -> NDArray[np.bool_] | None:
+    """True for columns of numbers, False for one-hot codes; None if nothing is encoded."""
+    encoder = context.test.encoder
+    if encoder is None or all(categories is None for categories in encoder.categories):
+        return None
+    flags: list[bool] = []
+    for categories in encoder.categories:
+        flags += [True] if categories is None else [False] * len(categories)
+    return np.array(flags)

@@ -1,0 +1,280 @@
+"""``fireassay survive …``: how soon does a model fall to an attack, and at whose cost?"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fireassay.cli.console import emit, emit_json, say
+from fireassay.cli.options import Cluster, Json, Output, Quiet, Seed, Trust, Workers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="How soon does a model fall to an attack, and at whose cost?",
+)
+Rows = Annotated[
+    Path, typer.Argument(help="CSV or Parquet: lower, upper (or duration, event) and covariates.")
+]
+Covariates = Annotated[
+    list[str] | None, typer.Option("--covariate", "-c", help="A column; may be given often.")
+]
+ClusterColumn = Annotated[
+    str | None, typer.Option("--cluster-by", help="Column of rows that belong together.")
+]
+
+
+@app.command()
+def model(
+    model: Annotated[str, typer.Argument(help="A model file, http:// address or package:name.")],
+    data: Annotated[Path, typer.Argument(help="Labelled test samples (npz, CSV, Parquet, idx).")],
+    attack: Annotated[
+        list[str],
+        typer.Option("--attack", "-a", help="Name and parameters: pgd:norm=linf,eps=0.1"),
+    ],
+    budget: Annotated[int, typer.Option(min=1, help="Queries per sample.")] = 200,
+    defence: Annotated[
+        str | None, typer.Option(help="conf=0.9, gauss-out=0.1 or fsq=4 in front of the model.")
+    ] = None,
+    low: Annotated[float, typer.Option(help="Smallest input value.")] = 0.0,
+    high: Annotated[float, typer.Option(help="Largest input value.")] = 1.0,
+    output_kind: Annotated[
+        str, typer.Option("--model-output", help="probabilities, logits or labels.")
+    ] = "probabilities",
+    samples: Annotated[int | None, typer.Option(min=1, help="Use only the first rows.")] = None,
+    trust: Trust = False,
+    output: Output = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Attack a model and show how long samples stand.
+
+    Example: fireassay survive model model.onnx test.npz -a hopskipjump:eps=1.0 --budget 300
+    """
+    from fireassay import survival
+    from fireassay.classifiers import as_classifier
+    from fireassay.data import load
+
+    rows = load(data)
+    if samples is not None:
+        rows = rows.subset(list(range(min(samples, len(rows)))))
+    classifier = as_classifier(
+        model, classes=rows.classes, bounds=(low, high), output=output_kind, trust=trust
+    )
+    shield = None if defence is None else _defence(defence)
+    found = survival.observe(
+        classifier,
+        rows.X,
+        rows.labels,
+        [_attack(text) for text in attack],
+        budget=budget,
+        seed=seed,
+        defence=shield,
+    )
+    if output is not None:
+        _write(found.frame(), output)
+    emit(found.evidence(), as_json=as_json, quiet=quiet)
+
+
+@app.command()
+def fit(
+    rows: Rows,
+    covariate: Covariates = None,
+    family: Annotated[str, typer.Option(help="exponential … gengamma, or cox.")] = "weibull",
+    cluster_by: ClusterColumn = None,
+    output: Output = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Fit time to failure on covariates.
+
+    Example: fireassay survive fit rows.csv -c attack -c layers --cluster-by model_id
+    """
+    from fireassay import survival
+
+    fitted = survival.fit(_read(rows), family, covariate or [], cluster_by)
+    if output is not None:
+        fitted.save(output)
+    emit(fitted.evidence(), as_json=as_json, quiet=quiet)
+    if not as_json and not quiet:
+        say(fitted.coefficients.to_string(float_format="{:.4g}".format))
+
+
+@app.command()
+def compare(
+    rows: Rows,
+    covariate: Covariates = None,
+    test_share: Annotated[float, typer.Option(help="Share kept for the test part.")] = 0.2,
+    cluster_by: ClusterColumn = "model_id",
+    seed: Seed = 0,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare all six families on a training and a test part.
+
+    Example: fireassay survive compare rows.csv -c attack -c epochs
+    """
+    from fireassay import survival
+
+    found = survival.compare(
+        _read(rows), test_share=test_share, covariates=covariate, cluster=cluster_by, seed=seed
+    )
+    emit(found.evidence(), as_json=as_json, quiet=quiet)
+    if not as_json:
+        shown = found.frame().drop(columns="note")
+        say(shown.to_string(float_format="{:.3f}".format), quiet=quiet)
+
+
+@app.command()
+def paper(
+    table: Annotated[Path, typer.Argument(help="CSV of experiments: adv_fit_time, adv_accuracy …")],
+    seed: Seed = 0,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Experiment-level rows as in the paper, all six families.
+
+    Example: fireassay survive paper cifar100.csv
+    """
+    import warnings
+
+    from fireassay import survival
+    from fireassay.cli.console import warn
+    from fireassay.core.errors import AssumptionWarning
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", AssumptionWarning)
+        rows = survival.paper_rows(table)
+    for warning in caught:
+        warn(f"Warning: {warning.message}")
+    found = survival.compare(rows, covariates=survival.paper_covariates(rows), seed=seed)
+    emit(found.evidence(), as_json=as_json, quiet=quiet)
+    if not as_json:
+        shown = found.frame().drop(columns="note")
+        say(shown.to_string(float_format="{:.3f}".format), quiet=quiet)
+
+
+@app.command()
+def plan(
+    time_ratio: Annotated[float, typer.Option(help="The factor worth seeing.")] = 1.2,
+    power: Annotated[float, typer.Option(help="Probability of seeing it.")] = 0.8,
+    failure_share: Annotated[float, typer.Option(help="Share failing within the budget.")] = 0.5,
+    between_model_sd: Annotated[float, typer.Option(help="Spread of log time of models.")] = 0.0,
+    samples_per_model: Annotated[int, typer.Option(min=1)] = 100,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """How many samples and models a comparison needs.
+
+    Example: fireassay survive plan --time-ratio 1.5 --between-model-sd 0.3
+    """
+    import dataclasses
+
+    from fireassay import survival
+
+    found = survival.plan(
+        time_ratio,
+        power,
+        failure_share=failure_share,
+        between_model_sd=between_model_sd,
+        samples_per_model=samples_per_model,
+    )
+    if as_json:
+        emit_json(dataclasses.asdict(found))
+        return
+    say(found.frame().to_string(float_format="{:.3g}".format), quiet=quiet)
+    say(f"models per arm: {found.models} (of {found.samples_per_model} samples)", quiet=quiet)
+
+
+@app.command()
+def campaign(
+    config: Annotated[Path, typer.Argument(help="The campaign's TOML file.")],
+    store: Annotated[Path, typer.Option(help="Run folder; a killed run goes on from it.")],
+    workers: Workers = 1,
+    cluster: Cluster = None,
+    output: Output = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train, defend and attack models; finished trials are never run twice.
+
+    Example: fireassay survive campaign campaign.toml --store runs/campaign --workers 2
+    """
+    from fireassay import survival
+
+    found = survival.campaign(
+        config, store=store, workers=workers, cluster=cluster, progress=False if quiet else None
+    )
+    if output is not None:
+        _write(found.frame(), output)
+    emit(found.evidence(), as_json=as_json, quiet=quiet)
+
+
+def _attack(text: str) -> tuple[str, dict[str, Any]]:
+    """``pgd:norm=linf,eps=0.1`` as a name and parameters."""
+    from fireassay.core.errors import ParameterError
+
+    name, _, rest = text.partition(":") if not text.startswith("art:") else _split_art(text)
+    parameters: dict[str, Any] = {}
+    for part in filter(None, rest.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise ParameterError("An attack is NAME:KEY=VALUE,KEY=VALUE.", got=repr(text))
+        parameters[key.strip()] = _value(value.strip())
+    return name, parameters
+
+
+def _split_art(text: str) -> tuple[str, str, str]:
+    kind, _, rest = text.removeprefix("art:").partition(":")
+    return f"art:{kind}", ":", rest
+
+
+def _value(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _defence(text: str) -> tuple[str, float]:
+    from fireassay.core.errors import ParameterError
+
+    name, _, value = text.partition("=")
+    try:
+        return name, float(value)
+    except ValueError as error:
+        raise ParameterError("A defence is NAME=VALUE, e.g. conf=0.9.", got=repr(text)) from error
+
+
+def _read(path: Path) -> "pd.DataFrame":
+    import pandas as pd
+
+    from fireassay.core.errors import DataError
+    from fireassay.core.extras import require
+
+    try:
+        if path.suffix == ".parquet":
+            require("pyarrow", "tables", "Reading Parquet")
+            return pd.read_parquet(path)
+        return pd.read_csv(path)
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"{path} must be a CSV or Parquet table of observations.", got=str(error)
+        ) from error
+
+
+def _write(frame: "pd.DataFrame", path: Path) -> None:
+    if path.suffix == ".parquet":
+        from fireassay.core.extras import require
+
+        require("pyarrow", "tables", "Writing Parquet")
+        frame.to_parquet(path)
+        return
+    from fireassay.data import write_csv
+
+    write_csv(frame, path)
