@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from fireassay import survival
-from fireassay.core.errors import AssumptionWarning
+from fireassay.core.errors import AssumptionWarning, StoreError
 from fireassay.engine import RunStore
 from fireassay.survival.campaign_config import read_config
 
@@ -36,8 +36,11 @@ def done(store):
     """Finished trials in the journal, read without disturbing the writer."""
     if not (Path(store) / "run.sqlite").exists():
         return 0, 0.0
-    with RunStore(store, read_only=True) as journal:
-        timings = journal.timings()
+    try:
+        with RunStore(store, read_only=True) as journal:
+            timings = journal.timings()
+    except StoreError:  # being created at this very moment
+        return 0, 0.0
     return len(timings), sum(timings.values())
 
 

@@ -11,6 +11,7 @@ from scipy import stats
 
 from fireassay.core.errors import DataError
 from fireassay.core.result import Result
+from fireassay.core.seeds import generator
 from fireassay.survival.rows import as_frame, cluster_codes, groups
 from fireassay.survival.times import check_events, read_times
 
@@ -32,12 +33,20 @@ class LogRank(Result):
         return self.table
 
 
-def log_rank(obs: Any, by: str | Sequence[str], *, cluster: str | None = None) -> LogRank:
+def log_rank(
+    obs: Any,
+    by: str | Sequence[str],
+    *,
+    cluster: str | None = None,
+    n_permutations: int = 999,
+    seed: int = 0,
+) -> LogRank:
     """Test that all groups have the same survival.
 
-    Without ``cluster`` the statistic is chi-square with K − 1 degrees of freedom. With it the
-    variance is taken between clusters and the reference is an F distribution with as many
-    degrees of freedom as clusters allow.
+    Without ``cluster`` the statistic is chi-square with K − 1 degrees of freedom. With it, rows
+    of one cluster stay together: where each cluster lies in one group (a model has one depth),
+    groups are permuted over clusters, which holds its level exactly; where clusters are in
+    several groups (a model meets every attack), scores are compared between clusters by F.
     """
     frame = as_frame(obs)
     times, clusters = read_times(frame), cluster_codes(frame, cluster)
@@ -48,28 +57,18 @@ def log_rank(obs: Any, by: str | Sequence[str], *, cluster: str | None = None) -
     member = np.zeros((len(frame), len(parts)))
     for j, (_, index) in enumerate(parts):
         member[index, j] = 1.0
-    grid, place = np.unique(times.seen, return_inverse=True)
+    _, place = np.unique(times.seen, return_inverse=True)
     failed = times.failed.astype(np.float64)
-    events = np.bincount(place, failed, len(grid))
-    risk_by_group = _from_end(
-        np.column_stack([np.bincount(place, member[:, j], len(grid)) for j in range(len(parts))])
-    )
-    at_risk = risk_by_group.sum(axis=1)
-    share = risk_by_group / at_risk[:, None]
-    observed = failed @ member
-    expected = events @ share
-    difference = (observed - expected)[:-1]
+    observed, expected, variance = _counts(place, failed, member)
     if clusters is None:
-        variance = _hypergeometric(events, at_risk, share)
+        difference = (observed - expected)[:-1]
         statistic = float(difference @ np.linalg.pinv(variance) @ difference)
         freedom, method = float(len(parts) - 1), "log-rank, chi-square"
         p = float(stats.chi2.sf(statistic, freedom))
     else:
-        scores = _row_scores(place, failed, member, events, at_risk, share)
-        sums = np.zeros((int(clusters.max()) + 1, len(parts)))
-        np.add.at(sums, clusters, scores)
-        statistic, freedom, p = _between_clusters(difference, sums, clusters, member)
-        method = f"log-rank between {len(sums)} clusters, F"
+        statistic, freedom, p, method = _between_clusters(
+            place, failed, member, clusters, n_permutations, seed
+        )
     table = pd.DataFrame(
         {"n": member.sum(axis=0).astype(int), "observed": observed, "expected": expected},
         index=pd.Index([name for name, _ in parts], name="group"),
@@ -77,53 +76,85 @@ def log_rank(obs: Any, by: str | Sequence[str], *, cluster: str | None = None) -
     return LogRank(statistic, p, freedom, table, method)
 
 
-def _from_end(values: FloatArray) -> FloatArray:
-    return np.cumsum(values[::-1], axis=0)[::-1]
-
-
-def _hypergeometric(events: FloatArray, at_risk: FloatArray, share: FloatArray) -> FloatArray:
+def _counts(
+    place: NDArray[np.intp], failed: FloatArray, member: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Observed and expected failures per group, and the hypergeometric variance."""
+    size, width = int(place.max()) + 1, member.shape[1]
+    events = np.bincount(place, failed, size)
+    leaving = np.column_stack([np.bincount(place, member[:, j], size) for j in range(width)])
+    risk_by_group = np.cumsum(leaving[::-1], axis=0)[::-1]
+    at_risk = risk_by_group.sum(axis=1)
+    share = risk_by_group / np.maximum(at_risk, 1.0)[:, None]
     spread = np.divide(
-        events * (at_risk - events), at_risk - 1.0, out=np.zeros_like(events), where=at_risk > 1
+        events * (at_risk - events), at_risk - 1.0, out=np.zeros(size), where=at_risk > 1
     )
     inner = np.diag(spread @ share) - share.T @ (share * spread[:, None])
-    return np.asarray(inner[:-1, :-1])
+    return failed @ member, events @ share, inner[:-1, :-1]
 
 
-def _row_scores(
+def _chi_square(place: NDArray[np.intp], failed: FloatArray, member: FloatArray) -> float:
+    observed, expected, variance = _counts(place, failed, member)
+    difference = (observed - expected)[:-1]
+    return float(difference @ np.linalg.pinv(variance) @ difference)
+
+
+def _between_clusters(
     place: NDArray[np.intp],
     failed: FloatArray,
     member: FloatArray,
-    events: FloatArray,
-    at_risk: FloatArray,
-    share: FloatArray,
-) -> FloatArray:
+    clusters: NDArray[np.int64],
+    n_permutations: int,
+    seed: int,
+) -> tuple[float, float, float, str]:
+    """Statistic, degrees of freedom, p and method."""
+    count, width = int(clusters.max()) + 1, member.shape[1]
+    inside = np.zeros((count, width))
+    np.add.at(inside, clusters, member)
+    if ((inside > 0).sum(axis=1) == 1).all():
+        group = (inside > 0).argmax(axis=1)
+        if np.bincount(group).min() < 2:
+            raise DataError(
+                "A clustered log-rank test needs two clusters in each group.",
+                got=f"{count} clusters in {width} groups",
+            )
+        found = _chi_square(place, failed, member)
+        rng = generator(seed, "log-rank")
+        others = [
+            _chi_square(place, failed, np.eye(width)[rng.permutation(group)[clusters]])
+            for _ in range(n_permutations)
+        ]
+        above = int(np.sum(np.array(others) >= found * (1 - 1e-12)))
+        method = f"log-rank, groups permuted over {count} clusters"
+        return found, float(width - 1), (1 + above) / (n_permutations + 1), method
+    freedom = float(count - width + 1)
+    if freedom < 1:
+        raise DataError(
+            "A clustered log-rank test needs at least as many clusters as groups.",
+            got=f"{count} clusters in {width} groups",
+        )
+    sums = np.zeros((count, width))
+    np.add.at(sums, clusters, _row_scores(place, failed, member))
+    difference = sums.sum(axis=0)[:-1]
+    spread = sums[:, :-1] - sums[:, :-1].mean(axis=0)
+    # Hotelling's T² of the clusters' scores.
+    variance = spread.T @ spread * count / (count - 1)
+    factor = freedom / ((count - 1) * (width - 1))
+    statistic = float(difference @ np.linalg.pinv(variance) @ difference) * factor
+    p = float(stats.f.sf(statistic, width - 1, freedom))
+    return statistic, freedom, p, f"log-rank between {count} clusters, F"
+
+
+def _row_scores(place: NDArray[np.intp], failed: FloatArray, member: FloatArray) -> FloatArray:
     """Each row's part of observed minus expected, as a sum of martingale differences."""
+    size, width = int(place.max()) + 1, member.shape[1]
+    events = np.bincount(place, failed, size)
+    leaving = np.column_stack([np.bincount(place, member[:, j], size) for j in range(width)])
+    risk_by_group = np.cumsum(leaving[::-1], axis=0)[::-1]
+    at_risk = risk_by_group.sum(axis=1)
+    share = risk_by_group / at_risk[:, None]
     hazard = events / at_risk
     cumulative = np.cumsum(hazard)
     cumulative_share = np.cumsum(hazard[:, None] * share, axis=0)
     at_event = failed[:, None] * (member - share[place])
     return np.asarray(at_event - (member * cumulative[place][:, None] - cumulative_share[place]))
-
-
-def _between_clusters(
-    difference: FloatArray, sums: FloatArray, clusters: NDArray[np.int64], member: FloatArray
-) -> tuple[float, float, float]:
-    count, tests = len(sums), len(difference)
-    nested = np.zeros((count, member.shape[1]))
-    np.add.at(nested, clusters, member)
-    is_nested = bool(((nested > 0).sum(axis=1) == 1).all())
-    # Clusters inside groups cost one degree of freedom a group, as in a t test.
-    freedom = float(count - member.shape[1] if is_nested else count - tests)
-    if freedom < 1:
-        raise DataError(
-            "A clustered log-rank test needs more clusters than groups.",
-            got=f"{count} clusters in {member.shape[1]} groups",
-        )
-    part = sums[:, :-1] - sums[:, :-1].mean(axis=0)
-    if is_nested:
-        group = (nested > 0).argmax(axis=1)
-        for code in np.unique(group):
-            part[group == code] -= part[group == code].mean(axis=0)
-    variance = part.T @ part * count / freedom
-    statistic = float(difference @ np.linalg.pinv(variance) @ difference) / tests
-    return statistic, freedom, float(stats.f.sf(statistic, tests, freedom))

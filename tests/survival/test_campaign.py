@@ -1,0 +1,179 @@
+"""Campaigns: crossed, journalled, resumed after a kill."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fireassay import survival
+from fireassay.core.errors import AssumptionWarning, ConfigError, StoreError
+from fireassay.engine import RunStore
+from fireassay.survival.campaign_config import read_config
+
+SMALL = {
+    "models": ["logistic", "mlp"],
+    "epochs": [1, 3],
+    "seeds": [0, 1, 2],
+    "width": 2,
+    "max_train": 300,
+    "samples": 12,
+    "budget": 30,
+    "batch_size": 12,
+    "defences": [
+        {"name": "none"},
+        {"name": "gauss-in", "values": [0.3]},
+        {"name": "fsq", "values": [2]},
+    ],
+    "attacks": [
+        {"name": "fgm", "norm": "linf", "eps": [0.3]},
+        {"name": "hopskipjump", "eps": [2.0]},
+    ],
+}
+
+
+def test_axes_are_crossed_and_only_training_noise_trains_again():
+    config = read_config(SMALL)
+    trainings = config.trainings()
+    assert len(trainings) == 2 * 2 * 3 * 2
+    trials = [trial for row in trainings for trial in config.trials(row)]
+    assert len(trials) == 2 * 2 * 3 * 3 * 2
+    assert {(t["defence"], t["defence_value"]) for t in trials} == {
+        ("none", 0.0), ("gauss-in", 0.3), ("fsq", 2.0),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"models": ["vgg"]}, "unknown model"),
+        ({"attacks": None}, "attacks"),
+        ({"defences": [{"name": "conf"}]}, "needs values"),
+        ({"defences": [{"name": "moat", "values": [1]}]}, "unknown defence"),
+        ({"colour": "red"}, "colour"),
+        ({"budget": 0}, "budget"),
+    ],
+)
+def test_settings_that_are_not_understood_are_named(change, match):
+    with pytest.raises(ConfigError, match=match):
+        read_config({**SMALL, **change})
+
+
+def test_a_file_that_is_not_toml_is_refused(tmp_path):
+    path = tmp_path / "campaign.toml"
+    path.write_text("models = [")
+    with pytest.raises(ConfigError, match="TOML"):
+        survival.campaign(path)
+    with pytest.raises(ConfigError, match="readable"):
+        survival.campaign(tmp_path / "nowhere.toml")
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    pytest.importorskip("torch")
+    store = tmp_path_factory.mktemp("campaign") / "run"
+    return survival.campaign(SMALL, store=store, progress=False), store
+
+
+@pytest.mark.extras
+def test_a_finished_campaign_is_read_not_run(result):
+    first, store = result
+    with RunStore(store, read_only=True) as journal:
+        before = journal.timings()
+    again = survival.campaign(SMALL, store=store, progress=False)
+    with RunStore(store, read_only=True) as journal:
+        assert journal.timings() == before
+    pd.testing.assert_frame_equal(first.table, again.table)
+    assert len(first.trials) == 72
+
+
+@pytest.mark.extras
+def test_tables_have_every_trial_and_its_cluster(result):
+    found = result[0]
+    assert found.table["model_id"].nunique() == 12
+    assert set(found.accuracy()["attack"]) == {"fgm-linf", "hopskipjump"}
+    with pytest.warns(AssumptionWarning, match="clusters"):
+        effects = found.fit().coefficients
+    assert {"layers", "epochs", "attack[hopskipjump]", "defence[fsq]", "defence[gauss-in]"} <= set(
+        effects.index
+    )
+    assert (effects["cluster_se"] > 0).all()
+    with pytest.warns(AssumptionWarning):
+        cost = found.trash()
+    assert len(cost) == 2 * 3
+    assert (cost["low"] < cost["trash"]).all()
+    assert (cost["trash"] < cost["high"]).all()
+    assert (found.benign_cost()["benign_cost_ratio"] > 0).all()
+    evidence = found.evidence()
+    assert "mean_queries_none" in evidence.estimates
+    assert set(evidence.figures) >= {"accuracy", "effects", "cost", "curves"}
+    assert any("clusters" in limit for limit in evidence.limits)
+
+
+def finished(store):
+    try:
+        with RunStore(store, read_only=True) as journal:
+            return len(journal.timings())
+    except StoreError:  # not there yet, or being created
+        return 0
+
+
+@pytest.mark.extras
+@pytest.mark.slow
+def test_a_killed_campaign_goes_on_and_ends_the_same(result, tmp_path):
+    script = tmp_path / "run.py"
+    script.write_text(
+        "import sys\nfrom fireassay import survival\n"
+        f"survival.campaign({SMALL!r}, store=sys.argv[1], progress=False)\n"
+    )
+    store = tmp_path / "run"
+    child = subprocess.Popen([sys.executable, str(script), str(store)])
+    deadline = time.time() + 120
+    while time.time() < deadline and child.poll() is None and finished(store) < 20:
+        time.sleep(0.05)
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+    with RunStore(store, read_only=True) as journal:
+        before = journal.timings()
+    assert 20 <= len(before) < 96
+    found = survival.campaign(SMALL, store=store, progress=False)
+    with RunStore(store, read_only=True) as journal:
+        after = journal.timings()
+    assert {key: after[key] for key in before} == before
+    pd.testing.assert_frame_equal(found.table, result[0].table)
+
+
+@pytest.mark.extras
+def test_reference_models_learn_and_same_seed_gives_same_weights():
+    pytest.importorskip("torch")
+    from fireassay import data
+
+    digits = data.digits()
+    X, y = digits.X[:400], digits.labels[:400]
+    for name in ("logistic", "cnn", "resnet18"):
+        made = survival.train_reference(name, X, y, epochs=8, width=4, seed=1, batch_size=32)
+        again = survival.train_reference(name, X, y, epochs=8, width=4, seed=1, batch_size=32)
+        for key, values in made.model.weights.items():
+            np.testing.assert_array_equal(values, again.model.weights[key])
+        accuracy = (made.model.classifier().predict(X) == y).mean()
+        assert accuracy > 0.5
+        assert made.train_seconds > 0
+        assert made.seconds_per_query > 0
+
+
+@pytest.mark.extras
+@pytest.mark.parametrize(
+    ("depth", "expected"), [(18, 11_172_810), (34, 21_280_970), (50, 23_519_690)]
+)
+def test_resnets_have_the_papers_number_of_weights(depth, expected):
+    pytest.importorskip("torch")
+    from fireassay.networks.resnet import ResNet
+
+    # The CIFAR variants of He et al.'s networks with 10 classes on 3 channels have 11,173,962,
+    # 21,282,122 and 23,520,842 weights; one channel in place of three saves 2 × 64 × 9.
+    network = ResNet(depth, (32, 32), 10)
+    assert sum(p.numel() for p in network.parameters()) == expected

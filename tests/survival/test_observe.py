@@ -1,0 +1,199 @@
+"""Times of failure under real attacks on real models."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from fireassay import data, survival
+from fireassay.classifiers import as_classifier
+from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
+from fireassay.survival.defences import Conf, FeatureSqueezing, GaussIn, GaussOut
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return data.digits()
+
+
+@pytest.fixture(scope="module")
+def linear(digits):
+    X, y = digits.X.reshape(len(digits), -1)[:1200], digits.labels[:1200]
+    return as_classifier(LogisticRegression(C=0.1, max_iter=300).fit(X, y), bounds=(0, 1))
+
+
+@pytest.fixture(scope="module")
+def network(digits):
+    pytest.importorskip("torch")
+    made = survival.train_reference("mlp", digits.X[:1200], digits.labels[:1200], epochs=8, width=8)
+    return made.model.classifier(batch_size=32)
+
+
+@pytest.fixture
+def samples(digits):
+    return digits.X[1200:1240], digits.labels[1200:1240]
+
+
+def test_black_box_rows_bracket_the_failure(linear, samples):
+    X, y = samples[0].reshape(40, -1), samples[1]
+    found = survival.observe(linear, X, y, [("hopskipjump", {"eps": 1.0})], budget=80)
+    rows = found.frame()
+    assert set(rows["sample"]) == set(np.flatnonzero(linear.predict(X) == y))
+    fell = np.isfinite(rows["upper"])
+    assert 0 < fell.sum() < len(rows)
+    assert (rows["lower"] < rows["upper"]).all()
+    assert (rows.loc[fell, "upper"] <= 80).all()
+    assert (rows.loc[~fell, "lower"] == 80).all()
+    assert (rows.loc[fell, "distance"] <= 1.0 + 1e-9).all()
+    assert (rows.loc[fell, "distance"] > 0).all()
+    assert (rows["success"] == fell).all()
+    assert found.benign_accuracy.n == 40
+
+
+def test_same_seed_same_rows_and_a_larger_budget_only_adds(linear, samples):
+    X, y = samples[0].reshape(40, -1), samples[1]
+    attack = [("hopskipjump", {"eps": 1.0})]
+    first = survival.observe(linear, X, y, attack, budget=80, seed=3).frame()
+    again = survival.observe(linear, X, y, attack, budget=80, seed=3).frame()
+    pd.testing.assert_frame_equal(first, again)
+    more = survival.observe(linear, X, y, attack, budget=200, seed=3).frame()
+    assert more["success"].sum() >= first["success"].sum()
+
+
+@pytest.mark.extras
+def test_gradient_queries_are_counted_by_the_stated_rule(network, samples):
+    attack = [("pgd", {"norm": "linf", "eps": 0.1})]
+    cheap = survival.observe(network, *samples, attack, budget=60, gradient_cost=0.0).frame()
+    dear = survival.observe(network, *samples, attack, budget=60, gradient_cost=2.0).frame()
+    both = cheap["success"] & dear["success"]
+    # One gradient a step: with cost 2 a step is three forward-equivalents.
+    assert both.sum() > 5
+    assert (dear.loc[both, "upper"] > 1.5 * cheap.loc[both, "upper"]).all()
+    assert (dear.loc[dear["success"], "upper"] <= 60).all()
+
+
+@pytest.mark.extras
+def test_attacks_fill_the_budget_and_single_steps_stand_at_it(network, samples):
+    attacks = [("fgm", {"eps": 0.05}), ("pgd", {"eps": 0.05}), ("deepfool", {"eps": 0.5})]
+    found = survival.observe(network, *samples, attacks, budget=120)
+    rows = found.frame()
+    stood = rows[~rows["success"]]
+    assert (stood["lower"] == 120).all()
+    assert rows.groupby("attack").size().nunique() == 1
+    spent = rows[(rows["attack"] == "pgd") & ~rows["success"]]
+    assert (spent["queries"] + 2 * spent["gradient_queries"] >= 110).all()
+    evidence = found.evidence()
+    assert {"standing_share", "survival_pgd", "mean_queries_fgm"} <= set(evidence.estimates)
+    broken = rows.groupby("sample")["success"].any()
+    assert evidence.estimates["standing_share"].value == pytest.approx(1 - broken.mean())
+
+
+@pytest.mark.extras
+def test_rejection_is_not_failure(network, samples):
+    attack = [("pgd", {"eps": 0.2})]
+    plain = survival.observe(network, *samples, attack, budget=60)
+    shielded = survival.observe(network, *samples, attack, budget=60, defence=("conf", 0.7))
+    assert shielded.benign_rejection_rate.value > 0
+    rows = shielded.frame().query("success")
+    guarded = survival.defend(network, Conf(0.7))
+    assert shielded.frame()["success"].mean() <= plain.frame()["success"].mean()
+    # Every counted success was answered, with a wrong class and at least the asked confidence.
+    assert len(rows) > 0
+    assert guarded.rejected(samples[0]).mean() == pytest.approx(
+        shielded.benign_rejection_rate.value
+    )
+
+
+@pytest.mark.extras
+def test_answers_of_a_noisy_model_are_asked_again(network, samples):
+    attack = [("hopskipjump", {"eps": 0.3})]
+    noisy = survival.observe(
+        network, *samples, attack, budget=60, defence=GaussOut(0.5, seed=1), draws=9
+    )
+    once = survival.observe(
+        network, *samples, attack, budget=60, defence=GaussOut(0.5, seed=1), draws=1
+    )
+    again = survival.observe(
+        network, *samples, attack, budget=60, defence=GaussOut(0.5, seed=1), draws=9
+    )
+    pd.testing.assert_frame_equal(noisy.frame(), again.frame())
+    assert noisy.frame()["success"].sum() != 0 or once.frame()["success"].sum() != 0
+
+
+def test_noise_on_the_answer_depends_on_the_input_alone(linear, samples):
+    X = samples[0].reshape(40, -1)
+    shield = survival.defend(linear, GaussOut(0.2, seed=4))
+    whole = shield.predict_proba(X)
+    np.testing.assert_array_equal(whole[7:9], shield.predict_proba(X[7:9]))
+    np.testing.assert_allclose(whole.sum(axis=1), 1.0)
+    other = shield.with_defence(draw=1).predict_proba(X)
+    assert not np.allclose(whole, other)
+    assert whole.var() != linear.predict_proba(X).var()
+
+
+def test_bit_depth_rounds_within_the_bounds(linear, samples):
+    X = samples[0].reshape(40, -1)
+    squeezed = FeatureSqueezing(1).inputs(X, (0.0, 1.0))
+    assert set(np.unique(squeezed)) <= {0.0, 1.0}
+    np.testing.assert_allclose(FeatureSqueezing(8).inputs(X, (0.0, 1.0)), X, atol=1 / 500)
+    np.testing.assert_array_equal(FeatureSqueezing(64).inputs(X, (0.0, 1.0)), X)
+
+
+def test_noise_in_training_touches_the_asked_share(samples):
+    X = samples[0]
+    changed = GaussIn(0.5, share=0.25).training(X, seed=0)
+    touched = (changed != X).reshape(len(X), -1).any(axis=1)
+    assert touched.sum() == 10
+    assert np.std((changed - X)[touched]) == pytest.approx(0.5, rel=0.15)
+
+
+def test_epsilon_may_be_in_standard_deviations(linear, samples):
+    X, y = samples[0].reshape(40, -1), samples[1]
+    scaled = survival.observe(
+        linear, X, y, [("hopskipjump", {"eps": 2.0})], budget=60, eps_scale=0.4
+    ).frame()
+    plain = survival.observe(linear, X, y, [("hopskipjump", {"eps": 0.8})], budget=60).frame()
+    pd.testing.assert_frame_equal(scaled, plain)
+
+
+def test_what_cannot_be_watched_is_refused(linear, samples):
+    X, y = samples[0].reshape(40, -1), samples[1]
+    attack = [("hopskipjump", {"eps": 1.0})]
+    with pytest.raises(NotEnoughEvidenceError, match="classified correctly"):
+        survival.observe(linear, X[:5], (y[:5] + 1) % 10, attack)
+    wide = as_classifier(lambda X: np.eye(2)[(X[:, 0] > 0.5) * 1], bounds=(0, 255))
+    with pytest.raises(DataError, match="clip range"):
+        survival.observe(wide, X, (X[:, 0] > 0.5) * 1, attack)
+    with pytest.raises(ParameterError, match="attacks"):
+        survival.observe(linear, X, y, [])
+    with pytest.raises(ParameterError, match="attack must be one of"):
+        survival.observe(linear, X, y, ["nonsense"])
+    with pytest.raises(ParameterError, match="different names"):
+        survival.observe(linear, X, y, ["boundary", "boundary"])
+    with pytest.raises(ParameterError, match="budget"):
+        survival.observe(linear, X, y, attack, budget=0)
+    with pytest.raises(ParameterError, match="defence must be one of"):
+        survival.observe(linear, X, y, attack, defence=("wall", 1.0))
+
+
+def test_a_budget_of_one_query_breaks_nothing(linear, samples):
+    X, y = samples[0].reshape(40, -1), samples[1]
+    rows = survival.observe(linear, X, y, [("hopskipjump", {"eps": 1.0})], budget=1).frame()
+    assert not rows["success"].any()
+    assert (rows["lower"] == 1).all()
+
+
+@pytest.mark.extras
+def test_pixel_and_threshold_attacks_come_from_art(network, samples):
+    pytest.importorskip("art")
+    attacks = [
+        ("art:PixelAttack", {"th": 3, "es": 1, "max_iter": 2, "norm": "linf", "label": "pixel"}),
+        (
+            "art:ThresholdAttack",
+            {"th": 60, "es": 1, "max_iter": 2, "norm": "linf", "label": "thresh"},
+        ),
+    ]
+    found = survival.observe(network, samples[0][:3], samples[1][:3], attacks, budget=100_000)
+    rows = found.frame()
+    assert set(rows["attack"]) == {"pixel", "thresh"}
+    assert (rows["queries"] > 10).all()
