@@ -65,7 +65,12 @@ def test_parquet_folder_equals_memory(tmp_path):
     frame[:500].to_parquet(folder / "a.parquet", row_group_size=130)
     frame[500:].to_parquet(folder / "b.parquet", row_group_size=1000)
     streamed = curation.curate_stream(folder, tmp_path / "out")
-    same(streamed, curation.curate(votes))
+    result = curation.curate(votes)
+    same(streamed, result)
+    written = pd.read_parquet(streamed.to_parquet(tmp_path / "samples.parquet"))
+    assert len(written) == len(votes)
+    assert np.array_equal(written["dataset"], result.dataset_number)
+    assert np.array_equal(written["lower"], result.lower)
     frame.loc[3, "lf0"] = None
     frame.to_parquet(folder / "a.parquet")
     with pytest.raises(DataError, match="missing"):

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.core.errors import DataError
+from fireassay.core.extras import require
 from fireassay.core.result import Result
 from fireassay.core.seeds import check_seed
 from fireassay.core.validation import check_lengths
@@ -83,6 +84,26 @@ class StreamedCuration(Result):
         table["dataset"] = np.asarray(self._column("dataset")[start:stop], dtype=np.int64)
         table.index = pd.RangeIndex(start, start + len(table))
         return table
+
+    def blocks(self) -> Iterator[pd.DataFrame]:
+        """All samples as frames like `rows`, block by block."""
+        for start in range(0, self.n, BLOCK_ROWS):
+            yield self.rows(start, min(start + BLOCK_ROWS, self.n))
+
+    def to_parquet(self, path: str | Path) -> Path:
+        """Write label, confidence, interval, votes and dataset of every sample to one file."""
+        arrow = require("pyarrow", "tables", "Writing Parquet files")
+        parquet = require("pyarrow.parquet", "tables", "Writing Parquet files")
+        target = Path(path)
+        partial = target.with_name(f".{target.name}.partial")
+        with contextlib.ExitStack() as stack:
+            writer = None
+            for frame in self.blocks():
+                table = arrow.Table.from_pandas(frame, preserve_index=False)
+                if writer is None:
+                    writer = stack.enter_context(parquet.ParquetWriter(partial, table.schema))
+                writer.write_table(table)
+        return partial.replace(target)
 
     def validate(self, y: Any, gamma: float = 0.05, n_permutations: int = 2000) -> Trend:
         """Check the order against true labels (an array, a memory map or an .npy file)."""
@@ -324,9 +345,3 @@ class _Places:
             numbers[cut[by_level]] = np.searchsorted(self._ends, position, side="right") + 1
             self._seen += here
         return numbers
-
-
-def iterate_frames(result: StreamedCuration, rows: int = BLOCK_ROWS) -> Iterator[pd.DataFrame]:
-    """The samples of a streamed curation as frames, block by block."""
-    for start in range(0, result.n, rows):
-        yield result.rows(start, min(start + rows, result.n))
