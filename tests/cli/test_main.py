@@ -140,10 +140,15 @@ def test_bad_input_is_a_message_not_a_traceback(tmp_path, monkeypatch):
 def test_every_command_has_help_with_an_example():
     top = call("--help")
     assert top.exit_code == 0
-    for command in app.registered_commands:
-        page = call(command.callback.__name__, "--help")
+    commands = [[c.name or c.callback.__name__] for c in app.registered_commands]
+    for group in app.registered_groups:
+        inner = group.typer_instance.registered_commands
+        commands += [[group.name, c.name or c.callback.__name__] for c in inner]
+    assert len(commands) > 15
+    for command in commands:
+        page = call(*command, "--help")
         assert page.exit_code == 0
-        assert "Example: fireassay" in page.output
+        assert "Example: fireassay" in " ".join(page.output.split()), command
 
 
 def test_doctor_names_missing_extras():

@@ -8,11 +8,14 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from fireassay.cli import label, survive
+from fireassay.cli.assess import assess
 from fireassay.cli.check import check
 from fireassay.cli.compare import compare
 from fireassay.cli.console import say, warn
 from fireassay.cli.curate import curate
 from fireassay.cli.demo import demo
+from fireassay.cli.discover import discover
 from fireassay.cli.doctor import doctor
 from fireassay.cli.init import init
 from fireassay.cli.plan import plan
@@ -67,8 +70,13 @@ app = typer.Typer(
     help="Test a trained classifier before anyone relies on it. Start with: fireassay demo",
 )
 
-for command in (demo, init, plan, run, check, report, compare, doctor, curate):
+# The whole assessment, then each question alone.
+for command in (demo, init, plan, run, check, report, compare, doctor):
     app.command()(command)
+for question in (curate, discover, assess):
+    app.command(rich_help_panel="One question alone")(question)
+app.add_typer(label.app, name="label", rich_help_panel="One question alone")
+app.add_typer(survive.app, name="survive", rich_help_panel="One question alone")
 
 
 def _version(value: bool) -> None:
