@@ -10,6 +10,7 @@ from pydantic import BaseModel
 PARTS: dict[str, str] = {
     "accuracy": "fireassay.assessment.parts.accuracy",
     "curation": "fireassay.assessment.parts.curation",
+    "ambiguity": "fireassay.assessment.parts.ambiguity",
     "discovery": "fireassay.assessment.parts.discovery",
     "reliability": "fireassay.assessment.parts.reliability",
     "survival": "fireassay.assessment.parts.survival",

@@ -1,0 +1,92 @@
+"""Ambiguity: inputs made to lie between two classes, and what the model says about them."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field
+
+from fireassay.ambiguity import AmbiguityEvaluation, AmbiguityGenerator, AmbiguousSet, evaluate
+from fireassay.assessment.context import Context, Cost
+from fireassay.core import Evidence, Result
+from fireassay.core.extras import is_installed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+USES: tuple[str, ...] = ()
+
+
+class Settings(BaseModel):
+    """``[ambiguity]`` in the configuration."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    pairs: Literal["all", "confused"] = Field(
+        default="all", description="all pairs of classes, or those that the model confuses."
+    )
+    samples: int = Field(default=500, ge=10, description="How many ambiguous inputs.")
+    delta_max: float = Field(
+        default=0.25, gt=0, le=1, description="Largest difference of the two probabilities."
+    )
+    tries: int = Field(default=1, ge=1, description="Autoencoders per pair.")
+
+
+@dataclass(frozen=True, eq=False)
+class AmbiguityAnswer(Result):
+    """The evaluation, and the set that it was made on, for other parts to use."""
+
+    evaluation: AmbiguityEvaluation
+    ambiguous: AmbiguousSet
+
+    def frame(self) -> pd.DataFrame:
+        """Every number with its interval."""
+        return self.evaluation.frame()
+
+    def figures(self) -> "dict[str, Figure]":
+        """Samples, and the accuracy per pair."""
+        return {**self.ambiguous.figures(), **self.evaluation.figures()}
+
+    def evidence(self) -> Evidence:
+        """The evaluation's evidence, with what is known about the generated set."""
+        found, made = self.evaluation.evidence(), self.ambiguous.evidence()
+        return replace(
+            found,
+            claims=(*found.claims, *made.claims),
+            assumptions=(*found.assumptions, *made.assumptions[:1]),
+            figures={**made.figures, **found.figures},
+            tables={**found.tables, "autoencoders": made.tables["pairs"]},
+            limits=(*found.limits, *made.limits),
+        )
+
+
+def missing(context: Context) -> str | None:
+    """Why no ambiguous inputs can be made, or None."""
+    if not is_installed("torch"):
+        return "torch is not installed: pip install 'fireassay[torch]'"
+    rows = context.train or context.test
+    if rows.y is None:
+        return "there are no labelled rows to learn from (data.train)"
+    return None
+
+
+def cost(context: Context, settings: Settings) -> Cost:
+    """Training dominates: about a tenth of a second per autoencoder and hundred features."""
+    classes = len((context.train or context.test).classes)
+    pairs = classes * (classes - 1) // 2
+    features = context.test.X[0].size
+    seconds = 4 + 0.1 * pairs * settings.tries * max(1.0, features / 100)
+    return Cost(queries=2 * settings.samples, extra_seconds=seconds)
+
+
+def run(context: Context, settings: Settings) -> AmbiguityAnswer:
+    """Generate on the training rows (else the test rows) and evaluate the model."""
+    rows = context.train or context.test
+    generator = AmbiguityGenerator(
+        settings.pairs,
+        tries=settings.tries,
+        seed=context.seed,
+        model=context.model if settings.pairs == "confused" else None,
+    ).fit(rows.X, rows.labels)
+    ambiguous = generator.sample(settings.samples, settings.delta_max, split="any")
+    return AmbiguityAnswer(evaluate(context.model, ambiguous), ambiguous)
