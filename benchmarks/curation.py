@@ -182,12 +182,11 @@ def stream(rows):
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "votes.npy"
         votes = np.lib.format.open_memmap(file, "w+", np.int8, (rows, 10))
-        accuracies = np.linspace(0.55, 0.9, 10)
-        for start in range(0, rows, 1 << 20):
-            stop = min(rows, start + (1 << 20))
-            votes[start:stop] = curation.simulate_votes(accuracies, 0.6, stop - start, seed=start)[
-                0
-            ]
+        # A million simulated rows, again and again: only the time and the memory matter here.
+        block = curation.simulate_votes(np.linspace(0.55, 0.9, 10), 0.6, 1 << 20, seed=0)[0]
+        for start in range(0, rows, len(block)):
+            stop = min(rows, start + len(block))
+            votes[start:stop] = block[: stop - start]
         votes.flush()
         del votes
         return run(sys.executable, STREAM, file, folder)

@@ -48,6 +48,17 @@ def test_csv_gives_names_and_labels_give_a_verdict(files):
     assert "Our Approach" in found.stdout
 
 
+def test_sparse_votes(files):
+    import scipy.sparse
+
+    votes = np.load(files / "votes.npy").astype(int)
+    scipy.sparse.save_npz(files / "sparse.npz", scipy.sparse.csr_matrix(votes + 1))
+    np.savez(files / "named.npz", votes=votes, other=np.zeros(3))
+    dense = call(files / "votes.npy", "--json").stdout
+    assert json.loads(call(files / "named.npz", "--json").stdout) == json.loads(dense)
+    assert json.loads(call(files / "sparse.npz", "--json").stdout) == json.loads(dense)
+
+
 def test_json_is_strict_and_exports_are_readable(files):
     out = files / "out"
     found = call(files / "votes.npy", "--labels", files / "y.npy", "--json", "--output", out)

@@ -177,6 +177,36 @@ def test_pruning_by_errors_keeps_two_good_independent_functions():
     assert len(curate(votes, prune=0.5, prune_by="errors").kept_lfs) == 5
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.integers(1, 30), m=st.integers(1, 6), k=st.integers(2, 4), abstain=st.floats(0, 1),
+    labeler=st.sampled_from(LABELERS), interval=st.sampled_from(["posterior", "paper"]),
+    order_by=st.sampled_from(["lower_bound", "confidence"]), options=st.booleans(),
+    seed=st.integers(0, 10**6),
+)  # fmt: skip
+def test_no_votes_break_it(n, m, k, abstain, labeler, interval, order_by, options, seed):
+    rng = np.random.default_rng(seed)
+    votes = rng.integers(0, k, size=(n, m))
+    votes[rng.random((n, m)) < abstain] = -1
+    result = curate(
+        votes, k, labeler=labeler, interval=interval, order_by=order_by,
+        prune_by="errors" if options else "votes", effective_votes=options, seed=seed,
+    )  # fmt: skip
+    assert ((result.labels >= 0) & (result.labels < k)).all()
+    assert (result.lower >= 0).all()
+    assert (result.upper <= 1).all()
+    assert (result.lower <= result.upper).all()
+    assert sorted(result.order.tolist()) == list(range(n))
+    y = rng.integers(0, k, size=n)
+    trend = result.validate(y, n_permutations=20)
+    assert trend.verdict in ("decreasing", "increasing", "none")
+    assert np.isfinite([trend.rho, trend.p_value, trend.auc, trend.permutation_p]).all()
+    bounds = result.bounds(y)
+    assert (bounds.low <= bounds.high).all()
+    assert result.robustness(y, validity=trend).verdict
+    assert result.lf_analysis(y).shape[0] == m
+
+
 # Bad votes ------------------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.validation import check_choice, check_integer
 from fireassay.curation.functions import LabellingFunction, as_labelling_function
 from fireassay.curation.votes import ABSTAIN
+from fireassay.data.dataset import DataSet
 from fireassay.engine import Executor, track
 
 _BLOCK_ROWS = 1024
@@ -65,7 +66,7 @@ def apply(
         Labelling functions, or plain functions.
     X
         Samples: an array (each function sees ``X[i]``, e.g. a row or a window), a data frame (it
-        sees a row as a Series), `Windows` of time series, or any sequence.
+        sees a row as a Series), a `DataSet`, `Windows` of time series, or any sequence.
     n_classes
         If given, votes above ``n_classes - 1`` are an error.
     workers
@@ -97,6 +98,8 @@ def apply(
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ParameterError("Labelling functions must have different names.", got=repr(twice))
+    if isinstance(X, DataSet):
+        X = X.X
     n = len(X)
     if n == 0:
         raise DataError("X must have at least 1 row.", got="0 rows")

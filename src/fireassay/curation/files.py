@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy.sparse
 from numpy.typing import NDArray
 
 from fireassay.core.errors import DataError
@@ -15,7 +16,7 @@ from fireassay.data.limits import MAX_BYTES, check_declared_size
 
 
 def read_votes(path: Path) -> Any:
-    """Votes from .npy, .npz (its array "votes", or its only one), .csv or .parquet.
+    """Votes from .npy, .npz (its array "votes", its only one, or sparse), .csv or .parquet.
 
     Tables give the names of the labelling functions; arrays do not.
     """
@@ -44,7 +45,7 @@ def read_column(path: Path, name: str) -> NDArray[Any]:
                 got=", ".join(map(str, table.columns[:8])),
             )
         return table.iloc[:, 0].to_numpy()
-    return _read_array(path, name)
+    return np.asarray(_read_array(path, name))
 
 
 def read_audit(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -72,7 +73,7 @@ def _read_table(path: Path) -> pd.DataFrame:
         raise DataError(f"Expected {path.name} to be a table.", got=str(damaged)) from damaged
 
 
-def _read_array(path: Path, name: str) -> NDArray[Any]:
+def _read_array(path: Path, name: str) -> Any:
     _check_there(path)
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as members:
@@ -86,6 +87,8 @@ def _read_array(path: Path, name: str) -> NDArray[Any]:
     if isinstance(found, np.ndarray):
         return found
     with found as archive:
+        if {"indices", "indptr", "shape", "data"} <= set(archive.files):
+            return _read_sparse(path)
         chosen = name if name in archive.files else (archive.files or [""])[0]
         if name not in archive.files and len(archive.files) != 1:
             raise DataError(
@@ -99,6 +102,16 @@ def _read_array(path: Path, name: str) -> NDArray[Any]:
                 f"The array '{chosen}' in {path.name} must hold numbers.", got=str(objects)
             ) from objects
     return array
+
+
+def _read_sparse(path: Path) -> Any:
+    """A matrix that scipy.sparse.save_npz wrote."""
+    try:
+        return scipy.sparse.load_npz(path)
+    except (ValueError, OSError) as damaged:
+        raise DataError(
+            f"Expected {path.name} to be a sparse matrix.", got=str(damaged)
+        ) from damaged
 
 
 def _check_there(path: Path) -> None:

@@ -6,8 +6,11 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from fireassay.core.errors import ParameterError
 from fireassay.curation.patterns import VotePatterns
 from fireassay.curation.votes import ABSTAIN
+
+_MOST_CLIQUES = 3_000_000
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,13 @@ def effective_votes(
 
 def _clique_counts(graph: "nx.Graph[int]", m: int) -> list[int]:
     counts = [0] * m
-    for clique in nx.find_cliques(graph):
+    for number, clique in enumerate(nx.find_cliques(graph)):
+        if number >= _MOST_CLIQUES:
+            raise ParameterError(
+                f"The dependence graph must have at most {_MOST_CLIQUES:,} maximal cliques.",
+                got="more",
+                do="Raise prune=, or leave out labelling functions that hardly differ.",
+            )
         for node in clique:
             counts[node] += 1
     return counts

@@ -1,9 +1,10 @@
 """The AUC when rows come in clusters: several windows of one patient, frames of one video."""
 
 import math
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
 from fireassay.core.errors import DataError
@@ -90,8 +91,8 @@ def clustered_auc(
 
 def _without_each(
     total: float,
-    of_positives: FloatVector,
-    over_negatives: FloatVector,
+    of_positives: NDArray[Any],
+    over_negatives: NDArray[Any],
     within: FloatVector,
     positives_left: IntArray,
     negatives_left: IntArray,
