@@ -83,8 +83,8 @@ def train_vae(
     dims: int = 8,
     *,
     epochs: int = 5,
-    batch_size: int = 128,
-    learning_rate: float = 2e-3,
+    batch_size: int = 64,
+    learning_rate: float = 5e-3,
     seed: int = 0,
 ) -> ConvVae:
     """Fit a `ConvVae` to images with values in [0, 1].
@@ -107,8 +107,9 @@ def train_vae(
         optimiser = torch.optim.Adam(vae.parameters(), lr=learning_rate)
         rng = generator(seed, "vae-batches")
         tensor = _tensor(images)
-        for _ in range(epochs):
-            for rows in np.array_split(rng.permutation(len(images)), -(-len(images) // batch_size)):
+        batches = -(-len(images) // batch_size)
+        for epoch in range(epochs):
+            for step, rows in enumerate(np.array_split(rng.permutation(len(images)), batches)):
                 batch = tensor[torch.as_tensor(rows)]
                 mean, log_variance = vae.encoded(batch)
                 latent = mean + torch.exp(0.5 * log_variance) * torch.randn_like(mean)
@@ -116,7 +117,11 @@ def train_vae(
                 loss = nn.functional.binary_cross_entropy_with_logits(
                     rebuilt, batch, reduction="sum"
                 )
-                loss = loss - 0.5 * torch.sum(1 + log_variance - mean**2 - log_variance.exp())
+                divergence = -0.5 * torch.sum(1 + log_variance - mean**2 - log_variance.exp())
+                # The divergence comes in slowly: at full weight from the start, the latent would
+                # be switched off before the decoder has learnt to use it.
+                done = (epoch * batches + step) / (epochs * batches)
+                loss = loss + min(1.0, 2 * done) * divergence
                 optimiser.zero_grad()
                 (loss / len(batch)).backward()  # type: ignore[no-untyped-call]
                 optimiser.step()

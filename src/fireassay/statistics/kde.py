@@ -134,14 +134,20 @@ def product_cell_mass(
     """
     share = np.full(len(points), 1 / len(points)) if weights is None else weights / weights.sum()
     mass = np.empty(len(low))
+    marginals = []
+    for axis in range(points.shape[1]):
+        # Cells of one grid share their limits: each interval is integrated once.
+        limits = np.column_stack([low[:, axis], high[:, axis]])
+        intervals, which = np.unique(limits, axis=0, return_inverse=True)
+        cdf = ndtr((intervals[:, :, None] - points[:, axis]) / bandwidth)
+        marginals.append((cdf[:, 1] - cdf[:, 0], which.ravel()))
     step = max(1, int(2e6 // len(points)))
     for start in range(0, len(low), step):
         rows = slice(start, start + step)
-        product = np.ones((len(low[rows]), len(points)))
-        for axis in range(points.shape[1]):
-            x = points[:, axis]
-            upper = ndtr((high[rows, axis, None] - x) / bandwidth)
-            product *= upper - ndtr((low[rows, axis, None] - x) / bandwidth)
+        table, which = marginals[0]
+        product = table[which[rows]]
+        for table, which in marginals[1:]:
+            product *= table[which[rows]]
         mass[rows] = product @ share
     return mass
 

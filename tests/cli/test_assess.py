@@ -1,0 +1,63 @@
+import json
+
+import numpy as np
+import pytest
+import typer
+from sklearn.tree import DecisionTreeClassifier
+from typer.testing import CliRunner
+
+from fireassay import load
+from fireassay.cli.assess import assess
+from fireassay.core import DataError, ParameterError
+from fireassay.data import unit_square
+
+skops = pytest.importorskip("skops.io")
+pytestmark = pytest.mark.extras
+app = typer.Typer(pretty_exceptions_enable=False)
+app.command()(assess)
+
+
+def call(*arguments):
+    found = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if found.exception is not None and not isinstance(found.exception, SystemExit):
+        raise found.exception
+    return found
+
+
+@pytest.fixture
+def files(tmp_path):
+    data, field = unit_square(700, seed=0), unit_square(1500, seed=1)
+    tree = DecisionTreeClassifier(max_depth=6, random_state=0).fit(data.X[:300], data.y[:300])
+    skops.dump(tree, tmp_path / "model.skops")
+    np.savez(tmp_path / "test.npz", X=data.X[300:], y=data.y[300:])
+    np.savez(tmp_path / "field.npz", X=field.X)
+    np.savez(tmp_path / "bare.npz", X=data.X)
+    return tmp_path
+
+
+def test_the_bound_is_printed_with_what_it_rests_on(files):
+    found = call(
+        files / "model.skops", files / "test.npz", "--operational", files / "field.npz",
+        "--target", 0.01, "--output", files / "out.npz",
+    )  # fmt: skip
+    assert "reliability: At most" in found.stdout
+    assert "Clopper-Pearson" in found.stdout
+    assert "assumption 3" in found.stdout
+    assert "368 labels without an error" in found.stdout
+    assert load(files / "out.npz").n_labels == 400
+
+
+def test_json_is_strict(files):
+    found = call(
+        files / "model.skops", files / "test.npz", "--mode", "ram", "--cells", 30, "--json"
+    )
+    evidence = json.loads(found.stdout)
+    assert evidence["estimates"]["pmi_upper"]["method"] == "Clopper-Pearson"
+    assert evidence["status"] == "done"
+
+
+def test_missing_labels_and_bad_settings_are_refused(files):
+    with pytest.raises(DataError, match="labels"):
+        call(files / "model.skops", files / "bare.npz")
+    with pytest.raises(ParameterError, match="alpha"):
+        call(files / "model.skops", files / "test.npz", "--alpha", 1)
