@@ -1,0 +1,83 @@
+"""``fireassay serve``: label, review and look, in the browser."""
+
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fireassay.cli.console import emit_json, say
+from fireassay.cli.options import Json, Quiet
+
+
+def serve(
+    run: Annotated[
+        list[Path] | None, typer.Argument(help="Run folders, or folders of run folders.")
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="Address to listen at. Any but 127.0.0.1 needs a token.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Default: the first free one from 8765.")
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="A name under which browsers reach it (repeatable).")
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="The data of the search in the run folder: people label what it asks."),
+    ] = None,
+    ambiguous: Annotated[
+        Path | None, typer.Option(help="An exported ambiguous set: people review its samples.")
+    ] = None,
+    annotators: Annotated[
+        int, typer.Option(min=1, max=20, help="People per item, with --data or --ambiguous.")
+    ] = 1,
+    open_: Annotated[bool, typer.Option("--open", help="Open the browser.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Label items, review generated samples and look at runs, in the browser.
+
+    Labels are on the disk before the page says so. On other addresses than 127.0.0.1 a token is
+    needed: the environment variable FIREASSAY_TOKEN, or a new one, which is printed.
+
+    Example: fireassay serve fireassay-run --open
+    """
+    from fireassay.web.server import serve as start
+
+    folders = run or [Path("fireassay-run")]
+    if data is not None:
+        _queue_of_search(folders[0], data, annotators)
+    if ambiguous is not None:
+        _queue_of_review(folders[0], ambiguous, annotators)
+
+    def ready(address: str) -> None:
+        if json:
+            emit_json({"address": address})
+        else:
+            say(f"fireassay is at {address}  (Ctrl+C ends it)", quiet=quiet)
+        if open_:
+            webbrowser.open(address)
+
+    start(folders, host=host, port=port, allowed_hosts=allow_host or (), ready=ready)
+
+
+def _queue_of_search(run: Path, data: Path, annotators: int) -> None:
+    from fireassay.data import load
+    from fireassay.web.search_queue import queue_from_search
+
+    loaded = load(data)
+    queue_from_search(
+        run,
+        loaded.X,
+        class_names=loaded.class_names,
+        feature_names=loaded.feature_names,
+        annotators_per_item=annotators,
+    )
+
+
+def _queue_of_review(run: Path, ambiguous: Path, annotators: int) -> None:
+    from fireassay.web.review import read_exported, write_review_queue
+
+    write_review_queue(run, read_exported(ambiguous), annotators_per_item=annotators)

@@ -1,0 +1,20 @@
+"""The local app: label what a search asks for, review generated samples, look at runs."""
+
+from fireassay.web.label_book import Answer, LabelBook
+from fireassay.web.queue import Queue, read_queue, write_queue
+from fireassay.web.review import keep_reviewed, kept_rows, write_review_queue
+from fireassay.web.search_queue import queue_from_search
+from fireassay.web.server import serve
+
+__all__ = [
+    "Answer",
+    "LabelBook",
+    "Queue",
+    "keep_reviewed",
+    "kept_rows",
+    "queue_from_search",
+    "read_queue",
+    "serve",
+    "write_queue",
+    "write_review_queue",
+]

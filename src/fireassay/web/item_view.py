@@ -1,0 +1,61 @@
+"""One item as the browser shows it: a picture, a table of features, or a curve."""
+
+import io
+from typing import Any
+
+import numpy as np
+
+from fireassay.web.queue import Queue
+
+_MOST_STEPS = 4000
+
+
+def png(queue: Queue, item: int) -> bytes:
+    """An image item as PNG, in its own size."""
+    from PIL import Image
+
+    pixels = np.asarray(queue.content[item])
+    if pixels.ndim == 3 and pixels.shape[2] == 1:
+        pixels = pixels[:, :, 0]
+    out = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(pixels)).save(out, format="PNG")
+    return out.getvalue()
+
+
+def features(queue: Queue, item: int) -> list[tuple[str, float]]:
+    """A row item as names and values."""
+    values = np.asarray(queue.content[item], dtype=np.float64).tolist()
+    names = queue.feature_names or tuple(f"feature {i}" for i in range(len(values)))
+    return list(zip(names, values, strict=True))
+
+
+def series(queue: Queue, item: int) -> dict[str, Any]:
+    """A series item as data for the chart: one line per channel."""
+    values = np.asarray(queue.content[item], dtype=np.float64)
+    lines = values[:, None] if values.ndim == 1 else values
+    step = -(-len(lines) // _MOST_STEPS)
+    names = queue.feature_names or tuple(f"channel {i}" for i in range(lines.shape[1]))
+    times = list(range(0, len(lines), step))
+    return {
+        "x_label": "time step",
+        "y_label": names[0] if len(names) == 1 else "value",
+        "lines": [
+            {
+                "name": name,
+                "x": times,
+                "y": [value if np.isfinite(value) else None for value in lines[::step, i].tolist()],
+            }
+            for i, name in enumerate(names)
+        ],
+    }
+
+
+def description(queue: Queue, item: int) -> str:
+    """What a screen reader says instead of the picture."""
+    shape = queue.content.shape[1:]
+    what = {
+        "image": f"image of {shape[0]} by {shape[1] if len(shape) > 1 else 1} pixels",
+        "row": f"row of {shape[0]} features",
+        "series": f"series of {shape[0]} time steps",
+    }[queue.kind]
+    return f"Item {queue.ids[item]}, {what}"

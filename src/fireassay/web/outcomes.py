@@ -1,0 +1,59 @@
+"""From answers to labels: agreed, in conflict, resolved, or nobody can tell."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fireassay.web.label_book import Answer
+from fireassay.web.queue import CANNOT_TELL
+
+STATES = ("open", "settled", "conflict", "cannot tell")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the answers to one item amount to.
+
+    ``state`` is "open" (no answer), "settled" (``label`` holds), "cannot tell" or "conflict" (as
+    many for one as for another; to be resolved). ``disagreed``: the annotators were not unanimous.
+    """
+
+    item: int
+    state: str
+    label: int | None
+    answers: tuple[Answer, ...]
+    disagreed: bool
+    resolved: bool
+
+
+def outcomes(answers: Iterable[Answer]) -> dict[int, Outcome]:
+    """The outcome of each answered item, in the order of the first answers.
+
+    The answer of most annotators holds; a resolution overrules all.
+    """
+    grouped: dict[int, list[Answer]] = {}
+    for answer in answers:
+        if answer.kind != "skip":
+            grouped.setdefault(answer.item, []).append(answer)
+    return {item: _outcome(item, given) for item, given in grouped.items()}
+
+
+def _outcome(item: int, given: list[Answer]) -> Outcome:
+    votes = Counter(answer.choice for answer in given if answer.kind == "answer")
+    resolution = next((a for a in reversed(given) if a.kind == "resolve"), None)
+    ranked = votes.most_common(2)
+    label: int | None
+    if resolution is not None:
+        label = resolution.choice
+    elif len(ranked) > 1 and ranked[0][1] == ranked[1][1]:
+        label = None
+    else:
+        label = ranked[0][0] if ranked else None
+    if label is None:
+        state = "conflict" if votes else "open"
+    elif label == CANNOT_TELL:
+        state = "cannot tell"
+    else:
+        state = "settled"
+    settled = label if state == "settled" else None
+    return Outcome(item, state, settled, tuple(given), len(votes) > 1, resolution is not None)

@@ -1,0 +1,85 @@
+"""Templates and shipped files. Everything from data is escaped by the templates."""
+
+import json
+import math
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from fireassay.core.estimate import Estimate
+from fireassay.version import __version__
+
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+
+@cache
+def environment() -> Environment:
+    """The templates: names, ids and labels are text, whatever they contain."""
+    found = Environment(
+        loader=PackageLoader("fireassay.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters.update(number=number, estimate=estimate, cell=cell, share=share)
+    found.filters["data"] = as_data
+    found.globals.update(version=__version__)
+    return found
+
+
+def render(template: str, **values: Any) -> str:
+    """A page as text."""
+    return environment().get_template(template).render(**values)
+
+
+@cache
+def static_files() -> dict[str, tuple[bytes, str]]:
+    """The shipped scripts and styles by name, with their types: read once, never by a request."""
+    folder = files("fireassay.web") / "static"
+    return {
+        entry.name: (entry.read_bytes(), _TYPES["." + entry.name.rsplit(".", 1)[-1]])
+        for entry in folder.iterdir()
+        if entry.is_file()
+    }
+
+
+def number(value: float | None) -> str:
+    """A number for people."""
+    if value is None or not math.isfinite(value):
+        return "∞" if value is None or value > 0 else ("−∞" if value < 0 else "–")
+    return f"{value:.4g}"
+
+
+def estimate(value: Estimate) -> str:
+    """A number with its interval."""
+    if math.isnan(value.value):
+        return "not estimable"
+    if value.is_bound:
+        return number(value.value)
+    return f"{number(value.value)} [{number(value.low)}, {number(value.high)}]"
+
+
+def share(value: float) -> str:
+    """A share in percent."""
+    return f"{100 * value:.3g} %"
+
+
+def cell(value: Any) -> str:
+    """A table's cell."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return number(value) if isinstance(value, float) else str(value)
+
+
+def as_data(value: Any) -> str:
+    """Numbers for the scripts, in an attribute."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":"))

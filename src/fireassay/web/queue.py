@@ -1,0 +1,291 @@
+"""A labelling queue on disk: items to show, what the model said, and the rules of the work."""
+
+import math
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.core import strict_json
+from fireassay.core.errors import DataError, ParameterError, StoreError
+from fireassay.core.hashing import sha256
+from fireassay.core.validation import check_choice, check_integer, check_lengths
+from fireassay.web.queue_items import (
+    check_choices,
+    check_confidences,
+    check_content,
+    check_feature_names,
+    check_ids,
+    positions_of,
+)
+
+QUEUES, SETTINGS, VERSION = "queues", "queue.json", 1
+KINDS = ("image", "row", "series")
+CANNOT_TELL, OTHER = -1, -2
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.\-]{0,63}")
+_ARRAYS = ("content", "ids", "predicted", "confidence", "rows", "pairs")
+
+
+@dataclass(frozen=True, eq=False)
+class Queue:
+    """Items in the order they are to be labelled. Arrays stay on disk and are read row by row.
+
+    Attributes
+    ----------
+    purpose
+        "label" (which class is it?) or "review" (is this sample between two classes?).
+    kind
+        "image", "row" (a table of features) or "series" (a curve over time).
+    choices
+        What can be answered; for "label" the names of the classes.
+    predicted, confidence
+        The model's answer (position in ``choices``, −1: unknown) and its confidence (NaN: unknown).
+        Nobody sees them before labelling.
+    rows
+        Row of the data set that each item is.
+    pairs
+        For "review": the two class names of each sample.
+    budget
+        How many labels are to be bought; None: all items.
+    annotators_per_item
+        How many different people label each item.
+    state_file
+        The saved search (in the run folder) that chooses the next item; "": the order of the file.
+    """
+
+    folder: Path
+    name: str
+    purpose: str
+    kind: str
+    choices: tuple[str, ...]
+    search: str
+    budget: int | None
+    annotators_per_item: int
+    reveal: bool
+    instructions: str
+    feature_names: tuple[str, ...] | None
+    state_file: str
+    content_sha256: str
+    content: NDArray[Any]
+    ids: NDArray[np.str_]
+    predicted: NDArray[np.int64]
+    confidence: NDArray[np.float64]
+    rows: NDArray[np.int64]
+    pairs: NDArray[np.str_] | None
+
+    def __len__(self) -> int:
+        return len(self.content)
+
+    @property
+    def run_folder(self) -> Path:
+        """The run that the queue belongs to."""
+        return self.folder.parent.parent
+
+    @property
+    def limit(self) -> int:
+        """Items to label at most: the budget, or all."""
+        return len(self) if self.budget is None else min(self.budget, len(self))
+
+    def choice_name(self, choice: int) -> str:
+        """An answer in words."""
+        special = {CANNOT_TELL: "(cannot tell)", OTHER: "(other)"}
+        return special[choice] if choice < 0 else self.choices[choice]
+
+    def has_prediction(self, item: int) -> bool:
+        """Whether the model's answer and confidence are known."""
+        return bool(self.predicted[item] >= 0 and not math.isnan(self.confidence[item]))
+
+
+def write_queue(
+    folder: str | Path,
+    X: ArrayLike,
+    *,
+    classes: Sequence[Any],
+    name: str = "labels",
+    kind: str | None = None,
+    ids: ArrayLike | None = None,
+    predicted: ArrayLike | None = None,
+    confidence: ArrayLike | None = None,
+    rows: ArrayLike | None = None,
+    feature_names: Sequence[str] | None = None,
+    search: str = "",
+    budget: int | None = None,
+    annotators_per_item: int = 1,
+    instructions: str = "",
+    reveal: bool = True,
+) -> Path:
+    """Ask people for labels: write a queue into a run folder, for ``fireassay serve``.
+
+    Parameters
+    ----------
+    folder
+        The run folder; the queue becomes ``queues/<name>/`` in it, whole or not at all.
+    X
+        Items in the order to be labelled: images (n, H, W[, C]), rows (n, d) or series
+        (n, time[, channels]). A memory-mapped array is copied block by block.
+    classes
+        What a label can be, in the order of the buttons.
+    kind
+        "image", "row" or "series"; None: images for three or four axes, else rows.
+    ids
+        Text shown with each item; row numbers if not given.
+    predicted, confidence
+        The model's class of each item (one of ``classes``) and its calibrated confidence. They are
+        hidden until the item is labelled; without them there is no discovery ratio.
+    rows
+        Row of the data set that each item is; 0, 1, … if not given.
+    search
+        What chose the items; shown to the reader of the result.
+    budget
+        Labels to buy; None: all items.
+    annotators_per_item
+        2 or more let agreement be measured.
+    reveal
+        Show the model's answer after each label.
+
+    Returns
+    -------
+    Path
+        The queue's folder. Writing the same queue again changes nothing.
+    """
+    items = X if isinstance(X, np.ndarray) else np.asarray(X)
+    kind = check_choice(kind or ("image" if items.ndim in (3, 4) else "row"), "kind", KINDS)
+    names = tuple(str(known) for known in classes)
+    positions = positions_of(predicted, names, len(items))
+    return save_queue(
+        Path(folder),
+        name,
+        check_content(items, kind),
+        {
+            "purpose": "label",
+            "kind": kind,
+            "choices": check_choices(names),
+            "search": str(search),
+            "budget": None if budget is None else check_integer(budget, "budget", low=1),
+            "annotators_per_item": check_integer(
+                annotators_per_item, "annotators_per_item", low=1, high=20
+            ),
+            "reveal": bool(reveal),
+            "instructions": str(instructions)[:4000],
+            "feature_names": check_feature_names(feature_names, items, kind),
+            "state_file": "",
+        },
+        ids=ids,
+        predicted=positions,
+        confidence=check_confidences(confidence, len(items)),
+        rows=rows,
+    )
+
+
+def read_queue(folder: str | Path) -> Queue:
+    """Open a queue; only its settings are read, items stay on disk.
+
+    Raises
+    ------
+    DataError
+        If a file is missing, damaged, or of a newer fireassay.
+    """
+    folder = Path(folder)
+    try:
+        settings = strict_json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+        version = settings.pop("version")
+        if version != VERSION:
+            raise DataError(
+                f"Expected a queue of version {VERSION}.", got=f"{version!r}", do="Write it again."
+            )
+        arrays = {
+            array: np.load(folder / f"{array}.npy", mmap_mode="r", allow_pickle=False)
+            for array in _ARRAYS
+            if array != "pairs" or (folder / "pairs.npy").exists()
+        }
+        check_lengths(**{array: len(values) for array, values in arrays.items()})
+        settings["choices"] = tuple(settings["choices"])
+        if settings["feature_names"] is not None:
+            settings["feature_names"] = tuple(settings["feature_names"])
+        return Queue(folder=folder, **{"pairs": None, **arrays}, **settings)
+    except DataError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, EOFError, AttributeError) as error:
+        raise DataError(
+            f"Expected a labelling queue in {folder}.", got=f"{error}", do="Write it again."
+        ) from error
+
+
+def find_queues(run: Path) -> list[Path]:
+    """Folders of the queues of a run, by name."""
+    parent = run / QUEUES
+    if not parent.is_dir():
+        return []
+    return sorted(path.parent for path in parent.glob(f"*/{SETTINGS}"))
+
+
+def save_queue(
+    run: Path,
+    name: str,
+    content: NDArray[Any],
+    settings: dict[str, Any],
+    *,
+    ids: ArrayLike | None,
+    predicted: NDArray[np.int64],
+    confidence: NDArray[np.float64],
+    rows: ArrayLike | None,
+    pairs: NDArray[np.str_] | None = None,
+) -> Path:
+    """Write a queue of checked items into a run folder: whole, or not at all."""
+    if not _NAME.fullmatch(name):
+        raise ParameterError(
+            "A queue's name must be letters, digits, spaces, dots, - and _, at most 64.",
+            got=repr(name[:80]),
+        )
+    n = len(content)
+    numbers = np.arange(n) if rows is None else np.asarray(rows, dtype=np.int64).ravel()
+    texts = check_ids(ids, numbers)
+    arrays = {
+        "content": content,
+        "ids": texts,
+        "predicted": predicted,
+        "confidence": confidence,
+        "rows": numbers.astype(np.int64),
+    }
+    if pairs is not None:
+        arrays["pairs"] = pairs
+    check_lengths(**{key: len(value) for key, value in arrays.items()})
+    # What is asked, not how much of it: a larger budget may be set for the same queue.
+    identity = {k: settings[k] for k in ("purpose", "kind", "choices", "state_file")}
+    digest = sha256(strict_json.dumps(identity), *arrays.values())
+    folder = run / QUEUES / name
+    if folder.exists() and read_queue(folder).content_sha256 != digest:
+        raise StoreError(
+            f"The queue {name!r} of {run} must stay as it is: labels refer to it.",
+            got="other items or classes",
+            do="Give the new queue another name=.",
+        )
+    text = strict_json.dumps({**settings, "name": name, "content_sha256": digest, "version": 1})
+    if folder.exists():
+        _replace_text(folder / SETTINGS, text)
+        return folder
+    (run / QUEUES).mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=".", dir=run / QUEUES))
+    try:
+        for key, values in arrays.items():
+            np.save(temporary / f"{key}.npy", values, allow_pickle=False)
+        (temporary / SETTINGS).write_text(text, encoding="utf-8")
+        temporary.chmod(0o755)
+        temporary.replace(folder)
+    except BaseException:
+        shutil.rmtree(temporary)
+        raise
+    return folder
+
+
+def _replace_text(path: Path, text: str) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)

@@ -1,0 +1,104 @@
+"""What can be an item of a labelling queue, and how it is kept."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.core.errors import DataError
+
+_BLOCK_BYTES = 32 * 2**20
+_LONGEST_NAME = 500
+
+
+def check_content(items: NDArray[Any], kind: str) -> NDArray[Any]:
+    """Items as they are kept on disk: pixels as bytes, other numbers as float32."""
+    axes = {"image": (3, 4), "row": (2,), "series": (2, 3)}[kind]
+    if items.ndim not in axes or items.dtype.kind not in "biuf" or 0 in items.shape:
+        raise DataError(
+            f"Items of kind {kind!r} must be numbers with {' or '.join(map(str, axes))} axes.",
+            got=f"{items.dtype} of shape {items.shape}",
+        )
+    if kind != "image":
+        return items.astype(np.float32, copy=False)
+    if items.ndim == 4 and items.shape[3] not in (1, 3, 4):
+        raise DataError(
+            "Images must have 1, 3 or 4 channels, last.",
+            got=f"shape {items.shape}",
+            do="Move the channels with numpy.moveaxis(X, 1, -1).",
+        )
+    return items if items.dtype == np.uint8 else _as_bytes(items)
+
+
+def _as_bytes(images: NDArray[Any]) -> NDArray[np.uint8]:
+    """Pixels from 0 to 255; what is not in [0, 1] is stretched from its lowest to its highest."""
+    size = max(1, _BLOCK_BYTES // max(1, images[0].nbytes))
+    blocks = [slice(start, start + size) for start in range(0, len(images), size)]
+    low = min(float(images[block].min()) for block in blocks)
+    high = max(float(images[block].max()) for block in blocks)
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise DataError("Images must be finite.", got="NaN or infinity")
+    if low >= 0 and high <= 1:
+        low, high = 0.0, 1.0
+    elif low >= 0 and high <= 255:
+        low, high = 0.0, 255.0
+    out = np.empty(images.shape, dtype=np.uint8)
+    for block in blocks:
+        scaled = (np.asarray(images[block], dtype=np.float64) - low) / ((high - low) or 1.0)
+        out[block] = np.rint(scaled * 255).astype(np.uint8)
+    return out
+
+
+def positions_of(given: ArrayLike | None, names: tuple[str, ...], n: int) -> NDArray[np.int64]:
+    """Predicted classes as positions; −1 where nothing is predicted."""
+    if given is None:
+        return np.full(n, -1, dtype=np.int64)
+    known = {name: position for position, name in enumerate(names)}
+    texts = [str(label) for label in np.asarray(given).ravel().tolist()]
+    unknown = [text for text in texts if text not in known]
+    if unknown:
+        raise DataError(
+            f"predicted must be one of {', '.join(names[:12])}.", got=repr(unknown[0][:80])
+        )
+    return np.array([known[text] for text in texts], dtype=np.int64)
+
+
+def check_confidences(given: ArrayLike | None, n: int) -> NDArray[np.float64]:
+    """Confidences in [0, 1]; NaN where none are given."""
+    if given is None:
+        return np.full(n, np.nan)
+    values = np.asarray(given, dtype=np.float64).ravel()
+    if not ((values >= 0) & (values <= 1)).all():
+        raise DataError("confidence must be in [0, 1].", got="NaN or a value outside")
+    return values
+
+
+def check_choices(names: tuple[str, ...]) -> list[str]:
+    """Class names for the buttons: at least two, all different."""
+    if len(set(names)) != len(names) or not 2 <= len(names) <= 1000:
+        raise DataError("classes must be 2 to 1000 different names.", got=f"{len(names)} names")
+    return [name[:_LONGEST_NAME] for name in names]
+
+
+def check_feature_names(
+    names: Sequence[str] | None, items: NDArray[Any], kind: str
+) -> list[str] | None:
+    """A name per column of a row, or per channel of a series."""
+    if names is None or kind == "image":
+        return None
+    width = items.shape[1] if kind == "row" else (items.shape[2] if items.ndim == 3 else 1)
+    if len(names) != width:
+        raise DataError("feature_names must name every column.", got=f"{len(names)} for {width}")
+    return [str(name)[:_LONGEST_NAME] for name in names]
+
+
+def check_ids(ids: ArrayLike | None, rows: NDArray[Any]) -> NDArray[np.str_]:
+    """One text per item, all different; the row numbers if none are given."""
+    if ids is None:
+        return rows.astype(np.str_)
+    texts = np.array([str(value)[:_LONGEST_NAME] for value in np.asarray(ids).ravel().tolist()])
+    if len(np.unique(texts)) != len(texts):
+        raise DataError("ids must differ.", got="an id that is there twice")
+    return texts

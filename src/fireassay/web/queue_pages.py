@@ -1,0 +1,251 @@
+"""Pages about a queue: how far it is, its items, conflicts, labels out and in."""
+
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.exceptions import HTTPException
+from starlette.responses import StreamingResponse
+
+from fireassay.core.errors import DataError
+from fireassay.web.events import stream
+from fireassay.web.item_view import description, features, png, series
+from fireassay.web.labels_csv import to_csv
+from fireassay.web.outcomes import STATES
+from fireassay.web.pages import render
+from fireassay.web.queue import CANNOT_TELL, OTHER, Queue
+from fireassay.web.queue_status import QueueStatus, curve_chart, live
+from fireassay.web.run_pages import Key, Number
+from fireassay.web.workspace import OpenQueue, Workspace
+
+router = APIRouter()
+PAGE_ITEMS = 48
+LONGEST_NAME, LONGEST_COMMENT = 100, 2000
+
+
+@router.get("/queues/{key}")
+def queue_page(request: Request, key: Key) -> HTMLResponse:
+    """A queue: progress, ratio or precision, agreement, export."""
+    opened = open_queue(request, key)
+    status = opened.status()
+    page = render(
+        "queue.html",
+        opened=opened,
+        queue=opened.queue,
+        status=status,
+        chart=curve_chart(status.curve) if status.curve else None,
+        pair_chart=_pair_chart(status),
+        annotator=annotator_name(request),
+        csrf=request.state.csrf,
+    )
+    return HTMLResponse(page)
+
+
+@router.get("/queues/{key}/live")
+def queue_live(request: Request, key: Key) -> JSONResponse:
+    """The numbers of the queue's page, for its script."""
+    opened = open_queue(request, key)
+    return JSONResponse(live(opened.queue, opened.status()))
+
+
+@router.get("/queues/{key}/events")
+async def queue_events(request: Request, key: Key) -> Response:
+    """Tells that somebody has labelled something."""
+    opened = open_queue(request, key)
+    return stream(request, lambda: {"changes": opened.book.changes(opened.queue)})
+
+
+@router.get("/queues/{key}/items")
+def items_page(
+    request: Request,
+    key: Key,
+    page: Annotated[int, Query(ge=1, le=10_000_000)] = 1,
+    state: Annotated[str, Query(max_length=20)] = "all",
+) -> HTMLResponse:
+    """A page of items; the model's answer only where an item is labelled."""
+    opened = open_queue(request, key)
+    queue, status = opened.queue, opened.status()
+    chosen = _chosen(queue, status, state)
+    first = (page - 1) * PAGE_ITEMS
+    shown = [int(i) for i in chosen[first : first + PAGE_ITEMS]]
+    body = render(
+        "items.html",
+        opened=opened,
+        queue=queue,
+        rows=[item_facts(queue, status, i) for i in shown],
+        state=state,
+        states=("all", *STATES, "model wrong"),
+        page=page,
+        pages=max(1, -(-len(chosen) // PAGE_ITEMS)),
+        total=len(chosen),
+        csrf=request.state.csrf,
+    )
+    return HTMLResponse(body)
+
+
+@router.get("/queues/{key}/items/{item}/image.png")
+def item_image(request: Request, key: Key, item: Number) -> Response:
+    """The picture of an item."""
+    queue = open_queue(request, key).queue
+    if item >= len(queue) or queue.kind != "image":
+        raise HTTPException(404)
+    # Items of a queue never change.
+    headers = {"cache-control": "private, max-age=3600"}
+    return Response(png(queue, item), media_type="image/png", headers=headers)
+
+
+@router.get("/queues/{key}/conflicts")
+def conflicts_page(request: Request, key: Key) -> HTMLResponse:
+    """Items that people answered differently."""
+    opened = open_queue(request, key)
+    status = opened.status()
+    page = render(
+        "conflicts.html",
+        opened=opened,
+        queue=opened.queue,
+        rows=[
+            {
+                **item_facts(opened.queue, status, i),
+                "outcome": status.found[i],
+                "captions": captions(opened.queue, i),
+            }
+            for i in status.disagreements[:PAGE_ITEMS]
+        ],
+        total=len(status.disagreements),
+        annotator=annotator_name(request),
+        csrf=request.state.csrf,
+    )
+    return HTMLResponse(page)
+
+
+@router.post("/queues/{key}/resolve")
+def resolve(request: Request, key: Key) -> Response:
+    """Settle one conflict."""
+    opened = open_queue(request, key)
+    form = request.state.form
+    item = whole_number(form.get("item", ""), 0, len(opened.queue) - 1)
+    choice = checked_choice(opened.queue, form.get("choice", ""))
+    who = annotator_name(request) or "adjudicator"
+    opened.resolve(item, who, choice, form.get("comment", "")[:LONGEST_COMMENT])
+    return RedirectResponse(f"/queues/{key}/conflicts", status_code=303)
+
+
+@router.get("/queues/{key}/labels.csv")
+def export(request: Request, key: Key) -> StreamingResponse:
+    """All answers as CSV."""
+    opened = open_queue(request, key)
+    lines = to_csv(opened.queue, opened.book.answers(opened.queue))
+    name = quote(f"{opened.queue.name}-labels.csv")
+    return StreamingResponse(
+        lines,
+        media_type="text/csv; charset=utf-8",
+        headers={"content-disposition": f"attachment; filename*=UTF-8''{name}"},
+    )
+
+
+@router.post("/queues/{key}/import")
+def import_labels(request: Request, key: Key) -> JSONResponse:
+    """Labels from a CSV file (the body)."""
+    opened = open_queue(request, key)
+    try:
+        text = request.state.body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError("Expected a CSV file in UTF-8.", got="other bytes") from None
+    try:
+        new, total = opened.add_csv(text, annotator_name(request) or "import")
+    except DataError as error:
+        return JSONResponse({"message": f"Nothing was kept. {error}"}, status_code=400)
+    return JSONResponse({"message": f"{new} new labels kept, of {total} in the file."})
+
+
+def open_queue(request: Request, key: str) -> OpenQueue:
+    """The queue of a key."""
+    workspace: Workspace = request.app.state.workspace
+    opened = workspace.queue(key)
+    if opened is None:
+        raise HTTPException(404)
+    return opened
+
+
+def annotator_name(request: Request) -> str:
+    """Who sits at this browser, as they said."""
+    from urllib.parse import unquote
+
+    return clean_name(unquote(request.cookies.get("fireassay_annotator", "")))
+
+
+def clean_name(name: str) -> str:
+    """A name on one line, of bounded length."""
+    return "".join(c for c in name if c.isprintable()).strip()[:LONGEST_NAME]
+
+
+def whole_number(text: str, low: int, high: int) -> int:
+    """A number from a form, in a range."""
+    if not text.isdecimal() or len(text) > 9 or not low <= int(text) <= high:
+        raise DataError(f"Expected a number from {low} to {high}.", got=repr(text[:40]))
+    return int(text)
+
+
+def checked_choice(queue: Queue, text: str) -> int:
+    """An answer from a form."""
+    special = {"cannot-tell": CANNOT_TELL}
+    if queue.purpose == "label":
+        special["other"] = OTHER
+    return special[text] if text in special else whole_number(text, 0, len(queue.choices) - 1)
+
+
+def captions(queue: Queue, item: int) -> list[str]:
+    """The texts of the buttons: class names, or the verdicts with the pair's names."""
+    if queue.pairs is None:
+        return list(queue.choices)
+    first, second = (str(name) for name in queue.pairs[item])
+    return ["Keep: both are there", "Reject: neither", f"More like {first}", f"More like {second}"]
+
+
+def item_facts(queue: Queue, status: QueueStatus | None, item: int) -> dict[str, Any]:
+    """What a template needs to show an item."""
+    outcome = status.found.get(item) if status else None
+    label = outcome.label if outcome else None
+    known = label is not None and queue.has_prediction(item)
+    return {
+        "item": item,
+        "id": str(queue.ids[item]),
+        "state": outcome.state if outcome else "open",
+        "label": None if label is None else captions(queue, item)[label] if label >= 0 else "other",
+        "predicted": queue.choices[int(queue.predicted[item])] if known else None,
+        "confidence": float(queue.confidence[item]) if known else None,
+        "wrong": known and label != int(queue.predicted[item]),
+        "description": description(queue, item),
+        "features": features(queue, item) if queue.kind == "row" else None,
+        "series": series(queue, item) if queue.kind == "series" else None,
+        "pair": None if queue.pairs is None else [str(name) for name in queue.pairs[item]],
+    }
+
+
+def _chosen(queue: Queue, status: QueueStatus, state: str) -> Any:
+    """Items of one state, in order; ranges and lists are sliced by the page, never loaded."""
+    if state == "all":
+        return range(len(queue))
+    if state == "open":
+        answered = status.found
+        return [i for i in range(len(queue)) if i not in answered]
+    if state == "model wrong":
+        return sorted(
+            i
+            for i, outcome in status.found.items()
+            if outcome.label is not None
+            and queue.has_prediction(i)
+            and outcome.label != int(queue.predicted[i])
+        )
+    return sorted(i for i, outcome in status.found.items() if outcome.state == state)
+
+
+def _pair_chart(status: QueueStatus) -> dict[str, Any] | None:
+    if status.precision is None:
+        return None
+    rows = [
+        {"name": " / ".join(pair), "value": e.value, "low": e.low, "high": e.high, "text": str(e)}
+        for pair, e in list(status.precision.by_pair.items())[:60]
+    ]
+    return {"type": "intervals", "rows": rows, "x_label": "share kept"}

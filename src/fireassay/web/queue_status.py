@@ -1,0 +1,121 @@
+"""Everything about a queue that changes with its answers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fireassay.web.agreement import Agreement, agreement
+from fireassay.web.discovery_curve import Curve, curve
+from fireassay.web.label_book import Answer, Slot
+from fireassay.web.outcomes import Outcome, outcomes
+from fireassay.web.queue import Queue
+from fireassay.web.review import Precision, precision
+
+
+@dataclass(frozen=True)
+class QueueStatus:
+    """How far a queue is and what can be concluded."""
+
+    slots: tuple[Slot, ...]
+    found: dict[int, Outcome]
+    answered: int
+    settled: int
+    cannot_tell: int
+    conflicts: tuple[int, ...]
+    disagreements: tuple[int, ...]
+    budget_left: int
+    annotators: dict[str, int]
+    agreement: Agreement
+    curve: Curve | None
+    precision: Precision | None
+
+
+def queue_status(
+    queue: Queue, slots: Sequence[Slot], answers: Sequence[Answer], *, adaptive: bool
+) -> QueueStatus:
+    """Outcomes, agreement, and the discovery ratio or the generator's precision."""
+    found = outcomes(answers)
+    states = [outcome.state for outcome in found.values()]
+    people: dict[str, int] = {}
+    for answer in answers:
+        if answer.kind == "answer":
+            people[answer.annotator] = people.get(answer.annotator, 0) + 1
+    settled, untold = states.count("settled"), states.count("cannot tell")
+    review = queue.purpose == "review"
+    used = settled + untold if review else settled
+    return QueueStatus(
+        slots=tuple(slots),
+        found=found,
+        answered=len(found),
+        settled=settled,
+        cannot_tell=untold,
+        conflicts=tuple(i for i, outcome in found.items() if outcome.state == "conflict"),
+        disagreements=tuple(i for i, outcome in found.items() if outcome.disagreed),
+        budget_left=max(0, queue.limit - used),
+        annotators=people,
+        agreement=agreement(answers),
+        curve=None if review else curve(queue, slots, found, adaptive=adaptive),
+        precision=precision(queue, slots, found) if review else None,
+    )
+
+
+def live(queue: Queue, status: QueueStatus) -> dict[str, Any]:
+    """What the page draws while people label: plain numbers, None for infinity."""
+    result: dict[str, Any] = {
+        "answered": status.answered,
+        "settled": status.settled,
+        "cannot_tell": status.cannot_tell,
+        "conflicts": len(status.conflicts),
+        "limit": queue.limit,
+        "budget_left": status.budget_left,
+        "annotators": len(status.annotators),
+        "sdr": None,
+        "precision": None,
+    }
+    now = status.curve
+    if now is not None:
+        result["sdr"] = {
+            "value": _finite(now.sdr),
+            "low": _finite(now.low),
+            "high": _finite(now.high),
+            "errors": now.errors,
+            "expected": now.expected,
+            "n": now.n,
+            "p_value": now.p_value,
+            "valid_as": now.valid_as,
+            "chart": curve_chart(now),
+        }
+    if status.precision is not None:
+        share = status.precision.overall
+        result["precision"] = {
+            "value": share.value,
+            "low": share.low,
+            "high": share.high,
+            "n": share.n,
+            "method": share.method,
+            "verdicts": dict(status.precision.verdicts),
+        }
+    return result
+
+
+def curve_chart(now: Curve) -> dict[str, Any]:
+    """The discovery ratio as data for the chart."""
+    return {
+        "x_label": "labels",
+        "y_label": "discovery ratio",
+        "y_zero": True,
+        "reference": {"y": 1, "label": "as many errors as expected"},
+        "lines": [
+            {
+                "name": "ratio",
+                "x": [point.n for point in now.points],
+                "y": [_finite(point.sdr) for point in now.points],
+                "low": [_finite(point.low) for point in now.points],
+                "high": [_finite(point.high) for point in now.points],
+            }
+        ],
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if abs(value) < float("inf") else None

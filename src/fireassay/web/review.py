@@ -1,0 +1,188 @@
+"""Review of generated ambiguous samples: does a person see both classes?"""
+
+import dataclasses
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fireassay.core.errors import DataError
+from fireassay.core.estimate import Estimate
+from fireassay.core.seeds import generator
+from fireassay.core.validation import check_integer
+from fireassay.statistics.betting import betting_sequence
+from fireassay.statistics.clopper_pearson import clopper_pearson
+from fireassay.web.label_book import LabelBook, Slot
+from fireassay.web.outcomes import Outcome, outcomes
+from fireassay.web.queue import QUEUES, Queue, read_queue, save_queue
+from fireassay.web.queue_items import check_content
+
+KEEP, REJECT, FIRST, SECOND = range(4)
+VERDICTS = ("keep", "reject", "more like the first class", "more like the second class")
+_CONFIDENCE = 0.95
+_ROW_FIELDS = ("X", "soft_labels", "labels", "pairs", "autoencoders", "codes")
+
+
+class Ambiguous(Protocol):
+    """What a review needs of an ambiguous set (`fireassay.ambiguity.AmbiguousSet` has it)."""
+
+    @property
+    def X(self) -> NDArray[Any]:  # noqa: D102
+        ...
+
+    @property
+    def pairs(self) -> NDArray[Any]:  # noqa: D102
+        ...
+
+
+SetType = TypeVar("SetType", bound=Ambiguous)
+
+
+@dataclass(frozen=True)
+class Precision:
+    """The share of generated samples that people keep, over all and by pair of classes."""
+
+    overall: Estimate
+    by_pair: Mapping[tuple[str, str], Estimate]
+    verdicts: Mapping[str, int]
+
+
+def write_review_queue(
+    folder: str | Path,
+    amb: Ambiguous,
+    *,
+    name: str = "review",
+    kind: str | None = None,
+    budget: int | None = None,
+    annotators_per_item: int = 1,
+    instructions: str = "",
+    seed: int = 0,
+) -> Path:
+    """Ask people whether generated samples are ambiguous: a queue for ``fireassay serve``.
+
+    The samples come in random order, so that the share kept speaks for the whole set also when
+    not all are looked at. Their soft labels are not shown.
+    """
+    items = np.asarray(amb.X)
+    order = generator(seed, "review").permutation(len(items))
+    pairs = np.asarray(amb.pairs).astype(np.str_)
+    if pairs.shape != (len(items), 2):
+        raise DataError("A set needs two classes per sample.", got=f"pairs of {pairs.shape}")
+    kind = kind or ("image" if items.ndim in (3, 4) else "row")
+    return save_queue(
+        Path(folder),
+        name,
+        check_content(items[order], kind),
+        {
+            "purpose": "review",
+            "kind": kind,
+            "choices": list(VERDICTS),
+            "search": "random order",
+            "budget": None if budget is None else check_integer(budget, "budget", low=1),
+            "annotators_per_item": check_integer(
+                annotators_per_item, "annotators_per_item", low=1, high=20
+            ),
+            "reveal": False,
+            "instructions": str(instructions)[:4000],
+            "feature_names": None,
+            "state_file": "",
+        },
+        ids=None,
+        predicted=np.full(len(items), -1, dtype=np.int64),
+        confidence=np.full(len(items), np.nan),
+        rows=order,
+        pairs=pairs[order],
+    )
+
+
+def precision(
+    queue: Queue, slots: Sequence[Slot], found: Mapping[int, Outcome]
+) -> Precision | None:
+    """The generator's precision by human verdict, in the order the samples were shown.
+
+    While the review goes on the interval holds at every look (betting); with the preset budget
+    spent it is Clopper and Pearson's. "Cannot tell" is not a "keep".
+    """
+    items = [
+        slot.item
+        for slot in slots
+        if slot.item in found and found[slot.item].state in ("settled", "cannot tell")
+    ]
+    if not items or queue.pairs is None:
+        return None
+    kept = np.array([found[i].label == KEEP for i in items])
+    done = len(items) >= queue.limit
+    pairs = [(str(queue.pairs[i][0]), str(queue.pairs[i][1])) for i in items]
+    by_pair = {
+        pair: _share(kept[[other == pair for other in pairs]], done=done)
+        for pair in sorted(set(pairs))
+    }
+    names = [VERDICTS[found[i].label or 0] if found[i].label is not None else "" for i in items]
+    counts = {verdict: names.count(verdict) for verdict in VERDICTS}
+    counts["cannot tell"] = names.count("")
+    return Precision(_share(kept, done=done), by_pair, counts)
+
+
+def _share(kept: NDArray[np.bool_], *, done: bool) -> Estimate:
+    value = float(kept.mean())
+    if done:
+        low, high = (float(end) for end in clopper_pearson(int(kept.sum()), len(kept), _CONFIDENCE))
+        method = "Clopper-Pearson, preset number of samples"
+    else:
+        lows, highs = betting_sequence(kept.astype(np.float64), _CONFIDENCE)
+        low, high = float(lows[-1]), float(highs[-1])
+        method = "betting, holds at every look"
+    return Estimate(value, min(low, value), max(high, value), _CONFIDENCE, len(kept), method)
+
+
+def kept_rows(folder: str | Path, name: str = "review") -> NDArray[np.int64]:
+    """Rows of the reviewed set that people kept, ascending."""
+    run = Path(folder)
+    queue = read_queue(run / QUEUES / name)
+    with LabelBook(run) as book:
+        book.register(queue)
+        found = outcomes(book.answers(queue))
+    items = [item for item, outcome in found.items() if outcome.label == KEEP]
+    return np.sort(np.asarray(queue.rows[items], dtype=np.int64))
+
+
+def keep_reviewed(amb: SetType, folder: str | Path, name: str = "review") -> SetType:
+    """The set with those samples only that people kept."""
+    run = Path(folder)
+    queue = read_queue(run / QUEUES / name)
+    if len(queue) != len(amb.X):
+        raise DataError(
+            "The set must be the one that was reviewed.",
+            got=f"{len(amb.X)} samples, {len(queue)} in the queue",
+        )
+    rows = kept_rows(run, name)
+    if not len(rows):
+        raise DataError("At least one sample must have been kept.", got="none")
+    fields = {field: getattr(amb, field)[rows] for field in _ROW_FIELDS if hasattr(amb, field)}
+    return dataclasses.replace(amb, **fields)  # type: ignore[type-var]
+
+
+@dataclass(frozen=True, eq=False)
+class ExportedSamples:
+    """Samples and pairs of an exported set, read without the libraries that generated it."""
+
+    X: NDArray[Any]
+    pairs: NDArray[Any]
+
+
+def read_exported(folder: str | Path) -> ExportedSamples:
+    """The samples of a folder that ``AmbiguousSet.export`` wrote."""
+    path = Path(folder) / "ambiguous.npz"
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return ExportedSamples(archive["X"], archive["pairs"])
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise DataError(
+            f"Expected an exported ambiguous set in {folder}.",
+            got=f"{error}",
+            do="Write one with: AmbiguousSet.export(folder)",
+        ) from error

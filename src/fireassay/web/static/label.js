@@ -1,0 +1,94 @@
+"use strict";
+// Labelling by keys. An answer is shown as saved only when the server says so; if the server is
+// gone, the same answer is sent again (it counts once, whatever happens).
+(() => {
+  const task = document.querySelector("[data-task]");
+  if (!task) return;
+  let busy = false;
+  let shownAt = 0;
+
+  function message(text, bad) {
+    const element = task.querySelector("[data-message]");
+    element.textContent = text;
+    element.classList.toggle("bad", Boolean(bad));
+  }
+
+  async function send(form, fields) {
+    const answer = await fetch(form.action, {
+      method: "POST",
+      headers: { "x-fragment": "task", "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams(fields),
+    });
+    const text = await answer.text();
+    if (answer.ok) return text;
+    const page = new DOMParser().parseFromString(text, "text/html");
+    const reason = page.querySelector("[data-error]")?.textContent ?? text;
+    throw Object.assign(new Error(reason.trim()), { final: true });
+  }
+
+  async function submit(form, button) {
+    if (busy) return;
+    busy = true;
+    const fields = new FormData(form);
+    if (button?.name) fields.append(button.name, button.value);
+    for (const one of task.querySelectorAll("button")) one.disabled = true;
+    message("Saving …");
+    for (let trial = 0; ; trial += 1) {
+      try {
+        show(await send(form, fields));
+        break;
+      } catch (error) {
+        if (error.final) {
+          message(`Not saved. ${error.message}`, true);
+          for (const one of task.querySelectorAll("button")) one.disabled = false;
+          break;
+        }
+        message("Not saved yet: the server does not answer. Trying again …", true);
+        await new Promise((resolve) => setTimeout(resolve, Math.min(5000, 400 * 1.5 ** trial)));
+      }
+    }
+    busy = false;
+  }
+
+  function show(text) {
+    const page = new DOMParser().parseFromString(text, "text/html");
+    task.replaceChildren(...page.body.childNodes);
+    for (const chart of task.querySelectorAll("[data-chart]")) window.fireassayChart(chart);
+    shownAt = performance.now();
+    document.dispatchEvent(new Event("fireassay:answered"));
+  }
+
+  task.addEventListener("submit", (event) => {
+    event.preventDefault();
+    submit(event.target, event.submitter);
+  });
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+    if (event.target.matches("input, select, textarea")) {
+      if (event.key === "Escape" || (event.key === "Enter" && event.target.matches("[data-comment]"))) {
+        event.preventDefault();
+        event.target.blur();
+      }
+      return;
+    }
+    if (event.target.closest("svg, dialog")) return;
+    const key = event.key.toLowerCase();
+    if (key === "p") {
+      document.body.classList.toggle("pixels");
+      return;
+    }
+    if (key === "m") {
+      event.preventDefault();
+      task.querySelector("[data-comment]")?.focus();
+      return;
+    }
+    // A key pressed twice by mistake must not answer an item that nobody has seen.
+    if (performance.now() - shownAt < 120) return;
+    const button = [...task.querySelectorAll("button[data-key]")].find((one) => one.dataset.key === key);
+    if (button && !button.disabled) {
+      event.preventDefault();
+      submit(button.form, button);
+    }
+  });
+})();

@@ -1,0 +1,192 @@
+"""What is served: run folders and their queues, found again when they change."""
+
+import hashlib
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from fireassay.core import strict_json
+from fireassay.core.errors import DataError
+from fireassay.web.label_book import Answer, Chooser, LabelBook, Lease, in_order
+from fireassay.web.labels_csv import from_csv
+from fireassay.web.queue import QUEUES, Queue, find_queues, read_queue
+from fireassay.web.queue_status import QueueStatus, queue_status
+from fireassay.web.search_queue import SearchChooser
+
+_MARKS = ("run.sqlite", "result.json", QUEUES)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run folder under a key that a browser may know."""
+
+    key: str
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.folder.name
+
+    def summary(self) -> dict[str, Any]:
+        """Title and parts of ``result.json``, without loading anything heavy; empty without one."""
+        path = self.folder / "result.json"
+        if not path.is_file():
+            return {}
+        document = strict_json.loads(path.read_text(encoding="utf-8"))
+        return document if isinstance(document, dict) else {}
+
+
+class OpenQueue:
+    """A queue with its label book: what the pages ask for."""
+
+    def __init__(self, key: str, run: Run, queue: Queue, book: LabelBook) -> None:
+        self.key = key
+        self.run = run
+        self.queue = queue
+        self.book = book
+        self._lock = threading.Lock()
+        self._status: tuple[int, QueueStatus] | None = None
+        book.register(queue)
+
+    @cached_property
+    def search(self) -> SearchChooser | None:
+        """The search that chooses, if one does."""
+        return SearchChooser(self.queue) if self.queue.state_file else None
+
+    @cached_property
+    def _chooser(self) -> Chooser:
+        return self.search or in_order(self.queue)
+
+    def lease(self, annotator: str, session: str) -> Lease | None:
+        """The next item of an annotator."""
+        return self.book.lease(self.queue, annotator, session, self._chooser)
+
+    def answer(self, token: str, choice: int | None, comment: str, *, skip: bool) -> Answer:
+        """Keep an answer, then tell it to the search."""
+        kept = self.book.answer(self.queue, token, choice, comment=comment, skip=skip)
+        self._tell_search()
+        return kept
+
+    def undo(self, annotator: str, session: str) -> Answer | None:
+        """Take the last answer back."""
+        last = self.book.undo(self.queue, annotator, session)
+        self._tell_search()
+        return last
+
+    def resolve(self, item: int, annotator: str, choice: int, comment: str) -> None:
+        """Settle a conflict."""
+        self.book.resolve(self.queue, item, annotator, choice, comment)
+        self._tell_search()
+
+    def add_csv(self, text: str, annotator: str) -> tuple[int, int]:
+        """Keep the labels of a CSV file; returns how many were new, of how many."""
+        rows = from_csv(self.queue, text, annotator)
+        new = self.book.add_all(self.queue, rows, self._chooser)
+        self._tell_search()
+        return new, len(rows)
+
+    def status(self) -> QueueStatus:
+        """Outcomes, curve, agreement; computed once per change."""
+        changes = self.book.changes(self.queue)
+        with self._lock:
+            if self._status is None or self._status[0] != changes:
+                adaptive = self.search is not None and self.search.adaptive
+                found = queue_status(
+                    self.queue,
+                    self.book.slots(self.queue),
+                    self.book.answers(self.queue),
+                    adaptive=adaptive,
+                )
+                self._status = changes, found
+            return self._status[1]
+
+    def _tell_search(self) -> None:
+        if self.search is not None:
+            self.book.reading(self.search.save)
+
+
+class Workspace:
+    """Runs and queues by key. A key is looked up, never used as a path."""
+
+    def __init__(self, folders: Sequence[str | Path]) -> None:
+        self.folders = [Path(folder).resolve() for folder in folders]
+        self._lock = threading.RLock()
+        self._books: dict[Path, LabelBook] = {}
+        self._queues: dict[str, OpenQueue] = {}
+        self.problems: dict[str, str] = {}
+        if not self.runs():
+            raise DataError(
+                "Expected a run folder, or a folder with run folders in it.",
+                got=", ".join(map(str, folders)) or "none",
+                do="Make one with: fireassay demo",
+            )
+
+    def runs(self) -> dict[str, Run]:
+        """All runs there are now."""
+        found: dict[str, Run] = {}
+        for folder in self.folders:
+            inside = [folder] if _is_run(folder) else sorted(_runs_inside(folder))
+            for path in inside:
+                key = _key(path)
+                found[key] = Run(key, path)
+        return found
+
+    def queues(self) -> dict[str, OpenQueue]:
+        """All queues there are now; one that cannot be read is listed in ``problems``."""
+        found: dict[str, OpenQueue] = {}
+        with self._lock:
+            self.problems = {}
+            for run in self.runs().values():
+                for path in find_queues(run.folder):
+                    key = _key(path)
+                    try:
+                        found[key] = self._open(key, run, path)
+                    except DataError as error:
+                        self.problems[f"{run.name}/{path.name}"] = str(error)
+            self._queues = found
+        return found
+
+    def queue(self, key: str) -> OpenQueue | None:
+        """One queue."""
+        known = self._queues.get(key)
+        return known if known is not None else self.queues().get(key)
+
+    def close(self) -> None:
+        """Close the label books."""
+        with self._lock:
+            for book in self._books.values():
+                book.close()
+            self._books.clear()
+            self._queues.clear()
+
+    def _open(self, key: str, run: Run, path: Path) -> OpenQueue:
+        known = self._queues.get(key)
+        fresh = read_queue(path)
+        if known is not None and _same(known.queue, fresh):
+            return known
+        if run.folder not in self._books:
+            self._books[run.folder] = LabelBook(run.folder)
+        return OpenQueue(key, run, fresh, self._books[run.folder])
+
+
+def _same(one: Queue, two: Queue) -> bool:
+    settings = ("content_sha256", "budget", "annotators_per_item", "instructions", "reveal")
+    return all(getattr(one, name) == getattr(two, name) for name in settings)
+
+
+def _is_run(folder: Path) -> bool:
+    return any((folder / mark).exists() for mark in _MARKS)
+
+
+def _runs_inside(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    return [path for path in folder.iterdir() if path.is_dir() and _is_run(path)]
+
+
+def _key(path: Path) -> str:
+    return hashlib.sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest()[:12]
