@@ -88,7 +88,7 @@ def _walk(target: Target, space: Subspace, pool: Pool | None, rows: Index) -> No
             generators = [generators[i] for i in kept]
         coefficients[retry] *= -1
         for i in np.flatnonzero(~retry):
-            coefficients[i] = _direction(generators[i], learnt[i])
+            coefficients[i] = _direction(space, generators[i], learnt[i])
         proposals = _turn(target, rows, points, space.expand(coefficients), angles)
         wrong = target.check(proposals, rows)
         points[wrong] = proposals[wrong]
@@ -100,10 +100,11 @@ def _walk(target: Target, space: Subspace, pool: Pool | None, rows: Index) -> No
         np.clip(angles, _SMALLEST_ANGLE, _LARGEST_ANGLE, out=angles)
 
 
-def _direction(rng: np.random.Generator, learnt: NDArray[np.float32]) -> NDArray[np.float32]:
+def _direction(
+    space: Subspace, rng: np.random.Generator, learnt: NDArray[np.float32]
+) -> NDArray[np.float32]:
     """A unit vector: partly random, partly the mean of what worked."""
-    fresh = rng.standard_normal(len(learnt), dtype=np.float32)
-    fresh /= np.linalg.norm(fresh)
+    fresh = space.draw(rng, 1)[0]
     known = np.linalg.norm(learnt)
     if known > 0:
         fresh = np.sqrt(1 - _LEARNT) * fresh + np.sqrt(_LEARNT) * learnt / known

@@ -50,7 +50,8 @@ def hopskipjump(
         Inputs to start from: the nearest one with another predicted class. An array (predicted
         once, see ``shared_queries``) or a pair (array, predicted labels). Without it: noise.
     subspace
-        None: all features. ``"dct"`` or an int: the lowest frequencies of images.
+        None: every direction, of images low frequencies more strongly. ``"features"``: every
+        direction alike. ``"dct"`` or an int: nothing but the lowest frequencies of images.
     eps
         If given, a sample falls only when a misclassified point lies within this distance, and its
         search ends there.
@@ -134,8 +135,7 @@ def _normals(
     directions = np.empty((len(owners), points.shape[1]), dtype=np.float32)
     ends = np.cumsum(probes)
     for i, rng in enumerate(generators):
-        drawn = rng.standard_normal((probes[i], space.size), dtype=np.float32)
-        drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
+        drawn = space.draw(rng, int(probes[i]))
         directions[ends[i] - probes[i] : ends[i]] = space.expand(drawn)
     radius = (_PROBE_RADIUS * distance)[owners, None]
     probed = target.inside(points[owners] + radius * directions, rows[owners])

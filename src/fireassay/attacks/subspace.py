@@ -9,13 +9,16 @@ from numpy.typing import NDArray
 from fireassay.core.errors import ParameterError
 from fireassay.core.validation import check_integer
 
+_HALF_AT = 1 / 4
+
 
 @dataclass(frozen=True)
 class Subspace:
-    """Directions in which an attack may look: all free features, or the lowest cosine frequencies.
+    """Directions in which an attack may look: single features, or cosine frequencies of images.
 
     ``rows_basis`` and ``columns_basis`` hold orthonormal cosines, one per row; both are None where
-    every feature is a direction of its own.
+    every feature is a direction of its own. ``weights`` says how strongly each coefficient is drawn
+    (None: all alike).
     """
 
     size: int
@@ -24,6 +27,15 @@ class Subspace:
     rows_basis: NDArray[np.float32] | None = None
     columns_basis: NDArray[np.float32] | None = None
     channels_first: bool = False
+    weights: NDArray[np.float32] | None = None
+
+    def draw(self, rng: np.random.Generator, count: int) -> NDArray[np.float32]:
+        """Random coefficients of ``count`` unit directions, ``(count, size)``."""
+        drawn = rng.standard_normal((count, self.size), dtype=np.float32)
+        if self.weights is not None:
+            drawn *= self.weights
+        drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
+        return drawn
 
     def expand(self, coefficients: NDArray[np.float32]) -> NDArray[np.float32]:
         """Coefficients ``(m, size)`` as directions of the same length, ``(m, d)``."""
@@ -54,18 +66,24 @@ def make_subspace(
 ) -> Subspace:
     """Read the ``subspace`` argument of an attack.
 
-    None: all free features. ``"dct"``: the lowest quarter of the frequencies of each side of an
-    image. An int: that many frequencies per side.
+    None: every direction; of images, low frequencies are drawn more strongly. ``"features"``: every
+    direction alike. ``"dct"``: the lowest quarter of the frequencies of each side of an image. An
+    int: that many frequencies per side.
     """
     free = np.flatnonzero(mask)
-    if subspace is None:
+    if subspace == "features" or (subspace is None and len(shape) not in (2, 3)):
         return Subspace(len(free), shape, free)
     height, width, channels, channels_first = _image(shape)
-    if subspace == "dct":
+    weights = None
+    if subspace is None:
+        counts = (height, width)
+        weights = np.tile(_low_pass(height, width), channels)
+    elif subspace == "dct":
         counts = (_quarter(height), _quarter(width))
     elif isinstance(subspace, str):
         raise ParameterError(
-            "The 'subspace' parameter must be None, 'dct' or an int.", got=repr(subspace)
+            "The 'subspace' parameter must be None, 'features', 'dct' or an int.",
+            got=repr(subspace),
         )
     else:
         count = check_integer(subspace, "subspace", low=1)
@@ -77,7 +95,15 @@ def make_subspace(
         _cosines(counts[0], height),
         _cosines(counts[1], width),
         channels_first,
+        weights,
     )
+
+
+def _low_pass(height: int, width: int) -> NDArray[np.float32]:
+    """One half at a quarter of the highest frequency, falling with its square."""
+    rows, columns = np.arange(height)[:, None] / height, np.arange(width)[None, :] / width
+    squared = (np.square(rows) + np.square(columns)) / _HALF_AT**2
+    return np.asarray(1.0 / (1.0 + squared), dtype=np.float32).ravel()
 
 
 def _quarter(side: int) -> int:
