@@ -78,3 +78,27 @@ def test_parquet_export(world, tmp_path):
     result.export(tmp_path)
     table = pd.read_parquet(tmp_path / "samples.parquet")
     assert np.array_equal(table["dataset"], result.dataset_number)
+
+
+def test_every_part_speaks_for_itself(world):
+    result, y = world
+    rows = result.audit_rows(100)
+    trend = result.validate(y)
+    parts = [
+        trend,
+        result.audit(rows, y[rows]),
+        result.bounds(y),
+        result.robustness(y, validity=trend),
+        result.calibration(y),
+        result.stability(y, n_boot=0, seeds=(0,)),
+        result.stability(seeds=(0,), labelers=("majority",)),
+        curation.compare_approaches(result.patterns.votes[result.patterns.of_row], y),
+    ]
+    for part in parts:
+        evidence = part.evidence()
+        assert evidence.status == "done"
+        assert evidence.headline.endswith(".")
+        assert evidence.tables["table"].rows
+        assert evidence.limits
+    assert parts[1].evidence().estimates["audit_auc"].n == 100
+    assert parts[3].evidence().claims[0].holds is True

@@ -4,7 +4,8 @@ from fireassay.curation.alarm_functions import ALARM_FUNCTIONS, alarm_votes, ala
 from fireassay.curation.analysis import analyse
 from fireassay.curation.answer import Answer
 from fireassay.curation.applying import LabellingError, apply
-from fireassay.curation.audit import Audit, AuditPlan
+from fireassay.curation.audit import Audit
+from fireassay.curation.audit_plan import AuditPlan
 from fireassay.curation.bounds import Bounds
 from fireassay.curation.calibration import Calibration
 from fireassay.curation.comparison import Comparison, compare_approaches

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Picture, Provenance, Table
 from fireassay.core.hashing import sha256
 from fireassay.core.pictures import picture
@@ -14,24 +13,21 @@ from fireassay.core.result import Result
 from fireassay.curation.audit import Audit
 from fireassay.curation.bounds import Bounds
 from fireassay.curation.calibration import Calibration
+from fireassay.curation.estimates import (
+    audit_estimates,
+    bounds_estimates,
+    curation_estimates,
+    robustness_estimates,
+    trend_estimates,
+)
+from fireassay.curation.lone_evidence import LIMITS
 from fireassay.curation.result import Curation
 from fireassay.curation.robustness import Robustness
-from fireassay.curation.stability import NEEDED, Stability
+from fireassay.curation.stability import Stability
 from fireassay.curation.validation import Trend
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-_LIMITS = (
-    (
-        "The order tells which samples are hard for the labelling functions, which need not be "
-        "those that are hard for a classifier."
-    ),
-    (
-        "The interval of a weak label is a score to order by, not a confidence interval: how often "
-        "it holds the true probability depends on the labelling functions."
-    ),
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,20 +72,20 @@ class Answer(Result):
     def evidence(self) -> Evidence:
         """Headline, numbers with intervals, assumptions, figures."""
         curation = self.curation
-        estimates = _curation_estimates(curation)
+        estimates = curation_estimates(curation)
         claims = list(_order_claims(self))
         tables = {"labelling functions": Table.from_frame(curation.lf_analysis(), index=False)}
         if self.trend is not None:
-            estimates |= _trend_estimates(self.trend)
+            estimates |= trend_estimates(self.trend)
             tables["datasets"] = Table.from_frame(
                 self.trend.frame(), "Accuracy of the weak labels in each dataset", index=False
             )
         if self.audit is not None:
-            estimates |= _audit_estimates(self.audit)
+            estimates |= audit_estimates(self.audit)
         if self.bounds is not None:
-            estimates |= _bounds_estimates(self.bounds, curation.n)
+            estimates |= bounds_estimates(self.bounds)
         if self.robustness is not None:
-            estimates |= _robustness_estimates(self.robustness)
+            estimates |= robustness_estimates(self.robustness)
             claims.append(_robustness_claim(self, self.robustness))
             if len(self.robustness.subgroups):
                 tables["subgroups"] = Table.from_frame(self.robustness.subgroups, index=False)
@@ -103,7 +99,7 @@ class Answer(Result):
             assumptions=_assumptions(self),
             tables=tables,
             figures=_pictures(self),
-            limits=_LIMITS,
+            limits=LIMITS,
             provenance=Provenance(
                 seed=curation.settings.seed,
                 data_sha256=sha256(
@@ -112,18 +108,6 @@ class Answer(Result):
                 labels=_labels_used(self),
             ),
         )
-
-
-def trend_evidence(trend: Trend) -> Evidence:
-    """A validation on its own."""
-    return Evidence(
-        question="curation",
-        headline=trend.in_words(),
-        claims=(Claim(trend.in_words(), trend.verdict == "decreasing"),),
-        estimates=_trend_estimates(trend),
-        tables={"datasets": Table.from_frame(trend.frame(), index=False)},
-        limits=_LIMITS,
-    )
 
 
 def _headline(answer: Answer) -> str:
@@ -148,19 +132,9 @@ def _order_claims(answer: Answer) -> list[Claim]:
     if answer.trend is not None:
         claims = [Claim(answer.trend.in_words(), answer.trend.verdict == "decreasing")]
     elif answer.audit is not None:
-        low, high = answer.audit.auc_interval
-        text = (
-            f"On {answer.audit.n} audited samples a right label stands before a wrong one in "
-            f"{answer.audit.auc:.0%} ({low:.0%} to {high:.0%}) of pairs: {answer.audit.verdict}."
-        )
-        claims = [Claim(text, answer.audit.verdict == "decreasing")]
+        claims = [Claim(answer.audit.in_words(), answer.audit.verdict == "decreasing")]
     elif answer.bounds is not None:
-        text = (
-            "Without labels, if the label model is right, the classifier's accuracy is at least "
-            f"{answer.bounds.low[0]:.2f} on the safest set and at most "
-            f"{answer.bounds.rest_high:.2f} on the rest: {answer.bounds.verdict}."
-        )
-        claims = [Claim(text, answer.bounds.verdict == "decreasing" or None)]
+        claims = [Claim(answer.bounds.in_words(), answer.bounds.verdict == "decreasing" or None)]
     else:
         claims = [
             Claim(
@@ -169,14 +143,7 @@ def _order_claims(answer: Answer) -> list[Claim]:
             )
         ]
     if answer.stability is not None and answer.stability.stable is not None:
-        share = answer.stability.shares["decreasing"]
-        claims.append(
-            Claim(
-                f"{share:.0%} of the label models and seeds tried agree that the order is "
-                f"adversarial ({NEEDED:.0%} are asked for).",
-                answer.stability.stable,
-            )
-        )
+        claims.append(Claim(answer.stability.in_words(), answer.stability.stable))
     return claims
 
 
@@ -233,72 +200,6 @@ def _assumptions(answer: Answer) -> tuple[Assumption, ...]:
             )
         )
     return tuple(found)
-
-
-def _curation_estimates(curation: Curation) -> dict[str, Estimate]:
-    covered = int(curation.patterns.counts[curation.table.n_votes > 0].sum())
-    share = covered / curation.n
-    return {
-        "kept_lfs": Estimate.bound(
-            float(len(curation.kept_lfs)), 0.95, len(curation.lf_names), "count"
-        ),
-        "covered": Estimate.bound(share, 0.95, curation.n, "share of samples with a vote, exact"),
-    }
-
-
-def _trend_estimates(trend: Trend) -> dict[str, Estimate]:
-    low, high = trend.auc_interval
-    ends = trend.exact_interval
-    found = {
-        "order_auc": Estimate(
-            trend.auc, min(low, trend.auc), max(high, trend.auc), 0.95, trend.n, trend.method
-        )
-    }
-    for name, i in (("first_accuracy", 0), ("last_accuracy", -1)):
-        if not np.isnan(trend.accuracy[i]):
-            found[name] = Estimate(
-                trend.accuracy[i],
-                ends[i, 0],
-                ends[i, 1],
-                0.95,
-                int(trend.sizes[i]),
-                "Clopper-Pearson",
-            )
-    return found
-
-
-def _audit_estimates(audit: Audit) -> dict[str, Estimate]:
-    low, high = audit.auc_interval
-    found = {
-        "audit_auc": Estimate(
-            audit.auc, min(low, audit.auc), max(high, audit.auc), 0.95, audit.n, "Mann-Whitney"
-        )
-    }
-    if not np.isnan(audit.accuracy[-1]):
-        found["audit_accuracy"] = Estimate(
-            audit.accuracy[-1], audit.low[-1], audit.high[-1], 0.95, audit.n, "prediction-powered"
-        )
-    return found
-
-
-def _bounds_estimates(bounds: Bounds, n: int) -> dict[str, Estimate]:
-    confidence = 1 - bounds.delta
-    return {
-        "classifier_accuracy_lower": Estimate.bound(bounds.low[-1], confidence, n, "Fréchet"),
-        "classifier_accuracy_upper": Estimate.bound(bounds.high[-1], confidence, n, "Fréchet"),
-    }
-
-
-def _robustness_estimates(found: Robustness) -> dict[str, Estimate]:
-    low, high = found.auc_interval
-    ends = found.agreement_interval[-1]
-    n = int(found.sizes[-1])
-    return {
-        "agreement_auc": Estimate(
-            found.auc, min(low, found.auc), max(high, found.auc), 0.95, n, "Mann-Whitney"
-        ),
-        "agreement": Estimate(found.agreement[-1], ends[0], ends[1], 0.95, n, "Clopper-Pearson"),
-    }
 
 
 def _labels_used(answer: Answer) -> int:

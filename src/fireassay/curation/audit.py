@@ -6,22 +6,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import ndtr, stdtrit
-from scipy.stats import rankdata
+from scipy.special import stdtrit
 
-from fireassay.core.errors import NotEnoughEvidenceError
-from fireassay.core.estimate import Estimate
+from fireassay.core.evidence import Evidence
 from fireassay.core.result import Result
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_lengths, check_real
+from fireassay.curation.estimates import audit_estimates
+from fireassay.curation.lone_evidence import lone_evidence
 from fireassay.curation.predictions import check_rows
 from fireassay.curation.trend import order_test
-from fireassay.statistics import clopper_pearson
 
 if TYPE_CHECKING:
     from fireassay.curation.result import Curation
 
-_SIMULATIONS = 400
 _CONFIDENCE = 0.95
 
 
@@ -65,35 +63,18 @@ class Audit(Result):
             }
         )
 
-
-@dataclass(frozen=True, eq=False)
-class AuditPlan(Result):
-    """How many labels an audit needs.
-
-    Attributes
-    ----------
-    n_labels, labels_per_ring
-        What to buy; all samples when even that is not enough.
-    power
-        Chance that the audit then says "decreasing", simulated, with its 95 % interval.
-    enough
-        Whether the asked power is reached.
-    assumed
-        The accuracy of the weak labels assumed in each ring.
-    """
-
-    n_labels: int
-    labels_per_ring: int
-    power: Estimate
-    enough: bool
-    assumed: NDArray[np.float64]
-    gamma: float
-
-    def frame(self) -> pd.DataFrame:
-        """The assumption, ring by ring."""
-        return pd.DataFrame(
-            {"ring": np.arange(1, len(self.assumed) + 1), "assumed_accuracy": self.assumed}
+    def in_words(self) -> str:
+        """The finding in one sentence."""
+        low, high = self.auc_interval
+        return (
+            f"On {self.n} audited samples a right label stands before a wrong one in "
+            f"{self.auc:.0%} ({low:.0%} to {high:.0%}) of pairs: {self.verdict}."
         )
+
+    def evidence(self) -> Evidence:
+        """The audit alone."""
+        holds = self.verdict == "decreasing"
+        return lone_evidence(self.in_words(), holds, audit_estimates(self), self.frame())
 
 
 def draw_audit(result: "Curation", n_labels: int) -> NDArray[np.int64]:
@@ -140,59 +121,6 @@ def audit(result: "Curation", rows: Any, y_audit: Any, gamma: float = 0.05) -> A
         verdict=test.verdict(gamma),
         gamma=gamma,
         n=len(chosen),
-    )
-
-
-def plan_audit(
-    result: "Curation",
-    accuracy_first: float = 0.9,
-    accuracy_last: float = 0.7,
-    power: float = 0.8,
-    gamma: float = 0.05,
-) -> AuditPlan:
-    """The fewest labels per ring with which the audit finds a fall of accuracy of this size.
-
-    The accuracy of the weak labels is assumed to fall evenly from the first ring to the last, and
-    the audit is simulated on the scores of this very curation.
-    """
-    check_real(accuracy_last, "accuracy_last", low=0.0, high=1.0, inclusive="both")
-    check_real(accuracy_first, "accuracy_first", low=accuracy_last, high=1.0, inclusive="high")
-    check_real(power, "power", low=0.0, high=1.0)
-    check_real(gamma, "gamma", low=0.0, high=1.0)
-    score = result.score
-    rings = [score[ring] for ring in result.rings if len(ring)]
-    if len(rings) < 2:
-        raise NotEnoughEvidenceError(
-            "Planning an audit needs at least two datasets that hold samples.",
-            got=str(len(rings)),
-            do="Pass a smaller n_sets to curate.",
-        )
-    assumed = np.linspace(accuracy_first, accuracy_last, len(rings))
-    largest = max(len(ring) for ring in rings)
-
-    def found(m: int) -> int:
-        return _simulate(rings, assumed, m, gamma, result.settings.seed)
-
-    needed = int(np.ceil(power * _SIMULATIONS))
-    high = 2
-    while high < largest and found(high) < needed:
-        high = min(2 * high, largest)
-    low = 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if found(middle) >= needed:
-            high = middle
-        else:
-            low = middle
-    hits = found(high)
-    ends = clopper_pearson(hits, _SIMULATIONS)
-    return AuditPlan(
-        n_labels=int(sum(min(high, len(ring)) for ring in rings)),
-        labels_per_ring=high,
-        power=Estimate(hits / _SIMULATIONS, *ends, 0.95, _SIMULATIONS, "simulation"),
-        enough=hits >= needed,
-        assumed=assumed,
-        gamma=gamma,
     )
 
 
@@ -245,35 +173,3 @@ def _powered(
     accuracy[missing | (weight.sum(axis=1) == 0)] = np.nan
     accuracy = np.clip(accuracy, 0.0, 1.0)
     return accuracy, np.maximum(accuracy - half, 0.0), np.minimum(accuracy + half, 1.0)
-
-
-def _simulate(
-    rings: list[NDArray[np.float64]],
-    assumed: NDArray[np.float64],
-    m: int,
-    gamma: float,
-    seed: int,
-) -> int:
-    """In how many simulated audits with m labels per ring the verdict is "decreasing"."""
-    rng = generator(seed, "plan", m)
-    sizes = [min(m, len(ring)) for ring in rings]
-    scores = np.concatenate(
-        [
-            ring[rng.random((_SIMULATIONS, len(ring))).argpartition(size - 1, axis=1)[:, :size]]
-            if len(ring) <= 4 * size
-            else ring[rng.integers(len(ring), size=(_SIMULATIONS, size))]
-            for ring, size in zip(rings, sizes, strict=True)
-        ],
-        axis=1,
-    )
-    chance = np.repeat(assumed, sizes)
-    correct = rng.random(scores.shape) < chance
-    ranks = rankdata(scores, axis=1)
-    n = scores.shape[1]
-    right = correct.sum(axis=1)
-    wrong = n - right
-    excess = (ranks * correct).sum(axis=1) - right * (n + 1) / 2
-    # The variance of the average ranks already contains the correction for ties.
-    spread = right * wrong / (n * (n - 1)) * ((ranks - (n + 1) / 2) ** 2).sum(axis=1)
-    z = np.divide(excess - 0.5, np.sqrt(spread), out=np.zeros(len(right)), where=spread > 0)
-    return int((2 * ndtr(-z) <= gamma).sum())

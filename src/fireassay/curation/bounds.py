@@ -9,9 +9,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.core.errors import ParameterError
+from fireassay.core.evidence import Evidence
 from fireassay.core.result import Result
 from fireassay.core.validation import check_integer, check_real
+from fireassay.curation.estimates import bounds_estimates
 from fireassay.curation.labelers import GivenProbabilities, as_labeler
+from fireassay.curation.lone_evidence import lone_evidence
 from fireassay.curation.pipeline import label_patterns
 from fireassay.curation.predictions import check_predictions
 
@@ -56,6 +59,19 @@ class Bounds(Result):
                 "high": self.high,
             }
         )
+
+    def in_words(self) -> str:
+        """The finding in one sentence, with its condition."""
+        return (
+            "Without labels, if the label model is right, the classifier's accuracy is at least "
+            f"{self.low[0]:.2f} on the safest set and at most {self.rest_high:.2f} on the rest: "
+            f"{self.verdict}."
+        )
+
+    def evidence(self) -> Evidence:
+        """The bounds alone."""
+        holds = self.verdict == "decreasing" or None
+        return lone_evidence(self.in_words(), holds, bounds_estimates(self), self.frame())
 
 
 def frechet_bounds(

@@ -10,9 +10,11 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from fireassay.core.estimate import Estimate
+from fireassay.core.evidence import Evidence
 from fireassay.core.result import Result
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_lengths
+from fireassay.curation.lone_evidence import lone_evidence
 from fireassay.curation.predictions import check_rows
 from fireassay.statistics import ReliabilityCurve, expected_calibration_error, reliability_curve
 
@@ -59,6 +61,18 @@ class Calibration(Result):
         from fireassay.curation.figures import calibration_figure
 
         return {"calibration": calibration_figure(self)}
+
+    def evidence(self) -> Evidence:
+        """The calibration alone."""
+        text = (
+            f"The weak confidences are off by {self.ece.value:.3f} on average; recalibrated on "
+            f"{self.n} labels, by {self.recalibrated_ece.value:.3f}."
+        )
+        estimates = {
+            "calibration_error": self.ece,
+            "recalibrated_error": self.recalibrated_ece,
+        }
+        return lone_evidence(text, None, estimates, self.frame())
 
 
 def calibrate(result: "Curation", y_audit: Any, rows: Any = None, n_bins: int = 10) -> Calibration:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from fireassay.core.evidence import Evidence
 from fireassay.core.result import Result
 from fireassay.curation.curate import curate
+from fireassay.curation.lone_evidence import lone_evidence
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -62,6 +64,15 @@ class Comparison(Result):
         from fireassay.curation.figures import comparison_figure
 
         return {"approaches": comparison_figure(self)}
+
+    def evidence(self) -> Evidence:
+        """The comparison alone."""
+        agree = int((self.rows["definition_3"] == self.rows["verdict"]).sum())
+        text = (
+            f"{self.case}: the published rule and the calibrated test agree in {agree} of "
+            f"{len(self.rows)} combinations of label model and approach."
+        )
+        return lone_evidence(text, None, {}, self.frame())
 
 
 def compare_approaches(

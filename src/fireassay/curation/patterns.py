@@ -9,8 +9,11 @@ from numpy.typing import NDArray
 
 from fireassay.curation.votes import ABSTAIN, VoteArray, dense_blocks
 
-_TABLE_KEYS = 1 << 22
-_LARGEST_KEY = 1 << 62
+TABLE_KEYS = 1 << 22
+"""Up to this many possible patterns are counted in a table instead of being sorted."""
+
+LARGEST_KEY = 1 << 62
+"""Row keys stay below this, so that they are exact 64-bit numbers."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ def unique_patterns(votes: Any, n_classes: int, *, name: str = "votes") -> VoteP
     labelling functions.
     """
     n, m = votes.shape
-    if (n_classes + 1) ** m <= _TABLE_KEYS:
+    if (n_classes + 1) ** m <= TABLE_KEYS:
         return _by_table(votes, n_classes, n, m, name)
     return _by_sorting(votes, n_classes, n, m, name)
 
@@ -104,7 +107,7 @@ def _by_table(votes: Any, n_classes: int, n: int, m: int, name: str) -> VotePatt
 
 def _by_sorting(votes: Any, n_classes: int, n: int, m: int, name: str) -> VotePatterns:
     width = 1
-    while (n_classes + 1) ** (width + 1) <= _LARGEST_KEY:
+    while (n_classes + 1) ** (width + 1) <= LARGEST_KEY:
         width += 1
     words = [slice(i, min(i + width, m)) for i in range(0, m, width)]
     keys = np.empty((len(words), n), dtype=np.int64)

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from fireassay.curation.answer import Answer
-    from fireassay.curation.audit import Audit, AuditPlan
+    from fireassay.curation.audit import Audit
+    from fireassay.curation.audit_plan import AuditPlan
     from fireassay.curation.bounds import Bounds
     from fireassay.curation.calibration import Calibration
     from fireassay.curation.robustness import Robustness
@@ -174,7 +175,7 @@ class Curation(Result):
         gamma: float = 0.05,
     ) -> "AuditPlan":
         """How many labels an audit needs to find a fall of accuracy of this size."""
-        from fireassay.curation.audit import plan_audit
+        from fireassay.curation.audit_plan import plan_audit
 
         return plan_audit(self, accuracy_first, accuracy_last, power, gamma)
 

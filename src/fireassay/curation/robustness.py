@@ -8,8 +8,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.core.errors import ParameterError
+from fireassay.core.evidence import Evidence
 from fireassay.core.result import Result
 from fireassay.core.validation import check_lengths, check_real
+from fireassay.curation.estimates import robustness_estimates
+from fireassay.curation.lone_evidence import lone_evidence
 from fireassay.curation.predictions import check_predictions
 from fireassay.curation.trend import ScoreTable, check_groups, order_test
 from fireassay.curation.validation import exact_interval
@@ -73,6 +76,15 @@ class Robustness(Result):
         from fireassay.curation.figures import robustness_figure
 
         return {"robustness": robustness_figure(self)}
+
+    def in_words(self) -> str:
+        """The verdict and its reason."""
+        return f"Classifier: {self.verdict}. {self.reason}"
+
+    def evidence(self) -> Evidence:
+        """The classifier's behaviour alone."""
+        holds = {"robust": True, "not robust": False}.get(self.verdict)
+        return lone_evidence(self.in_words(), holds, robustness_estimates(self), self.frame())
 
 
 def robustness(

@@ -9,10 +9,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.core.errors import ParameterError
+from fireassay.core.evidence import Evidence
 from fireassay.core.result import Result
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_real
 from fireassay.curation.labelers import GivenProbabilities, Labeler, as_labeler
+from fireassay.curation.lone_evidence import lone_evidence
 from fireassay.curation.patterns import VotePatterns
 from fireassay.curation.pipeline import PatternLabels, label_patterns
 from fireassay.curation.trend import check_groups, order_test
@@ -59,6 +61,20 @@ class Stability(Result):
         from fireassay.curation.figures import stability_figure
 
         return {"stability": stability_figure(self)}
+
+    def in_words(self) -> str:
+        """How many of the panel agree."""
+        if self.stable is None:
+            share = float(self.panel["same_labels"].min())
+            return f"Other label models and seeds give at least {share:.0%} equal labels."
+        return (
+            f"{self.shares['decreasing']:.0%} of the label models and seeds tried agree that the "
+            f"order is adversarial ({NEEDED:.0%} are asked for)."
+        )
+
+    def evidence(self) -> Evidence:
+        """The panel alone."""
+        return lone_evidence(self.in_words(), self.stable, {}, self.frame())
 
 
 def stability(

@@ -18,17 +18,21 @@ from fireassay.core.validation import check_lengths
 from fireassay.curation.curate import careful
 from fireassay.curation.labelers import GivenProbabilities, as_labeler
 from fireassay.curation.ordering import dataset_sizes, score_levels
-from fireassay.curation.patterns import VotePatterns, key_votes, row_keys
+from fireassay.curation.patterns import (
+    LARGEST_KEY,
+    TABLE_KEYS,
+    VotePatterns,
+    key_votes,
+    row_keys,
+)
 from fireassay.curation.pipeline import PatternLabels, Settings, label_patterns
-from fireassay.curation.shuffle import shuffled_ranks
+from fireassay.curation.placing import DatasetPlaces, PatternLookup
 from fireassay.curation.source import VoteSource, open_votes
 from fireassay.curation.trend import ScoreTable, grouped_order_test
 from fireassay.curation.validation import Trend, trend_of
-from fireassay.curation.votes import BLOCK_ROWS, VoteArray
+from fireassay.curation.votes import BLOCK_ROWS
 from fireassay.engine import Executor, Failure, track
 
-_TABLE_KEYS = 1 << 22
-_LARGEST_KEY = 1 << 62
 _MOST_PATTERNS = 5_000_000
 _TASK_ROWS = 16 * BLOCK_ROWS
 
@@ -187,7 +191,7 @@ def _count(
     votes: VoteSource, n_classes: int, workers: int, cluster: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Distinct row keys, ascending, and how often each occurs."""
-    if (n_classes + 1) ** votes.n_lfs > _LARGEST_KEY:
+    if (n_classes + 1) ** votes.n_lfs > LARGEST_KEY:
         raise DataError(
             "Streaming needs vote patterns that fit a 64-bit number (39 labelling functions for "
             "two classes).",
@@ -217,7 +221,7 @@ def count_span(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Distinct keys of a span of rows and their counts."""
     space = (n_classes + 1) ** votes.n_lfs
-    if space <= _TABLE_KEYS:
+    if space <= TABLE_KEYS:
         table = np.zeros(space, dtype=np.int64)
         for _, block in votes.blocks(n_classes, *span):
             table += np.bincount(row_keys(block, n_classes, np.int32), minlength=space)
@@ -255,8 +259,8 @@ def _write(
     folder: Path,
 ) -> None:
     n, k = votes.n_rows, settings.n_classes
-    place = _Places(patterns, table, settings, sizes)
-    lookup = _Lookup(keys, k, votes.n_lfs)
+    place = DatasetPlaces(patterns, table, settings, sizes)
+    lookup = PatternLookup(keys, k, votes.n_lfs)
     columns = {
         "pattern": np.int32,
         "label": np.int8 if k <= 127 else np.int16,
@@ -287,61 +291,3 @@ def _npy_file(path: Path, dtype: Any, n: int) -> Iterator[Any]:
         np.lib.format.write_array_header_1_0(file, description)
         yield file
     partial.replace(path)
-
-
-class _Lookup:
-    """The pattern number of each row of a block."""
-
-    def __init__(self, keys: NDArray[np.int64], n_classes: int, m: int) -> None:
-        self._keys, self._n_classes = keys, n_classes
-        space = (n_classes + 1) ** m
-        self._table = None
-        if space <= _TABLE_KEYS:
-            self._table = np.zeros(space, dtype=np.int32)
-            self._table[keys] = np.arange(len(keys), dtype=np.int32)
-
-    def find(self, block: VoteArray) -> NDArray[np.int32]:
-        if self._table is not None:
-            found: NDArray[np.int32] = self._table[row_keys(block, self._n_classes, np.int32)]
-            return found
-        keys = row_keys(block, self._n_classes, np.int64)
-        return np.searchsorted(self._keys, keys).astype(np.int32)
-
-
-class _Places:
-    """The dataset of each row, block after block, as the whole order would have it."""
-
-    def __init__(
-        self,
-        patterns: VotePatterns,
-        table: PatternLabels,
-        settings: Settings,
-        sizes: NDArray[np.int64],
-    ) -> None:
-        _, level = score_levels(table.score(settings.order_by))
-        n_levels = int(level.max()) + 1
-        self._level = level.astype(np.uint16 if n_levels <= 1 << 16 else np.uint32)
-        self._size = np.bincount(level, weights=patterns.counts).astype(np.int64)
-        self._start = np.concatenate([[0], np.cumsum(self._size)[:-1]])
-        self._seen = np.zeros(n_levels, dtype=np.int64)
-        self._ends, self._seed = sizes, settings.seed
-        first = np.searchsorted(sizes, self._start, side="right")
-        last = np.searchsorted(sizes, self._start + self._size - 1, side="right")
-        self._whole, self._first = first == last, first + 1
-
-    def next_block(self, pattern: NDArray[np.int32]) -> NDArray[np.int64]:
-        level = self._level[pattern]
-        numbers: NDArray[np.int64] = self._first[level]
-        cut = np.flatnonzero(~self._whole[level])
-        if len(cut):
-            mine = level[cut]
-            by_level = np.argsort(mine, kind="stable")
-            ordered = mine[by_level].astype(np.int64)
-            here = np.bincount(mine, minlength=len(self._seen))
-            begin = np.cumsum(here) - here
-            rank = np.arange(len(cut)) - begin[ordered] + self._seen[ordered]
-            shuffled = shuffled_ranks(rank, self._size[ordered], ordered, self._seed)
-            position = self._start[ordered] + shuffled
-            numbers[cut[by_level]] = np.searchsorted(self._ends, position, side="right") + 1
-            self._seen += here
-        return numbers

@@ -11,6 +11,8 @@ from fireassay.core.evidence import Evidence
 from fireassay.core.result import Result
 from fireassay.core.validation import check_choice, check_integer, check_labels, check_real
 from fireassay.curation import trend as trends
+from fireassay.curation.estimates import trend_estimates
+from fireassay.curation.lone_evidence import lone_evidence
 from fireassay.statistics import clopper_pearson
 
 if TYPE_CHECKING:
@@ -96,9 +98,9 @@ class Trend(Result):
 
     def evidence(self) -> Evidence:
         """The validation alone; `Curation.answer` gives the whole."""
-        from fireassay.curation.answer import trend_evidence
-
-        return trend_evidence(self)
+        return lone_evidence(
+            self.in_words(), self.verdict == "decreasing", trend_estimates(self), self.frame()
+        )
 
 
 def validate(
