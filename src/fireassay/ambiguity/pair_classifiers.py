@@ -11,7 +11,8 @@ from fireassay.ambiguity.batches import PairBatches, PairRows
 from fireassay.ambiguity.preset import Preset
 from fireassay.ambiguity.stacked_mlp import StackedMlp
 
-_SCHEDULE = Preset("pair classifier", steps=200, batch=64, balanced=True)
+_SCHEDULE = Preset("pair classifier", batch=64, balanced=True)
+_STEPS = 200
 _HIDDEN = 64
 _RATE = 3e-3
 
@@ -24,7 +25,7 @@ class PairClassifiers:
         inputs: torch.Tensor,
         rows: Sequence[PairRows],
         generators: Sequence[np.random.Generator],
-        steps: int = _SCHEDULE.steps,
+        steps: int = _STEPS,
     ) -> None:
         self.net = StackedMlp((inputs.shape[1], _HIDDEN, 1), generators).train()
         adam = torch.optim.Adam(self.net.parameters(), lr=_RATE, fused=True)

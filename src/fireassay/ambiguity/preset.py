@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from fireassay.core.validation import check_choice
 
-_WIDE, _NARROW, _FEW_FEATURES = 128, 64, 256
+_FEW_FEATURES = 256
+_WIDE, _NARROW = 128, 64
+_LONG, _SHORT = 700, 400
 
 
 @dataclass(frozen=True)
@@ -20,8 +22,9 @@ class Preset:
         Units of the two hidden layers of the discriminator.
     components
         Principal components the encoder sees; None: the features themselves.
-    steps, epochs
-        Length of the training: in steps, or (if 0) in passes over the largest pair.
+    epochs, steps
+        Length of the training: in passes over the largest pair, or (if 0) in steps; None: 700, or
+        400 for up to 256 features.
     batch
         Rows per autoencoder and step.
     warm_up
@@ -35,6 +38,10 @@ class Preset:
         Adam's step for each part; "fooling" is the encoder's step against the discriminator.
     decay
         Let the steps fall to zero in the last two thirds of the training.
+    code_noise
+        Standard deviation of noise on the codes before they are decoded. Between the classes the
+        decoder then learns a mixture of both, half and half in the middle, instead of whatever it
+        happens to make of points it never saw.
     beta1
         Adam's first decay rate.
     dropout
@@ -51,7 +58,7 @@ class Preset:
     hidden: int | None = None
     discriminator_hidden: int = 64
     components: int | None = 64
-    steps: int = 400
+    steps: int | None = None
     epochs: int = 0
     batch: int = 64
     warm_up: int = 60
@@ -62,6 +69,7 @@ class Preset:
     discriminator_rate: float = 1e-3
     fooling_rate: float = 2e-3
     decay: bool = True
+    code_noise: float = 1.0
     beta1: float = 0.5
     dropout: float = 0.0
     start_at_mean: bool = True
@@ -74,11 +82,13 @@ class Preset:
             return self.hidden
         return _WIDE if features > _FEW_FEATURES else _NARROW
 
-    def total_steps(self, rows_of_largest_pair: int) -> int:
+    def total_steps(self, rows_of_largest_pair: int, features: int) -> int:
         """Training steps for data of this size."""
-        if self.steps:
+        if self.epochs:
+            return self.epochs * -(-rows_of_largest_pair // self.batch)
+        if self.steps is not None:
             return self.steps
-        return self.epochs * -(-rows_of_largest_pair // self.batch)
+        return _LONG if features > _FEW_FEATURES else _SHORT
 
 
 FAST = Preset("fast")
@@ -87,7 +97,6 @@ PAPER = Preset(
     hidden=128,
     discriminator_hidden=128,
     components=None,
-    steps=0,
     epochs=80,
     batch=1000,
     warm_up=0,
@@ -96,6 +105,7 @@ PAPER = Preset(
     decoder_rate=1e-3,
     fooling_rate=1e-3,
     decay=False,
+    code_noise=0.0,
     beta1=0.9,
     dropout=0.1,
     start_at_mean=False,

@@ -41,7 +41,7 @@ def train(
     if preset.start_at_mean:
         _start_at_mean(nets, targets, rows)
     noise = torch.Generator().manual_seed(int(generators[0].integers(2**31)))
-    steps = preset.total_steps(max(pair.size for pair in rows))
+    steps = preset.total_steps(max(pair.size for pair in rows), targets.shape[1])
     adams = _Adams(nets, preset, steps)
     batches = PairBatches(rows, preset, generators)
     for step in track(range(steps), "training autoencoders"):
@@ -49,7 +49,10 @@ def train(
         picked, side, offsets = (torch.from_numpy(part) for part in batches.draw())
         x, means = inputs[picked], prior_means(side)
         codes = nets.encoder(x, noise)
-        error = functional.mse_loss(nets.decode(codes, noise), targets[picked], reduction="none")
+        shaken = codes
+        if preset.code_noise:
+            shaken = codes + preset.code_noise * torch.randn(codes.shape, generator=noise)
+        error = functional.mse_loss(nets.decode(shaken, noise), targets[picked], reduction="none")
         _step(adams.reconstruct, error.mean(dim=(1, 2)).sum())
         loss = _discriminator_loss(nets, codes.detach(), means + offsets, side, preset, noise)
         _step(adams.discriminate, loss)

@@ -1,0 +1,124 @@
+"""``fireassay ambiguity``: generate inputs between two classes, and measure a model on them."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fireassay.cli.console import emit, emit_json, say
+from fireassay.cli.options import Json, Quiet, Seed, Trust
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Inputs that truly belong to two classes: generate them, measure a model on them.",
+)
+
+
+@app.command()
+def generate(
+    data: Annotated[Path, typer.Argument(help="Labelled rows: npz, CSV, Parquet, idx, folder.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write the set to.")],
+    n: Annotated[int, typer.Option("-n", min=1, help="How many inputs.")] = 10_000,
+    pair: Annotated[
+        list[str] | None, typer.Option(help="FIRST,SECOND: only this pair (repeatable).")
+    ] = None,
+    confused_by: Annotated[
+        str | None, typer.Option(help="A model: only the pairs that it confuses.")
+    ] = None,
+    tries: Annotated[int, typer.Option(min=1, help="Autoencoders per pair.")] = 2,
+    preset: Annotated[str, typer.Option(help="fast or paper.")] = "fast",
+    delta_max: Annotated[
+        float, typer.Option(help="Largest difference of the two probabilities.")
+    ] = 0.25,
+    split: Annotated[str, typer.Option(help="test, train or any.")] = "test",
+    label: Annotated[str | None, typer.Option(help="The label column of a table.")] = None,
+    seed: Seed = 0,
+    trust: Trust = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Generate inputs between two classes, with probabilistic labels, and write them to a folder.
+
+    Example: fireassay ambiguity generate train.npz --pair 3,8 --pair 4,9 -o ambiguous
+    """
+    from fireassay.ambiguity import AmbiguityGenerator
+    from fireassay.classifiers import as_classifier
+    from fireassay.core.errors import ParameterError
+    from fireassay.data import load
+
+    if pair and confused_by:
+        raise ParameterError("Pass --pair or --confused-by, not both.")
+    loaded = load(data, label=label)
+    gen = AmbiguityGenerator(
+        pairs=_pairs(pair, loaded.classes) if pair else "confused" if confused_by else "all",
+        tries=tries,
+        preset=preset,
+        seed=seed,
+        model=as_classifier(confused_by, trust=trust) if confused_by else None,
+    ).fit(loaded.X, loaded.labels)
+    amb = gen.sample(n, delta_max=delta_max, split=split)
+    files = amb.export(output)
+    if json:
+        emit_json(
+            {
+                "folder": str(output),
+                "n": len(amb),
+                "sha256": amb.sha256,
+                "pairs": gen.report.astype(object).to_dict(orient="records"),
+            }
+        )
+        return
+    for row in gen.report.to_dict(orient="records"):
+        state = f"{row['accepted']} of {row['tries']} accepted"
+        reason = f" ({row['reason']})" if row["reason"] else ""
+        say(f"{row['first']} / {row['second']}: {state}{reason}", quiet=quiet)
+    say(f"wrote {len(amb)} inputs ({len(files)} files) to {output}", quiet=quiet)
+
+
+@app.command()
+def evaluate(
+    model: Annotated[str, typer.Argument(help="A file, an http(s) address, or module:name.")],
+    ambiguous: Annotated[Path, typer.Argument(help="A folder written by generate.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Also save the result here.")
+    ] = None,
+    kind: Annotated[
+        str, typer.Option("--model-output", help="probabilities, logits or labels.")
+    ] = "probabilities",
+    confidence: Annotated[float, typer.Option(help="Confidence of the intervals.")] = 0.95,
+    trust: Trust = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure a model on an ambiguous set: top-1, top-2, top-pair accuracy, entropy.
+
+    Example: fireassay ambiguity evaluate model.onnx ambiguous
+    """
+    from fireassay.ambiguity import evaluate as measure
+    from fireassay.ambiguity import read_set
+    from fireassay.classifiers import as_classifier
+
+    amb = read_set(ambiguous)
+    result = measure(as_classifier(model, output=kind, trust=trust), amb, confidence)
+    if output is not None:
+        result.save(output)
+    emit(result.evidence(), as_json=json, quiet=quiet)
+
+
+def _pairs(texts: list[str], classes: tuple[object, ...]) -> list[tuple[object, object]]:
+    """``"3,8"`` as class labels: names are compared as they are printed."""
+    from fireassay.core.errors import ParameterError
+
+    named = {str(label): label for label in classes}
+    pairs = []
+    for text in texts:
+        parts = [part.strip() for part in text.split(",")]
+        unknown = [part for part in parts if part not in named]
+        if len(parts) != 2 or unknown:
+            raise ParameterError(
+                f"--pair must be two of the classes {', '.join(named)}, with a comma.",
+                got=repr(text),
+            )
+        pairs.append((named[parts[0]], named[parts[1]]))
+    return pairs

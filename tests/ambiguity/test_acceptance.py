@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from fireassay.ambiguity.acceptance import Judgement, pair_summary
+from fireassay.ambiguity.acceptance import required_label_accuracy as required
+from fireassay.ambiguity.pair_classifiers import balanced_accuracy
+
+pytestmark = pytest.mark.extras
+
+
+def test_the_paper_asks_for_ninety_percent():
+    assert required(float("nan")) == 0.9
+    assert required(1.0) == 0.9
+
+
+def test_hard_pairs_are_judged_by_what_a_pair_classifier_reaches():
+    assert required(0.85) == pytest.approx(0.80)
+    assert required(0.95) == pytest.approx(0.90)
+
+
+def test_balanced_accuracy_counts_classes_equally_and_ties_half():
+    second = np.array([0.1, 0.2, 0.9, 0.4])
+    side = np.array([0, 0, 0, 1], dtype=np.float32)
+    assert balanced_accuracy(second, side) == pytest.approx((2 / 3 + 0) / 2)
+    assert balanced_accuracy(np.array([0.5, 0.5]), np.array([0, 1], dtype=np.float32)) == 0.5
+
+
+def test_summary_shows_accepted_tries_and_every_reason():
+    good = Judgement(0.98, 0.5, 0.99, 0.07, 0.1, "")
+    bad = Judgement(0.6, 0.7, 0.99, 0.3, 0.1, "label accuracy 0.600 is below 0.900")
+    row = pair_summary([bad, good])
+    assert (row["accepted"], row["tries"], row["label_accuracy"]) == (1, 2, 0.98)
+    assert row["reason"] == "try 0: label accuracy 0.600 is below 0.900"
+    assert pair_summary([bad])["label_accuracy"] == 0.6
+
+
+def test_a_collapsed_autoencoder_is_rejected(digits):
+    import dataclasses
+
+    from fireassay.ambiguity import AmbiguityGenerator
+    from fireassay.ambiguity.preset import FAST
+
+    untrained = dataclasses.replace(FAST, steps=1, warm_up=0)
+    gen = AmbiguityGenerator([(3, 8)], tries=1, preset=untrained).fit(digits.X, digits.y)
+    assert gen.report["accepted"][0] == 0
+    assert "label accuracy" in gen.report["reason"][0]
