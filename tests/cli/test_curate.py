@@ -73,9 +73,13 @@ def test_json_is_strict_and_exports_are_readable(files):
 
 
 def test_audit_round_trip(files):
-    listed = call(files / "votes.npy", "--audit-rows", 40).stdout
-    rows = [int(line.rstrip(",")) for line in listed[listed.index("row,label") :].split()[1:]]
+    listed = call(files / "votes.npy", "--audit-rows", 40, "--quiet").stdout
+    header, *lines = listed.split()
+    assert header == "row,label"
+    rows = [int(line.rstrip(",")) for line in lines]
     assert len(rows) == 40
+    call(files / "votes.npy", "--audit-rows", 40, "--quiet", "--output", files / "out")
+    assert (files / "out" / "to_label.csv").read_text() == listed
     y = np.load(files / "y.npy")
     pd.DataFrame({"row": rows, "label": y[rows]}).to_csv(files / "audit.csv", index=False)
     found = call(files / "votes.npy", "--audit", files / "audit.csv")
@@ -104,6 +108,8 @@ def test_mistakes_are_named(files):
         call(files / "none.npy")
     with pytest.raises(ParameterError, match="labeler"):
         call(files / "votes.npy", "--labeler", "magic")
+    with pytest.raises(ParameterError, match="true labels"):
+        call(files / "votes.npy", "--compare")
     with pytest.raises(ParameterError, match="--output"):
         call(files / "votes.npy", "--stream")
     (files / "bad.csv").write_text("a,b\n1,x\n")

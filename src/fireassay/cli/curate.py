@@ -23,7 +23,10 @@ def curate(
         Path | None, typer.Option("--audit", help="CSV with the columns row,label: a few labels.")
     ] = None,
     audit_rows: Annotated[
-        int, typer.Option("--audit-rows", min=0, help="Print this many samples worth labelling.")
+        int,
+        typer.Option(
+            "--audit-rows", min=0, help="Give this many samples to label: a CSV for --audit."
+        ),
     ] = 0,
     predictions: Annotated[
         Path | None, typer.Option("--predictions", help="A classifier's class per sample.")
@@ -88,6 +91,8 @@ def curate(
         "interval": interval, "alpha": alpha, "n_sets": sets, "default_class": default_class,
         "drop_silent": not keep_silent, "seed": seed,
     }  # fmt: skip
+    if compare and labels is None:
+        raise ParameterError("--compare needs true labels.", do="Pass --labels.")
     if stream:
         if output is None:
             raise ParameterError("--stream needs a folder for the results.", do="Pass --output.")
@@ -119,12 +124,12 @@ def curate(
         result.export(output)
         answer.save(output / "curation.result")
     emit(answer.evidence(), as_json=as_json, quiet=quiet)
+    if audit_rows:
+        _print_audit(result, audit_rows, output, as_json=as_json)
     if as_json or quiet:
         return
     _print_more(result, output)
     if compare:
-        if labels is None:
-            raise ParameterError("--compare needs true labels.", do="Pass --labels.")
         shared = {k: settings[k] for k in ("alpha", "n_sets", "default_class", "seed")}
         table_3 = curation.compare_approaches(
             table, read_column(labels, "label"), classes, more, case=votes.stem, groups=groups_of,
@@ -132,11 +137,18 @@ def curate(
         )  # fmt: skip
         say()
         say(str(table_3))
-    if audit_rows:
-        say()
-        say("row,label")
-        for row in result.audit_rows(audit_rows):
-            say(f"{row},")
+
+
+def _print_audit(
+    result: "Curation", audit_rows: int, output: Path | None, *, as_json: bool
+) -> None:
+    """The samples to label as a CSV to fill in: into the output folder, or printed."""
+    lines = ["row,label", *(f"{row}," for row in result.audit_rows(audit_rows))]
+    if output is not None:
+        (output / "to_label.csv").write_text("\n".join(lines) + "\n")
+    elif not as_json:
+        for line in lines:
+            say(line)
 
 
 def _print_more(result: "Curation", output: Path | None) -> None:
