@@ -102,13 +102,13 @@ def curate(
     more = None if fit_votes is None else read_votes(fit_votes)
     result = curation.curate(table, classes, more, **settings)
     groups_of = None if groups is None else read_column(groups, "group")
+    truth = None if labels is None else read_column(labels, "label")
     parts: dict[str, Any] = {}
-    if labels is not None:
-        parts["trend"] = result.validate(read_column(labels, "label"), groups=groups_of)
+    if truth is not None:
+        parts["trend"] = result.validate(truth, groups=groups_of)
     if audit is not None:
         parts["audit"] = result.audit(*read_audit(audit))
     if stability:
-        truth = None if labels is None else read_column(labels, "label")
         parts["stability"] = result.stability(truth, groups=groups_of)
     if predictions is not None:
         answers = read_column(predictions, "prediction")
@@ -132,7 +132,7 @@ def curate(
     if compare:
         shared = {k: settings[k] for k in ("alpha", "n_sets", "default_class", "seed")}
         table_3 = curation.compare_approaches(
-            table, read_column(labels, "label"), classes, more, case=votes.stem, groups=groups_of,
+            table, truth, classes, more, case=votes.stem, groups=groups_of,
             interval=interval, drop_silent=not keep_silent, **shared,
         )  # fmt: skip
         say()
