@@ -32,7 +32,8 @@ def small_cnn(X, y, seed, epochs=12):
             nn.Dropout(0.3),
             nn.Linear(32, 10),
         )
-    train(net, X, y, epochs, batch_size=64, learning_rate=5e-3, seed=seed)
+        # Inside: dropout draws from torch's own state.
+        train(net, X, y, epochs, batch_size=64, learning_rate=5e-3, seed=seed)
     return net.eval()
 
 

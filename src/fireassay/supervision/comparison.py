@@ -117,6 +117,8 @@ class Comparison(Result):
             "supervisor", "set", "status", "auroc", "low", "high", "aupr", "fpr95", "p_value",
             "caught", "reason",
         ]  # fmt: skip
+        rounded = self.table[columns].round(4).astype(object)
+        shown_rows = rounded.where(rounded.notna(), None)
         return Evidence(
             "supervision",
             text,
@@ -127,9 +129,7 @@ class Comparison(Result):
             estimates=estimates,
             assumptions=self.assumptions,
             tables={
-                "supervisors": Table.from_frame(
-                    self.table[columns].round(4), "Supervisors by set.", index=False
-                )
+                "supervisors": Table.from_frame(shown_rows, "Supervisors by set.", index=False)
             },
             figures={
                 "heat_map": picture(
@@ -178,7 +178,7 @@ def build_comparison(
         for supervisor, status, reason in entrants:
             name = supervisor.name
             row: dict[str, Any] = {"supervisor": name, "set": set_name, "status": status}
-            row["reason"] = reason
+            row |= {"reason": reason, "note": ""}
             if status == "done":
                 row |= _numbers(
                     nominal[name], scores[set_name][name], errors, rules.get(name), confidence,
@@ -191,7 +191,6 @@ def build_comparison(
                     row["note"] = "transfer"
             rows.append(row)
     table = pd.DataFrame(rows).reindex(columns=list(_COLUMNS))
-    table[["note", "reason"]] = table[["note", "reason"]].fillna("")
     order = {s.name: i for i, (s, _, _) in enumerate(entrants)}
     table = table.sort_values("supervisor", key=lambda c: c.map(order), kind="stable")
     table = table.reset_index(drop=True)

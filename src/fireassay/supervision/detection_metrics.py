@@ -128,7 +128,8 @@ class SortedScores:
         kept = np.cumsum(ranked, axis=1)
         risk = np.divide(errors, kept, out=np.zeros_like(errors), where=kept > 0)
         # Within ties every order is as likely: all of them carry the risk at their end.
-        ends = (len(self.marks) - 1 - np.append(-1, self.last[:-1]))[::-1]
+        starts = np.append(0, self.last[:-1] + 1)
+        ends = (len(self.marks) - 1 - starts)[::-1]
         risk = np.repeat(risk[:, ends], np.diff(np.append(-1, ends)), axis=1)
         result: FloatArray = (risk * ranked).sum(axis=1) / kept[:, -1]
         return result

@@ -100,6 +100,7 @@ def _fit_one(points: FloatArray, max_features: int) -> dict[str, Any]:
     return {
         "features": kept, "centre": centre, "factor": factor, "points": whitened,
         "log_volume": log_volume,
+        "width": points.shape[1],
     }  # fmt: skip
 
 
@@ -130,6 +131,11 @@ def _scores(densities: dict[str, Any], activations: FloatArray, labels: IntArray
 
 def _surprise(density: dict[str, Any], activations: FloatArray) -> FloatArray:
     """Negative log density."""
+    if activations.shape[1] != density["width"]:
+        raise DataError(
+            f"Activations must have {density['width']} columns, as in training.",
+            got=f"{activations.shape[1]}",
+        )
     centred = activations[:, density["features"]] - density["centre"]
     whitened = solve_triangular(density["factor"], centred.T, lower=True).T
     points = density["points"]

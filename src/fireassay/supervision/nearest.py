@@ -25,13 +25,15 @@ def nearest(points: FloatArray, references: FloatArray) -> tuple[IntArray, Float
     rounding = 4.0 * np.sqrt(refs.shape[1] + 16) * float(np.finfo(np.float32).eps)
     index = np.empty(len(points), dtype=np.int64)
     distance = np.empty(len(points))
+    # One product gives |y|² − 2xy: the squares are a further column, met by ones.
+    extended = np.concatenate([-2.0 * refs, ref_squares[:, None]], axis=1).T
     step = max(1, _CELLS // len(refs))
     for start in range(0, len(points), step):
         rows = slice(start, start + step)
-        block = (points[rows] - centre).astype(np.float32)
-        gaps = block @ refs.T
-        gaps *= -2.0
-        gaps += ref_squares
+        block = np.ones((len(points[rows]), extended.shape[0]), dtype=np.float32)
+        block[:, :-1] = points[rows] - centre
+        gaps = block @ extended
+        block = block[:, :-1]
         sizes = np.sqrt(np.einsum("ij,ij->i", block, block)) + largest
         margin = (rounding * sizes**2).astype(np.float32)
         limit = gaps.min(axis=1) + margin

@@ -1,0 +1,233 @@
+"""Supervision: oracles, speed against dnn-tip, and the table of supervisors on MNIST and Fashion.
+
+    FIREASSAY_DATA=… python benchmarks/supervision.py [--only golden,dsa,dropout,mnist,fashion]
+
+About ten minutes of one core. dnn-tip 0.1.1 is measured in the same run where it is importable.
+"""
+
+import argparse
+import json
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+
+from fireassay import supervision
+from fireassay.core.seeds import derived_seed
+
+RESULTS = Path(__file__).parent / "results" / "supervision.json"
+DATA = os.environ.get("FIREASSAY_DATA")
+
+
+def cpu(function, *arguments):
+    started = time.process_time()
+    value = function(*arguments)
+    return value, time.process_time() - started
+
+
+def golden():
+    folder = Path(DATA) / "sa-golden"
+    train = np.load(folder / "original_mnist_train_activation_3_ats.npy")
+    train_classes = np.load(folder / "original_mnist_train_pred.npy")
+    test = np.load(folder / "mnist_test_activation_3_ats.npy")
+    test_classes = np.load(folder / "mnist_test_pred.npy")
+    dsa, dsa_s = cpu(supervision.dsa_scores, train, train_classes, test, test_classes)
+    lsa, lsa_s = cpu(supervision.lsa_scores, train, train_classes, test, test_classes)
+    return {
+        "n": len(test),
+        "dsa_max_difference": float(
+            np.abs(dsa - np.load(folder / "original_dsa_scores.npy")).max()
+        ),
+        "lsa_max_difference": float(
+            np.abs(lsa - np.load(folder / "original_lsa_scores.npy")).max()
+        ),
+        "dsa_cpu_s": dsa_s,
+        "lsa_cpu_s": lsa_s,
+    }
+
+
+def dsa_speed(n_train=18_000, n_test=10_000, width=128, peer_rows=100):
+    """DSA on activations like those behind a ReLU; the peer's time is scaled from fewer rows."""
+    rng = np.random.default_rng(0)
+    centres = np.maximum(rng.standard_normal((10, width)), 0)
+    train_classes = rng.integers(0, 10, n_train)
+    test_classes = rng.integers(0, 10, n_test)
+
+    def activations(classes):
+        noise = 0.4 * rng.standard_normal((len(classes), width))
+        return np.maximum(centres[classes] + noise, 0).astype(np.float32)
+
+    train, test = activations(train_classes), activations(test_classes)
+    ours, seconds = cpu(supervision.dsa_scores, train, train_classes, test, test_classes)
+    found = {"n_train": n_train, "n_test": n_test, "width": width, "cpu_s": seconds}
+    try:
+        from dnn_tip.surprise import DSA
+    except ImportError as missing:
+        return found | {"peer": f"dnn-tip not importable: {missing}"}
+    peer = DSA(train, train_classes)
+    theirs, peer_s = cpu(peer, test[:peer_rows], test_classes[:peer_rows])
+    scaled = peer_s * n_test / peer_rows
+    return found | {
+        "peer": "dnn-tip 0.1.1",
+        "peer_rows": peer_rows,
+        "peer_cpu_s": peer_s,
+        "peer_cpu_s_scaled": scaled,
+        "ratio": scaled / seconds,
+        "max_difference": float(np.abs(theirs - ours[:peer_rows]).max()),
+    }
+
+
+def dropout_speed():
+    """100 dropout samples: once through the features, against 100 whole passes."""
+    from fireassay.classifiers import as_classifier
+    from fireassay.networks.dropout_cnn import DropoutCnn
+    from fireassay.supervision.model_reader import ModelReader
+    from fireassay.supervision.torch_hidden import TorchHidden
+
+    model = as_classifier(DropoutCnn((28, 28), 10, seed=0), output="logits", classes=range(10))
+    X = np.random.default_rng(0).random((512, 28, 28)).astype(np.float32)
+    reader = ModelReader(model)
+    model.predict_proba(X)
+    quick, quick_s = cpu(lambda: list(reader.hidden.dropout_samples(X, 100, 0)))
+    whole = []
+    started = time.process_time()
+    assert isinstance(reader.hidden, TorchHidden)
+    for sample in range(10):
+        with reader.hidden._thinned(sample, 0):
+            whole.append(model.predict_proba(X))
+    whole_s = 10 * (time.process_time() - started)
+    return {
+        "rows": len(X),
+        "once_cpu_s": quick_s,
+        "whole_passes_cpu_s_scaled": whole_s,
+        "ratio": whole_s / quick_s,
+        "max_difference": float(np.abs(np.array(quick[:10]) - np.array(whole)).max()),
+    }
+
+
+def trained(X, y, seed, epochs=3):
+    import torch
+
+    from fireassay.classifiers import as_classifier
+    from fireassay.networks.dropout_cnn import DropoutCnn
+    from fireassay.networks.training import train
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(derived_seed(seed, "dropout"))
+        network = DropoutCnn(X.shape[1:], 10, width=8, seed=derived_seed(seed, "init"))
+        train(network, X, y, epochs, learning_rate=2e-3, seed=seed)
+    return as_classifier(network, output="logits", classes=range(10), bounds=(0, 1))
+
+
+def sets_of(name, rng):
+    """Training rows (nominal and ambiguous), nominal test rows, and the five kinds of trouble."""
+    from fireassay import ambiguity
+    from fireassay.data import corrupt, corruption_kinds, fashion_mnist, mnist
+
+    load, other = (mnist, fashion_mnist) if name == "mnist" else (fashion_mnist, mnist)
+    full, test = load("train", folder=DATA), load("test", folder=DATA)
+    foreign = other("test", folder=DATA)
+    pairs = [(3, 8), (4, 9), (1, 7), (0, 6), (2, 5), (5, 8), (2, 7), (3, 5), (7, 9), (0, 2)]
+    generator, seconds = cpu(
+        lambda: ambiguity.AmbiguityGenerator(pairs=pairs, tries=1, seed=0).fit(full.X, full.y)
+    )
+    mixed = generator.sample(4000, split="train")
+    ambiguous = generator.sample(2000, split="test")
+    rows = rng.permutation(len(full.X))[:12_000]
+    X = np.concatenate([full.X[rows], mixed.X]).astype(np.float32)
+    y = np.concatenate([full.y[rows], mixed.labels])
+    chosen = rng.permutation(len(test.X))
+    nominal, attacked = (test.X[chosen[:4000]], test.y[chosen[:4000]]), chosen[4000:4300]
+    kinds = corruption_kinds()
+    corrupted = [
+        corrupt(test.X[part], kind, severity=3, seed=0)
+        for kind, part in zip(kinds, np.array_split(chosen[4400:6400], len(kinds)), strict=True)
+    ]
+    groups = {
+        "ambiguous": np.array([f"{a}/{b}" for a, b in ambiguous.pairs]),
+        "corrupted": np.repeat(kinds, [len(part) for part in corrupted]),
+    }
+    sets = {
+        "ambiguous": ambiguous.X.astype(np.float32),
+        "corrupted": np.concatenate(corrupted),
+        "invalid": foreign.X[:2000],
+        "control": ambiguous.control.X[:1000].astype(np.float32)
+        if getattr(ambiguous, "control", None) is not None
+        else full.X[rows[:0]],
+    }
+    return X, y, nominal, (test.X[attacked], test.y[attacked]), sets, groups, seconds
+
+
+def table(name):
+    rng = np.random.default_rng(0)
+    X, y, (nominal, y_nominal), (X_attack, y_attack), sets, groups, ambiguity_s = sets_of(name, rng)
+    model, train_s = cpu(trained, X, y, 0)
+    members, members_s = cpu(lambda: [trained(X, y, seed) for seed in range(1, 6)])
+    minimal, attack_s = cpu(
+        lambda: supervision.adversarial_set(model, X_attack, y_attack, max_epsilon=0.4, steps=5)
+    )
+    confident = supervision.adversarial_set(
+        model, X_attack[:200], y_attack[:200], ("pgd", "bim"), max_epsilon=0.4, steps=3,
+        min_confidence=0.99,
+    )  # fmt: skip
+    sets = {k: v for k, v in sets.items() if len(v)}
+    sets |= {"adversarial": minimal.X, "adversarial_confident": confident.X}
+    groups["adversarial"] = minimal.attack
+    accuracy = float((model.predict(nominal) == y_nominal).mean())
+    comparison, compare_s = cpu(
+        lambda: supervision.compare(
+            model, X, y, nominal=nominal, sets=sets, members=members, groups=groups, seed=0
+        )
+    )
+    frame = comparison.frame()
+    kinds = {k: v for k, v in sets.items() if k in ("ambiguous", "corrupted", "invalid")}
+    axes = supervision.RootCause().fit(model, X, y)
+    left_out = supervision.leave_one_kind_out(axes, nominal, kinds).frame()
+    print(f"\n{name}: AUROC")
+    print(comparison.matrix().round(2).to_string(na_rep="n.a."))
+    print(left_out.round(3).to_string())
+    figure = comparison.figures()["heat_map"]
+    figure.savefig(RESULTS.parent / f"supervision_{name}.png", dpi=80)
+    return {
+        "seconds": {
+            "ambiguity": ambiguity_s, "training": train_s, "members": members_s, "attacks": attack_s,
+            "compare": compare_s,
+        },
+        "accuracy": accuracy,
+        "recommended": comparison.recommended,
+        "pair": comparison.pair,
+        "left_out": left_out.to_dict(orient="records"),
+        "rows": frame.drop(columns=["memory_kib"]).to_dict(orient="records"),
+        "groups": comparison.group_frame().to_dict(orient="records"),
+    }  # fmt: skip
+
+
+PARTS = {
+    "golden": golden,
+    "dsa": dsa_speed,
+    "dropout": dropout_speed,
+    "mnist": lambda: table("mnist"),
+    "fashion": lambda: table("fashion"),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--only", default=",".join(PARTS))
+    wanted = parser.parse_args().only.split(",")
+    RESULTS.parent.mkdir(exist_ok=True)
+    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    for name in wanted:
+        if DATA is None and name in ("golden", "mnist", "fashion"):
+            print(f"{name}: skipped, FIREASSAY_DATA is not set")
+            continue
+        results[name], seconds = cpu(PARTS[name])
+        results[name]["cpu_seconds_in_all"] = seconds
+        short = {k: v for k, v in results[name].items() if not isinstance(v, list | dict)}
+        print(name, json.dumps(short, indent=1), flush=True)
+        RESULTS.write_text(json.dumps(results, indent=1, default=str) + "\n")
+
+
+if __name__ == "__main__":
+    main()

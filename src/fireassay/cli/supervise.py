@@ -1,0 +1,223 @@
+"""``fireassay supervise``: which monitor catches which trouble; fit one; score inputs with it."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fireassay.cli.console import emit, emit_json, say
+from fireassay.cli.options import Json, Output, Quiet, Seed, Trust
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Runtime monitors: compare them, fit one with an alarm threshold, score inputs.",
+)
+
+Model = Annotated[
+    str, typer.Option("--model", help="Model: .onnx, .skops, .pt2, package.module:name.")
+]
+Train = Annotated[Path, typer.Option("--train", help="Labelled rows the model was trained on.")]
+ModelOutput = Annotated[
+    str, typer.Option("--model-output", help="probabilities, logits or labels.")
+]
+Layer = Annotated[
+    str | None, typer.Option("--layer", help="Layer to read, or 'inputs' for the rows themselves.")
+]
+FalseAlarm = Annotated[float, typer.Option("--false-alarm", help="Promised false-alarm rate.")]
+Confidence = Annotated[float, typer.Option("--confidence", help="Of promise and intervals.")]
+
+
+@app.command()
+def names(json: Json = False) -> None:
+    """List the supervisors and what each needs of a model.
+
+    Example: fireassay supervise names
+    """
+    from fireassay.supervision import TABLE
+
+    rows = {name: list(kind.needs) for name, kind in TABLE.items()}
+    if json:
+        emit_json(rows)
+        return
+    for name, needs in rows.items():
+        say(f"{name:<32} needs {', '.join(needs)}")
+
+
+@app.command()
+def compare(
+    model: Model,
+    train: Train,
+    nominal: Annotated[Path, typer.Option("--nominal", help="Nominal rows, not from training.")],
+    sets: Annotated[
+        list[str], typer.Option("--set", help="NAME=PATH: rows of one kind of trouble.")
+    ],
+    supervisors: Annotated[
+        list[str] | None, typer.Option("--supervisor", help="One or several; default: all.")
+    ] = None,
+    model_output: ModelOutput = "probabilities",
+    layer: Layer = None,
+    false_alarm: FalseAlarm = 0.05,
+    confidence: Confidence = 0.95,
+    output: Output = None,
+    trust: Trust = False,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare supervisors on each kind of trouble.
+
+    Example: fireassay supervise compare --model m.onnx --train train.npz --nominal test.npz
+    --set invalid=other.npz --set corrupted=noisy.npz
+    """
+    from fireassay.classifiers import as_classifier
+    from fireassay.core.errors import ParameterError
+    from fireassay.data import load
+    from fireassay.supervision import compare as run
+
+    named = dict(part.partition("=")[::2] for part in sets)
+    if not all(named) or not all(named.values()):
+        raise ParameterError("Each --set must be NAME=PATH.", got=", ".join(sets))
+    rows = load(train)
+    result = run(
+        as_classifier(model, output=model_output, trust=trust),
+        rows.X,
+        rows.y,
+        nominal=load(nominal).X,
+        sets={name: load(path).X for name, path in named.items()},
+        supervisors=supervisors or "all",
+        layer=layer,
+        false_alarm=false_alarm,
+        confidence=confidence,
+        seed=seed,
+    )
+    if output is not None:
+        result.save(output)
+    if not json and not quiet:
+        shown = result.matrix().round(3).to_string(na_rep="n.a.")
+        say(f"AUROC of each supervisor on each set:\n{shown}\n")
+        table = result.frame().drop_duplicates("supervisor")
+        for row in table[table["status"] != "done"].itertuples():
+            say(f"{row.supervisor}: {row.status}: {row.reason}")
+    emit(result.evidence(), as_json=json, quiet=quiet)
+
+
+@app.command()
+def fit(
+    name: Annotated[str, typer.Argument(help="A supervisor; see: fireassay supervise names.")],
+    model: Model,
+    train: Train,
+    nominal: Annotated[
+        Path, typer.Option("--nominal", help="Nominal rows for the threshold, used nowhere else.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
+    onnx: Annotated[
+        Path | None, typer.Option("--onnx", help="Also write an ONNX graph, where there is one.")
+    ] = None,
+    model_output: ModelOutput = "probabilities",
+    layer: Layer = None,
+    false_alarm: FalseAlarm = 0.05,
+    confidence: Confidence = 0.95,
+    trust: Trust = False,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Fit one supervisor, set its alarm threshold, and write both to a file.
+
+    Example: fireassay supervise fit mdsa --model m.onnx --train train.npz --nominal fresh.npz
+    -o monitor.npz
+    """
+    from fireassay.classifiers import as_classifier
+    from fireassay.data import load
+    from fireassay.supervision import make, to_onnx
+    from fireassay.supervision.storage import described
+
+    rows = load(train)
+    supervisor = make(name, layer=layer, seed=seed)
+    supervisor.fit(as_classifier(model, output=model_output, trust=trust), rows.X, rows.y)
+    supervisor.threshold(load(nominal).X, false_alarm, confidence)
+    supervisor.save(output)
+    if onnx is not None:
+        to_onnx(supervisor, onnx)
+    if json:
+        emit_json(described(supervisor))
+    else:
+        assert supervisor.rule_ is not None
+        say(
+            f"{name}: alarm above {supervisor.rule_.threshold:.6g}; with {confidence:.0%} "
+            f"confidence at most {false_alarm:.1%} false alarms "
+            f"({supervisor.rule_.n_nominal} nominal rows). Written to {output}.",
+            quiet=quiet,
+        )
+
+
+@app.command()
+def score(
+    monitor: Annotated[Path, typer.Argument(help="File written by: fireassay supervise fit.")],
+    data: Annotated[
+        str, typer.Argument(help="Rows (npz, csv, …), or '-' to read JSON lines as they come.")
+    ],
+    model: Model,
+    model_output: ModelOutput = "probabilities",
+    trust: Trust = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Score inputs with a fitted supervisor: one score and one alarm each.
+
+    With '-', every line of standard input is one row (a JSON list, nested for images) and every
+    line of output one JSON object. Exit code 1 if any input raised an alarm.
+
+    Example: fireassay supervise score monitor.npz today.npz --model m.onnx
+    """
+    from fireassay.classifiers import as_classifier
+    from fireassay.data import load as load_data
+    from fireassay.supervision import load
+
+    supervisor = load(monitor, as_classifier(model, output=model_output, trust=trust))
+    rule = getattr(supervisor, "rule_", None)
+    limit = None if rule is None else rule.threshold
+    if data == "-":
+        alarms = _stream(supervisor, limit, quiet)
+    else:
+        scores = supervisor.score(load_data(data, label=False).X)
+        rows = [_row(i, float(value), limit) for i, value in enumerate(scores)]
+        alarms = sum(bool(row["alarm"]) for row in rows)
+        if json:
+            emit_json({"supervisor": supervisor.name, "threshold": limit, "rows": rows})
+        else:
+            for row in rows:
+                mark = "  ALARM" if row["alarm"] else ""
+                say(f"{row['row']}  {row['score']:.6g}{mark}", quiet=quiet)
+            say(f"{alarms} of {len(rows)} inputs raised an alarm.", quiet=quiet)
+    raise typer.Exit(1 if alarms else 0)
+
+
+def _row(number: int, value: float, limit: float | None) -> dict[str, Any]:
+    return {"row": number, "score": value, "alarm": None if limit is None else value > limit}
+
+
+def _stream(supervisor: Any, limit: float | None, quiet: bool) -> int:
+    """Score lines one by one; a line that is no row is answered with its error."""
+    import json
+    import sys
+
+    import numpy as np
+
+    from fireassay.core.errors import FireassayError
+    from fireassay.core.strict_json import dumps
+
+    alarms = 0
+    for number, line in enumerate(sys.stdin):
+        if not line.strip():
+            continue
+        try:
+            value = float(supervisor.score(np.asarray([json.loads(line)], dtype=np.float64))[0])
+        except (FireassayError, ValueError, TypeError) as failure:
+            answer: dict[str, Any] = {"row": number, "error": str(failure)}
+        else:
+            answer = _row(number, value, limit)
+            alarms += bool(answer["alarm"])
+        say(dumps(answer), quiet=quiet)
+        sys.stdout.flush()
+    return alarms

@@ -1,0 +1,60 @@
+"""The promise about false alarms."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from fireassay.core import DataError, NotEnoughEvidenceError, ParameterError
+from fireassay.supervision import alarm_rule
+
+
+def test_the_order_statistic_is_the_defined_one():
+    scores = np.random.default_rng(0).permutation(1000.0 + np.arange(1000))
+    rule = alarm_rule(scores, 0.05, 0.95)
+    allowed = max(j for j in range(1000) if binom.cdf(j, 1000, 0.05) <= 0.05)
+    assert rule.threshold == 1000 + 999 - allowed
+    assert rule.n_above == allowed
+
+
+def test_fewest_rows():
+    assert alarm_rule(np.arange(59.0)).threshold == 58
+    with pytest.raises(NotEnoughEvidenceError, match="59 nominal rows"):
+        alarm_rule(np.arange(58.0))
+    with pytest.raises(NotEnoughEvidenceError, match="4603"):
+        alarm_rule(np.arange(4602.0), false_alarm=0.001, confidence=0.99)
+
+
+def test_ties_only_make_it_safer():
+    rule = alarm_rule(np.repeat([0.0, 1.0], 100))
+    assert rule.threshold == 1.0
+    assert rule.n_above == 0
+
+
+@pytest.mark.parametrize("bad", [0, 1, -0.1, 2, np.nan, "x"])
+def test_shares_outside_zero_and_one_are_refused(bad):
+    with pytest.raises(ParameterError, match="false_alarm"):
+        alarm_rule(np.arange(100.0), false_alarm=bad)
+    with pytest.raises(ParameterError, match="confidence"):
+        alarm_rule(np.arange(100.0), confidence=bad)
+
+
+def test_nan_scores_are_refused():
+    with pytest.raises(DataError, match="row 3"):
+        alarm_rule([0.0, 1.0, 2.0, np.nan])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [59, 200, 1000])
+@pytest.mark.parametrize("shape", ["continuous", "rounded"])
+def test_the_true_false_alarm_rate_seldom_exceeds_the_asked_one(n, shape):
+    rng = np.random.default_rng(n)
+    exceeded = 0
+    for _ in range(500):
+        scores = rng.standard_exponential(n)
+        scores = np.round(scores, 1) if shape == "rounded" else scores
+        threshold = alarm_rule(scores, 0.05, 0.95).threshold
+        limit = threshold if shape == "continuous" else threshold + 0.05
+        exceeded += np.exp(-limit) > 0.05
+    assert exceeded <= binom.ppf(0.999, 500, 0.05)
+    if shape == "continuous":
+        assert exceeded >= 1  # the promise is not bought with an absurd threshold

@@ -1,0 +1,216 @@
+"""The comparison of supervisors."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.neural_network import MLPClassifier
+
+from fireassay import supervision
+from fireassay.core import AssumptionWarning, DataError, ParameterError
+from fireassay.data import breast_cancer, corrupt
+from fireassay.supervision import Comparison
+
+COLUMNS = {"supervisor", "set", "auroc", "low", "high", "fpr95", "cost", "status", "reason"}
+
+
+@pytest.fixture(scope="module")
+def table():
+    data = breast_cancer()
+    order = np.random.default_rng(0).permutation(len(data.X))
+    X, y = data.X[order], data.y[order]
+    X = (X - X[:300].mean(axis=0)) / X[:300].std(axis=0)
+    return X[:300], y[:300], X[300:], y[300:]
+
+
+@pytest.fixture(scope="module")
+def network():
+    return MLPClassifier((16,), max_iter=60, tol=0.1, n_iter_no_change=60, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def comparison(table, network):
+    X, y, test, _ = table
+    model = _fitted(network, X, y)
+    sets = {"noise": corrupt(test, "noise", 5), "swap": corrupt(test, "swap", 4)}
+    return supervision.compare(
+        model, X, y, nominal=test, sets=sets, train=_recipe, n_members=3,
+        supervisors=[n for n in supervision.names() if n != "autoencoder"], seed=1,
+    )  # fmt: skip
+
+
+def _fitted(network, X, y):
+    import warnings
+
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return network.fit(X, y)
+
+
+def _recipe(X, y, seed):
+    return _fitted(MLPClassifier((8,), max_iter=30, random_state=seed), X, y)
+
+
+def test_every_supervisor_and_set_has_a_row(comparison):
+    frame = comparison.frame()
+    assert set(frame.columns) >= COLUMNS
+    assert len(frame) == 27 * 2
+    done = frame[frame["status"] == "done"]
+    assert ((done["low"] <= done["auroc"]) & (done["auroc"] <= done["high"])).all()
+    assert done["cost"].gt(0).all()
+    assert frame["auroc"].notna().eq(frame["status"] == "done").all()
+
+
+def test_what_is_missing_is_named(comparison):
+    frame = comparison.frame()
+    missing = frame[frame["status"] == "not available"]
+    assert set(missing["supervisor"]) == {n for n in supervision.names() if n.startswith("mc-")}
+    assert missing["reason"].str.contains("dropout").all()
+
+
+def test_a_black_box_gets_what_it_can(table):
+    X, y, test, _ = table
+    forest = RandomForestClassifier(20, random_state=0).fit(X, y)
+    frame = supervision.compare(
+        forest, X, y, nominal=test, sets={"noise": corrupt(test, "noise", 5)},
+        supervisors=["max-softmax", "energy", "dsa", "dissector", "ensemble-mean-softmax"],
+    ).frame()  # fmt: skip
+    status = dict(zip(frame["supervisor"], frame["status"], strict=True))
+    assert status.pop("max-softmax") == "done"
+    assert set(status.values()) == {"not available"}
+    reasons = dict(zip(frame["supervisor"], frame["reason"], strict=True))
+    assert "layer='inputs'" in reasons["dsa"]
+    assert "members=" in reasons["ensemble-mean-softmax"]
+    assert "probabilities only" in reasons["energy"]
+
+
+def test_the_inputs_serve_as_a_layer(table):
+    X, y, test, _ = table
+    forest = RandomForestClassifier(20, random_state=0).fit(X, y)
+    noisy = corrupt(test, "noise", 5)
+    frame = supervision.compare(
+        forest, X, y, nominal=test, sets={"noise": noisy}, supervisors=["mdsa"], layer="inputs"
+    ).frame()
+    assert frame.loc[0, "low"] > 0.9
+    expected = supervision.mdsa_scores(X, forest.predict(X), noisy, forest.predict(noisy))
+    found = supervision.make("mdsa", layer="inputs").fit(forest, X, y).score(noisy)
+    np.testing.assert_allclose(found, expected)
+
+
+def test_same_seed_same_numbers(table, network):
+    X, y, test, _ = table
+    model = _fitted(network, X, y)
+    names = ["dsa", "softmax-entropy", "dissector"]
+    sets = {"noise": corrupt(test, "noise", 4)}
+    first, second = (supervision.compare(model, X, y, test, sets, names, seed=5) for _ in range(2))
+    assert first.frame().drop(columns="cost").equals(second.frame().drop(columns="cost"))
+    assert first.evidence().to_dict() == second.evidence().to_dict()
+
+
+def test_thresholds_come_from_rows_that_are_used_for_nothing_else(comparison, table):
+    nominal, calibration = comparison.scores["nominal"], comparison.scores["calibration"]
+    assert len(nominal["dsa"]) + len(calibration["dsa"]) == len(table[2])
+    rule = comparison.rules["dsa"]
+    assert rule.n_nominal == len(calibration["dsa"])
+    caught = (comparison.scores["noise"]["dsa"] > rule.threshold).mean()
+    row = comparison.frame().query("supervisor == 'dsa' and set == 'noise'").iloc[0]
+    assert row["caught"] == pytest.approx(caught)
+    assert row["caught_low"] < caught <= row["caught_high"]
+
+
+def test_too_few_nominal_rows_for_a_threshold_are_said(table, network):
+    X, y, test, _ = table
+    found = supervision.compare(
+        _fitted(network, X, y), X, y, test[:60], {"noise": corrupt(test, "noise", 5)},
+        ["max-softmax"],
+    )  # fmt: skip
+    assert found.rules == {}
+    assert "59" in found.rule_reason
+    assert any("No thresholds" in a.check for a in found.assumptions)
+
+
+def test_evidence_figure_and_file(comparison, tmp_path):
+    evidence = comparison.evidence()
+    assert evidence.status == "done"
+    assert {"auroc_noise", "auroc_swap", "caught_noise", "false_alarm"} <= set(evidence.estimates)
+    assert comparison.recommended in evidence.headline
+    assert "<svg" in evidence.figures["heat_map"].source
+    loaded = Comparison.load(comparison.save(tmp_path / "comparison.npz"))
+    assert loaded.frame().equals(comparison.frame())
+    assert loaded.evidence().to_dict() == evidence.to_dict()
+    assert comparison.matrix().shape == (27, 2)
+
+
+def test_the_pair_is_at_least_as_good_as_the_best_alone(comparison):
+    wide = comparison.matrix()
+    alone = wide.min(axis=1).max()
+    assert wide.loc[list(comparison.pair)].max().min() >= alone
+    assert wide.loc[comparison.recommended].min() == alone
+
+
+def test_p_values_say_who_is_worse_than_the_best(comparison):
+    for _, column in comparison.frame().dropna(subset="auroc").groupby("set"):
+        best = column.loc[column["auroc"].idxmax()]
+        assert best["p_value"] == 1.0
+        assert column["p_value"].between(0, 1).all()
+
+
+def test_labels_give_aurc_and_groups_their_own_numbers(table, network):
+    X, y, test, truth = table
+    noisy = corrupt(test, "noise", 4)
+    groups = np.where(np.arange(len(test)) % 2, "odd", "even")
+    found = supervision.compare(
+        _fitted(network, X, y), X, y, test, {"noise": noisy}, ["pcs", "mdsa"],
+        labels={"nominal": truth, "noise": truth}, groups={"noise": groups},
+    )  # fmt: skip
+    frame = found.frame()
+    assert frame["aurc"].between(0, 1).all()
+    by_group = found.group_frame()
+    assert list(by_group["group"]) == ["even", "odd"] * 2
+    assert by_group["n"].sum() == 2 * len(test)
+
+
+def test_training_rows_among_the_nominal_ones_are_noticed(table, network):
+    X, y, test, _ = table
+    mixed = np.concatenate([test, X[:20]])
+    with pytest.warns(AssumptionWarning, match="among the training rows"):
+        supervision.compare(
+            _fitted(network, X, y), X, y, mixed, {"noise": corrupt(test, "noise", 5)}, ["pcs"]
+        )
+
+
+def test_ambiguous_rows_off_the_training_distribution_are_noticed(table, network):
+    X, y, test, _ = table
+    with pytest.warns(AssumptionWarning, match="Ambiguous inputs lie within"):
+        supervision.compare(
+            _fitted(network, X, y), X, y, test, {"ambiguous": test * 5}, ["mdsa", "pcs"]
+        )
+
+
+def test_bad_arguments(table, network):
+    X, y, test, _ = table
+    model = _fitted(network, X, y)
+    with pytest.raises(ParameterError, match="at least one kind"):
+        supervision.compare(model, X, y, test, {})
+    with pytest.raises(ParameterError, match="taken"):
+        supervision.compare(model, X, y, test, {"nominal": test})
+    with pytest.raises(DataError, match="shape"):
+        supervision.compare(model, X, y, test, {"other": test[:, :3]}, ["pcs"])
+    with pytest.raises(DataError, match="finite"):
+        supervision.compare(model, X, y, test, {"other": np.full_like(test, np.nan)}, ["pcs"])
+    with pytest.raises(ParameterError, match="each of them once"):
+        supervision.compare(model, X, y, test, {"other": test}, ["pcs", "pcs"])
+    with pytest.raises(ParameterError, match="must be one of"):
+        supervision.compare(model, X, y, test, {"other": test}, ["nothing"])
+
+
+def test_what_breaks_is_failed_with_its_reason(table, network):
+    X, y, test, _ = table
+    one_class = supervision.compare(
+        lambda rows: np.tile([0.9, 0.1], (len(rows), 1)), X, y, test, {"noise": test * 2},
+        ["dsa", "pcs"], layer="inputs",
+    ).frame()  # fmt: skip
+    status = dict(zip(one_class["supervisor"], one_class["status"], strict=True))
+    assert status == {"dsa": "failed", "pcs": "done"}
+    assert "two predicted classes" in one_class.loc[0, "reason"]
