@@ -47,15 +47,15 @@ def test_betting_part_alone_covers_at_its_own_level():
     """At the whole alpha, so that a broken martingale cannot hide behind Clopper-Pearson."""
     rng = np.random.default_rng(0)
     worlds, n, misses = 300, 150, 0
-    for seed in range(worlds):
+    for _ in range(worlds):
         X = rng.random((n, 2))
         field = rng.random((10 * n, 2))
         y = (X[:, 0] > 0.5) ^ (rng.random(n) < 0.3 * (X[:, 1] < 0.3))
         guess = lambda inputs: 0.3 * (inputs.X[:, 1] < 0.3)  # noqa: E731
         p = lambda R: 1.0 * np.column_stack([R[:, 0] <= 0.5, R[:, 0] > 0.5])  # noqa: E731
         found = rectified_bound(
-            Inputs(X, p(X)), y.astype(int), Inputs(field, p(field)), alpha=0.2, risk=guess, seed=seed
-        )  # fmt: skip
+            Inputs(X, p(X)), y.astype(int), Inputs(field, p(field)), alpha=0.2, risk=guess
+        )
         misses += found.betting < 0.09
     assert misses <= binom.ppf(0.999, worlds, 0.2)
 

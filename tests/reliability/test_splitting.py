@@ -26,20 +26,20 @@ def boxes(count, d):
 @pytest.mark.parametrize(("d", "p"), [(2, 1e-2), (2, 1e-5), (8, 1e-3)])
 def test_known_probabilities_are_found_with_the_claimed_precision(d, p):
     margin = margin_of(beyond_plane(d, p).predict_proba)
-    found = reliability.Splitting(1000)(margin, *boxes(30, d), 0)
+    found = reliability.Splitting(1000)(margin, *boxes(20, d), 0)
     error = found.log_p - math.log(p)
-    assert abs(error.mean()) < 0.09
-    assert error.std(ddof=1) <= 0.19  # 0.15 plus the sampling error of thirty runs
-    assert ((found.low <= math.log(p)) & (math.log(p) <= found.high)).sum() >= 25
+    assert abs(error.mean()) < 0.11
+    assert error.std(ddof=1) <= 0.21  # 0.15 plus the sampling error of twenty runs
+    assert ((found.low <= math.log(p)) & (math.log(p) <= found.high)).sum() >= 16
     assert (found.moved > 0.8).all()
 
 
 def test_last_particle_and_its_poisson_interval():
     margin = margin_of(beyond_plane(2, 1e-2).predict_proba)
     settings = reliability.Splitting(60, 12, last_particle=True)
-    found = settings(margin, *boxes(40, 2), 1)
+    found = settings(margin, *boxes(20, 2), 1)
     truth = math.log(1e-2)
-    assert ((found.low <= truth) & (truth <= found.high)).sum() >= 34
+    assert ((found.low <= truth) & (truth <= found.high)).sum() >= 16
     # About -n ln p particles are dropped, one at a time.
     assert found.levels.mean() == pytest.approx(-60 * truth, rel=0.15)
 

@@ -121,6 +121,17 @@ def test_more_than_three_dimensions_are_not_binned():
         BinnedKde(np.zeros((5, 4)), 0.1)
 
 
+def test_far_from_all_points_the_log_density_is_finite():
+    points = np.array([[0.1, 0.5], [0.1001, 0.5], [0.9, 0.5]])
+    for reflect in (None, [(0, 1), (0, 1)]):
+        found = leave_one_out_log_likelihood(points, 0.01, reflect=reflect)
+        near = norm.logpdf(1e-4, 0, 0.01)
+        # The third point is 80 bandwidths away: its kernels underflow, their logarithms do not.
+        far = np.logaddexp(norm.logpdf(0.8, 0, 0.01), norm.logpdf(0.7999, 0, 0.01))
+        expected = (2 * near + far - 3 * np.log(2)) / 3 + norm.logpdf(0, 0, 0.01)
+        assert found == pytest.approx(expected, rel=1e-6)
+
+
 def test_identical_points_are_one_kernel():
     kde = BinnedKde(np.full((9, 1), 0.5), 0.1)
     assert kde.density([np.array([0.5])])[0] == pytest.approx(norm.pdf(0) / 0.1, rel=5e-3)

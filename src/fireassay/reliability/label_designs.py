@@ -95,7 +95,7 @@ class Design:
         return float(self.stratum_share @ rate), std, min(1.0, bound)
 
 
-def importance_design(risk: ArrayLike, budget: int, *, floor: float = 0.2, seed: int = 0) -> Design:
+def importance_design(risk: ArrayLike, budget: int, *, floor: float = 0.6, seed: int = 0) -> Design:
     """Draw rows with probability growing with the square root of their guessed risk.
 
     Parameters

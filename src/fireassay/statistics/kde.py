@@ -47,8 +47,9 @@ def kde_density(
     rows = max(1, int(4e6 // max(1, len(points))))
     for start in range(0, len(at), rows):
         block = at[start : start + rows]
-        logs = _log_kernel(block, points, bandwidth, reflect)
-        out[start : start + rows] = np.exp(logsumexp(logs + log_weights, axis=1))
+        out[start : start + rows] = np.exp(
+            _log_sum(block, points, bandwidth, reflect, log_weights, None)
+        )
     if reflect is not None:
         out[~_inside(at, reflect)] = 0.0
     return out
@@ -71,9 +72,8 @@ def leave_one_out_log_likelihood(
     step = max(1, int(4e6 // n))
     for start in range(0, len(rows), step):
         block = rows[start : start + step]
-        logs = _log_kernel(points[block], points, bandwidth, reflect)
-        logs[np.arange(len(block)), block] = -np.inf
-        total += float(np.sum(logsumexp(logs, axis=1) - np.log(n - 1)))
+        equal = np.full(n, -np.log(n - 1))
+        total += float(_log_sum(points[block], points, bandwidth, reflect, equal, block).sum())
     return total / len(rows)
 
 
@@ -296,20 +296,61 @@ def _along(array: FloatArray, axis: int, matrix: FloatArray) -> FloatArray:
     return np.moveaxis(np.tensordot(matrix, array, axes=(1, axis)), 0, axis)
 
 
+def _log_sum(
+    at: FloatArray,
+    points: FloatArray,
+    bandwidth: float,
+    reflect: Bounds | None,
+    log_weights: FloatArray,
+    own: NDArray[np.int64] | None,
+) -> FloatArray:
+    """Log of the weighted sum of kernels at each row; ``own`` is each row's own point, left out."""
+    kernel = _kernel(at, points, bandwidth, reflect)
+    if own is not None:
+        kernel[np.arange(len(at)), own] = 0.0
+    with np.errstate(divide="ignore"):
+        sums: FloatArray = np.log(kernel @ np.exp(log_weights))
+    # Far from all points the kernels underflow; there the sum is taken on the log scale.
+    far = np.flatnonzero(~np.isfinite(sums))
+    if len(far):
+        logs = _log_kernel(at[far], points, bandwidth, reflect)
+        if own is not None:
+            logs[np.arange(len(far)), own[far]] = -np.inf
+        sums[far] = logsumexp(logs + log_weights, axis=1)
+    sums -= at.shape[1] * np.log(bandwidth * np.sqrt(2 * np.pi))
+    return sums
+
+
+def _kernel(
+    at: FloatArray, points: FloatArray, bandwidth: float, reflect: Bounds | None
+) -> FloatArray:
+    """The kernel of every point (columns) at every row, without its constant."""
+    if reflect is None:
+        result: FloatArray = np.exp(_log_kernel(at, points, bandwidth, None))
+        return result
+    total = np.ones((len(at), len(points)))
+    for axis, (low, high) in enumerate(reflect):
+        x, p = at[:, axis, None] / bandwidth, points[:, axis] / bandwidth
+        one = np.exp(-0.5 * (x - p) ** 2)
+        # Images of points more than eight bandwidths from a border add nothing inside it.
+        for border, gap in ((low, p - low / bandwidth), (high, high / bandwidth - p)):
+            near = np.flatnonzero(gap < 8)
+            one[:, near] += np.exp(-0.5 * (x - 2 * border / bandwidth + p[near]) ** 2)
+        total *= one
+    return total
+
+
 def _log_kernel(
     at: FloatArray, points: FloatArray, bandwidth: float, reflect: Bounds | None
 ) -> FloatArray:
-    """Log of the kernel of every point (columns) at every row of ``at``."""
-    d = points.shape[1]
-    constant = -d * np.log(bandwidth * np.sqrt(2 * np.pi))
+    """Log of the kernel of every point (columns) at every row, without its constant."""
     if reflect is None:
         a, b = at / bandwidth, points / bandwidth
         squared = (a**2).sum(1)[:, None] + (b**2).sum(1) - 2 * a @ b.T
-        result: FloatArray = constant - 0.5 * np.maximum(squared, 0.0)
+        result: FloatArray = -0.5 * np.maximum(squared, 0.0)
         return result
-    total = np.full((len(at), len(points)), constant)
-    for axis in range(d):
-        low, high = reflect[axis]
+    total = np.zeros((len(at), len(points)))
+    for axis, (low, high) in enumerate(reflect):
         x, p = at[:, axis, None] / bandwidth, points[:, axis] / bandwidth
         images = (p, 2 * low / bandwidth - p, 2 * high / bandwidth - p)
         logs = [-0.5 * (x - image) ** 2 for image in images]
