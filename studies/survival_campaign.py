@@ -4,7 +4,7 @@
     python studies/survival_campaign.py STORE --run    # run (or go on) to the end
     python studies/survival_campaign.py STORE --report FOLDER   # tables and figures
 
-Each trial attacks 20 class-balanced test digits, each with a budget of 60 forward-equivalents.
+Each trial attacks ten test digits, one of each class, with a budget of 40 forward-equivalents each.
 """
 
 import json
