@@ -265,7 +265,11 @@ class LabelBook:
             seen = last.after_reveal or (
                 queue.reveal and last.kind == "answer" and queue.has_prediction(last.item)
             )
-            self._grant(connection, queue.name, last.item, annotator, session, after_reveal=seen)
+            # A skipped item may have gone to somebody else since.
+            if _free_slot(connection, queue, annotator, time.time(), item=last.item):
+                self._grant(
+                    connection, queue.name, last.item, annotator, session, after_reveal=seen
+                )
             _changed(connection, queue.name)
             return last
 

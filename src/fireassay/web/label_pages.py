@@ -147,9 +147,9 @@ def answer_keys(texts: Sequence[str]) -> list[str]:
     (['7', '8'], ['1', '2'])
     """
     names = [text.lower() for text in texts]
-    if all(len(name) == 1 and name.isalnum() for name in names) and len(set(names)) == len(names):
-        if not _TAKEN & set(names):
-            return names
+    single = all(len(name) == 1 and name.isalnum() for name in names)
+    if single and len(set(names)) == len(names) and not _TAKEN & set(names):
+        return names
     return [_KEYS[i] if i < len(_KEYS) else "" for i in range(len(texts))]
 
 

@@ -182,7 +182,7 @@ def clean_name(name: str) -> str:
 
 def whole_number(text: str, low: int, high: int) -> int:
     """A number from a form, in a range."""
-    if not text.isdecimal() or len(text) > 9 or not low <= int(text) <= high:
+    if not (text.isascii() and text.isdecimal()) or len(text) > 9 or not low <= int(text) <= high:
         raise DataError(f"Expected a number from {low} to {high}.", got=repr(text[:40]))
     return int(text)
 

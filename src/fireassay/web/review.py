@@ -31,11 +31,13 @@ class Ambiguous(Protocol):
     """What a review needs of an ambiguous set (`fireassay.ambiguity.AmbiguousSet` has it)."""
 
     @property
-    def X(self) -> NDArray[Any]:  # noqa: D102
+    def X(self) -> NDArray[Any]:  # noqa: N802
+        """The samples."""
         ...
 
     @property
-    def pairs(self) -> NDArray[Any]:  # noqa: D102
+    def pairs(self) -> NDArray[Any]:
+        """The two classes of each."""
         ...
 
 
@@ -178,7 +180,7 @@ def read_exported(folder: str | Path) -> ExportedSamples:
     """The samples of a folder that ``AmbiguousSet.export`` wrote."""
     path = Path(folder) / "ambiguous.npz"
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             return ExportedSamples(archive["X"], archive["pairs"])
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(

@@ -1,6 +1,7 @@
 """A queue whose next item is chosen by a discovery search, from the labels so far."""
 
 import dataclasses
+import hashlib
 import sqlite3
 import threading
 from collections.abc import Sequence
@@ -115,7 +116,7 @@ class SearchChooser:
         self._search: Search | None = None
         self._lock = threading.RLock()
         self._known: dict[int, int] = {}
-        self._file_time: int | None = None
+        self._file_sha256: str | None = None
         self.problem = ""
 
     def __call__(self, connection: sqlite3.Connection) -> Slot | None:
@@ -146,14 +147,17 @@ class SearchChooser:
         """Write the search's file with all labels so far, unless somebody else wrote it."""
         with self._lock:
             search = self._in_step(connection)
-            if self._path.stat().st_mtime_ns != self._file_time:
+            if self._on_disk() != self._file_sha256:
                 self.problem = (
                     f"Another program has changed {self._path.name}: it is left alone. The labels"
                     " are safe here; restart the app to go on from both."
                 )
                 return
             search.save(self._path)
-            self._file_time = self._path.stat().st_mtime_ns
+            self._file_sha256 = self._on_disk()
+
+    def _on_disk(self) -> str:
+        return hashlib.sha256(self._path.read_bytes()).hexdigest()
 
     @property
     def _path(self) -> Path:
@@ -177,8 +181,8 @@ class SearchChooser:
     def _rebuilt(self, slots: list[Slot], told: dict[int, int], untold: list[int]) -> "Search":
         from fireassay.discovery import Search
 
-        if self._file_time is None:
-            self._file_time = self._path.stat().st_mtime_ns
+        if self._file_sha256 is None:
+            self._file_sha256 = self._on_disk()
         state = _load_state(self._path)
         classes = state.classes
         labels = {c: "(other)" if k == OTHER else classes[k] for c, k in told.items()}

@@ -45,28 +45,29 @@ def serve(
     uvicorn = require("uvicorn", "web", "The local app")
     from fireassay.web.app import create_app
 
-    listening = _listen(host, port)
-    number = int(listening.getsockname()[1])
-    access = Access(host, number, _token(host), tuple(allowed_hosts))
-    app = create_app(folders, access)
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,  # addresses may carry the token
-        server_header=False,
-        timeout_graceful_shutdown=1,
-        timeout_keep_alive=30,
-        limit_concurrency=500,
-        ws="none",
-        lifespan="on",
-    )
-    server = uvicorn.Server(config)
-    if ready is not None:
-        threading.Thread(
-            target=_announce, args=(server, ready, address(access)), daemon=True
-        ).start()
-    threading.Thread(target=_warm_up, args=(server,), daemon=True).start()
-    server.run(sockets=[listening])
+    token = _token(host)
+    with _listen(host, port) as listening:
+        access = Access(host, int(listening.getsockname()[1]), token, tuple(allowed_hosts))
+        server = uvicorn.Server(
+            uvicorn.Config(
+                create_app(folders, access),
+                log_level="warning",
+                access_log=False,  # addresses may carry the token
+                server_header=False,
+                timeout_graceful_shutdown=1,
+                timeout_keep_alive=30,
+                limit_concurrency=500,
+                ws="none",
+                lifespan="on",
+            )
+        )
+        if ready is not None:
+            announce = threading.Thread(
+                target=_announce, args=(server, ready, address(access)), daemon=True
+            )
+            announce.start()
+        threading.Thread(target=_warm_up, args=(server,), daemon=True).start()
+        server.run(sockets=[listening])
 
 
 def address(access: Access) -> str:
@@ -113,19 +114,19 @@ def _listen(host: str, port: int | None) -> socket.socket:
     )
 
 
-def _announce(server: "object", ready: Callable[[str], None], where: str) -> None:
+def _announce(server: object, ready: Callable[[str], None], where: str) -> None:
     if _wait_until_started(server):
         ready(where)
 
 
-def _warm_up(server: "object") -> None:
+def _warm_up(server: object) -> None:
     """Load what the second page needs while the first one is read."""
     if _wait_until_started(server):
         import fireassay.assessment.run_folder
         import fireassay.discovery.sequential  # noqa: F401
 
 
-def _wait_until_started(server: "object") -> bool:
+def _wait_until_started(server: object) -> bool:
     pause = threading.Event()
     for _ in range(1200):
         if getattr(server, "started", False):

@@ -1,0 +1,127 @@
+import http.client
+import re
+import socket
+import threading
+import time
+import urllib.parse
+
+import numpy as np
+import pytest
+
+from fireassay.web.queue import write_queue
+
+pytest.importorskip("fastapi", reason="the app needs the extra 'web'")
+uvicorn = pytest.importorskip("uvicorn", reason="the app needs the extra 'web'")
+
+
+def digit_queue(folder, n=30, name="digits", **settings):
+    """A queue of small pictures with known predictions and confidences."""
+    rng = np.random.default_rng(0)
+    given = {
+        "classes": ["cat", "dog", "owl"],
+        "predicted": [["cat", "dog", "owl"][i % 3] for i in range(n)],
+        "confidence": rng.uniform(0.7, 0.99, n),
+        "search": "adversarial-distance",
+    }
+    return write_queue(folder, rng.random((n, 8, 8)), name=name, **{**given, **settings})
+
+
+class Client:
+    """A browser without a screen: keeps cookies, sends forms with their tokens."""
+
+    def __init__(self, port):
+        self.port = port
+        self.cookies = {}
+        self.csrf = ""
+
+    def request(self, method, path, body=None, headers=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            sent = {"host": f"127.0.0.1:{self.port}", **(headers or {})}
+            if self.cookies:
+                sent["cookie"] = "; ".join(f"{k}={v}" for k, v in self.cookies.items())
+            sent = {key: value for key, value in sent.items() if value is not None}
+            connection.request(method, path, body, sent)
+            answer = connection.getresponse()
+            answer.text = answer.read().decode("utf-8", "replace")
+            for header in answer.headers.get_all("set-cookie") or ():
+                key, _, value = header.split(";")[0].partition("=")
+                self.cookies[key] = value
+            found = re.search(r'name="csrf" content="([^"]+)"', answer.text)
+            self.csrf = found.group(1) if found else self.csrf
+            return answer
+        finally:
+            connection.close()
+
+    def get(self, path, **headers):
+        return self.request("GET", path, headers=headers)
+
+    def post(self, path, fields=(), headers=None, csrf=True):
+        form = dict(fields)
+        if csrf:
+            form["csrf"] = self.csrf
+        kind = {"content-type": "application/x-www-form-urlencoded", **(headers or {})}
+        return self.request("POST", path, urllib.parse.urlencode(form), kind)
+
+    def sign_in(self, name):
+        self.get("/")
+        assert self.post("/annotator", {"name": name}).status == 303
+        return self
+
+
+class Running:
+    """The real app in a thread, on a free port."""
+
+    def __init__(self, folders, **access):
+        from fireassay.web.app import create_app
+        from fireassay.web.security import Access
+
+        self.socket = socket.socket()
+        self.socket.bind(("127.0.0.1", 0))
+        self.socket.listen(128)
+        self.port = self.socket.getsockname()[1]
+        access = Access(access.pop("host", "127.0.0.1"), self.port, **access)
+        self.app = create_app(folders, access)
+        config = uvicorn.Config(
+            self.app, log_level="error", timeout_graceful_shutdown=1, ws="none", lifespan="on"
+        )
+        self.server = uvicorn.Server(config)
+        run = lambda: self.server.run(sockets=[self.socket])  # noqa: E731
+        self.thread = threading.Thread(target=run, daemon=True)
+        self.thread.start()
+        deadline = time.monotonic() + 20
+        while not self.server.started and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    def client(self):
+        return Client(self.port)
+
+    def queue(self, name):
+        return next(
+            key
+            for key, opened in self.app.state.workspace.queues().items()
+            if opened.queue.name == name
+        )
+
+    def stop(self):
+        self.server.should_exit = True
+        self.thread.join(20)
+        self.socket.close()
+
+
+@pytest.fixture
+def start():
+    started = []
+
+    def starting(folders, **access):
+        started.append(Running(folders, **access))
+        return started[-1]
+
+    yield starting
+    for running in started:
+        running.stop()
+
+
+@pytest.fixture
+def make_queue():
+    return digit_queue

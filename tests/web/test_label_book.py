@@ -1,0 +1,252 @@
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fireassay.core import DataError, StoreError
+from fireassay.web.label_book import LabelBook, LeaseLostError, in_order
+from fireassay.web.outcomes import outcomes
+from fireassay.web.queue import read_queue, write_queue
+
+
+@pytest.fixture
+def opened(tmp_path):
+    books = []
+
+    def opening(n=10, lease_s=600.0, **rules):
+        X = np.arange(2.0 * n).reshape(n, 2)
+        queue = read_queue(write_queue(tmp_path, X, classes="abc", **rules))
+        books.append(LabelBook(tmp_path, lease_s=lease_s))
+        books[-1].register(queue)
+        return books[-1], queue
+
+    yield opening
+    for book in books:
+        book.close()
+
+
+def take(book, queue, who, browser="one"):
+    return book.lease(queue, who, browser, in_order(queue))
+
+
+def test_two_browsers_never_have_the_same_item(opened):
+    book, queue = opened()
+    first = take(book, queue, "ada", "laptop")
+    second = take(book, queue, "ada", "phone")
+    third = take(book, queue, "bob", "laptop")
+    assert {first.item, second.item, third.item} == {0, 1, 2}
+    assert take(book, queue, "ada", "laptop") == first
+
+
+def test_with_two_annotators_per_item_both_get_it_once(opened):
+    book, queue = opened(n=4, annotators_per_item=2)
+    seen = {"ada": [], "bob": [], "eve": []}
+    for _ in range(4):
+        for who in ("ada", "bob"):
+            lease = take(book, queue, who)
+            seen[who].append(lease.item)
+            book.answer(queue, lease.token, 0)
+    assert sorted(seen["ada"]) == sorted(seen["bob"]) == [0, 1, 2, 3]
+    assert take(book, queue, "ada") is None
+    assert take(book, queue, "eve") is None
+    assert book.counts(queue)["complete"] == 4
+
+
+def test_an_answer_counts_once(opened):
+    book, queue = opened()
+    lease = take(book, queue, "ada")
+    kept = book.answer(queue, lease.token, 1, comment="sure")
+    assert book.answer(queue, lease.token, 2) == kept
+    assert [(a.item, a.choice, a.comment) for a in book.answers(queue)] == [(0, 1, "sure")]
+
+
+def test_undo_gives_the_item_back_and_keeps_the_trace(opened, tmp_path):
+    book, queue = opened(predicted=list("abcabcabca"), confidence=[0.9] * 10)
+    book.answer(queue, take(book, queue, "ada").token, 1)
+    waiting = take(book, queue, "ada")
+    undone = book.undo(queue, "ada", "one")
+    assert (undone.item, undone.choice) == (0, 1)
+    assert book.answers(queue) == []
+    again = take(book, queue, "ada")
+    assert again.item == 0
+    assert again.after_reveal
+    assert book.answer(queue, again.token, 0).after_reveal
+    assert take(book, queue, "bob").item == waiting.item
+    with sqlite3.connect(tmp_path / "labels.sqlite") as raw:
+        assert raw.execute("SELECT count(*) FROM answers").fetchone()[0] == 2
+    raw.close()
+    assert book.undo(queue, "nobody", "one") is None
+
+
+def test_skipped_items_go_to_others_and_come_back_on_request(opened):
+    book, queue = opened(n=2)
+    book.answer(queue, take(book, queue, "ada").token, None, skip=True)
+    book.answer(queue, take(book, queue, "ada").token, 2)
+    assert take(book, queue, "ada") is None
+    assert book.counts(queue, "ada") == {
+        "complete": 1, "opened": 2, "answered": 1, "skipped": 1,
+    }  # fmt: skip
+    assert book.offer_skipped_again(queue, "ada") == 1
+    assert take(book, queue, "ada").item == 0
+    book.undo(queue, "ada", "one")
+    assert take(book, queue, "bob").item == 0
+
+
+def test_a_lease_that_ran_out_goes_to_the_next_person(opened):
+    book, queue = opened(n=1, lease_s=0.05)
+    slow = take(book, queue, "slow")
+    time.sleep(0.06)
+    quick = take(book, queue, "quick")
+    assert quick.item == slow.item
+    with pytest.raises(LeaseLostError, match="somebody else"):
+        book.answer(queue, slow.token, 0)
+    book.answer(queue, quick.token, 1)
+    assert [(a.annotator, a.choice) for a in book.answers(queue)] == [("quick", 1)]
+
+
+def test_a_late_answer_counts_if_nobody_took_the_item(opened):
+    book, queue = opened(n=1, lease_s=0.05)
+    lease = take(book, queue, "slow")
+    time.sleep(0.06)
+    book.answer(queue, lease.token, 0)
+    assert book.counts(queue)["complete"] == 1
+
+
+def test_an_unknown_token_saves_nothing(opened):
+    book, queue = opened()
+    with pytest.raises(LeaseLostError):
+        book.answer(queue, "forged", 0)
+    assert book.answers(queue) == []
+
+
+def test_the_budget_ends_the_queue_and_cannot_tell_costs_none(opened):
+    book, queue = opened(n=10, budget=2)
+    book.answer(queue, take(book, queue, "ada").token, -1)
+    book.answer(queue, take(book, queue, "ada").token, 0)
+    book.answer(queue, take(book, queue, "ada").token, 0)
+    assert take(book, queue, "ada") is None
+
+
+def test_conflicts_are_resolved_without_losing_answers(opened):
+    book, queue = opened(n=1, annotators_per_item=2)
+    book.answer(queue, take(book, queue, "ada").token, 0)
+    book.answer(queue, take(book, queue, "bob").token, 1)
+    assert outcomes(book.answers(queue))[0].state == "conflict"
+    book.resolve(queue, 0, "eve", 2)
+    book.resolve(queue, 0, "eve", 1)
+    found = outcomes(book.answers(queue))[0]
+    assert (found.state, found.label, found.resolved, len(found.answers)) == ("settled", 1, True, 3)
+    with pytest.raises(DataError, match="answered item"):
+        book.resolve(queue, 5, "eve", 1)
+
+
+def test_labels_of_other_items_are_never_mixed_in(opened, tmp_path):
+    book, _ = opened()
+    book.close()
+    (tmp_path / "queues" / "labels").rename(tmp_path / "old")
+    other = read_queue(write_queue(tmp_path, np.ones((3, 2)), classes="abc"))
+    with LabelBook(tmp_path) as again, pytest.raises(StoreError, match="other items"):
+        again.register(other)
+
+
+def test_other_files_are_refused(tmp_path):
+    with sqlite3.connect(tmp_path / "labels.sqlite") as raw:
+        raw.execute("CREATE TABLE mine (x)")
+    raw.close()
+    with pytest.raises(StoreError, match="another program"):
+        LabelBook(tmp_path)
+    (tmp_path / "labels.sqlite").write_bytes(b"not a database" * 100)
+    with pytest.raises(StoreError, match="can write"):
+        LabelBook(tmp_path)
+
+
+def test_many_threads_lose_and_double_nothing(opened):
+    book, queue = opened(n=120)
+    wrong = []
+
+    def work(who):
+        while (lease := take(book, queue, who, who)) is not None:
+            try:
+                book.answer(queue, lease.token, lease.item % 3)
+            except LeaseLostError as error:
+                wrong.append(error)
+
+    people = [threading.Thread(target=work, args=(f"p{i}",)) for i in range(8)]
+    for person in people:
+        person.start()
+    for person in people:
+        person.join()
+    answers = book.answers(queue)
+    assert not wrong
+    assert sorted(a.item for a in answers) == list(range(120))
+    assert all(a.choice == a.item % 3 for a in answers)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    people=st.integers(1, 3),
+    steps=st.lists(
+        st.tuples(st.sampled_from("abc"), st.sampled_from(["answer", "skip", "undo"])), max_size=30
+    ),
+)
+def test_whatever_people_do_the_counts_agree(tmp_path_factory, people, steps):
+    folder = tmp_path_factory.mktemp("book")
+    queue = read_queue(
+        write_queue(folder, np.zeros((5, 1)), classes="xyz", annotators_per_item=people)
+    )
+    with LabelBook(folder) as book:
+        book.register(queue)
+        for who, action in steps:
+            if action == "undo":
+                book.undo(queue, who, who)
+            elif (lease := take(book, queue, who, who)) is not None:
+                book.answer(queue, lease.token, 0, skip=action == "skip")
+        answers = [a for a in book.answers(queue) if a.kind == "answer"]
+        per_item = Counter(a.item for a in answers)
+        assert max(Counter((a.item, a.annotator) for a in answers).values(), default=0) <= 1
+        assert all(count <= people for count in per_item.values())
+        assert {s.item: s.answers for s in book.slots(queue) if s.answers} == dict(per_item)
+        full = sum(count == people for count in per_item.values())
+        assert book.counts(queue)["complete"] == full
+
+
+LABEL_FOREVER = """
+    import sys
+    from fireassay.web.label_book import LabelBook, in_order
+    from fireassay.web.queue import read_queue
+    queue = read_queue(sys.argv[1])
+    book = LabelBook(queue.run_folder)
+    book.register(queue)
+    while (lease := book.lease(queue, "ada", "one", in_order(queue))) is not None:
+        book.answer(queue, lease.token, lease.item % 3)
+        print(lease.item, flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs kill -9")
+def test_kill_loses_nothing_that_was_said_to_be_saved(tmp_path):
+    path = write_queue(tmp_path, np.zeros((3000, 2)), classes="abc")
+    program = [sys.executable, "-c", textwrap.dedent(LABEL_FOREVER), str(path)]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
+        said = [int(process.stdout.readline()) for _ in range(40)]
+        os.kill(process.pid, signal.SIGKILL)
+        said += [int(line) for line in process.stdout.read().split()]
+    queue = read_queue(path)
+    with LabelBook(tmp_path) as book:
+        book.register(queue)
+        kept = {a.item: a.choice for a in book.answers(queue)}
+        assert set(said) <= set(kept)
+        assert len(kept) - len(said) <= 1
+        assert all(choice == item % 3 for item, choice in kept.items())
+        following = take(book, queue, "bob")
+    assert following.item not in kept

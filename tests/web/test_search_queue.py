@@ -1,0 +1,139 @@
+import numpy as np
+import pytest
+
+from fireassay import discovery
+from fireassay.core import DataError
+from fireassay.web.queue import read_queue
+from fireassay.web.search_queue import queue_from_search
+from fireassay.web.workspace import Workspace
+
+
+def model(X):
+    p = 1 / (1 + np.exp(-6 * (X[:, 0] + 0.3 * X[:, 1])))
+    return np.column_stack([1 - p, p])
+
+
+@pytest.fixture
+def problem():
+    X = np.random.default_rng(0).normal(size=(120, 3))
+    return X, (X[:, 0] + X[:, 2] > 0).astype(int)
+
+
+def save_search(folder, X, name="random", **settings):
+    return discovery.Search(
+        name, model=model, X=X, budget=12, seed=3, path=folder / "search.npz", **settings
+    )
+
+
+def label_all(folder, queue_name, y, stop_after=10**6, who="ada"):
+    workspace = Workspace([folder])
+    try:
+        opened = next(q for q in workspace.queues().values() if q.queue.name == queue_name)
+        for _ in range(stop_after):
+            lease = opened.lease(who, who)
+            if lease is None:
+                break
+            opened.answer(lease.token, int(y[opened.queue.rows[lease.item]]), "", skip=False)
+        return opened.status()
+    finally:
+        workspace.close()
+
+
+@pytest.mark.parametrize(
+    "name", ["random", "low-confidence", "bansal-weld", "lakkaraju-published", "facility-location"]
+)
+def test_labelling_in_the_browser_is_the_search_itself(tmp_path, problem, name):
+    X, y = problem
+    save_search(tmp_path, X, name)
+    alone = discovery.Search(name, model=model, X=X, budget=12, seed=3).run(lambda row: y[row])
+    queue_from_search(tmp_path, X)
+    label_all(tmp_path, "search", y, stop_after=5)
+    status = label_all(tmp_path, "search", y)
+    assert status.settled == 12
+    assert status.curve.sdr == pytest.approx(alone.sdr, abs=1e-12)
+    assert (status.curve.low, status.curve.high) == pytest.approx(alone.sdr_interval)
+    assert status.curve.valid_as == alone.valid_as
+    # The search's own file has all labels, too.
+    loaded = discovery.Search.load(tmp_path / "search.npz").result
+    np.testing.assert_array_equal(loaded.rows, alone.rows)
+    assert loaded.sdr == pytest.approx(alone.sdr)
+
+
+def test_a_matched_arm_is_kept_apart(tmp_path, problem):
+    X, y = problem
+    save_search(tmp_path, X, "low-confidence", matched_share=0.25)
+    queue_from_search(tmp_path, X)
+    status = label_all(tmp_path, "search", y)
+    assert {slot.arm for slot in status.slots} == {"search", "matched"}
+    loaded = discovery.Search.load(tmp_path / "search.npz").result
+    assert loaded.matched_random is not None
+    assert status.curve.sdr == pytest.approx(loaded.sdr)
+
+
+def test_labels_from_before_are_taken_over(tmp_path, problem):
+    X, y = problem
+    search = save_search(tmp_path, X)
+    for _ in range(4):
+        row = search.ask()
+        search.tell(row, int(y[row]), "eve")
+    search.skip(search.ask())
+    queue_from_search(tmp_path, X)
+    status = label_all(tmp_path, "search", y, stop_after=1)
+    assert status.annotators == {"eve": 4, "before": 1, "ada": 1}
+    assert (status.settled, status.cannot_tell) == (5, 1)
+
+
+def test_undo_is_told_to_the_search(tmp_path, problem):
+    X, y = problem
+    save_search(tmp_path, X, "bansal-weld")
+    queue_from_search(tmp_path, X)
+    workspace = Workspace([tmp_path])
+    try:
+        (opened,) = workspace.queues().values()
+        for _ in range(3):
+            lease = opened.lease("ada", "1")
+            opened.answer(lease.token, 1 - int(y[opened.queue.rows[lease.item]]), "", skip=False)
+        opened.undo("ada", "1")
+        assert len(discovery.Search.load(tmp_path / "search.npz").state.answers) == 2
+        lease = opened.lease("ada", "1")
+        opened.answer(lease.token, -1, "", skip=False)
+        state = discovery.Search.load(tmp_path / "search.npz").state
+        assert state.skipped == (lease.item,)
+    finally:
+        workspace.close()
+
+
+def test_a_search_file_that_others_changed_is_left_alone(tmp_path, problem):
+    X, _ = problem
+    search = save_search(tmp_path, X)
+    queue_from_search(tmp_path, X)
+    workspace = Workspace([tmp_path])
+    try:
+        (opened,) = workspace.queues().values()
+        opened.answer(opened.lease("ada", "1").token, 0, "", skip=False)
+        search.save(tmp_path / "search.npz")
+        before = (tmp_path / "search.npz").read_bytes()
+        opened.answer(opened.lease("ada", "1").token, 0, "", skip=False)
+        assert (tmp_path / "search.npz").read_bytes() == before
+        assert "Another program" in opened.search.problem
+        assert opened.status().settled == 2
+    finally:
+        workspace.close()
+
+
+def test_other_data_is_refused(tmp_path, problem):
+    X, _ = problem
+    save_search(tmp_path, X)
+    with pytest.raises(DataError, match="made with"):
+        queue_from_search(tmp_path, X + 1)
+    with pytest.raises(DataError, match="every class"):
+        queue_from_search(tmp_path, X, class_names=["one"])
+
+
+def test_names_and_rows_of_the_queue(tmp_path, problem):
+    X, _ = problem
+    search = save_search(tmp_path, X)
+    queue = read_queue(queue_from_search(tmp_path, X, class_names=["no", "yes"]))
+    assert queue.choices == ("no", "yes")
+    np.testing.assert_array_equal(queue.rows, search.state.rows)
+    np.testing.assert_allclose(queue.content, X[search.state.rows], rtol=1e-6)
