@@ -54,6 +54,9 @@ class DataSection(Section):
     votes: str | None = Field(
         default=None, description="Votes of labelling functions on field rows (.npy, -1 abstains)."
     )
+    groups: str | None = Field(
+        default=None, description="Patient or device of each voted row (.npy), if rows repeat."
+    )
     label: str | None = Field(default=None, description="The label column of a table.")
 
 

@@ -23,7 +23,10 @@ class Context:
     operational
         Unlabelled rows as they occur in the field, if given.
     votes
-        Weak votes of labelling functions, (rows, functions), if given.
+        Weak votes of labelling functions, (rows, functions), if given; ``vote_names`` are the
+        functions' names.
+    groups
+        For each voted row the patient or device it comes from, if rows belong together.
     results
         Results of the parts that have run before, by name.
     """
@@ -33,6 +36,8 @@ class Context:
     train: DataSet | None = None
     operational: DataSet | None = None
     votes: Any = None
+    vote_names: tuple[str, ...] | None = None
+    groups: Any = None
     seed: int = 0
     executor: Executor = field(default_factory=Executor)
     results: Mapping[str, Result] = field(default_factory=dict)

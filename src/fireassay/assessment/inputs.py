@@ -41,6 +41,7 @@ def load_context(
         train=sets["train"],
         operational=sets["operational"],
         votes=sets["votes"],
+        groups=sets["groups"],
         seed=config.run.seed if seed is None else seed,
         executor=executor or Executor(workers=config.run.workers),
     )
@@ -60,7 +61,9 @@ def load_sets(section: DataSection, folder: Path) -> dict[str, Any]:
     for name in ("train", "operational"):
         path = getattr(section, name)
         sets[name] = None if path is None else _same_encoding(folder / path, section.label, test)
-    sets["votes"] = None if section.votes is None else _read_votes(folder / section.votes)
+    for name in ("votes", "groups"):
+        path = getattr(section, name)
+        sets[name] = None if path is None else _read_array(folder / path)
     return sets
 
 
@@ -74,8 +77,8 @@ def _same_encoding(path: Path, label: str | None, test: DataSet) -> DataSet:
     return loaded
 
 
-def _read_votes(path: Path) -> Any:
+def _read_array(path: Path) -> Any:
     try:
         return np.load(path, allow_pickle=False, mmap_mode="r")
     except (OSError, ValueError) as error:
-        raise DataError(f"Expected votes as .npy at {path}.", got=str(error)) from error
+        raise DataError(f"Expected an array (.npy) at {path}.", got=str(error)) from error

@@ -150,6 +150,8 @@ def _part_key(name: str, context: Context, settings: Any, used_keys: dict[str, s
         context.model.sha256,
         [None if s is None else s.sha256 for s in sets],
         context.votes,
+        context.vote_names,
+        context.groups,
         used_keys,
     )
 

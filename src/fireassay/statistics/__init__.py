@@ -8,6 +8,7 @@ from fireassay.statistics.calibration import (
     reliability_curve,
 )
 from fireassay.statistics.clopper_pearson import clopper_pearson
+from fireassay.statistics.clustered_auc import clustered_auc
 from fireassay.statistics.delong import delong, delong_interval, delong_test
 from fireassay.statistics.hoeffding_bentkus import hoeffding_bentkus_upper
 from fireassay.statistics.mann_whitney import MannWhitney, mann_whitney_auc
@@ -28,6 +29,7 @@ __all__ = [
     "betting_sequence",
     "bootstrap",
     "clopper_pearson",
+    "clustered_auc",
     "delong",
     "delong_interval",
     "delong_test",

@@ -26,6 +26,9 @@ class Settings(BaseModel):
         default=0.5, description="Drop functions whose votes correlate more than this."
     )
     n_sets: int = Field(default=10, ge=2, description="How many cumulative datasets.")
+    default_class: int = Field(
+        default=0, ge=0, description="Class (by position) of rows without a decision."
+    )
     gamma: float = Field(default=0.05, gt=0, lt=1, description="Level of the tests.")
 
 
@@ -52,17 +55,22 @@ def run(context: Context, settings: Settings) -> Answer:
         labeler=settings.labeler,
         prune=settings.prune,
         n_sets=settings.n_sets,
+        default_class=settings.default_class,
+        names=context.vote_names,
         seed=context.seed,
     )
     found: dict[str, Any] = {}
     if rows.y is not None:
         y = check_class_indices(rows.y, context.model.classes)
-        found["trend"] = curation.validate(y, settings.gamma)
+        found["trend"] = curation.validate(y, settings.gamma, groups=context.groups)
         found["calibration"] = curation.calibration(y)
-    else:
-        found["bounds"] = curation.bounds(predicted)
-    validity = found.get("trend", found.get("bounds"))
-    found["robustness"] = curation.robustness(predicted, validity=validity, gamma=settings.gamma)
+    found["bounds"] = curation.bounds(predicted)
+    found["robustness"] = curation.robustness(
+        predicted,
+        validity=found.get("trend", found["bounds"]),
+        gamma=settings.gamma,
+        groups=context.groups,
+    )
     return curation.answer(**found)
 
 
