@@ -130,7 +130,7 @@ def sets_of(name, rng):
     foreign = other("test", folder=DATA)
     pairs = [(3, 8), (4, 9), (1, 7), (0, 6), (2, 5), (5, 8), (2, 7), (3, 5), (7, 9), (0, 2)]
     generator, seconds = cpu(
-        lambda: ambiguity.AmbiguityGenerator(pairs=pairs, tries=1, seed=0).fit(full.X, full.y)
+        lambda: ambiguity.AmbiguityGenerator(pairs=pairs, tries=2, seed=0).fit(full.X, full.y)
     )
     mixed = generator.sample(4000, split="train")
     ambiguous = generator.sample(2000, split="test")
@@ -191,8 +191,8 @@ def table(name):
     figure.savefig(RESULTS.parent / f"supervision_{name}.png", dpi=80)
     return {
         "seconds": {
-            "ambiguity": ambiguity_s, "training": train_s, "members": members_s, "attacks": attack_s,
-            "compare": compare_s,
+            "ambiguity": ambiguity_s, "training": train_s, "members": members_s,
+            "attacks": attack_s, "compare": compare_s,
         },
         "accuracy": accuracy,
         "recommended": comparison.recommended,

@@ -214,3 +214,17 @@ def test_what_breaks_is_failed_with_its_reason(table, network):
     status = dict(zip(one_class["supervisor"], one_class["status"], strict=True))
     assert status == {"dsa": "failed", "pcs": "done"}
     assert "two predicted classes" in one_class.loc[0, "reason"]
+
+
+def test_objects_keep_their_own_layer(table, network):
+    X, y, test, _ = table
+    model = _fitted(network, X, y)
+    own = supervision.make("mdsa", layer="inputs")
+    found = supervision.compare(
+        model, X, y, test, {"noise": corrupt(test, "noise", 4)}, [own, "dsa"]
+    )
+    calibration = np.concatenate(
+        [found.scores["nominal"]["mdsa"], found.scores["calibration"]["mdsa"]]
+    )
+    expected = supervision.mdsa_scores(X, model.predict(X), test, model.predict(test))
+    np.testing.assert_allclose(np.sort(calibration), np.sort(expected))

@@ -30,6 +30,7 @@ from fireassay.supervision.supervisor import Supervisor
 
 _MODEL_PASS = ("probabilities", "logits", "features", "head", "layers")
 NOMINAL, CALIBRATION = "nominal", "calibration"
+Scores = dict[str, dict[str, FloatArray]]
 
 
 @dataclass
@@ -37,8 +38,10 @@ class _Entrant:
     """One supervisor on its way through a comparison."""
 
     supervisor: Supervisor
+    reader: ModelReader
     reason: str = ""
     status: str = "done"
+    read_seconds: float = 0.0
     own_seconds: float = 0.0
 
 
@@ -111,10 +114,17 @@ def compare(
     classes = reader.classes(X)
     targets = None if y_train is None else check_class_indices(y_train, classes, n=len(X))
     queries_before = reader.queries
-    entrants = [_Entrant(s) for s in _supervisors(supervisors, layer, seed)]
-    _mark_missing(entrants, reader, X)
-    _fit(entrants, reader, X, targets)
-    scores, read_seconds, predictions = _score(entrants, reader, rows)
+    entrants = _entrants(supervisors, reader, seed)
+    predictions = {
+        name: reader.read(part, ("probabilities",)).predictions
+        for name, part in rows.items()
+        if name in (labels or {})
+    }
+    scores: Scores = {name: {} for name in rows}
+    for group in _by_reader(entrants):
+        _mark_missing(group, X)
+        _fit(group, X, targets)
+        _score(group, rows, scores)
     rules, rule_reason = _rules(scores, false_alarm, confidence)
     comparison = build_comparison(
         entrants=[(e.supervisor, e.status, e.reason) for e in entrants],
@@ -123,7 +133,7 @@ def compare(
         groups={} if groups is None else {k: np.asarray(v).astype(str) for k, v in groups.items()},
         rules=rules,
         rule_reason=rule_reason,
-        costs=_costs(entrants, read_seconds, len(rows[NOMINAL])),
+        costs=_costs(entrants, len(rows[NOMINAL])),
         overlap=len(find_overlap(X, rows[NOMINAL])),
         confidence=confidence,
         n_resamples=n_resamples,
@@ -173,31 +183,61 @@ def _checked_sets(
     return rows, evaluated
 
 
-def _supervisors(
-    wanted: str | Sequence[str | Supervisor], layer: str | None, seed: int
-) -> list[Supervisor]:
+def _entrants(
+    wanted: str | Sequence[str | Supervisor], reader: ModelReader, seed: int
+) -> list[_Entrant]:
+    """Names become supervisors on the common reader; objects keep a layer or members of their own.
+
+    Supervisors that read the model alike share a reader, and so its passes through the model.
+    """
     if isinstance(wanted, str):
         wanted = names() if wanted == "all" else [wanted]
-    made = [make(s, layer=layer, seed=seed) if isinstance(s, str) else s for s in wanted]
+    made = [make(s, layer=reader.layer, seed=seed) if isinstance(s, str) else s for s in wanted]
     if not made or len({s.name for s in made}) < len(made):
         raise ParameterError(
             "The 'supervisors' must be at least one, each of them once.",
             got=", ".join(s.name for s in made) or "none",
         )
-    return made
+    default = (reader.layer, reader.n_samples, id(reader.members), reader.seed)
+    readers = {default: reader}
+    entrants = []
+    for supervisor, given in zip(made, wanted, strict=True):
+        own = reader
+        if isinstance(given, Supervisor):
+            parameters = supervisor.get_params()
+            members = parameters.get("members") or reader.members
+            count = parameters.get("n_samples", reader.n_samples)
+            key = (supervisor.layer, count, id(members), supervisor.seed)
+            if key not in readers:
+                readers[key] = ModelReader(
+                    reader.model, layer=supervisor.layer, members=members, n_samples=count,
+                    seed=supervisor.seed,
+                )  # fmt: skip
+            own = readers[key]
+        entrants.append(_Entrant(supervisor, own))
+    return entrants
 
 
-def _mark_missing(entrants: list[_Entrant], reader: ModelReader, X: NDArray[Any]) -> None:
+def _by_reader(entrants: list[_Entrant]) -> list[list[_Entrant]]:
+    groups: dict[int, list[_Entrant]] = {}
+    for entrant in entrants:
+        groups.setdefault(id(entrant.reader), []).append(entrant)
+    return list(groups.values())
+
+
+def _mark_missing(group: list[_Entrant], X: NDArray[Any]) -> None:
     """Find out, with two rows, what of the model can be read."""
+    reader = group[0].reader
     reasons: dict[str, str | None] = {}
+    wanted = {need for e in group for need in (*e.supervisor.needs, *e.supervisor.fit_needs)}
     for need in FIELDS:
         reasons[need] = reader.missing(need)
-        if reasons[need] is None and need in _MODEL_PASS:
+        if reasons[need] is None and need in _MODEL_PASS and need in wanted:
             try:
                 reader.read(X[:2], (need,))
             except FireassayError as failure:
                 reasons[need] = str(failure)
-    for entrant in entrants:
+    for entrant in group:
         for need in (*entrant.supervisor.needs, *entrant.supervisor.fit_needs):
             if reasons[need] is not None:
                 entrant.status = "not available"
@@ -205,11 +245,9 @@ def _mark_missing(entrants: list[_Entrant], reader: ModelReader, X: NDArray[Any]
                 break
 
 
-def _fit(
-    entrants: list[_Entrant], reader: ModelReader, X: NDArray[Any], y: IntArray | None
-) -> None:
-    active = [e for e in entrants if e.status == "done"]
-    reading = reader.read(X, {need for e in active for need in e.supervisor.fit_needs})
+def _fit(group: list[_Entrant], X: NDArray[Any], y: IntArray | None) -> None:
+    active = [e for e in group if e.status == "done"]
+    reading = group[0].reader.read(X, {n for e in active for n in e.supervisor.fit_needs})
     for entrant in active:
         try:
             entrant.supervisor.fit_reading(reading, y)
@@ -218,28 +256,22 @@ def _fit(
             entrant.status = "not available" if missing else "failed"
             entrant.reason = str(failure)
         else:
-            entrant.supervisor.reader_ = reader
+            entrant.supervisor.reader_ = entrant.reader
 
 
-def _score(
-    entrants: list[_Entrant], reader: ModelReader, rows: Mapping[str, NDArray[Any]]
-) -> tuple[dict[str, dict[str, FloatArray]], dict[str, float], dict[str, IntArray]]:
-    """Scores by set and supervisor; seconds of reading the nominal rows, by field."""
-    active = [e for e in entrants if e.status == "done"]
-    needs = {need for e in active for need in e.supervisor.needs} | {"probabilities"}
-    scores: dict[str, dict[str, FloatArray]] = {name: {} for name in rows}
-    seconds: dict[str, float] = {}
-    predictions = {}
+def _score(group: list[_Entrant], rows: Mapping[str, NDArray[Any]], scores: Scores) -> None:
+    """Add the group's scores by set and supervisor, and note the seconds on nominal rows."""
+    active = [e for e in group if e.status == "done"]
+    needs = {need for e in active for need in e.supervisor.needs}
     for name, X in rows.items():
         parts: dict[str, Any] = {}
+        seconds: dict[str, float] = {}
         for part in (set(_MODEL_PASS) & needs, {"dropout"} & needs, {"ensemble"} & needs):
             started = time.perf_counter()
-            reading = reader.read(X, part) if part else Reading()
-            if name == NOMINAL:
-                seconds |= dict.fromkeys(part, time.perf_counter() - started)
+            reading = group[0].reader.read(X, part) if part else Reading()
+            seconds |= dict.fromkeys(part, time.perf_counter() - started)
             parts |= {f: getattr(reading, f) for f in (*part, "probabilities") if reading.has(f)}
         reading = Reading(**{**parts, "inputs": X})
-        predictions[name] = reading.predictions
         for entrant in active:
             if entrant.status != "done":
                 continue
@@ -250,7 +282,10 @@ def _score(
                 entrant.status, entrant.reason = "failed", f"on {name}: {failure}"
             if name == NOMINAL:
                 entrant.own_seconds = time.perf_counter() - started
-    return scores, seconds, predictions
+                own = entrant.supervisor.needs
+                passes = [seconds[f] for f in ("dropout", "ensemble") if f in own]
+                inside = [seconds[f] for f in _MODEL_PASS if f in own]
+                entrant.read_seconds = sum(passes) + max(inside, default=0.0)
 
 
 def _rules(
@@ -289,15 +324,10 @@ def _wrong(
     return known
 
 
-def _costs(entrants: list[_Entrant], read_seconds: Mapping[str, float], n: int) -> dict[str, float]:
+def _costs(entrants: list[_Entrant], n: int) -> dict[str, float]:
     """Microseconds per input: the passes through the model that a supervisor needs, and its own."""
-    costs = {}
-    for entrant in entrants:
-        if entrant.status != "done":
-            continue
-        needs = entrant.supervisor.needs
-        passes = [read_seconds.get(f, 0.0) for f in ("dropout", "ensemble") if f in needs]
-        inside = [read_seconds.get(f, 0.0) for f in _MODEL_PASS if f in needs]
-        passes += [max(inside)] if inside else []
-        costs[entrant.supervisor.name] = 1e6 * (sum(passes) + entrant.own_seconds) / n
-    return costs
+    return {
+        e.supervisor.name: 1e6 * (e.read_seconds + e.own_seconds) / n
+        for e in entrants
+        if e.status == "done"
+    }

@@ -27,8 +27,9 @@ ACTIONS = {
     FINE: "answer",
     AMBIGUOUS: "answer with probabilities",
     OFF: "ask a person",
-    BOTH: "refuse",
+    BOTH: "ask a person",
 }
+INVALID, REFUSE = "invalid", "refuse"
 _FEWEST = 20
 
 
@@ -41,7 +42,8 @@ class Diagnosis(Result):
     verdict
         "fine", "ambiguous", "off distribution" or "both".
     action
-        What to do with the answer.
+        What to do with the answer: give it, give it with its probabilities, ask a person, or (off
+        distribution, and "invalid" is the only possible cause) refuse.
     ambiguity, distance
         The two scores.
     causes
@@ -96,7 +98,7 @@ class RootCause:
     distance
         Supervisor of the epistemic axis.
     false_alarm
-        Of each axis on nominal rows; half the miscoverage budget is not shared between them.
+        Of each axis on nominal rows.
     coverage
         Of the sets of causes, for every calibrated kind.
     """
@@ -185,6 +187,9 @@ class RootCause:
             axis=1,
         )
         actions = np.array([ACTIONS[v] for v in verdict.tolist()])
+        if INVALID in self.cause_names_:
+            only = causes[:, self.cause_names_.index(INVALID)] & (causes.sum(axis=1) == 1)
+            actions[off & only] = REFUSE
         return Diagnosis(verdict, actions, scores[:, 0], scores[:, 1], causes, self.cause_names_)
 
     def _normal_scores(self, scores: FloatArray) -> FloatArray:
