@@ -11,6 +11,7 @@ PARTS: dict[str, str] = {
     "accuracy": "fireassay.assessment.parts.accuracy",
     "curation": "fireassay.assessment.parts.curation",
     "ambiguity": "fireassay.assessment.parts.ambiguity",
+    "supervision": "fireassay.assessment.parts.supervision",
     "discovery": "fireassay.assessment.parts.discovery",
     "reliability": "fireassay.assessment.parts.reliability",
     "survival": "fireassay.assessment.parts.survival",
