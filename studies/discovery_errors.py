@@ -6,7 +6,7 @@ Three kinds of confident error, three models of each, every search:
 
 The task is "pullover or coat" (the critical class) against "T-shirt, dress or shirt".
 bias: no dark shirt was in the training data. shift: test images are darkened and blurred.
-overfitting: 600 images, 40 epochs. Each model is calibrated on clean held-out images and judged on
+overfitting: 400 images, 40 epochs. Each model is calibrated on clean held-out images and judged on
 its own third of the test images. Finished models are kept in --output and not run again.
 """
 
@@ -27,8 +27,8 @@ from fireassay.networks.training import train
 CRITICAL, OTHERS = (2, 4), (0, 3, 6)
 DARK_SHIRT_BELOW = 0.38
 ATTACKS = {
-    "hopskipjump": {"max_queries": 250, "subspace": "dct"},
-    "boundary": {"max_queries": 600},
+    "hopskipjump": {"max_queries": 150, "subspace": "dct"},
+    "boundary": {"max_queries": 300},
 }
 
 
@@ -48,12 +48,12 @@ def model_of(kind, seed, X, y, garment):
     order = rng.permutation(len(X))
     held_out, pool = order[:1500], order[1500:]
     dark_shirts = (garment == 6) & (X.mean(axis=(1, 2)) < DARK_SHIRT_BELOW)
-    epochs, rows = 4, pool[:8000]
+    epochs, rows = 3, pool[:5000]
     if kind == "bias":
-        rows = pool[~dark_shirts[pool]][:8000]
+        rows = pool[~dark_shirts[pool]][:5000]
         held_out = held_out[~dark_shirts[held_out]]
     if kind == "overfitting":
-        epochs, rows = 40, pool[:600]
+        epochs, rows = 40, pool[:400]
     module = Cnn(X.shape[1:], 2, width=8, seed=seed)
     train(module, X[rows], y[rows], epochs=epochs, learning_rate=2e-3, seed=seed)
     classifier = as_classifier(
@@ -80,7 +80,7 @@ def one_model(kind, seed, training, testing, arguments):
     for attack, parameters in ATTACKS.items():
         parameters = dict(parameters)
         if attack == "hopskipjump":
-            parameters["pool"] = seen[:2000]
+            parameters["pool"] = seen[:1000]
         logs = discovery.measure_log_mae(model, Xt, attack, seed=seed, **parameters)
         searches = "all" if attack == "hopskipjump" else ["adversarial-distance", "hybrid"]
         result = discovery.compare(
@@ -130,7 +130,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kinds", nargs="+", default=["bias", "shift", "overfitting"])
     parser.add_argument("--models", type=int, default=3)
-    parser.add_argument("--images", type=int, default=700)
+    parser.add_argument("--images", type=int, default=300)
     parser.add_argument("--replications", type=int, default=100)
     parser.add_argument("--output", type=Path, default=Path("studies/results/discovery"))
     arguments = parser.parse_args()

@@ -47,7 +47,9 @@ class ArtAttack:
         rows = target.begin(np.arange(target.n))
         estimator = _estimator(target)
         with _quiet():
-            attack = _attack_class(self.name, estimator)(estimator, **self._arguments())
+            kind = _attack_class(self.name, estimator)
+            silent = {"verbose": False} if "verbose" in kind.attack_params else {}
+            attack = kind(estimator, **{**silent, **self.parameters})
         for row, rng in zip(rows, target.generators(rows), strict=True):
             sample = np.array([row])
             estimator.row = sample
@@ -60,11 +62,6 @@ class ArtAttack:
             point = target.inside(np.where(np.isfinite(found), found, 0.0), sample)
             target.check(point, sample)
         return target.result()
-
-    def _arguments(self) -> dict[str, Any]:
-        arguments = dict(self.parameters)
-        arguments.setdefault("verbose", False)
-        return arguments
 
 
 def art(name: str, **parameters: Any) -> ArtAttack:

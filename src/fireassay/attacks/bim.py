@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fireassay.attacks.result import AttackResult
-from fireassay.attacks.steepest import ascend
+from fireassay.attacks.steepest import ascend, falling_sizes
 from fireassay.attacks.target import Target
 from fireassay.core.validation import check_integer, check_real
 
@@ -35,7 +35,7 @@ def bim(
     steps
         Most steps per sample, at least 1; a sample that falls takes no further step.
     step_size
-        Length of a step; by default ``2.5 * eps / steps``, at most ``eps``.
+        Length of every step; by default they fall from ``eps`` to a tenth of it.
 
     Notes
     -----
@@ -43,13 +43,12 @@ def bim(
     """
     eps = check_real(eps, "eps", low=0.0)
     steps = check_integer(steps, "steps", low=1)
-    size = min(eps, 2.5 * eps / steps) if step_size is None else step_size
-    size = check_real(size, "step_size", low=0.0)
+    sizes = falling_sizes(eps, steps, step_size)
     target = Target(
         "bim", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask,
         needs_gradients=True,
     )  # fmt: skip
     rows = np.arange(target.n) if target.labelled else target.begin(np.arange(target.n))
     points = target.original.copy()
-    ascend(target, points, rows, eps, size, steps, from_samples=target.labelled)
+    ascend(target, points, rows, eps, sizes, from_samples=target.labelled)
     return target.result()

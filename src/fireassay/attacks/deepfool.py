@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.attacks.norms import length
-from fireassay.attacks.result import NOT_FOUND, AttackResult
+from fireassay.attacks.result import AttackResult
 from fireassay.attacks.target import Index, Target
 from fireassay.core.errors import ParameterError
 from fireassay.core.validation import check_integer, check_real
@@ -47,8 +47,8 @@ def deepfool(
     Notes
     -----
     Moosavi-Dezfooli et al. 2016. With the attacked class k and another class j, the linearised
-    boundary lies |f_j − f_k| / ‖∇f_j − ∇f_k‖_q away, 1/p + 1/q = 1. A step costs one forward query
-    and ``n_classes`` gradient queries; a success one further forward query to ask again.
+    boundary lies |f_j − f_k| / ‖∇f_j − ∇f_k‖_q away, 1/p + 1/q = 1. A step costs ``n_classes``
+    gradient queries with their forward query, and one more forward query to check the new point.
     """
     if norm not in ("l2", "linf"):
         raise ParameterError("The 'norm' of deepfool must be 'l2' or 'linf'.", got=repr(norm))
@@ -73,24 +73,19 @@ def _search(target: Target, steps: int, n_classes: int, overshoot: float) -> Non
     columns[rows] = _most_likely(scores, target.goal[rows], columns.shape[1])
     rows = standing
     points = target.original.copy()
-    for step in range(steps + 1):
-        rows = rows[target.room(rows) >= 1]
-        if step == steps:
-            target.check(points[rows], rows)
-        if step == steps or not len(rows):
+    for _ in range(steps):
+        # A step needs a gradient and a check; without room for both it would be wasted.
+        rows = rows[target.room(rows) >= 2]
+        if not len(rows):
             return
         logits, gradients = target.logit_gradients(points[rows], rows, columns[rows])
-        wrong = logits.argmax(axis=1) != target.goal[rows]
-        target.settle(points[rows[~wrong]], rows[~wrong], wrong[~wrong])
-        suspects = rows[wrong][target.room(rows[wrong]) >= 1]
-        target.check(points[suspects], suspects)
-        moved_by = length(points[rows].astype(np.float64) - target.original[rows], target.norm)
-        standing = (target.status[rows] == NOT_FOUND) & (moved_by <= target.eps)
-        rows, logits, gradients = rows[standing], logits[standing], gradients[standing]
         blocked = _blocked(target, points[rows])
         moved = (points[rows].astype(np.float64) - target.original[rows]) / (1 + overshoot)
         moved += _to_nearest_boundary(target.norm, logits, gradients, columns[rows], blocked)
         points[rows] = target.inside(target.original[rows] + (1 + overshoot) * moved, rows)
+        wrong = target.check(points[rows], rows)
+        away = length(points[rows].astype(np.float64) - target.original[rows], target.norm)
+        rows = rows[~wrong & (away <= target.eps)]
 
 
 def _most_likely(scores: NDArray[np.float64], goal: Index, count: int) -> Index:

@@ -52,5 +52,5 @@ def fgm(
     )  # fmt: skip
     rows = np.arange(target.n) if target.labelled else target.begin(np.arange(target.n))
     points = target.original.copy()
-    ascend(target, points, rows, eps, eps, steps=1, from_samples=target.labelled)
+    ascend(target, points, rows, eps, np.array([eps]), from_samples=target.labelled)
     return target.result()

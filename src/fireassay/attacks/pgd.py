@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.attacks.result import NOT_FOUND, AttackResult
-from fireassay.attacks.steepest import ascend
+from fireassay.attacks.steepest import ascend, falling_sizes
 from fireassay.attacks.target import Index, Target
 from fireassay.core.validation import check_integer, check_real
 
@@ -43,8 +43,7 @@ def pgd(
     eps = check_real(eps, "eps", low=0.0)
     steps = check_integer(steps, "steps", low=1)
     restarts = check_integer(restarts, "restarts", low=1)
-    size = min(eps, 2.5 * eps / steps) if step_size is None else step_size
-    size = check_real(size, "step_size", low=0.0)
+    sizes = falling_sizes(eps, steps, step_size)
     target = Target(
         "pgd", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask,
         needs_gradients=True,
@@ -57,7 +56,7 @@ def pgd(
         rows = rows[standing]
         points = target.original.copy()
         points[rows] = _random_points(target, rows, generators, eps)
-        ascend(target, points, rows, eps, size, steps, from_samples=False)
+        ascend(target, points, rows, eps, sizes, from_samples=False)
     return target.result()
 
 

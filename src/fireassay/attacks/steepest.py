@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from fireassay.attacks.norms import steepest_step
 from fireassay.attacks.result import NOT_FOUND
 from fireassay.attacks.target import Index, Target
+from fireassay.core.validation import check_real
 
 
 def ascend(
@@ -15,18 +16,17 @@ def ascend(
     points: NDArray[Any],
     rows: Index,
     radius: float,
-    step_size: float,
-    steps: int,
+    step_sizes: NDArray[np.float64],
     *,
     from_samples: bool = True,
 ) -> None:
-    """Up to ``steps`` steps for each of these samples; one that falls takes no further step.
+    """A step of each size for each of these samples; one that falls takes no further step.
 
     A gradient's forward pass already shows the class of the point it is taken at, so a step costs
     one forward and one gradient query, and a sample that falls one more: `Target.check` asks
     again, through the same call as a user would. ``points`` has one row per sample of ``target``.
     """
-    for step in range(steps):
+    for step, size in enumerate(step_sizes):
         rows = rows[target.room(rows) >= 1]
         if not len(rows):
             return
@@ -39,7 +39,7 @@ def ascend(
             standing = _confirm(target, points, rows, wrong)
         rows, gradient = rows[standing], gradient[standing]
         move = steepest_step(
-            gradient, target.norm, step_size, points[rows].astype(np.float64),
+            gradient, target.norm, float(size), points[rows].astype(np.float64),
             float(target.low), float(target.high),
         )  # fmt: skip
         points[rows] = target.within(points[rows] + move, rows, radius)
@@ -47,6 +47,16 @@ def ascend(
     target.check(points[rows], rows)
     standing = target.status[rows] == NOT_FOUND
     target.keep_last(points[rows[standing]], rows[standing])
+
+
+def falling_sizes(eps: float, steps: int, step_size: float | None) -> NDArray[np.float64]:
+    """Sizes of the steps: all ``step_size`` if given, otherwise from ``eps`` down to a tenth.
+
+    Long steps first reach the far side of the ball, short ones at the end settle.
+    """
+    if step_size is not None:
+        return np.full(steps, check_real(step_size, "step_size", low=0.0))
+    return np.asarray(eps * np.geomspace(1.0, 0.1, steps))
 
 
 def _confirm(

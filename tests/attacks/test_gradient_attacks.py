@@ -1,0 +1,87 @@
+"""Gradient attacks where the truth is known: linear models, and ART as an oracle."""
+
+import numpy as np
+import pytest
+
+from fireassay import attacks
+from fireassay.classifiers import as_classifier
+from fireassay.core.errors import ParameterError
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.extras
+
+
+@pytest.fixture(scope="module")
+def linear():
+    """Three linear logits in 12 dimensions, without bounds, in double precision."""
+    torch.manual_seed(0)
+    module = torch.nn.Linear(12, 3).double()
+    model = as_classifier(module, classes=[0, 1, 2], output="logits")
+    X = np.random.default_rng(0).standard_normal((30, 12))
+    weights, offsets = module.weight.detach().numpy(), module.bias.detach().numpy()
+    scores = X @ weights.T + offsets
+    best = scores.argmax(axis=1)
+    gaps = scores[np.arange(30), best][:, None] - scores
+    slopes = weights[best][:, None, :] - weights[None]
+    return model, X, gaps, slopes
+
+
+@pytest.mark.parametrize(("norm", "dual"), [("l2", 2), ("linf", 1)])
+def test_deepfool_reaches_the_nearest_boundary_of_a_linear_model(linear, norm, dual):
+    model, X, gaps, slopes = linear
+    with np.errstate(invalid="ignore"):
+        truth = np.nanmin(gaps / np.linalg.norm(slopes, dual, axis=2), axis=1)
+    out = attacks.deepfool(model, X, norm=norm)
+    assert (out.status == "found").all()
+    np.testing.assert_allclose(out.distance, 1.02 * truth, rtol=1e-4)
+    assert (out.queries <= 3).all()
+
+
+def test_deepfool_with_two_classes_looks_at_the_likeliest_other_only(linear):
+    model, X, gaps, slopes = linear
+    second = np.argsort(gaps, axis=1)[:, 1]
+    rows = np.arange(len(X))
+    truth = gaps[rows, second] / np.linalg.norm(slopes[rows, second], axis=1)
+    out = attacks.deepfool(model, X, n_classes=2)
+    assert (out.distance <= 1.02 * truth * (1 + 1e-4)).all()
+
+
+@pytest.mark.parametrize(("norm", "dual"), [("l1", np.inf), ("l2", 2), ("linf", 1)])
+def test_one_step_breaks_exactly_the_samples_within_reach(norm, dual):
+    """Two linear logits: a step of size eps crosses if and only if the boundary is nearer."""
+    torch.manual_seed(1)
+    module = torch.nn.Linear(12, 2).double()
+    model = as_classifier(module, classes=[0, 1], output="logits")
+    X = np.random.default_rng(1).standard_normal((60, 12))
+    slope = (module.weight[0] - module.weight[1]).detach().numpy()
+    gap = np.abs(X @ slope + float((module.bias[0] - module.bias[1]).detach()))
+    truth = gap / np.linalg.norm(slope, dual)
+    eps = float(np.median(truth)) * 1.001
+    for attack in (attacks.fgm, attacks.bim, attacks.pgd):
+        out = attack(model, X, norm=norm, eps=eps)
+        np.testing.assert_array_equal(out.success, truth < eps, err_msg=attack.__name__)
+
+
+def test_more_restarts_never_lose_a_sample(network, images):
+    X, y = images[2][:40], images[3][:40]
+    once = attacks.pgd(network, X, y, eps=0.06, steps=5)
+    often = attacks.pgd(network, X, y, eps=0.06, steps=5, restarts=4)
+    assert (often.success >= once.success).all()
+
+
+def test_pgd_breaks_at_least_as_many_as_art(network, images):
+    pytest.importorskip("art")
+    X, y = images[2][:60], images[3][:60]
+    theirs = attacks.art("ProjectedGradientDescentNumpy", eps=0.12, eps_step=0.03, max_iter=10)(
+        network, X, y, norm="linf"
+    )
+    ours = attacks.pgd(network, X, y, norm="linf", eps=0.12, steps=10)
+    assert ours.success.sum() >= theirs.success.sum()
+
+
+@pytest.mark.parametrize("bad", [{"eps": 0}, {"eps": float("nan")}, {"steps": 0}, {"restarts": 0}])
+def test_bad_parameters(network, images, bad):
+    with pytest.raises(ParameterError):
+        attacks.pgd(network, images[2][:2], images[3][:2], **bad)
+    with pytest.raises(ParameterError, match="deepfool"):
+        attacks.deepfool(network, images[2][:2], norm="l1")
