@@ -72,6 +72,7 @@ def test_a_short_token_and_a_taken_port_are_refused(tmp_path, monkeypatch):
     assert isinstance(found.exception, ParameterError)
     assert "16 characters" in str(found.exception)
     assert "short" not in str(found.exception).replace("shorter", "")
+    monkeypatch.delenv("FIREASSAY_TOKEN")
     found = CliRunner().invoke(app, [str(tmp_path), "--port", "1", "--host", "203.0.113.7"])
     assert isinstance(found.exception, ParameterError)
     assert "free port" in str(found.exception)

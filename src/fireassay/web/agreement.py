@@ -8,7 +8,6 @@ import numpy as np
 
 from fireassay.core.errors import NotEnoughEvidenceError
 from fireassay.core.estimate import Estimate
-from fireassay.statistics.kappa import cohen_kappa, fleiss_kappa
 from fireassay.web.label_book import Answer
 
 _MOST_PAIRS = 45
@@ -27,6 +26,9 @@ class Agreement:
 
 def agreement(answers: Iterable[Answer]) -> Agreement:
     """Agreement on the items that two or more people answered; "cannot tell" is an answer."""
+    # Loads scipy; the first page must not wait for that.
+    from fireassay.statistics.kappa import fleiss_kappa
+
     given: dict[int, dict[str, int]] = {}
     for answer in answers:
         if answer.kind == "answer" and answer.choice is not None:
@@ -48,6 +50,8 @@ def agreement(answers: Iterable[Answer]) -> Agreement:
 def _pairs(
     shared: dict[int, dict[str, int]], people: list[str]
 ) -> tuple[tuple[str, str, int, Estimate | None], ...]:
+    from fireassay.statistics.kappa import cohen_kappa
+
     found = []
     for one, two in itertools.islice(itertools.combinations(people, 2), _MOST_PAIRS):
         both = [(v[one], v[two]) for v in shared.values() if one in v and two in v]

@@ -73,6 +73,7 @@ class LabelBook:
         self.lease_s = lease_s
         self._lock = threading.RLock()
         self._connection = label_schema.connect(self.path)
+        self._durable = True  # whether a commit waits for the disk
 
     def close(self) -> None:
         """Close the file."""
@@ -114,7 +115,8 @@ class LabelBook:
         No item is leased to more people than it needs, and never twice to one name. ``more`` opens
         a further slot when all open ones are taken.
         """
-        with self._transaction() as connection:
+        # A lease need not survive a power cut; the next answer takes it to the disk anyway.
+        with self._transaction(durable=False) as connection:
             return self._lease(connection, queue, annotator, session, more)
 
     def _lease(
@@ -415,9 +417,13 @@ class LabelBook:
         }  # fmt: skip
 
     @contextlib.contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
+    def _transaction(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
         with self._lock:
             try:
+                if durable != self._durable:
+                    level = "FULL" if durable else "NORMAL"
+                    self._connection.execute(f"PRAGMA synchronous = {level}")
+                    self._durable = durable
                 self._connection.execute("BEGIN IMMEDIATE")
                 try:
                     yield self._connection

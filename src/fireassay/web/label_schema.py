@@ -63,7 +63,7 @@ CREATE INDEX answers_of_annotator ON answers (queue, annotator, number) WHERE un
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open or make a label book; every commit waits for the disk.
+    """Open or make a label book whose commits wait for the disk.
 
     Raises
     ------

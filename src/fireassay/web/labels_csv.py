@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fireassay.core.errors import DataError
-from fireassay.data.csv_file import safe_cell
 from fireassay.web.label_book import Answer
 from fireassay.web.outcomes import outcomes
 from fireassay.web.queue import CANNOT_TELL, OTHER, Queue
@@ -94,6 +93,8 @@ def from_csv(queue: Queue, text: str, annotator: str) -> list[tuple[int, str, in
 
 def _by_name(names: Sequence[str]) -> dict[str, int]:
     """Positions by name, also by the name as a spreadsheet-safe file writes it."""
+    from fireassay.data.csv_file import safe_cell
+
     found: dict[str, int] = {}
     for position, name in enumerate(names):
         found[name.strip()] = position
@@ -102,6 +103,9 @@ def _by_name(names: Sequence[str]) -> dict[str, int]:
 
 
 def _line(cells: Sequence[Any]) -> str:
+    # Loads the readers of all kinds of files; the first page must not wait for that.
+    from fireassay.data.csv_file import safe_cell
+
     out = io.StringIO()
     csv.writer(out).writerow([safe_cell(cell) for cell in cells])
     return out.getvalue()

@@ -25,6 +25,7 @@ def environment() -> Environment:
         loader=PackageLoader("fireassay.web"),
         autoescape=True,
         undefined=StrictUndefined,
+        auto_reload=False,
         trim_blocks=True,
         lstrip_blocks=True,
     )

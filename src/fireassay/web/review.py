@@ -14,8 +14,6 @@ from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer
-from fireassay.statistics.betting import betting_sequence
-from fireassay.statistics.clopper_pearson import clopper_pearson
 from fireassay.web.label_book import LabelBook, Slot
 from fireassay.web.outcomes import Outcome, outcomes
 from fireassay.web.queue import QUEUES, Queue, read_queue, save_queue
@@ -130,6 +128,10 @@ def precision(
 
 
 def _share(kept: NDArray[np.bool_], *, done: bool) -> Estimate:
+    # Loads scipy; the first page must not wait for that.
+    from fireassay.statistics.betting import betting_sequence
+    from fireassay.statistics.clopper_pearson import clopper_pearson
+
     value = float(kept.mean())
     if done:
         low, high = (float(end) for end in clopper_pearson(int(kept.sum()), len(kept), _CONFIDENCE))

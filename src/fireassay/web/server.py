@@ -123,7 +123,8 @@ def _warm_up(server: object) -> None:
     """Load what the second page needs while the first one is read."""
     if _wait_until_started(server):
         import fireassay.assessment.run_folder
-        import fireassay.discovery.sequential  # noqa: F401
+        import fireassay.discovery.sequential
+        import fireassay.statistics.kappa  # noqa: F401
 
 
 def _wait_until_started(server: object) -> bool:

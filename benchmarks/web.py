@@ -1,0 +1,189 @@
+"""The local app under load: how fast a label is saved, and whether any is lost or double.
+
+    python benchmarks/web.py
+
+Twenty simulated people label 2,000 items over HTTP on this machine, twice: as fast as people look
+("paced", a third of a second on average per item) and as fast as the app answers ("flat out").
+Every label waits for the disk before the answer; the server is killed at the end, then the labels
+are counted. Also: how soon the app answers, and how long a page of a 100,000-item queue takes.
+Writes benchmarks/results/web.json.
+"""
+
+import http.client
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from fireassay.web import LabelBook, read_queue, write_queue
+
+PEOPLE, LABELS, MANY = 20, 2000, 100_000
+THINKING_S = {"paced": 0.33, "flat out": 0.0}
+SERVER = (
+    "import sys; from fireassay.web import serve;"
+    "serve(sys.argv[1:], port=0, ready=lambda address: print(address, flush=True))"
+)
+
+
+class Person:
+    """One keep-alive connection, as a browser has."""
+
+    def __init__(self, port):
+        self.host = f"127.0.0.1:{port}"
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self.cookies, self.csrf = {}, ""
+
+    def request(self, method, path, body=None, headers=()):
+        sent = {"host": self.host, **dict(headers)}
+        if self.cookies:
+            sent["cookie"] = "; ".join(f"{k}={v}" for k, v in self.cookies.items())
+        self.connection.request(method, path, body, sent)
+        answer = self.connection.getresponse()
+        text = answer.read().decode()
+        for header in answer.headers.get_all("set-cookie") or ():
+            name, _, value = header.split(";")[0].partition("=")
+            self.cookies[name] = value
+        found = re.search(r'name="csrf" content="([^"]+)"', text)
+        self.csrf = found.group(1) if found else self.csrf
+        return answer.status, text
+
+    def post(self, path, fields):
+        body = "&".join(f"{k}={v}" for k, v in {**fields, "csrf": self.csrf}.items())
+        kind = "application/x-www-form-urlencoded"
+        return self.request("POST", path, body, {"content-type": kind, "x-fragment": "task"})
+
+
+def label_all(port, key, name, waits, failures, thinking_s=0.0):
+    person, rng = Person(port), random.Random(name)
+    person.request("GET", "/")
+    person.post("/annotator", {"name": name})
+    _, page = person.request("GET", f"/queues/{key}/label")
+    while token := re.search(r'name="token" value="([^"]+)"', page):
+        item = int(re.search(r"/items/(\d+)/image.png", page.split("stage", 1)[1]).group(1))
+        if thinking_s:
+            time.sleep(rng.expovariate(1 / thinking_s))
+        began = time.perf_counter()
+        status, page = person.post(
+            f"/queues/{key}/answer", {"token": token.group(1), "choice": item % 3}
+        )
+        waits.append(time.perf_counter() - began)
+        if status != 200 or "Saved." not in page:
+            failures.append((item, status))
+
+
+def write_queues(folder):
+    rng = np.random.default_rng(0)
+    for name in THINKING_S:
+        write_queue(
+            folder,
+            rng.random((LABELS, 28, 28)),
+            classes=["cat", "dog", "owl"],
+            name=name,
+            predicted=["cat"] * LABELS,
+            confidence=rng.uniform(0.7, 0.99, LABELS),
+        )
+    items = np.zeros((MANY, 28, 28), np.uint8)
+    write_queue(folder, items, classes=["a", "b"], ids=np.arange(MANY).astype(str), name="many")
+
+
+def measure(folder):
+    write_queues(folder)
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVER, str(folder)], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        port = int(re.search(r":(\d+)/", process.stdout.readline()).group(1))
+        visitor = Person(port)
+        _, home = visitor.request("GET", "/")
+        result = {"first_page_s": time.perf_counter() - began}
+        result["first_page_cpu_s"] = cpu_seconds(process.pid)
+        keys = {name: key for key, name in re.findall(r'href="/queues/(\w+)">([\w ]+)<', home)}
+        time.sleep(6)  # the app loads the report's libraries behind its first page
+        for page in (1, 1000, 2084):
+            began = time.perf_counter()
+            visitor.request("GET", f"/queues/{keys['many']}/items?page={page}")
+            result[f"page_{page}_of_{MANY}_items_s"] = time.perf_counter() - began
+        for name, thinking_s in THINKING_S.items():
+            result[name] = crowd(process.pid, port, keys[name], thinking_s)
+        result["server_memory_mib"] = memory_mib(process.pid)
+    finally:
+        process.kill()  # as hard as it gets: what was said to be saved must be there
+        process.wait()
+    for name in THINKING_S:
+        result[name] |= count(folder, name)
+    result["load_average"] = os.getloadavg()[0]
+    return result
+
+
+def crowd(pid, port, key, thinking_s):
+    """Let the people label everything; how long each of them waited."""
+    waits, failures = [], []
+    people = [
+        threading.Thread(target=label_all, args=(port, key, f"p{i}", waits, failures, thinking_s))
+        for i in range(PEOPLE)
+    ]
+    began, cpu = time.perf_counter(), cpu_seconds(pid)
+    for person in people:
+        person.start()
+    for person in people:
+        person.join()
+    levels = {f"p{level}_ms": 1000 * float(np.percentile(waits, level)) for level in (50, 95, 99)}
+    return levels | {
+        "labels_per_s": LABELS / (time.perf_counter() - began),
+        "server_cpu_ms_per_label": 1000 * (cpu_seconds(pid) - cpu) / LABELS,
+        "failed_requests": len(failures),
+    }
+
+
+def count(folder, name):
+    """What is on the disk after the kill."""
+    queue = read_queue(folder / "queues" / name)
+    with LabelBook(folder) as book:
+        book.register(queue)
+        kept = book.answers(queue)
+    per_item = Counter(answer.item for answer in kept)
+    return {
+        "labels": len(kept),
+        "lost": LABELS - len(per_item),
+        "double": sum(n - 1 for n in per_item.values()),
+        "changed": sum(answer.choice != answer.item % 3 for answer in kept),
+    }
+
+
+def cpu_seconds(pid):
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def memory_mib(pid):
+    """Anonymous memory: mapped files of the queues are the page cache's."""
+    return (
+        int(re.search(r"RssAnon:\s+(\d+)", Path(f"/proc/{pid}/status").read_text()).group(1)) / 1024
+    )
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        result = measure(Path(folder))
+    shown = {k: v for k, v in result.items() if not isinstance(v, dict)}
+    for case in THINKING_S:
+        shown |= {f"{case}: {name}": value for name, value in result[case].items()}
+    for name, value in shown.items():
+        print(f"{name:36} {value:.4g}")
+    path = Path(__file__).parent / "results" / "web.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(result, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,342 @@
+"""The app as people meet it: in a real browser, by keyboard, with a server that is killed."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fireassay import discovery
+from fireassay.core import Estimate, Evidence, Picture, Table
+from fireassay.report import Report
+from fireassay.web.label_book import LabelBook
+from fireassay.web.outcomes import outcomes
+from fireassay.web.queue import read_queue, write_queue
+from fireassay.web.review import kept_rows, write_review_queue
+
+CHROMIUM = next(
+    (
+        p
+        for p in (os.environ.get("FIREASSAY_CHROMIUM"), "/usr/bin/chromium")
+        if p and Path(p).exists()
+    ),
+    shutil.which("chromium") or shutil.which("google-chrome"),
+)
+pytestmark = [
+    pytest.mark.extras,
+    pytest.mark.skipif(
+        CHROMIUM is None,
+        reason="no Chromium found: install it (apt install chromium) or set FIREASSAY_CHROMIUM",
+    ),
+]
+api = pytest.importorskip("playwright.sync_api", reason="needs playwright (extra 'dev')")
+expect = api.expect
+
+SERVER = "import sys; from fireassay.web import serve; serve(sys.argv[2:], port=int(sys.argv[1]))"
+HOSTILE = "</script><script>alert(1)</script>{{7*7}}\"'><img src=x onerror=alert(2)>"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+        )
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page_of(browser):
+    """A fresh browser per person; any script error or blocked script fails the test."""
+    contexts, problems = [], []
+
+    def opening(**settings):
+        contexts.append(browser.new_context(**settings))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(20_000)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("dialog", lambda dialog: problems.append(f"dialog {dialog.message}"))
+        page.on("console", lambda m: problems.append(m.text) if "Security Policy" in m.text else 0)
+        return page
+
+    yield opening
+    for context in contexts:
+        context.close()
+    assert not problems
+
+
+class Process:
+    """A server of its own, to be killed."""
+
+    def __init__(self, folder):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.address = f"http://127.0.0.1:{self.port}"
+        self.folder = folder
+        self.start()
+
+    def start(self):
+        program = [sys.executable, "-c", textwrap.dedent(SERVER), str(self.port), str(self.folder)]
+        self.process = subprocess.Popen(program)
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                return
+            except OSError:
+                time.sleep(0.05)
+
+    def kill(self):
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+@pytest.fixture
+def process(tmp_path):
+    started = []
+
+    def starting():
+        started.append(Process(tmp_path))
+        return started[-1]
+
+    yield starting
+    for one in started:
+        one.kill()
+
+
+def sign_in(page, address, key, name):
+    page.goto(f"{address}/queues/{key}/label")
+    page.get_by_label("Your name").fill(name)
+    page.keyboard.press("Enter")
+    page.locator("[data-answer] .stage").wait_for()
+
+
+def token(page):
+    return page.locator("input[name=token]").get_attribute("value")
+
+
+def item(page):
+    return int(page.locator("img.item").get_attribute("src").split("/")[-2])
+
+
+def press(page, key):
+    """Press a key and wait until the page shows the next item."""
+    before = token(page)
+    page.wait_for_timeout(130)
+    page.keyboard.press(key)
+    expect(page.locator(f"input[name=token][value='{before}']")).to_have_count(0)
+    expect(page.locator("[data-message]")).to_have_text("Saved.")
+
+
+def stored(folder, name):
+    queue = read_queue(folder / "queues" / name)
+    with LabelBook(folder) as book:
+        book.register(queue)
+        return queue, book.slots(queue), book.answers(queue)
+
+
+def find_key(page, address, name):
+    page.goto(address)
+    return page.get_by_role("link", name=name, exact=True).get_attribute("href").split("/")[-1]
+
+
+def test_twenty_labels_by_keyboard_two_people_a_kill_and_an_undo(
+    tmp_path, make_queue, process, page_of
+):
+    make_queue(tmp_path, n=60, budget=60)
+    server = process()
+    ada, bob = page_of(), page_of()
+    key = find_key(ada, server.address, "digits")
+    sign_in(ada, server.address, key, "Ada")
+    sign_in(bob, server.address, key, "Bob")
+    assert item(ada) != item(bob)
+    for i in range(8):
+        press(ada, str(1 + i % 3))
+        assert item(ada) != item(bob)
+    for _ in range(4):
+        press(bob, "2")
+    server.kill()
+    ada.wait_for_timeout(130)
+    ada.keyboard.press("3")
+    expect(ada.locator("[data-message]")).to_contain_text("Not saved yet")
+    _, _, before = stored(tmp_path, "digits")
+    assert len(before) == 12
+    server.start()
+    expect(ada.locator("[data-message]")).to_have_text("Saved.", timeout=20_000)
+    for i in range(3):
+        press(ada, str(1 + i % 3))
+    taken_back = item_of_last = ada.locator(".last .soft").inner_text()
+    ada.wait_for_timeout(130)
+    ada.keyboard.press("u")
+    expect(ada.locator("[data-message]")).to_have_text("Taken back.")
+    assert ada.locator(".task-title .soft").inner_text() == item_of_last
+    press(ada, "c")
+    for _ in range(4):
+        press(bob, "1")
+    queue, slots, answers = stored(tmp_path, "digits")
+    assert len(answers) == 20
+    assert len({a.item for a in answers}) == 20
+    assert {a.annotator for a in answers} == {"Ada", "Bob"}
+    found = outcomes(answers)
+    untold = next(i for i in found if str(queue.ids[i]) == taken_back)
+    assert found[untold].state == "cannot tell"
+    # The ratio on the page is discovery's on what is stored.
+    items = [s.item for s in slots if s.item in found and found[s.item].label is not None]
+    wrong = [found[i].label != queue.predicted[i] for i in items]
+    expected = discovery.sdr(queue.confidence[items], wrong)
+    low, high = discovery.sequential_interval(queue.confidence[items], wrong)
+    for page in (ada, bob):
+        shown = page.locator("[data-sdr=value]")
+        expect(shown).to_have_attribute("data-exact", repr(float(expected)), timeout=20_000)
+        expect(page.locator("[data-fact=answered]")).to_have_text("20")
+        expect(page.locator("[data-fact=budget_left]")).to_have_text("41")
+        expect(page.locator("[data-sdr=low]")).to_have_text(f"{low:.4g}")
+        expect(page.locator("[data-sdr=high]")).to_have_text(
+            "∞" if np.isinf(high) else f"{high:.4g}"
+        )
+
+
+def test_ten_reviewed_samples_give_the_precision_and_filter_the_set(tmp_path, process, page_of):
+    class Samples:
+        X = np.random.default_rng(0).random((10, 8, 8))
+        pairs = np.array([["3", "8"]] * 10)
+
+    write_review_queue(tmp_path, Samples(), budget=10)
+    server = process()
+    page = page_of(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    key = find_key(page, server.address, "review")
+    sign_in(page, server.address, key, "Ada")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Between 3 and 8?")
+    expect(page.get_by_role("button", name="More like 8")).to_be_visible()
+    for verdict in "1112341411":
+        press_review(page, verdict)
+    expect(page.get_by_role("heading", name="Nothing is left for you here")).to_be_visible()
+    expect(page.locator("[data-precision=value]")).to_have_text("60 %")
+    expect(page.locator("[data-precision=low]")).to_have_text("26.2 %")
+    expect(page.locator("[data-precision=high]")).to_have_text("87.8 %")
+    assert len(kept_rows(tmp_path)) == 6
+
+
+def press_review(page, key):
+    before = token(page)
+    page.wait_for_timeout(130)
+    page.keyboard.press(key)
+    expect(page.locator(f"input[name=token][value='{before}']")).to_have_count(0)
+
+
+def test_hostile_names_are_text_and_nothing_runs(tmp_path, start, page_of):
+    write_queue(
+        tmp_path,
+        np.zeros((3, 4, 4)),
+        classes=[HOSTILE, "=cmd()"],
+        ids=[HOSTILE, "../../etc/passwd", "x" * 300],
+        predicted=[HOSTILE] * 3,
+        confidence=[0.9] * 3,
+        instructions=HOSTILE,
+    )
+    Report([Evidence("accuracy", HOSTILE)], HOSTILE).to_json(tmp_path / "result.json")
+    served = start([tmp_path])
+    address, key = f"http://127.0.0.1:{served.port}", served.queue("labels")
+    page = page_of(viewport={"width": 360, "height": 700})
+    sign_in(page, address, key, HOSTILE)
+    expect(page.locator(".answers button").first).to_contain_text(HOSTILE)
+    press(page, "1")
+    expect(page.locator(".last")).to_contain_text(HOSTILE)
+    for path in (f"/queues/{key}", f"/queues/{key}/items", "/"):
+        page.goto(address + path)
+        expect(page.locator("main")).to_contain_text("alert(1)")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def report_folder(folder):
+    square = "<rect width='9' height='9'/>"
+    svg = f"<svg xmlns='http://www.w3.org/2000/svg' width='80' height='40'>{square}</svg>"
+    table = Table(
+        ("name", "errors", "rate"), tuple((f"row {i}", i, 1 / (i + 1)) for i in range(12))
+    )
+    evidence = Evidence(
+        "reliability",
+        "Few errors.",
+        estimates={"pmi": Estimate(0.1, 0.05, 0.2, 0.95, 100, "exact")},
+        tables={"t": table},
+        figures={"f": Picture(svg, "A figure", "a small square")},
+    )
+    from fireassay.assessment.run_folder import PART_KEYS
+    from fireassay.engine import RunStore
+
+    Report([evidence], "A run").to_json(folder / "result.json")
+    with RunStore(folder) as store:
+        store.expect(["k"], "part reliability", "f")
+        store.record("k", {"evidence": evidence, "result": None}, 0.1)
+        store.set_meta(PART_KEYS, {"reliability": "k"})
+
+
+def test_tables_sort_and_filter_charts_speak_figures_zoom(tmp_path, start, page_of):
+    report_folder(tmp_path)
+    served = start([tmp_path])
+    page = page_of()
+    page.goto(f"http://127.0.0.1:{served.port}/")
+    page.get_by_role("link", name="A run").click()
+    page.get_by_role("link", name="Reliability").click()
+    table = page.locator("table", has_text="row 11")
+    table.get_by_role("button", name="rate").click()
+    expect(table.locator("tbody tr").first).to_contain_text("row 11")
+    table.get_by_role("button", name="rate").click()
+    expect(table.locator("tbody tr").first).to_contain_text("row 0")
+    page.get_by_label("Show rows with").fill("row 1")
+    expect(table.locator("tbody tr:visible")).to_have_count(3)
+    chart = page.get_by_role("application").first
+    chart.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".tip").first).to_contain_text("pmi")
+    chart.hover()
+    expect(page.locator(".tip").first).to_contain_text("0.100 [0.050, 0.200]")
+    page.get_by_role("button", name="Enlarge: A figure").press("Enter")
+    image = page.get_by_role("dialog").get_by_role("img")
+    small = image.bounding_box()["width"]
+    page.keyboard.press("+")
+    assert image.bounding_box()["width"] > 1.3 * small
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+UNNAMED = """() => [...document.querySelectorAll("input, select, button, a, img")]
+    .filter((e) => e.type !== "hidden")
+    .filter((e) => !(e.alt !== undefined && e.hasAttribute("alt")) && !e.labels?.length
+        && !e.getAttribute("aria-label") && !e.textContent.trim())
+    .map((e) => e.outerHTML)"""
+
+
+def test_every_control_has_a_name_and_fits_a_phone(tmp_path, make_queue, start, page_of):
+    make_queue(tmp_path, n=5)
+    series = np.sin(np.arange(200) / 9)[None].repeat(3, axis=0)
+    write_queue(tmp_path, series, kind="series", classes="ab", name="curves")
+    names = [f"feature {i}" for i in range(40)]
+    write_queue(tmp_path, np.ones((3, 40)), classes="ab", name="rows", feature_names=names)
+    report_folder(tmp_path)
+    served = start([tmp_path])
+    address = f"http://127.0.0.1:{served.port}"
+    page = page_of(viewport={"width": 360, "height": 700}, color_scheme="dark")
+    keys = [served.queue(name) for name in ("digits", "curves", "rows")]
+    sign_in(page, address, keys[0], "Ada")
+    run = next(iter(served.app.state.workspace.runs()))
+    paths = ["/", f"/runs/{run}", f"/runs/{run}/parts/0"]
+    paths += [f"/queues/{key}{end}" for key in keys for end in ("", "/label", "/items")]
+    for path in paths:
+        page.goto(address + path)
+        assert page.evaluate(UNNAMED) == [], path
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
+        assert page.evaluate("document.documentElement.lang") == "en"
+    page.goto(f"{address}/queues/{keys[0]}/label")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
