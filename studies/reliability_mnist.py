@@ -1,6 +1,6 @@
 """MNIST in a VAE latent, end to end: the published assessment beside bounds that hold.
 
-    FIREASSAY_DATA=/path/to/data python studies/reliability_mnist.py [--quick]
+    FIREASSAY_DATA=/path/to/data python studies/reliability_mnist.py [--quick] [--weights FILE]
 
 Trains a small CNN and an 8-dimensional convolutional VAE, evaluates the heaviest latent cells as
 the paper does, and prints its row of Table 1 next to ours, to Clopper-Pearson on the same labels
@@ -14,11 +14,13 @@ import time
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from fireassay import as_classifier, reliability
 from fireassay.data import load_idx
 from fireassay.networks.cnn import Cnn
 from fireassay.networks.training import train
+from fireassay.networks.vae import ConvVae
 
 PUBLISHED = {"test error": 0.0235, "r": 0.1003, "side": 0.1, "cells": 170_000,
              "ACU": 0.106615, "E": 0.036517, "s per cell": 0.43}  # fmt: skip
@@ -28,19 +30,40 @@ RADIUS = 0.3
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="A tenth of the work.")
-    quick = parser.parse_args().quick
+    parser.add_argument(
+        "--weights", type=Path, help="Train only, or go on with weights that are there."
+    )
+    options = parser.parse_args()
+    quick = options.quick
     folder = Path(os.environ["FIREASSAY_DATA"]) / "mnist"
     started, cpu = time.perf_counter(), time.process_time()
     learn = load_idx(folder / "train-images-idx3-ubyte.gz")
     test = load_idx(folder / "t10k-images-idx3-ubyte.gz")
     rows = 6000 if quick else 30_000
     X, y = learn.X[:rows], learn.y[:rows]
-    network = Cnn(X.shape[1:], 10, seed=0)
-    train(network, X, y, epochs=1 if quick else 2, seed=0)
-    model = as_classifier(network, output="logits", classes=range(10), bounds=(0, 1))
-    say("classifier trained", started)
-    latent = reliability.VaeLatent(8, epochs=4 if quick else 5).fit(X)
-    say("VAE trained", started)
+    network, latent = Cnn(X.shape[1:], 10, seed=0), reliability.VaeLatent(8, epochs=5)
+    kept = options.weights
+    if kept is not None and kept.exists():
+        weights = torch.load(kept, weights_only=True)
+        network.load_state_dict(weights["network"])
+        network.eval()
+        latent.vae_ = ConvVae(X.shape[1:], 8)
+        latent.vae_.load_state_dict(weights["vae"])
+        latent.vae_.eval()
+        started, cpu = started - weights["seconds"], cpu - weights["cpu"]
+    else:
+        train(network, X, y, epochs=1 if quick else 3, seed=0)
+        say("classifier trained", started)
+        latent.fit(X)
+        say("VAE trained", started)
+    if kept is not None and not kept.exists():
+        spent = {"seconds": time.perf_counter() - started, "cpu": time.process_time() - cpu}
+        weights = {"network": network.state_dict(), "vae": latent.vae_.state_dict()}
+        torch.save({**weights, **spent}, kept)
+        return
+    model = as_classifier(
+        network, output="logits", classes=range(10), bounds=(0, 1), batch_size=1000
+    )
     # The first half of the test images is harder than the second: labels must be drawn from all.
     order = np.random.default_rng(0).permutation(len(test.X))
     labelled, field = order[:5000], order[5000:]

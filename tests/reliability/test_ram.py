@@ -59,6 +59,10 @@ def test_published_bounds_contradict_their_test_sets(letter, at_most):
     assert found.contradiction_p == binom.sf(errors - 1, len(y_test), found.pmi_upper)
     assert found.contradiction_p < at_most
     assert "not a bound that holds" in found.headline
+    # At the published bandwidth a tenth and more of the profile lies outside the square.
+    fit = next(a for a in found.assumptions if "kernel density fits" in a.statement)
+    assert fit.status == "contradicted"
+    assert float(fit.check.split("; ")[1].split("%")[0]) >= 10
     # Finer cells alone divide the estimate by more than ten.
     curve = found.refinement["pmi"].to_numpy()
     assert (np.diff(curve) < 0).all()

@@ -168,3 +168,29 @@ def test_bad_surrogates_and_weights_are_refused(options, message):
     field = world(1000, np.random.default_rng(1))[0]
     with pytest.raises((DataError, ParameterError), match=message):
         reliability.assess(MODEL, X, y, operational=field, **options)
+
+
+def test_labelled_rows_among_the_operational_ones_are_left_out():
+    rng = np.random.default_rng(0)
+    X, y = world(200, rng)
+    field = world(2000, rng)[0]
+    alone = reliability.assess(MODEL, X, y, operational=field)
+    mixed = reliability.assess(MODEL, X, y, operational=np.vstack([field, X]))
+    assert mixed.pmi_upper == alone.pmi_upper
+    assert mixed.n_operational == 2000
+    assert any("left out" in note for note in mixed.notes)
+    same = reliability.assess(MODEL, X, y, operational=X)
+    assert same.n_operational == 0
+    # Features that repeat may coincide by chance: nothing is dropped.
+    coarse = np.round(X, 1)
+    found = reliability.assess(MODEL, coarse, y, operational=np.round(field, 1))
+    assert found.n_operational == 2000
+
+
+def test_a_profile_object_stands_for_its_rows():
+    rng = np.random.default_rng(0)
+    X, y = world(200, rng)
+    field = world(2000, rng)[0]
+    profile = reliability.KdeProfile(0.1, (0, 1)).fit(field)
+    by_rows = reliability.assess(MODEL, X, y, operational=field)
+    assert reliability.assess(MODEL, X, y, operational=profile).pmi_upper == by_rows.pmi_upper

@@ -12,7 +12,7 @@ from fireassay.reliability.result import ReliabilityResult, comparison_frame, em
 from fireassay.reliability.separation import Separation, r_separation
 from fireassay.statistics.clopper_pearson import clopper_pearson
 
-_MOST_ROWS_FOR_R = 2000
+_MOST_ROWS_FOR_R = 1000
 _EXACT = "holds if labels are independent draws from the profile"
 
 

@@ -7,11 +7,14 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest, ks_2samp, kstest
 
 from fireassay.core.evidence import Assumption, AssumptionStatus
-from fireassay.reliability.cells import EMPTY, NORMAL, Grid
-from fireassay.reliability.ram import Ram
+from fireassay.core.seeds import generator
+from fireassay.reliability.cells import EMPTY, Grid
+from fireassay.reliability.profile import KdeProfile, Profile
+from fireassay.reliability.ram import CentreDensity, Ram
 from fireassay.reliability.separation import Separation
 from fireassay.reliability.surrogate import Inputs
 from fireassay.statistics.clopper_pearson import clopper_pearson
+from fireassay.statistics.kde import leave_one_out_bandwidth, product_cell_mass
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -167,13 +170,32 @@ def uniform_in_cells(grid: Grid | None, X: FloatArray) -> Assumption:
     )
 
 
+def profile_fits(profile: "CentreDensity | Profile", grid: Grid, seed: int) -> Assumption:
+    """The kernel density should fit the rows, and stay where inputs can be."""
+    statement = "The kernel density fits the operational profile."
+    points = getattr(profile, "points", getattr(profile, "points_", None))
+    if points is None or len(np.unique(points, axis=0)) < 3:
+        return Assumption(statement, "untestable", "The profile is given, or has too few rows.")
+    width = float(getattr(profile, "bandwidth", 0) if hasattr(profile, "points") else 0)
+    width = width or float(getattr(profile, "bandwidth_", 1.0))
+    best = leave_one_out_bandwidth(points, max_rows=200, rng=generator(seed, "profile-fit"))
+    corners = np.stack([grid.low]), np.stack([grid.high])
+    outside = 1 - float(product_cell_mass(points, *corners, width)[0])
+    folded = isinstance(profile, KdeProfile) and profile.limits_ is not None
+    leaks = outside > 0.05 and not folded
+    fits = 0.5 < width / best < 2
+    status: AssumptionStatus = "supported" if fits and not leaks else "contradicted"
+    where = "folded back at" if folded else "beyond"
+    return Assumption(
+        statement,
+        status,
+        f"Bandwidth {width:.3g}, leave-one-out likelihood picks {best:.2g}; {outside:.0%} of the "
+        f"mass is {where} the borders.",
+    )
+
+
 def labels_are_right() -> Assumption:
     """Every bound counts disagreements with the labels."""
     return Assumption(
         "The labels are right.", "untestable", "A wrong label counts as an error of the model."
     )
-
-
-def seen_cells(ram: Ram) -> int:
-    """Cells with exactly one label."""
-    return int((ram.labels.kind == NORMAL).sum())

@@ -11,6 +11,7 @@ from scipy.stats import norm
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
 from fireassay.core.evidence import Assumption
 from fireassay.core.validation import check_real
+from fireassay.reliability import ledger
 from fireassay.reliability.build_result import (
     build_result,
     exact_row,
@@ -84,6 +85,10 @@ def rectified(
     elif kind is None:
         notes.append(
             f"The surrogate explains {max(0.0, found.explained):.0%} of the errors' variance."
+        )
+    if problem.shared_rows:
+        notes.append(
+            f"{problem.shared_rows} operational rows are labelled rows as well and were left out."
         )
     if kind is not None and weight_bound is None:
         notes.append(
@@ -228,7 +233,10 @@ def by_cells(
         upper=ram.pmi_upper,
         std=ram.std,
         comparison=rows,
-        assumptions=full_ledger(problem, ram=ram, side=float(grid.side.max())),
+        assumptions=(
+            *full_ledger(problem, ram=ram, side=float(grid.side.max())),
+            ledger.profile_fits(profile, grid, problem.seed),
+        ),
         notes=notes,
         is_bound=False,
         ram=ram,

@@ -1,5 +1,6 @@
 """What an assessment is about, checked once at the border."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ from fireassay.core.validation import (
     check_real,
 )
 from fireassay.reliability.ledger import Drift, same_distribution
-from fireassay.reliability.profile import Profile
+from fireassay.reliability.profile import KdeProfile, Profile
 from fireassay.reliability.surrogate import Inputs
 
 FloatArray = NDArray[np.float64]
@@ -43,6 +44,7 @@ class Problem:
     seed: int
     data_sha256: str
     queries_before: int
+    shared_rows: int
 
     @property
     def wrong(self) -> FloatArray:
@@ -113,10 +115,17 @@ def check_problem(
     field: Inputs | None = None
     if operational is not None and hasattr(operational, "cell_mass"):
         profile = operational
-        drawn = operational.sample(_DRAWS_PER_LABEL * len(rows), seed)
-        field = _inputs(classifier, drawn.reshape(len(drawn), *shape))
+        drawn = _rows_of(operational, _DRAWS_PER_LABEL * len(rows), seed)
+        field = _inputs(
+            classifier, _same_shape(drawn.reshape(len(drawn), *shape), shape, "profile")
+        )
     elif operational is not None:
         field = _inputs(classifier, _same_shape(operational, shape, "operational"))
+    shared = 0
+    if field is not None:
+        fresh = ~_also_labelled(labelled.X, field.X)
+        shared = int((~fresh).sum())
+        field = field.take(fresh) if fresh.any() else None
     kept = None
     if held_out is not None:
         if not isinstance(held_out, tuple | list) or len(held_out) != 2:
@@ -140,7 +149,27 @@ def check_problem(
         seed,
         digest,
         before,
+        shared,
     )
+
+
+def _rows_of(profile: Any, n: int, seed: int) -> FloatArray:
+    """The rows a kernel density was fitted on are themselves draws; smoothed ones are not."""
+    if isinstance(profile, KdeProfile) and profile.weights_ is None:
+        return profile.points_
+    return np.asarray(profile.sample(n, seed), dtype=np.float64)
+
+
+def _also_labelled(labelled: FloatArray, operational: FloatArray) -> NDArray[np.bool_]:
+    """Operational rows that are labelled rows: they are not fresh draws.
+
+    Rows of features that hardly ever repeat can only be equal by being the same; where labelled
+    rows repeat among themselves, equal rows are nothing special.
+    """
+    known = {row.tobytes() for row in labelled}
+    if len(known) < 0.99 * len(labelled):
+        return np.zeros(len(operational), dtype=bool)
+    return np.array([row.tobytes() in known for row in operational], dtype=bool)
 
 
 def _same_shape(X: ArrayLike, shape: tuple[int, ...], name: str) -> NDArray[Any]:

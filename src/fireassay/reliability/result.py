@@ -1,7 +1,7 @@
 """What an assessment found: the bound, what stands beside it, and what it rests on."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -210,8 +210,3 @@ def comparison_frame(rows: list[tuple[str, float, float, str]]) -> pd.DataFrame:
     columns = ["method", "pmi", "pmi_upper", "claim"]
     frame = pd.DataFrame(rows, columns=columns)
     return frame.astype({"pmi": float, "pmi_upper": float})
-
-
-def plain(value: Any) -> Any:
-    """A numpy scalar as a plain Python value."""
-    return value.item() if hasattr(value, "item") else value
