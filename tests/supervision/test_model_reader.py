@@ -183,3 +183,13 @@ def test_a_recipe_trains_the_members(torch_model, digit_rows):
     assert len(set(seeds)) == 4
     assert scores.min() >= 0
     assert np.ptp(scores) > 0
+
+
+def test_deep_networks_are_probed_at_a_few_small_layers():
+    resnet = pytest.importorskip("fireassay.networks.resnet")
+    model = as_classifier(resnet.ResNet(18, (28, 28), 10), output="logits", classes=range(10))
+    X = np.random.default_rng(0).random((6, 28, 28)).astype(np.float32)
+    reading = ModelReader(model).read(X, ("layers", "features", "head", "logits"))
+    assert 2 <= len(reading.layers) <= 8
+    assert max(layer.shape[1] for layer in reading.layers.values()) <= 512
+    assert reading.features.shape[0] == 6

@@ -4,6 +4,7 @@ from fireassay.supervision.adversarial import AdversarialSet, adversarial_set
 from fireassay.supervision.alarm_threshold import AlarmRule, alarm_rule
 from fireassay.supervision.compare import compare
 from fireassay.supervision.comparison import Comparison
+from fireassay.supervision.corrupted import CorruptedSet, corrupted_set
 from fireassay.supervision.detection_metrics import DetectionMetrics, detection_metrics
 from fireassay.supervision.dsa import dsa_scores
 from fireassay.supervision.lsa import lsa_scores
@@ -21,6 +22,7 @@ __all__ = [
     "AdversarialSet",
     "AlarmRule",
     "Comparison",
+    "CorruptedSet",
     "DetectionMetrics",
     "Diagnosis",
     "NotAvailableError",
@@ -32,6 +34,7 @@ __all__ = [
     "adversarial_set",
     "alarm_rule",
     "compare",
+    "corrupted_set",
     "detection_metrics",
     "dsa_scores",
     "leave_one_kind_out",

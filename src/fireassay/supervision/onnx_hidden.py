@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from fireassay.classifiers.answers import softmax
 from fireassay.core.errors import ModelError, ParameterError
 from fireassay.core.extras import require
+from fireassay.supervision.map_pooling import FEATURES_WIDEST, PROBE_WIDEST, grid, spread
 from fireassay.supervision.reading import FloatArray
 
 _ACTIVATIONS = ("Relu", "LeakyRelu", "Elu", "Selu", "Gelu", "Tanh", "Sigmoid", "Softplus", "Clip")
-_GRID = 4
 
 
 class OnnxHidden:
@@ -27,7 +27,8 @@ class OnnxHidden:
         for node in graph.node:
             if node.op_type == "Constant" and node.attribute[0].name == "value":
                 constants[node.output[0]] = onnx.numpy_helper.to_array(node.attribute[0].t)
-        self.activation_names = [n.output[0] for n in graph.node if n.op_type in _ACTIVATIONS]
+        activations = [n.output[0] for n in graph.node if n.op_type in _ACTIVATIONS]
+        self.activation_names = spread(activations)
         self.head = _last_linear(graph, constants)
         known = {name for node in graph.node for name in node.output}
         if layer is not None and layer not in known:
@@ -56,7 +57,7 @@ class OnnxHidden:
         values = self.inner.activations(X, tuple(dict.fromkeys(names)))
         found: dict[str, Any] = {"probabilities": self.model.predict_proba(X)}
         if uses_head and self.head is not None:
-            features = _flat(values[self.head[0]])
+            features = _flat(values[self.head[0]], FEATURES_WIDEST)
             weights, bias = self.head[1:]
             logits = (features @ weights.T + bias) / self.temperature
             if not np.allclose(softmax(logits), found["probabilities"], atol=1e-4):
@@ -69,9 +70,11 @@ class OnnxHidden:
             if self.layer is None:
                 found["features"] = features
         if "features" in needs and self.layer is not None:
-            found["features"] = _flat(values[self.layer])
+            found["features"] = _flat(values[self.layer], FEATURES_WIDEST)
         if "layers" in needs:
-            found["layers"] = {name: _flat(values[name]) for name in self.activation_names}
+            found["layers"] = {
+                name: _flat(values[name], PROBE_WIDEST) for name in self.activation_names
+            }
         return found
 
     def dropout_samples(self, X: NDArray[Any], n_samples: int, seed: int) -> Iterable[NDArray[Any]]:
@@ -113,18 +116,17 @@ def _last_linear(
     return None
 
 
-def _flat(values: NDArray[Any]) -> FloatArray:
+def _flat(values: NDArray[Any], widest: int) -> FloatArray:
     array = np.asarray(values, dtype=np.float64)
-    if array.ndim == 4 and max(array.shape[2:]) > _GRID:
-        array = _averaged(_averaged(array, 2), 3)
+    if array.ndim == 4:
+        for axis, count in zip((2, 3), grid(array.shape[1:], widest), strict=True):
+            array = _averaged(array, axis, count)
     return array.reshape(len(array), -1)
 
 
-def _averaged(array: FloatArray, axis: int) -> FloatArray:
-    """Mean over ``_GRID`` equal stretches of an axis (they overlap where it does not divide)."""
+def _averaged(array: FloatArray, axis: int, count: int) -> FloatArray:
+    """Means over equal stretches of an axis (they overlap where it does not divide)."""
     length = array.shape[axis]
-    if length <= _GRID:
-        return array
-    edges = [(i * length // _GRID, -(-(i + 1) * length // _GRID)) for i in range(_GRID)]
+    edges = [(i * length // count, -(-(i + 1) * length // count)) for i in range(count)]
     parts = [array.take(range(a, b), axis).mean(axis=axis, keepdims=True) for a, b in edges]
     return np.concatenate(parts, axis=axis)

@@ -13,6 +13,7 @@ from fireassay.classifiers.answers import softmax
 from fireassay.classifiers.torch_threads import one_thread
 from fireassay.core.errors import ModelError, ParameterError
 from fireassay.core.seeds import generator
+from fireassay.supervision.map_pooling import FEATURES_WIDEST, PROBE_WIDEST, grid, spread
 from fireassay.supervision.reading import FloatArray
 
 _ACTIVATIONS = (
@@ -21,8 +22,6 @@ _ACTIVATIONS = (
 )  # fmt: skip
 _DROPOUTS = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d)
 _CHANNEL_DROPOUTS = (nn.Dropout1d, nn.Dropout2d, nn.Dropout3d)
-_GRID = 4  # maps of a layer are averaged to at most this many rows and columns
-_WIDEST = 4096
 _LOGITS = "logits"
 
 
@@ -78,7 +77,7 @@ class TorchHidden:
                 name for name, part in leaves.items()
                 if isinstance(part, weighted) and name != self.head_name
             ]  # fmt: skip
-        return found
+        return spread(found)
 
     def read(self, X: NDArray[Any], needs: frozenset[str]) -> dict[str, Any]:
         """Probabilities and the asked fields, in one pass."""
@@ -134,14 +133,16 @@ class TorchHidden:
             blocks.append({})
 
         def end(_module: Any, _inputs: Any, output: Any) -> None:
-            blocks[-1][_LOGITS] = _pooled(output)
+            blocks[-1][_LOGITS] = _pooled(output, FEATURES_WIDEST)
 
         def head_input(_module: Any, inputs: Any) -> None:
             blocks[-1]["head input"] = inputs[0].detach().cpu().numpy()
 
         def keep(name: str) -> Any:
+            widest = FEATURES_WIDEST if name == self.layer else PROBE_WIDEST
+
             def hook(_module: Any, _inputs: Any, output: Any) -> None:
-                blocks[-1][name] = _pooled(output)
+                blocks[-1][name] = _pooled(output, widest)
 
             return hook
 
@@ -216,16 +217,15 @@ def _mask(part: Any, name: str, shape: tuple[int, ...], sample: int, seed: int) 
     return (drawn >= part.p) / (1.0 - part.p) if part.p < 1 else np.zeros(shape)
 
 
-def _pooled(output: Any) -> NDArray[Any]:
+def _pooled(output: Any, widest: int) -> NDArray[Any]:
     if not isinstance(output, torch.Tensor):
         raise ModelError("A layer must give one tensor.", got=type(output).__name__)
     tensor = output.detach()
-    if tensor.ndim == 4 and max(tensor.shape[2:]) > _GRID:
-        size = (min(_GRID, tensor.shape[2]), min(_GRID, tensor.shape[3]))
-        tensor = nn.functional.adaptive_avg_pool2d(tensor.float(), size)
+    if tensor.ndim == 4:
+        tensor = nn.functional.adaptive_avg_pool2d(tensor.float(), grid(tensor.shape[1:], widest))
     flat = tensor.reshape(len(tensor), -1)
-    if flat.shape[1] > _WIDEST:
-        flat = nn.functional.adaptive_avg_pool1d(flat[:, None].float(), _WIDEST)[:, 0]
+    if flat.shape[1] > FEATURES_WIDEST:
+        flat = nn.functional.adaptive_avg_pool1d(flat[:, None].float(), FEATURES_WIDEST)[:, 0]
     pooled: NDArray[Any] = flat.cpu().float().numpy()
     return pooled
 
