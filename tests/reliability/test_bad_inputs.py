@@ -39,8 +39,8 @@ def test_other_bad_arguments():
         reliability.assess(MODEL, X, Y, mode="best")
     with pytest.raises(DataError, match="operational"):
         reliability.assess(MODEL, X, Y, operational=np.zeros((10, 5)))
+    profile = reliability.KdeProfile(0.1).fit(np.random.default_rng(0).random((9, 3)))
     with pytest.raises(DataError, match="profile must be of rows"):
-        profile = reliability.KdeProfile(0.1).fit(np.random.default_rng(0).random((9, 3)))
         reliability.assess(MODEL, X, Y, operational=profile)
     with pytest.raises(ParameterError, match="held_out"):
         reliability.assess(MODEL, X, Y, held_out=X)

@@ -116,9 +116,12 @@ def check_problem(
     if operational is not None and hasattr(operational, "cell_mass"):
         profile = operational
         drawn = _rows_of(operational, _DRAWS_PER_LABEL * len(rows), seed)
-        field = _inputs(
-            classifier, _same_shape(drawn.reshape(len(drawn), *shape), shape, "profile")
-        )
+        if drawn.shape[1] != math.prod(shape):
+            raise DataError(
+                f"The profile must be of rows like X_test, {math.prod(shape)} features.",
+                got=f"{drawn.shape[1]}",
+            )
+        field = _inputs(classifier, drawn.reshape(len(drawn), *shape))
     elif operational is not None:
         field = _inputs(classifier, _same_shape(operational, shape, "operational"))
     shared = 0
