@@ -1,6 +1,6 @@
 """Decision-based attacks, LOESS and the comparison harness, beside foolbox, ART and statsmodels.
 
-    FIREASSAY_DATA=… python benchmarks/discovery.py [--images 32] [--seeds 0 1 2] [--only attacks]
+    FIREASSAY_DATA=… python benchmarks/discovery.py [--images 16] [--seeds 0 1 2] [--only attacks]
 
 Attacks: on a small CNN for Fashion-MNIST, each seed on fresh correctly classified test images, all
 in one process on one thread. A peer runs at the stated settings; then ours runs with rising query
@@ -223,7 +223,7 @@ def benchmark_compare(workers):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--images", type=int, default=32)
+    parser.add_argument("--images", type=int, default=16)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", nargs="+", default=["attacks", "loess", "compare"])

@@ -18,6 +18,7 @@ _PROBE_RADIUS = 0.05
 _FIRST_PROBES = 20
 # How much of the last normal is carried over; the boundary turns little between two steps.
 _MEMORY = 0.5
+_LEAST_GAIN = 0.01
 _BLOCK_FLOATS = 2e7
 
 
@@ -99,6 +100,7 @@ def _attack(target: Target, space: Subspace, pool: Pool | None, rows: Index) -> 
     points = search(target, rows, points, tolerance)
     normals = np.zeros((len(rows), target.original.shape[1]), dtype=np.float32)
     angles = np.full(len(rows), 0.5)
+    evenly = np.zeros(len(rows), dtype=np.bool_)
     step = 0
     while True:
         step += 1
@@ -107,16 +109,22 @@ def _attack(target: Target, space: Subspace, pool: Pool | None, rows: Index) -> 
         if not going.all():
             kept = np.flatnonzero(going)
             rows, points, normals, angles = rows[kept], points[kept], normals[kept], angles[kept]
+            evenly = evenly[kept]
             generators = [generators[i] for i in kept]
         if not len(rows):
             return
         probes = np.minimum(int(_FIRST_PROBES * np.sqrt(step)), target.room(rows) - 2)
-        fresh = _normals(target, space, rows, points, generators, probes)
+        fresh = _normals(target, space, rows, points, generators, probes, evenly)
         normals = _MEMORY * normals + fresh
+        before = target.distance[rows]
         if target.norm == "l2":
             points, angles = along_semicircle(target, rows, points, normals, angles, tolerance)
         else:
             points = _jump(target, rows, points, normals, step, tolerance)
+        # A sample that gets no nearer looks the other way: all directions alike, or weighted.
+        stuck = target.distance[rows] > (1 - _LEAST_GAIN) * before
+        evenly ^= stuck
+        normals[stuck] = 0.0
 
 
 def _normals(
@@ -126,6 +134,7 @@ def _normals(
     points: NDArray[Any],
     generators: list[np.random.Generator],
     probes: Index,
+    evenly: NDArray[np.bool_],
 ) -> NDArray[np.float32]:
     """Unit normals, pointing to the misclassified side, from decisions at random points."""
     distance = np.sqrt(
@@ -135,7 +144,7 @@ def _normals(
     directions = np.empty((len(owners), points.shape[1]), dtype=np.float32)
     ends = np.cumsum(probes)
     for i, rng in enumerate(generators):
-        drawn = space.draw(rng, int(probes[i]))
+        drawn = space.draw(rng, int(probes[i]), evenly=bool(evenly[i]))
         directions[ends[i] - probes[i] : ends[i]] = space.expand(drawn)
     radius = (_PROBE_RADIUS * distance)[owners, None]
     probed = target.inside(points[owners] + radius * directions, rows[owners])

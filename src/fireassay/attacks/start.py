@@ -130,10 +130,10 @@ def _noise(
     attempt: int,
     ranges: tuple[NDArray[Any], NDArray[Any]],
 ) -> NDArray[Any]:
-    """The ``attempt``-th proposal: uniform noise, coarse patches, the negative, flat fields."""
+    """The ``attempt``-th proposal: coarse noise (images), fine noise, negative, flat fields."""
     low, high = ranges
     kind = attempt % 4
-    if kind == 1 and len(target.shape) >= 2:
+    if kind == 0 and len(target.shape) in (2, 3):
         space = make_subspace(4, target.shape, np.ones(len(low), dtype=np.bool_))
         waves = space.expand(rng.standard_normal((1, space.size), dtype=np.float32))[0]
         return np.where(waves > 0, high, low)

@@ -29,10 +29,15 @@ class Subspace:
     channels_first: bool = False
     weights: NDArray[np.float32] | None = None
 
-    def draw(self, rng: np.random.Generator, count: int) -> NDArray[np.float32]:
-        """Random coefficients of ``count`` unit directions, ``(count, size)``."""
+    def draw(
+        self, rng: np.random.Generator, count: int, *, evenly: bool = False
+    ) -> NDArray[np.float32]:
+        """Random coefficients of ``count`` unit directions, ``(count, size)``.
+
+        ``evenly`` draws all coefficients alike, whatever the weights.
+        """
         drawn = rng.standard_normal((count, self.size), dtype=np.float32)
-        if self.weights is not None:
+        if self.weights is not None and not evenly:
             drawn *= self.weights
         drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
         return drawn
