@@ -74,7 +74,7 @@ def test_damaged_folders_are_refused_in_words(amb, tmp_path, damage):
 def test_class_names_cannot_leave_the_folder(digits, tmp_path):
     names = np.array(["../../up", "</script>"])
     rows = digits.y <= 1
-    short = Preset("short", steps=120, warm_up=30, batch=32, hidden=32)
+    short = Preset("short", steps=120, warm_up=30, batch=32, hidden=32, code_noise=0.0)
     amb = AmbiguityGenerator(tries=1, preset=short).fit(digits.X[rows], names[digits.y[rows]])
     files = amb.sample(6).export(tmp_path / "inside")
     assert all(path.resolve().is_relative_to(tmp_path / "inside") for path in files)

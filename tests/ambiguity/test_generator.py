@@ -8,7 +8,7 @@ from fireassay.ambiguity import AmbiguityGenerator, Preset
 from fireassay.core import DataError, ParameterError
 
 pytestmark = pytest.mark.extras
-SHORT = Preset("short", steps=120, warm_up=30, batch=32, hidden=32)
+SHORT = Preset("short", steps=120, warm_up=30, batch=32, hidden=32, code_noise=0.0)
 
 
 def test_report_names_every_pair_with_its_figures(fitted):

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.extras
 
 @pytest.fixture(scope="module")
 def baseline(digits):
-    return VaeBaseline(epochs=12, most_mutual_information=0.3).fit(digits.X, digits.y)
+    return VaeBaseline(epochs=25, most_mutual_information=0.3).fit(digits.X, digits.y)
 
 
 def test_samples_pass_the_filter(baseline, digits):

@@ -50,13 +50,13 @@ class PairBatches:
         ]
 
     def draw(self) -> tuple[IntArray, Float32, Float32]:
-        """Rows ``[stack, batch]``, their sides, and standard normals ``[stack, batch, 2]``."""
+        """Rows ``[stack, batch]``, their sides, and standard normals ``[stack, batch, 4]``."""
         picked, side, noise = [], [], []
         for i, passes in enumerate(self._passes):
             members = np.concatenate([part.draw() for part in passes])
             picked.append(self._both[i][members])
             side.append(self._side[i][members])
-            noise.append(self._generators[i].standard_normal((len(members), 2), dtype=np.float32))
+            noise.append(self._generators[i].standard_normal((len(members), 4), dtype=np.float32))
         return np.stack(picked), np.stack(side), np.stack(noise)
 
 

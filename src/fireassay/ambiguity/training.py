@@ -46,15 +46,15 @@ def train(
     batches = PairBatches(rows, preset, generators)
     for step in track(range(steps), "training autoencoders"):
         adams.set_rates(step)
-        picked, side, offsets = (torch.from_numpy(part) for part in batches.draw())
+        picked, side, normals = (torch.from_numpy(part) for part in batches.draw())
         x, means = inputs[picked], prior_means(side)
         codes = nets.encoder(x, noise)
-        shaken = codes
-        if preset.code_noise:
-            shaken = codes + preset.code_noise * torch.randn(codes.shape, generator=noise)
+        shaken = codes + preset.code_noise * normals[..., 2:]
         error = functional.mse_loss(nets.decode(shaken, noise), targets[picked], reduction="none")
         _step(adams.reconstruct, error.mean(dim=(1, 2)).sum())
-        loss = _discriminator_loss(nets, codes.detach(), means + offsets, side, preset, noise)
+        loss = _discriminator_loss(
+            nets, codes.detach(), means + normals[..., :2], side, preset, noise
+        )
         _step(adams.discriminate, loss)
         codes = nets.encoder(x, noise)
         if step < preset.warm_up:

@@ -17,6 +17,7 @@ from fireassay.core.validation import check_integer, check_labels, check_real
 
 FloatArray = NDArray[np.float64]
 _BLOCK = 2000
+_BATCH = 32
 _BLOCKS = 100
 
 
@@ -117,13 +118,15 @@ class VaeBaseline:
         if len(classes) < 2:
             raise DataError("The baseline needs at least two classes.", got=f"{len(classes)}")
         self.classes_: tuple[Any, ...] = tuple(classes.tolist())
-        self.vae_ = train_vae(images, self.dims, epochs=self.epochs, seed=self.seed)
+        self.vae_ = train_vae(
+            images, self.dims, epochs=self.epochs, batch_size=_BATCH, seed=self.seed
+        )
         self.codes_ = encode(self.vae_, images)
         self.ensemble_ = []
         for member in range(self.members):
             seed = derived_seed(self.seed, "baseline", member)
             net = Mlp(images.shape[1:], len(classes), (64,), seed=seed)
-            train(net, images, index, self.epochs, seed=seed)
+            train(net, images, index, self.epochs, batch_size=_BATCH, learning_rate=2e-3, seed=seed)
             self.ensemble_.append(net)
         self.dtype_ = images.dtype
         return self
