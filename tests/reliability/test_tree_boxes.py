@@ -97,6 +97,9 @@ def test_certificates_agree_with_exact_shares():
 
 def test_other_models_have_no_boxes():
     assert trees_of(LogisticRegression()) is None
+    X, y = data(2)
+    started = GradientBoostingClassifier(n_estimators=2, init=LogisticRegression()).fit(X, y)
+    assert trees_of(started) is None
     assert isinstance(estimator_for(LogisticRegression(), 100), Sampled)
 
 

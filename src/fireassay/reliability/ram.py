@@ -35,7 +35,8 @@ class Ram:
     acu
         Average cell unastuteness, the mean of λᵢ without the profile.
     cells
-        One row per cell: corner, kind, label, unastuteness, mass.
+        One row per cell: corner, kind, label (position among the model's classes, -1 for none),
+        unastuteness, mass, proven share, and the share of the winning class.
     """
 
     pmi: float

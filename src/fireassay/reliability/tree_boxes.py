@@ -84,7 +84,8 @@ def trees_of(estimator: Any) -> Trees | None:
         parts = [_probability_tree(member.tree_) for member in estimator.estimators_]
         return _stack(parts, np.zeros(int(estimator.n_classes_)))
     if name == "GradientBoostingClassifier":
-        return _gradient_boosting(estimator)
+        # A start that is itself a model need not be constant on boxes.
+        return _gradient_boosting(estimator) if estimator.init in (None, "zero") else None
     if name == "HistGradientBoostingClassifier":
         return _histogram_boosting(estimator)
     return None
