@@ -200,9 +200,9 @@ def test_twenty_labels_by_keyboard_two_people_a_kill_and_an_undo(
         expect(shown).to_have_attribute("data-exact", repr(float(expected)), timeout=20_000)
         expect(page.locator("[data-fact=answered]")).to_have_text("20")
         expect(page.locator("[data-fact=budget_left]")).to_have_text("41")
-        expect(page.locator("[data-sdr=low]")).to_have_text(f"{low:.4g}")
+        expect(page.locator("[data-sdr=low]")).to_have_text(f"{low:.3g}")
         expect(page.locator("[data-sdr=high]")).to_have_text(
-            "∞" if np.isinf(high) else f"{high:.4g}"
+            "∞" if np.isinf(high) else f"{high:.3g}"
         )
 
 

@@ -30,7 +30,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters.update(number=number, estimate=estimate, cell=cell, share=share)
-    found.filters["data"] = as_data
+    found.filters.update(data=as_data, kappa=kappa, three=three)
     found.globals.update(version=__version__)
     return found
 
@@ -65,6 +65,16 @@ def estimate(value: Estimate) -> str:
     if value.is_bound:
         return number(value.value)
     return f"{number(value.value)} [{number(value.low)}, {number(value.high)}]"
+
+
+def kappa(value: Estimate) -> str:
+    """An agreement with its interval."""
+    return f"{value.value:.2f} [{value.low:.2f}, {value.high:.2f}]"
+
+
+def three(value: float) -> str:
+    """Three digits, as the script writes them."""
+    return f"{value:.3g}" if math.isfinite(value) else number(value)
 
 
 def share(value: float) -> str:

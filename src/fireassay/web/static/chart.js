@@ -153,9 +153,12 @@
     state.mark.setAttribute("cy", y);
     state.tip.textContent = p.text;
     state.tip.hidden = false;
-    const scale = state.svg.clientWidth / state.width || 1;
-    state.tip.style.left = `${Math.max(0, Math.min(x * scale + 12, figure.clientWidth - state.tip.offsetWidth - 4))}px`;
-    state.tip.style.top = `${state.svg.offsetTop + Math.max(0, y - state.tip.offsetHeight - 12)}px`;
+    const drawn = state.svg.getBoundingClientRect();
+    const top = drawn.top - figure.getBoundingClientRect().top;
+    const right = (x / state.width) * drawn.width + 12;
+    const above = (y / state.height) * drawn.height - state.tip.offsetHeight - 12;
+    state.tip.style.left = `${Math.max(0, Math.min(right, figure.clientWidth - state.tip.offsetWidth - 4))}px`;
+    state.tip.style.top = `${top + Math.max(0, above)}px`;
     if (speak) state.voice.textContent = p.text;
   }
 

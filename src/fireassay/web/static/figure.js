@@ -42,7 +42,6 @@
     tools.className = "viewer-tools";
     stage.className = "viewer-stage";
     image = document.createElement("img");
-    image.className = "fill";
     image.draggable = false;
     tools.append(caption, button("+", "Larger", () => zoom(1.4)), button("−", "Smaller", () => zoom(1 / 1.4)),
       button("Fit", "Fit to the window", reset), button("Close", "Close", () => dialog.close()));

@@ -2,7 +2,7 @@
 // What changes while one looks: progress of a run, numbers of a queue, labels from a file.
 (() => {
   const csrf = () => document.querySelector("meta[name=csrf]").content;
-  const short = (number) => (number === null ? "∞" : Number(number.toPrecision(4)).toString());
+  const short = (number) => (number === null ? "∞" : Number(number.toPrecision(3)).toString());
   const percent = (number) => `${Number((100 * number).toPrecision(3))} %`;
 
   function setText(root, selector, text) {
