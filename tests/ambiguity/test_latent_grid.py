@@ -70,3 +70,17 @@ def test_analytic_posterior_is_bayes_rule_for_the_prior():
     x = np.linspace(-1, 1, 9)
     first, second = norm.pdf(x, -3, 1), norm.pdf(x, 3, 1)
     assert analytic_probability(x) == pytest.approx(second / (first + second))
+
+
+def test_labels_follow_the_posterior_of_the_prior(fitted):
+    # The discriminator is trained on the prior; between the classes it should be near Bayes' rule.
+    x = np.linspace(-3, 3, 25)
+    codes = np.stack([x, np.zeros_like(x)], axis=1).astype(np.float32)
+    for member in fitted.fitted_.members("any"):
+        with torch.no_grad():
+            second = fitted.fitted_.net(member).second_class_probability(
+                torch.from_numpy(codes)[None]
+            )[0]
+        gap = np.abs(second.numpy() - analytic_probability(x))
+        assert gap.mean() < 0.06
+        assert (np.diff(second.numpy()) > -0.02).all()

@@ -27,6 +27,7 @@ class PairAutoencoders(torch.nn.Module):
         generators: Sequence[np.random.Generator],
     ) -> None:
         super().__init__()
+        self.odds_are_posteriors = preset.mismatch_negatives
         width = preset.units(outputs)
         hidden = (width, width)
         self.encoder = StackedMlp((inputs, *hidden, LATENT), generators, preset.dropout)
@@ -47,15 +48,23 @@ class PairAutoencoders(torch.nn.Module):
         return torch.sigmoid(self.decoder(codes, noise))
 
     def second_class_probability(self, codes: torch.Tensor) -> torch.Tensor:
-        """P(second class) of codes: the discriminator's two outputs, normalised (double)."""
-        first = torch.sigmoid(self.judge(codes, torch.zeros(codes.shape[:-1])).double())
-        second = torch.sigmoid(self.judge(codes, torch.ones(codes.shape[:-1])).double())
-        return second / (first + second)
+        """P(second class) of codes, in double precision.
+
+        Trained with mismatch negatives, the odds the discriminator gives to a side are twice the
+        posterior of that side once codes follow the prior, so the odds are normalised. Without,
+        the paper's rule: its two outputs are normalised.
+        """
+        first = self.judge(codes, torch.zeros(codes.shape[:-1])).double()
+        second = self.judge(codes, torch.ones(codes.shape[:-1])).double()
+        if self.odds_are_posteriors:
+            return torch.sigmoid(second - first)
+        return torch.sigmoid(second) / (torch.sigmoid(first) + torch.sigmoid(second))
 
     def subset(self, members: Sequence[int]) -> "PairAutoencoders":
         """The chosen autoencoders as a stack of their own, ready to use."""
         smaller = PairAutoencoders.__new__(PairAutoencoders)
         torch.nn.Module.__init__(smaller)
+        smaller.odds_are_posteriors = self.odds_are_posteriors
         smaller.encoder = self.encoder.subset(members)
         smaller.decoder = self.decoder.subset(members)
         smaller.discriminator = self.discriminator.subset(members)
