@@ -1,6 +1,6 @@
 """Decision-based attacks, LOESS and the comparison harness, beside foolbox, ART and statsmodels.
 
-    FIREASSAY_DATA=… python benchmarks/discovery.py [--images 16] [--seeds 0 1 2] [--only attacks]
+    FIREASSAY_DATA=… python benchmarks/discovery.py [--images 24] [--seeds 0 1 2] [--only attacks]
 
 Attacks: on a small CNN for Fashion-MNIST, each seed on fresh correctly classified test images, all
 in one process on one thread. A peer runs at the stated settings; then ours runs with rising query
@@ -20,7 +20,7 @@ from fireassay import attacks, data, discovery
 from fireassay.classifiers import as_classifier
 from fireassay.core.extras import is_installed
 
-LADDER = (25, 40, 60, 90, 130, 180, 250, 350, 500, 700, 1000, 1400, 2000, 3000, 4500)
+LADDER = (25, 40, 60, 90, 130, 180, 250, 320, 400, 500, 650, 850, 1200, 2000, 4000)
 RESULTS = Path(__file__).parent / "results" / "discovery.json"
 
 
@@ -76,7 +76,7 @@ def foolbox_runs(module, X, y, seed):
 
     for name, attack in {
         "foolbox HopSkipJump, 12 steps": foolbox.attacks.HopSkipJumpAttack(steps=12),
-        "foolbox Boundary Attack, 1500 steps": foolbox.attacks.BoundaryAttack(steps=1500),
+        "foolbox Boundary Attack, 1000 steps": foolbox.attacks.BoundaryAttack(steps=1000),
     }.items():
         torch.manual_seed(seed)
         np.random.seed(seed)  # noqa: NPY002
@@ -223,7 +223,7 @@ def benchmark_compare(workers):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--images", type=int, default=16)
+    parser.add_argument("--images", type=int, default=24)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", nargs="+", default=["attacks", "loess", "compare"])

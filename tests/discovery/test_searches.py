@@ -207,6 +207,20 @@ def test_the_matched_arm_is_labelled_along_and_tested(corner):
     assert start("score", corner).run(lambda r: corner.y[r]).matched_random is None
 
 
+def test_labels_of_the_whole_pool_show_the_skill(corner):
+    search = start("score", corner, budget=40)
+    search.run(lambda r: corner.y[r])
+    test = search.judged(corner.y).matched_random
+    rows = search.state.rows
+    wrong = corner.model.predict(corner.X)[rows] != corner.y[rows]
+    direct = discovery.matched_random_test(search.state.confidence, wrong, search.result.queried)
+    assert test == direct
+    assert test.p_value < 1e-4
+    with pytest.raises(DataError, match="every row"):
+        search.judged(corner.y[:5])
+    assert start("score", corner).judged(corner.y).matched_random is None
+
+
 def test_labels_are_checked_before_they_count(corner):
     search = start("random", corner)
     row = search.ask()

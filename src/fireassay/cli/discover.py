@@ -130,7 +130,8 @@ def discover(
     )  # fmt: skip
     if rows.y is not None:
         labels = rows.y
-        result = searching.run(lambda row: labels[row])
+        searching.run(lambda row: labels[row])
+        result = searching.judged(labels)
         if output is not None:
             result.save(output / "discovery.npz")
         emit(result.evidence(), as_json=as_json, quiet=quiet)

@@ -3,9 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.core.seeds import derived_seed
+from fireassay.core.seeds import derived_seed, generator
 
 _FEWEST, _MOST = 2, 5
+_STARTS, _MOST_ROUNDS = 3, 100
 
 
 def nested_clusters(
@@ -25,15 +26,53 @@ def nested_clusters(
 
 def elbow_clusters(points: NDArray[np.float64], seed: int) -> NDArray[np.int64]:
     """k-means with the k in 2 … 5 farthest below the chord of the inertia curve."""
-    from sklearn.cluster import KMeans
-
     different = len(np.unique(points, axis=0))
     if different < _FEWEST:
         return np.zeros(len(points), dtype=np.int64)
     counts = range(_FEWEST, min(_MOST, different) + 1)
-    fits = [KMeans(k, n_init=2, random_state=seed % 2**31).fit(points) for k in counts]
+    fits = [_k_means(points, k, generator(seed, "k-means", k)) for k in counts]
     one = np.square(points - points.mean(axis=0)).sum()
-    inertia = np.array([one, *(fit.inertia_ for fit in fits)])
+    inertia = np.array([one, *(inertia for _, inertia in fits)])
     chord = np.linspace(inertia[0], inertia[-1], len(inertia))
-    best = int(np.argmax((chord - inertia)[1:]))
-    return np.asarray(fits[best].labels_, dtype=np.int64)
+    return fits[int(np.argmax((chord - inertia)[1:]))][0]
+
+
+def _k_means(
+    points: NDArray[np.float64], k: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], float]:
+    """Labels and inertia of the best of a few k-means++ starts (small k, few dimensions)."""
+    best_labels, best = np.zeros(len(points), dtype=np.int64), np.inf
+    for _ in range(_STARTS):
+        centres = _spread_out(points, k, rng)
+        labels = np.full(len(points), -1, dtype=np.int64)
+        for _ in range(_MOST_ROUNDS):
+            distances = _squared_distances(points, centres)
+            nearest = distances.argmin(axis=1)
+            if (nearest == labels).all():
+                break
+            labels = nearest
+            for c in np.unique(labels):
+                centres[c] = points[labels == c].mean(axis=0)
+        inertia = float(_squared_distances(points, centres).min(axis=1).sum())
+        if inertia < best:
+            best_labels, best = labels, inertia
+    return np.unique(best_labels, return_inverse=True)[1].astype(np.int64), best
+
+
+def _spread_out(
+    points: NDArray[np.float64], k: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """k-means++: each further centre with a chance in proportion to its squared distance."""
+    centres = [points[rng.integers(len(points))]]
+    for _ in range(k - 1):
+        far = _squared_distances(points, np.asarray(centres)).min(axis=1)
+        total = far.sum()
+        chances = far / total if total > 0 else np.full(len(points), 1 / len(points))
+        centres.append(points[rng.choice(len(points), p=chances)])
+    return np.array(centres, dtype=np.float64)
+
+
+def _squared_distances(
+    points: NDArray[np.float64], centres: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    return np.stack([np.square(points - centre).sum(axis=1) for centre in centres], axis=1)

@@ -52,5 +52,5 @@ class FacilityLocation:
         for start in range(0, len(savings), _BLOCK):
             rows = np.arange(start, min(start + _BLOCK, len(savings)))
             shorter = self._nearest[None, :] - self._space.distances(rows)
-            savings[rows] = np.maximum(shorter, 0.0).mean(axis=1)
+            savings[rows] = np.maximum(shorter, 0.0, out=shorter).mean(axis=1)
         return savings

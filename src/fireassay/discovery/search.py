@@ -18,10 +18,16 @@ from fireassay.core.errors import (
 )
 from fireassay.core.hashing import sha256
 from fireassay.core.seeds import check_seed, generator
-from fireassay.core.validation import check_features, check_integer, check_lengths, check_real
+from fireassay.core.validation import (
+    check_class_indices,
+    check_features,
+    check_integer,
+    check_lengths,
+    check_real,
+)
 from fireassay.discovery.adversarial_distance import adversarial_distance, measure_log_mae
 from fireassay.discovery.candidates import Candidates
-from fireassay.discovery.matched_random import draw_matched
+from fireassay.discovery.matched_random import draw_matched, matched_random_test
 from fireassay.discovery.registry import NEED_SCORES, strategy_class
 from fireassay.discovery.result import SearchResult, conclude
 from fireassay.discovery.space import principal_components
@@ -233,6 +239,23 @@ class Search:
     def result(self) -> SearchResult:
         """What may be concluded now; valid at any time."""
         return conclude(self.state, self._told(), adaptive=self._strategy.adaptive)
+
+    def judged(self, y: ArrayLike) -> SearchResult:
+        """The result with its skill: the labels of all rows of X show what random rows would give.
+
+        ``matched_random`` is then the exact test against draws of the same confidence.
+        """
+        labels = check_class_indices(y, self.state.classes)
+        if len(labels) <= int(self.state.rows[-1]):
+            raise DataError(
+                "y must have one label for every row of X.", got=f"{len(labels)} labels"
+            )
+        result = self.result
+        if not len(result.queried):
+            return result
+        wrong = self.state.predicted != labels[self.state.rows]
+        test = matched_random_test(self.state.confidence, wrong, result.queried)
+        return dataclasses.replace(result, matched_random=test)
 
     def predicted(self, row: int) -> Any:
         """The class that the model gave to a row of X."""

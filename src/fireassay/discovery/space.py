@@ -12,6 +12,8 @@ Matrix = NDArray[np.float64]
 _COMPONENTS = 5
 _BLOCK = 2048
 COVER_WIDTH = 0.001
+# Up to here all distances are kept: 128 MB at 4,000 rows.
+_KEEP_UP_TO = 4000
 
 
 def principal_components(X: ArrayLike, n_components: int = _COMPONENTS) -> Matrix:
@@ -56,7 +58,16 @@ class Space:
 
     def distances(self, rows: ArrayLike) -> Matrix:
         """Scaled distances from some rows to all points, shape (m, n)."""
-        return np.asarray(self._raw(np.atleast_1d(np.asarray(rows))) / self.diameter)
+        wanted = np.atleast_1d(np.asarray(rows))
+        if len(self) <= _KEEP_UP_TO:
+            return np.asarray(self._all[wanted])
+        return np.asarray(self._raw(wanted) / self.diameter)
+
+    @cached_property
+    def _all(self) -> Matrix:
+        distances = self._raw(np.arange(len(self)))
+        distances /= self.diameter
+        return distances
 
     @cached_property
     def diameter(self) -> float:
@@ -80,7 +91,7 @@ class Space:
         products = self.points[rows] @ self.points.T
         squares = self._squares[rows, None] + self._squares[None, :] - 2.0 * products
         squares[np.arange(len(rows)), rows] = 0.0
-        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0, out=squares), out=squares))
 
 
 def spread(features: ArrayLike, queried: ArrayLike) -> float:
