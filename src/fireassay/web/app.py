@@ -6,9 +6,8 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
+from fastapi.exceptions import HTTPException, RequestValidationError
 from fastapi.responses import HTMLResponse, Response
-from starlette.exceptions import HTTPException
 
 from fireassay.core.errors import FireassayError, StoreError
 from fireassay.web import label_pages, queue_pages, run_pages
@@ -40,7 +39,8 @@ def create_app(folders: Sequence[str | Path], access: Access | None = None) -> F
     app.include_router(queue_pages.router)
     app.include_router(label_pages.router)
     app.add_api_route("/static/{name}", _static, methods=["GET"])
-    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(404, _bad_address)
+    app.add_exception_handler(405, _bad_address)
     app.add_exception_handler(RequestValidationError, _bad_address)
     app.add_exception_handler(FireassayError, _own_error)
     app.add_exception_handler(Exception, _crash)
@@ -63,13 +63,6 @@ def _page(request: Request, status: int, title: str, text: str) -> Response:
 
 def _csrf(request: Request) -> str:
     return str(getattr(request.state, "csrf", ""))
-
-
-async def _http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    if error.status_code == 404:
-        return _page(request, 404, "Not here", "There is nothing at this address.")
-    return _page(request, error.status_code, "That did not work", str(error.detail))
 
 
 async def _bad_address(request: Request, error: Exception) -> Response:

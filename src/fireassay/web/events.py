@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
-from starlette.concurrency import run_in_threadpool
 
 POLL_S = 0.5
 _SILENCE_S = 15.0

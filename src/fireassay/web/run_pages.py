@@ -4,8 +4,8 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
+from fastapi.exceptions import HTTPException
 from fastapi.responses import HTMLResponse, Response
-from starlette.exceptions import HTTPException
 
 from fireassay.core.evidence import Evidence
 from fireassay.web.events import stream

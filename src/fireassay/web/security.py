@@ -4,14 +4,17 @@ import hashlib
 import hmac
 import ipaddress
 import secrets
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 FORM_BYTES = 64 * 1024
 UPLOAD_BYTES = 20 * 2**20
@@ -94,13 +97,13 @@ def csrf_token(session: str) -> str:
 class Gate:
     """ASGI middleware. Every request that changes something is checked here, not in its handler."""
 
-    def __init__(self, app: "ASGIApp", access: Access) -> None:
+    def __init__(self, app: Application, access: Access) -> None:
         self.app = app
         self.access = access
         self._session_cookie = f"fireassay_session_{access.port}"
         self._token_cookie = f"fireassay_token_{access.port}"
 
-    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it with the reason."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
@@ -145,7 +148,7 @@ class Gate:
         )
 
     async def _check_change(
-        self, scope: "Scope", headers: dict[str, str], receive: "Receive", *, fresh: bool
+        self, scope: Scope, headers: dict[str, str], receive: Receive, *, fresh: bool
     ) -> tuple[int, str] | None:
         origin = headers.get("origin")
         site = headers.get("sec-fetch-site", "same-origin")
@@ -170,8 +173,8 @@ class Gate:
         return b"set-cookie", text.encode("ascii")
 
 
-def _with_headers(send: "Send", more: list[tuple[bytes, bytes]]) -> "Send":
-    async def sending(message: "Message") -> None:
+def _with_headers(send: Send, more: list[tuple[bytes, bytes]]) -> Send:
+    async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             given = {name.lower() for name, _ in message["headers"]}
             own = [*_HEADERS, *more]
@@ -185,7 +188,7 @@ def _with_headers(send: "Send", more: list[tuple[bytes, bytes]]) -> "Send":
     return sending
 
 
-async def _body(receive: "Receive", limit: int, declared: str) -> bytes | None:
+async def _body(receive: Receive, limit: int, declared: str) -> bytes | None:
     """The whole body, or None if it is too long (not read to its end then)."""
     if declared.isdecimal() and int(declared) > limit:
         return None
@@ -219,13 +222,11 @@ def _cookies(header: str) -> dict[str, str]:
         return {}
 
 
-async def _refuse(send: "Send", status: int, reason: str) -> None:
+async def _refuse(send: Send, status: int, reason: str) -> None:
     await _answer(send, status, reason.encode(), [])
 
 
-async def _answer(
-    send: "Send", status: int, body: bytes, headers: list[tuple[bytes, bytes]]
-) -> None:
+async def _answer(send: Send, status: int, body: bytes, headers: list[tuple[bytes, bytes]]) -> None:
     start: Any = {
         "type": "http.response.start",
         "status": status,
