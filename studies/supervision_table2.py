@@ -90,15 +90,19 @@ def main():
     folder = os.environ["FIREASSAY_DATA"]
     load, other = (mnist, fashion_mnist) if arguments.data == "mnist" else (fashion_mnist, mnist)
     full = load("train", folder=folder)
-    made = ambiguity.AmbiguityGenerator(pairs=PAIRS, tries=2, seed=0).fit(full.X, full.y)
+    made = ambiguity.AmbiguityGenerator(pairs=PAIRS, tries=1, seed=0).fit(full.X, full.y)
     kept = generator(0, "table2", "train").permutation(len(full.X))[: arguments.train_rows]
-    mixed = made.sample(max(100, len(kept) // 3), split="train")
+    # From the same autoencoders, so that ambiguous rows are in distribution.
+    n_learnt = max(100, len(kept) // 3)
+    drawn = made.sample(n_learnt + arguments.rows, split="test")
+    shuffled = generator(0, "table2", "ambiguous").permutation(len(drawn.X))
+    learnt, judged = shuffled[:n_learnt], shuffled[n_learnt:]
     data = {
-        "X": np.concatenate([full.X[kept], mixed.X]).astype(np.float32),
-        "y": np.concatenate([full.y[kept], mixed.labels]),
+        "X": np.concatenate([full.X[kept], drawn.X[learnt]]).astype(np.float32),
+        "y": np.concatenate([full.y[kept], drawn.labels[learnt]]),
         "test": load("test", folder=folder),
         "foreign": other("test", folder=folder),
-        "ambiguous": made.sample(arguments.rows, split="test").X.astype(np.float32),
+        "ambiguous": drawn.X[judged].astype(np.float32),
     }
     frames = []
     for name in arguments.architectures.split(","):
