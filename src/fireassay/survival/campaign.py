@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fireassay.core.errors import DataError
+from fireassay.core.errors import DataError, NotEnoughEvidenceError
 from fireassay.core.seeds import generator
 from fireassay.data import DataSet, digits, fashion_mnist, load, mnist
 from fireassay.engine import Executor, RunStore
@@ -67,8 +67,15 @@ def campaign(
                 )
                 trained.append(_training_row(row, training))
                 for trial, part in zip(config.trials(row), observed, strict=True):
-                    tables.append(_labelled(part, trial, row))
                     checked.append(_trial_row(part, trial, row))
+                    if len(part):
+                        tables.append(_labelled(part, trial, row))
+    if not tables:
+        raise NotEnoughEvidenceError(
+            "At least one model must get a sample right.",
+            got="none",
+            do="Train longer, or with another learning rate.",
+        )
     table = pd.concat(tables, ignore_index=True)
     table.attrs["time_unit"] = "queries"
     return CampaignResult(table, pd.DataFrame(checked), pd.DataFrame(trained), config.budget)
@@ -123,6 +130,7 @@ def attack_trial(
         gradient_cost=row["gradient_cost"],
         eps_scale=eps_scale,
         model_id=model_name(row),
+        empty_ok=True,
     )
 
 
@@ -178,19 +186,18 @@ def _labelled(part: Observations, trial: dict[str, Any], training: dict[str, Any
 def _trial_row(
     part: Observations, trial: dict[str, Any], training: dict[str, Any]
 ) -> dict[str, Any]:
-    accuracy = part.accuracy().iloc[0].to_dict()
+    table = part.table
+    spent = np.where(np.isfinite(table["upper"].astype(float)), table["upper"], table["lower"])
     keys = ("defence", "defence_value", "label", "norm", "eps")
     return {
         **{name: training[name] for name in ("data", "model", "epochs", "learning_rate", "seed")},
         **{("attack" if key == "label" else key): trial[key] for key in keys},
         "model_id": model_name(training),
-        **{str(name): value for name, value in accuracy.items()},
+        "n": part.benign_accuracy.n,
+        "right": len(table),
+        "failures": int(table["success"].sum()),
         "benign_rejection_rate": part.benign_rejection_rate.value,
-        "queries_spent": float(
-            np.where(
-                np.isfinite(part.table["upper"]), part.table["upper"], part.table["lower"]
-            ).sum()
-        ),
+        "queries_spent": float(spent.sum()),
     }
 
 

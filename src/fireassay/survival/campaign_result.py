@@ -35,7 +35,7 @@ class CampaignResult(Result):
     table
         One row per sample, attack, defence and model; ``model_id`` is the cluster.
     trials
-        One row per trial: benign and adversarial accuracy, failures per query.
+        One row per trial: samples, how many were right before and fell, queries spent.
     models
         One row per trained model: train_seconds, n_train, seconds_per_query.
     """
@@ -74,7 +74,7 @@ class CampaignResult(Result):
         rows = []
         for (attack, defence), part in self.trials.groupby(["attack", "defence"], sort=True):
             n, failures = int(part["n"].sum()), int(part["failures"].sum())
-            right = round(float((part["benign_accuracy"] * part["n"]).sum()))
+            right = int(part["right"].sum())
             stood, spent = right - failures, float(part["queries_spent"].sum())
             row: dict[str, Any] = {"attack": attack, "defence": defence, "n": n}
             for name, count in (("benign_accuracy", right), ("adversarial_accuracy", stood)):
@@ -82,9 +82,9 @@ class CampaignResult(Result):
                 row |= {name: count / n, f"{name}_low": float(low), f"{name}_high": float(high)}
             low, high = poisson_interval(failures)
             row |= {
-                "failure_rate": failures / spent,
-                "failure_rate_low": float(low) / spent,
-                "failure_rate_high": float(high) / spent,
+                "failure_rate": failures / spent if spent else np.nan,
+                "failure_rate_low": float(low) / spent if spent else np.nan,
+                "failure_rate_high": float(high) / spent if spent else np.nan,
                 "benign_rejection_rate": float(part["benign_rejection_rate"].mean()),
             }
             rows.append(row)
@@ -125,7 +125,7 @@ class CampaignResult(Result):
         rows = []
         for model, part in self.trials.groupby("model", sort=True):
             own = self.models[self.models["model"] == model]
-            wrong = 1.0 - float(part["benign_accuracy"].mean())
+            wrong = 1.0 - float(part["right"].sum() / part["n"].sum())
             query = float(own["seconds_per_query"].median())
             train = float(own["train_seconds_per_sample"].mean())
             ratio = train * wrong / query if wrong > 0 else 0.0

@@ -27,7 +27,8 @@ class ClusterVariance:
     root
         Inverse square root of the information.
     shares
-        Each cluster's share of the information, G × p × p, symmetric, summing to one.
+        Each cluster's share of the information, G × p × p, symmetric, summing to one; empty where
+        the covariance needed none (many clusters, or clusters left out one by one).
     """
 
     covariance: FloatArray
@@ -41,7 +42,7 @@ class ClusterVariance:
 
         Moments of the variance estimate are taken under independent rows; no more than G − 1.
         """
-        if self.method == "CR1":
+        if not len(self.shares):
             return float(self.n_clusters - 1)
         direction = self.root @ contrast
         adjusted = np.array([_adjust(share, self.method, direction) for share in self.shares])
@@ -56,7 +57,7 @@ class ClusterVariance:
 
     def standard_error(self, contrast: FloatArray) -> float:
         """Of ``contrast @ parameters``; infinite if one cluster alone carries the contrast."""
-        if self.method != "CR1" and self._carried_by_one(contrast):
+        if len(self.shares) and self._carried_by_one(contrast):
             return float("inf")
         return float(np.sqrt(max(float(contrast @ self.covariance @ contrast), 0.0)))
 

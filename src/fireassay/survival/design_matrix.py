@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fireassay.core.errors import DataError, ParameterError
 
 FloatArray = NDArray[Any]
-BLOCK_ROWS = 1 << 15
+BLOCK_ROWS = 1 << 13  # a block and its product stay in a core's cache
 _LARGEST_HELD = 1 << 22
 
 
@@ -110,6 +110,18 @@ class HeldDesignMatrix:
     def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
         """Row ranges with their block."""
         return iter(self.held)
+
+
+def every(design: DesignMatrix, step: int) -> HeldDesignMatrix:
+    """Every ``step``-th row, in memory."""
+    encoding = design.encoding
+    raw = tuple(values[::step] for values in design.raw)
+    n = len(range(0, design.n, step))
+    blocks = tuple(
+        (rows, _standardised(_raw_block(raw, rows), encoding.center, encoding.spread))
+        for rows in row_blocks(n)
+    )
+    return HeldDesignMatrix(n, design.names, blocks)
 
 
 def row_blocks(n: int) -> Iterator[slice]:
@@ -219,44 +231,48 @@ def _stored_numbers(column: "pd.Series[Any]", name: str) -> NDArray[Any]:
 
 
 def _raw_block(raw: tuple[NDArray[Any], ...], rows: slice) -> FloatArray:
-    block = np.empty((rows.stop - rows.start, len(raw)))
+    """A block of rows; stored column by column, as frames are."""
+    block = np.empty((len(raw), rows.stop - rows.start))
     for j, values in enumerate(raw):
-        block[:, j] = values[rows]
-    return block
+        block[j] = values[rows]
+    return block.T
 
 
 def _standardised(block: FloatArray, center: FloatArray, spread: FloatArray) -> FloatArray:
-    matrix = np.empty((len(block), block.shape[1] + 1))
-    matrix[:, 0] = 1.0
-    np.subtract(block, center, out=matrix[:, 1:])
-    matrix[:, 1:] /= spread
-    return matrix
+    matrix = np.empty((block.shape[1] + 1, len(block)))
+    matrix[0] = 1.0
+    np.subtract(block.T, center[:, None], out=matrix[1:])
+    matrix[1:] /= spread[:, None]
+    return matrix.T
 
 
 def _moments(
     n: int, columns: tuple[Column, ...], raw: tuple[NDArray[Any], ...]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Means, standard deviations and correlations in two passes over blocks."""
+    """Means, standard deviations and correlations in one pass, around the first block's means."""
     p = len(columns)
-    center = np.zeros(p)
+    total, cross, origin = np.zeros(p), np.zeros((p, p)), np.zeros(p)
     for rows in row_blocks(n):
         block = _raw_block(raw, rows)
-        bad = ~np.isfinite(block).all(axis=0)
-        if bad.any():
+        if rows.start == 0:
+            origin = block.mean(axis=0)
+        with np.errstate(invalid="ignore"):
+            block -= origin
+            sums = block.sum(axis=0)
+        if not np.isfinite(sums).all():
+            bad = ~np.isfinite(block).all(axis=0)
             raise DataError(
                 f"The covariate '{columns[int(bad.argmax())].name}' must be finite.",
                 got="NaN or infinity",
                 do="Impute or drop those rows first.",
             )
-        center += block.sum(axis=0)
-    center /= max(n, 1)
-    cross = np.zeros((p, p))
-    for rows in row_blocks(n):
-        block = _raw_block(raw, rows) - center
+        total += sums
         cross += block.T @ block
-    spread = np.sqrt(np.diag(cross) / max(n, 1))
+    shift = total / n
+    covariance = cross / n - np.outer(shift, shift)
+    spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     safe = np.where(spread > 0, spread, 1.0)
-    return center, spread, cross / max(n, 1) / np.outer(safe, safe)
+    return origin + shift, spread, covariance / np.outer(safe, safe)
 
 
 def _check_constant(columns: tuple[Column, ...], center: FloatArray, spread: FloatArray) -> None:

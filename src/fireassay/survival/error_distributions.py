@@ -46,6 +46,31 @@ class ErrorDistribution(Protocol):
         """E[exp(scale W)]: the mean time at ``x'β = 0``; infinite where it does not exist."""
         ...
 
+    def at_failure(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Log density, score and curvature together."""
+        ...
+
+    def at_censoring(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Log survival, hazard and score together."""
+        ...
+
+
+class _Together:
+    """What is asked together, where nothing can be shared."""
+
+    def at_failure(
+        self: ErrorDistribution, z: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Log density, score and curvature."""
+        return self.log_density(z), self.score(z), self.curvature(z)
+
+    def at_censoring(
+        self: ErrorDistribution, z: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Log survival, hazard and score."""
+        log_survival = self.log_survival(z)
+        return log_survival, np.exp(self.log_density(z) - log_survival), self.score(z)
+
 
 def log_one_minus_exp(x: FloatArray) -> FloatArray:
     """log(1 − exp(x)) for x <= 0, without cancellation."""
@@ -53,7 +78,7 @@ def log_one_minus_exp(x: FloatArray) -> FloatArray:
         return np.where(x > -math.log(2.0), np.log(-np.expm1(x)), np.log1p(-np.exp(x)))
 
 
-class ExtremeValue:
+class ExtremeValue(_Together):
     """The smallest-extreme-value law: times are Weibull (exponential at scale 1)."""
 
     def log_density(self, z: FloatArray) -> FloatArray:
@@ -76,12 +101,22 @@ class ExtremeValue:
         """log(1 − exp(−exp(z)))."""
         return log_one_minus_exp(-np.exp(np.minimum(z, 700.0)))
 
+    def at_failure(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Log density, score and curvature from one exponential."""
+        e = np.exp(np.minimum(z, 700.0))
+        return z - e, 1.0 - e, -e
+
+    def at_censoring(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Log survival, hazard and score from one exponential."""
+        e = np.exp(np.minimum(z, 700.0))
+        return -e, e, 1.0 - e
+
     def mean_exponential(self, scale: float) -> float:
         """Γ(1 + σ)."""
         return float(special.gamma(1.0 + scale))
 
 
-class Normal:
+class Normal(_Together):
     """The normal law: times are log-normal."""
 
     def log_density(self, z: FloatArray) -> FloatArray:
@@ -109,7 +144,7 @@ class Normal:
         return math.exp(0.5 * scale * scale)
 
 
-class Logistic:
+class Logistic(_Together):
     """The logistic law: times are log-logistic."""
 
     def log_density(self, z: FloatArray) -> FloatArray:
@@ -132,13 +167,26 @@ class Logistic:
         """log F."""
         return np.asarray(special.log_expit(z))
 
+    def at_failure(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Log density, score and curvature from one exponential."""
+        small = np.exp(-np.abs(z))
+        above = 1.0 / (1.0 + small)
+        density = small * above * above
+        score = np.copysign((small - 1.0) * above, -z)
+        return -np.abs(z) - 2.0 * np.log1p(small), score, -2.0 * density
+
+    def at_censoring(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Log survival, hazard (which is F) and score from one exponential."""
+        failed = np.asarray(special.expit(z))
+        return np.asarray(special.log_expit(-z)), failed, 1.0 - 2.0 * failed
+
     def mean_exponential(self, scale: float) -> float:
         """πσ / sin πσ, infinite from σ = 1 on."""
         return math.pi * scale / math.sin(math.pi * scale) if scale < 1.0 else math.inf
 
 
 @dataclass(frozen=True)
-class LogGamma:
+class LogGamma(_Together):
     """Prentice's log-gamma law with shape Q: 1 gives the Weibull, 0 the log-normal.
 
     With k = 1/Q², exp(QW) k is gamma-distributed with shape k.

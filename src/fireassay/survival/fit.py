@@ -17,8 +17,8 @@ from fireassay.core.errors import (
 from fireassay.core.validation import check_choice, check_integer, check_real
 from fireassay.survival.aft import solve_aft
 from fireassay.survival.aft_fit import AftFit, aft_fit
-from fireassay.survival.cluster_variance import Correction, cluster_variance
-from fireassay.survival.cox import solve_cox
+from fireassay.survival.cluster_variance import ClusterVariance, Correction, cluster_variance
+from fireassay.survival.cox import CoxSolution, solve_cox
 from fireassay.survival.cox_fit import CoxFit, cox_fit
 from fireassay.survival.design_matrix import DesignMatrix, design_matrix
 from fireassay.survival.error_distributions import FAMILIES
@@ -26,7 +26,9 @@ from fireassay.survival.rows import as_frame, cluster_codes
 from fireassay.survival.times import Times, check_events, read_times
 
 IntArray = NDArray[np.int64]
+FloatArray = NDArray[Any]
 FAMILY_NAMES = (*FAMILIES, "cox")
+_MOST_REFITS = 60
 
 
 def fit(
@@ -145,7 +147,9 @@ def _fit_cox(
     if not solution.converged:
         _warn_no_convergence("cox")
     robust = None
-    if codes is not None:
+    if codes is not None and correction == "cr3" and codes.max() < _MOST_REFITS:
+        robust = _cox_jackknife(times, matrix, codes, solution, ridge)
+    elif codes is not None:
         count, width = int(codes.max()) + 1, matrix.shape[1]
         scores = np.zeros((count, width))
         np.add.at(scores, codes, solution.residuals)
@@ -160,6 +164,23 @@ def _fit_cox(
     return cox_fit(
         frame, times, design.encoding, solution, robust, cluster, confidence, ridge, notes
     )
+
+
+def _cox_jackknife(
+    times: Times, matrix: FloatArray, codes: IntArray, solution: CoxSolution, ridge: float
+) -> ClusterVariance:
+    """Fits without one cluster each: a partial likelihood has no share per cluster."""
+    count, width = int(codes.max()) + 1, matrix.shape[1]
+    changes = np.array(
+        [
+            solve_cox(times.rows(codes != code), matrix[codes != code], ridge=ridge).beta
+            - solution.beta
+            for code in range(count)
+        ]
+    )
+    covariance = changes.T @ changes * (count - 1) / count
+    empty = np.zeros((0, width, width))
+    return ClusterVariance(covariance, "jackknife", count, np.eye(width), empty)
 
 
 def _warn_no_convergence(family: str) -> None:

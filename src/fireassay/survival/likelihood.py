@@ -89,8 +89,8 @@ def _add_exact(
 ) -> None:
     i = times.exact
     z = (times.lower[i] - eta[i]) * inverse
-    score, curvature = law.score(z), law.curvature(z)
-    terms.value[i] = law.log_density(z) - log_scale - times.lower[i]
+    log_density, score, curvature = law.at_failure(z)
+    terms.value[i] = log_density - log_scale - times.lower[i]
     terms.e[i] = -score * inverse
     terms.s[i] = -z * score - 1.0
     terms.ee[i] = curvature * inverse**2
@@ -103,9 +103,8 @@ def _add_right(
 ) -> None:
     i = times.right
     a = (times.lower[i] - eta[i]) * inverse
-    log_survival = law.log_survival(a)
-    hazard = np.exp(law.log_density(a) - log_survival)
-    slope, bend = -hazard, -hazard * (law.score(a) + hazard)
+    log_survival, hazard, score = law.at_censoring(a)
+    slope, bend = -hazard, -hazard * (score + hazard)
     terms.value[i] = log_survival
     terms.e[i] = -inverse * slope
     terms.s[i] = -a * slope
@@ -236,12 +235,13 @@ def totals_at(
     for rows, block in design.blocks():
         part = _block_derivatives(theta, family, _block_times(times, rows), block)
         value += part.value
-        gradient += part.scores.sum(axis=0)
-        hessian += part.hessian(slice(None))
+        gradient += part.gradient()
+        hessian += part.hessian()
         if clusters is not None:
             for code, members in _groups(clusters[rows]):
-                by_cluster[0][code] += part.scores[members].sum(axis=0)
-                by_cluster[1][code] += part.hessian(members)
+                own = part.rows(members)
+                by_cluster[0][code] += own.gradient()
+                by_cluster[1][code] += own.hessian()
     if clusters is None:
         return Totals(value, gradient, hessian)
     return Totals(value, gradient, hessian, *by_cluster)
@@ -257,26 +257,51 @@ def _groups(codes: IntArray) -> Iterator[tuple[int, IntArray]]:
 
 @dataclass(frozen=True)
 class _Block:
-    """A block's scores, and what its Hessian is made of."""
+    """Derivatives of a block's rows: in η, and in η or log σ or shape with each other."""
 
     value: float
     matrix: FloatArray
-    scores: FloatArray
+    e: FloatArray
     ee: FloatArray
-    borders: tuple[tuple[FloatArray, ...], ...]
+    slopes: tuple[FloatArray, ...]
+    borders: tuple[FloatArray, ...]
     corners: tuple[tuple[FloatArray, ...], ...]
 
-    def hessian(self, rows: slice | IntArray) -> FloatArray:
-        matrix, width = self.matrix[rows], self.matrix.shape[1]
+    def rows(self, members: IntArray) -> "_Block":
+        """The same for a part of the rows."""
+        return _Block(
+            self.value,
+            self.matrix[members],
+            self.e[members],
+            self.ee[members],
+            tuple(slope[members] for slope in self.slopes),
+            tuple(border[members] for border in self.borders),
+            tuple(tuple(part[members] for part in corner) for corner in self.corners),
+        )
+
+    def gradient(self) -> FloatArray:
+        sums = [float(slope.sum()) for slope in self.slopes]
+        return np.concatenate([self.e @ self.matrix, sums])
+
+    def hessian(self) -> FloatArray:
+        width = self.matrix.shape[1]
         size = width + len(self.borders)
         result = np.zeros((size, size))
-        result[:width, :width] = matrix.T @ (matrix * self.ee[rows, None])
+        result[:width, :width] = _weighted_square(self.matrix, self.ee)
         for j, (border, corner) in enumerate(zip(self.borders, self.corners, strict=True)):
-            result[:width, width + j] = result[width + j, :width] = matrix.T @ border[0][rows]
+            result[:width, width + j] = result[width + j, :width] = border @ self.matrix
             for k in range(j + 1):
-                total = float(corner[k][rows].sum())
+                total = float(corner[k].sum())
                 result[width + j, width + k] = result[width + k, width + j] = total
         return result
+
+
+def _weighted_square(matrix: FloatArray, weights: FloatArray) -> FloatArray:
+    """X' diag(w) X; with weights of one sign as a symmetric product, which takes half the work."""
+    if (weights <= 0).all():
+        scaled = matrix * np.sqrt(-weights)[:, None]
+        return np.asarray(-(scaled.T @ scaled))
+    return np.asarray(matrix.T @ (matrix * weights[:, None]))
 
 
 def _block_derivatives(
@@ -286,26 +311,27 @@ def _block_derivatives(
     beta, log_scale, shape = split(theta, family, width)
     eta = matrix @ beta
     terms = row_terms(family.law(shape), times, eta, log_scale)
-    scores = [matrix * terms.e[:, None]]
-    borders: list[tuple[FloatArray, ...]] = []
+    slopes: list[FloatArray] = []
+    borders: list[FloatArray] = []
     corners: list[tuple[FloatArray, ...]] = []
     if family.has_scale:
-        scores.append(terms.s[:, None])
-        borders.append((terms.es,))
+        slopes.append(terms.s)
+        borders.append(terms.es)
         corners.append((terms.ss,))
     if family.has_shape:
         above = row_terms(family.law(shape + _SHAPE_STEP), times, eta, log_scale)
         below = row_terms(family.law(shape - _SHAPE_STEP), times, eta, log_scale)
         double = 2.0 * _SHAPE_STEP
-        scores.append(((above.value - below.value) / double)[:, None])
-        borders.append(((above.e - below.e) / double,))
+        slopes.append((above.value - below.value) / double)
+        borders.append((above.e - below.e) / double)
         bend = (above.value - 2.0 * terms.value + below.value) / _SHAPE_STEP**2
         corners.append(((above.s - below.s) / double, bend))
     return _Block(
         float(terms.value.sum()),
         matrix,
-        np.concatenate(scores, axis=1),
+        terms.e,
         terms.ee,
+        tuple(slopes),
         tuple(borders),
         tuple(corners),
     )

@@ -32,6 +32,18 @@ from fireassay.survival.observations import Observations
 
 AttackSpec = str | tuple[str, Mapping[str, Any]]
 _PGD_STEPS = 10
+_COLUMNS = (
+    "sample",
+    "attack",
+    "norm",
+    "eps",
+    "lower",
+    "upper",
+    "success",
+    "distance",
+    "queries",
+    "gradient_queries",
+)
 
 
 def observe(
@@ -47,6 +59,7 @@ def observe(
     eps_scale: float = 1.0,
     draws: int = 5,
     model_id: str | None = None,
+    empty_ok: bool = False,
     confidence: float = 0.95,
 ) -> Observations:
     """One row per sample that the model gets right and per attack: when did it fail?
@@ -73,6 +86,8 @@ def observe(
         With a random answer (Gauss-out), a success counts if most of so many draws are wrong.
     model_id
         Name of the model for ``cluster="model_id"``, by default a part of its content hash.
+    empty_ok
+        Return a table without rows, not an error, if the model gets no sample right.
 
     Returns
     -------
@@ -104,7 +119,7 @@ def observe(
     goal = check_class_indices(y, target.classes, n=len(features))
     withheld = shield.rejected(probabilities)
     right = (probabilities.argmax(axis=1) == goal) & ~withheld
-    if not right.any():
+    if not right.any() and not empty_ok:
         raise NotEnoughEvidenceError(
             "At least one sample must be classified correctly before the attack.",
             got=f"0 of {len(features)}",
@@ -114,6 +129,8 @@ def observe(
     labels = np.asarray(y)[kept]
     parts = []
     for label, name, parameters in _labelled(attacks, eps_scale):
+        if not len(kept):
+            break
         found = _attack(
             target,
             features[kept],
@@ -129,7 +146,7 @@ def observe(
         if isinstance(shield, GaussOut):
             _confirm_over_draws(part, found, target, goal[kept], shield, draws)
         parts.append(part)
-    table = pd.concat(parts, ignore_index=True)
+    table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=_COLUMNS)
     table["model_id"] = model_id or target.sha256[:12]
     table["defence"] = shield.name
     table["defence_value"] = float(shield.value)
