@@ -139,6 +139,7 @@ def test_manifest_says_what_took_part(amb, digits):
     assert len(amb.manifest["data_sha256"]) == 64
 
 
+@pytest.mark.slow
 def test_paper_preset_uses_its_own_schedule_and_rules(digits):
     import dataclasses
 

@@ -7,7 +7,7 @@ from fireassay.ambiguity import VaeBaseline, top_pair_accuracy
 from fireassay.ambiguity.metrics import entropy_bits
 from fireassay.core import DataError, ParameterError
 
-pytestmark = pytest.mark.extras
+pytestmark = [pytest.mark.extras, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
