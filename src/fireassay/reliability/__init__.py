@@ -11,12 +11,13 @@ from fireassay.reliability.label_designs import (
 )
 from fireassay.reliability.latent import PcaLatent, VaeLatent
 from fireassay.reliability.latent_cells import TopCells
+from fireassay.reliability.multilevel import Splitting
 from fireassay.reliability.plan import LabelPlan, plan
 from fireassay.reliability.profile import DensityProfile, KdeProfile
 from fireassay.reliability.rare_events import MonteCarlo
 from fireassay.reliability.result import ReliabilityResult
 from fireassay.reliability.separation import Separation, r_separation
-from fireassay.reliability.splitting import Splitting, SplittingResult, splitting
+from fireassay.reliability.splitting import SplittingResult, splitting
 from fireassay.reliability.streaming import Monitor, MonitorState
 from fireassay.reliability.surrogate import cells_risk
 

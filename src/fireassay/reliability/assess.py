@@ -7,6 +7,8 @@ from numpy.typing import ArrayLike
 from fireassay.core.errors import ParameterError
 from fireassay.core.validation import check_choice, check_integer
 from fireassay.reliability import modes
+from fireassay.reliability.by_cells import by_cells
+from fireassay.reliability.cell_settings import CellSettings
 from fireassay.reliability.cell_shares import CellEstimator
 from fireassay.reliability.conservative_bayes import ConservativePrior
 from fireassay.reliability.latent import Latent
@@ -106,7 +108,7 @@ def assess(
     if weights is not None and mode != "rectified":
         raise ParameterError("weights are used by mode='rectified' only.", got=f"mode={mode!r}")
     problem = check_problem(model, X_test, y_test, operational, held_out, alpha, seed)
-    settings = modes.CellSettings(cells, bounds, bandwidth, samples, estimator)
+    settings = CellSettings(cells, bounds, bandwidth, samples, estimator)
     if mode == "rectified":
         return modes.rectified(problem, surrogate, weights, weight_bound)
     if mode == "conservative-bayes":
@@ -117,4 +119,4 @@ def assess(
         return naive(problem, settings, radius)
     if latent is not None:
         return by_latent_cells(problem, settings, latent, top or TopCells(), radius)
-    return modes.by_cells(problem, settings, class_priors)
+    return by_cells(problem, settings, class_priors)

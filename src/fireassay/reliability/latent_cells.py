@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from fireassay.core.seeds import derived_seed, generator
 from fireassay.core.validation import check_choice, check_integer, check_real
 from fireassay.reliability.build_result import build_result, exact_row, full_ledger
+from fireassay.reliability.cell_settings import CellSettings
 from fireassay.reliability.cells import CROSS_BOUNDARY, EMPTY, KINDS, NORMAL
 from fireassay.reliability.latent import Latent
-from fireassay.reliability.modes import CellSettings
 from fireassay.reliability.problem import Problem
 from fireassay.reliability.rare_events import MonteCarlo, RareEventEstimator
 from fireassay.reliability.result import ReliabilityResult

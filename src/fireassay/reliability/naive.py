@@ -12,7 +12,7 @@ from fireassay.reliability.build_result import (
     full_ledger,
     separation_of,
 )
-from fireassay.reliability.modes import CellSettings
+from fireassay.reliability.cell_settings import CellSettings
 from fireassay.reliability.problem import Problem
 from fireassay.reliability.rare_events import MonteCarlo
 from fireassay.reliability.result import ReliabilityResult

@@ -1,10 +1,4 @@
-"""Adaptive multilevel splitting: probabilities of failures too rare to meet by chance.
-
-Particles climb towards failure level by level. At each level the lowest are replaced by copies
-of others, which are then moved at random without falling below the level. Points are Gaussian
-coordinates mapped into the box, moved by a Crank-Nicolson step that keeps the Gaussian, and all
-boxes climb together so that the model sees large batches.
-"""
+"""The probability of a failure around one input, by adaptive multilevel splitting."""
 
 import math
 from dataclasses import dataclass
@@ -12,13 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr
-from scipy.stats import norm, t
+from scipy.stats import t
 
 from fireassay.classifiers import as_classifier
 from fireassay.classifiers.protocol import Classifier
 from fireassay.core.errors import ParameterError
-from fireassay.core.seeds import derived_seed, generator
+from fireassay.core.seeds import derived_seed
 from fireassay.core.validation import (
     check_choice,
     check_class_indices,
@@ -26,203 +19,10 @@ from fireassay.core.validation import (
     check_integer,
     check_real,
 )
+from fireassay.reliability.multilevel import Splitting
 from fireassay.reliability.rare_events import BoxFailures, Margin, margin_of
-from fireassay.statistics.clopper_pearson import clopper_pearson
-from fireassay.statistics.poisson import poisson_interval
 
 FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-_WANTED_ACCEPTANCE = 0.25
-_ENOUGH_MOVED = 0.9
-_ENOUGH_ACCEPTED = 2.0
-_MANY = 50
-_ROWS_AT_ONCE = 8192
-_MOST_NUMBERS = 40_000_000
-
-
-@dataclass(frozen=True)
-class Splitting:
-    """Settings of multilevel splitting; an object of this class is a `RareEventEstimator`.
-
-    Attributes
-    ----------
-    particles, moves
-        Points per box, and most moves of each copy per level (fewer where copies scatter fast).
-    keep
-        Share of particles kept at each level; 0.5 has an ideal standard deviation of ln p of
-        ``sqrt(-log2(p) / particles)``. ``last_particle`` drops one at a time instead.
-    smallest
-        Climbing stops below this ln p, and only an upper bound is reported.
-    """
-
-    particles: int = 1000
-    moves: int = 20
-    keep: float = 0.5
-    last_particle: bool = False
-    smallest: float = -30.0
-    confidence: float = 0.95
-
-    def __call__(
-        self, margin: Margin, low: FloatArray, high: FloatArray, labels: IntArray, seed: int
-    ) -> BoxFailures:
-        """Failure probabilities of the boxes, as many at once as memory allows."""
-        size = max(1, _MOST_NUMBERS // (self.particles * low.shape[1]))
-        parts = [
-            _Climb(self, margin, low[i : i + size], high[i : i + size], labels[i : i + size]).run(
-                generator(seed, "splitting", i)
-            )
-            for i in range(0, len(low), size)
-        ]
-        if len(parts) == 1:
-            return parts[0]
-        names = ("log_p", "low", "high", "moved", "acceptance", "levels")
-        joined = {name: np.concatenate([getattr(p, name) for p in parts]) for name in names}
-        return BoxFailures(**joined, queries=sum(p.queries for p in parts))
-
-
-class _Climb:
-    """One batch of boxes on its way up."""
-
-    def __init__(
-        self,
-        settings: Splitting,
-        margin: Margin,
-        low: FloatArray,
-        high: FloatArray,
-        labels: IntArray,
-    ) -> None:
-        self.settings, self.margin = settings, margin
-        self.low, self.width, self.labels = low, high - low, labels
-        boxes = len(low)
-        self.log_p = np.zeros(boxes)
-        self.variance = np.zeros(boxes)
-        self.high = np.full(boxes, np.nan)
-        self.step = np.full(boxes, 0.5)
-        self.moved = np.ones(boxes)
-        self.accepted = np.zeros(boxes)
-        self.levels = np.zeros(boxes, dtype=np.int64)
-        self.queries = 0
-
-    def run(self, rng: np.random.Generator) -> BoxFailures:
-        n = self.settings.particles
-        self.g = rng.standard_normal((len(self.low), n, self.low.shape[1]))
-        everyone = np.repeat(np.arange(len(self.low)), n)
-        self.score = self._scores(self.g.reshape(len(everyone), -1), everyone)
-        self.score = self.score.reshape(len(self.low), n)
-        active = np.arange(len(self.low))
-        drop = 1 if self.settings.last_particle else max(1, round(n * (1 - self.settings.keep)))
-        while len(active):
-            level = np.partition(self.score[active], drop - 1, axis=1)[:, drop - 1]
-            arrived = level > 0
-            self._finish(active[arrived])
-            active, level = active[~arrived], level[~arrived]
-            dead = self.score[active] <= level[:, None]
-            lost = dead.sum(axis=1)
-            stuck = lost == n
-            self._give_up(active[stuck])
-            active, level = active[~stuck], level[~stuck]
-            dead, lost = dead[~stuck], lost[~stuck]
-            self.log_p[active] += np.log1p(-lost / n)
-            self.variance[active] += lost / ((n - lost) * n)
-            self.levels[active] += 1
-            deep = self.log_p[active] < self.settings.smallest
-            self._give_up(active[deep])
-            active, level, dead = active[~deep], level[~deep], dead[~deep]
-            if len(active):
-                self._move(active, level, dead, rng)
-        low, high = self._intervals()
-        levels = np.maximum(self.levels, 1)
-        acceptance = np.where(self.levels > 0, self.accepted / levels, 1.0)
-        return BoxFailures(self.log_p, low, high, self.moved, acceptance, self.levels, self.queries)
-
-    def _finish(self, boxes: IntArray) -> None:
-        if not len(boxes):
-            return
-        share = (self.score[boxes] > 0).mean(axis=1)
-        self.log_p[boxes] += np.log(share)
-        self.variance[boxes] += (1 - share) / (share * self.settings.particles)
-
-    def _give_up(self, boxes: IntArray) -> None:
-        """No particle is left above the level, or ln p is small enough: an upper bound remains."""
-        n, tail = self.settings.particles, (1 - self.settings.confidence) / 2
-        one_step = math.log(float(clopper_pearson(0, n, 1 - tail, "upper")[1]))
-        z = float(norm.isf(tail))
-        deep = self.log_p[boxes] < self.settings.smallest
-        rest = np.where(deep, 0.0, one_step)
-        self.high[boxes] = self.log_p[boxes] + rest + z * np.sqrt(self.variance[boxes])
-        self.log_p[boxes] = -np.inf
-
-    def _move(
-        self, active: IntArray, level: FloatArray, dead: NDArray[np.bool_], rng: np.random.Generator
-    ) -> None:
-        position, slot = np.nonzero(dead)
-        box = active[position]
-        bar = level[position]
-        parent = _random_survivors(~dead, position, rng)
-        g, score = self.g[box, parent], self.score[box, parent]
-        ever = np.zeros(len(box), dtype=bool)
-        count = np.bincount(position, minlength=len(active))
-        total, tried = np.zeros(len(active)), np.zeros(len(active))
-        going = np.ones(len(active), dtype=bool)
-        rows = np.arange(len(box))
-        for _ in range(self.settings.moves):
-            beta = self.step[box[rows]][:, None]
-            trial = np.sqrt(1 - beta**2) * g[rows]
-            trial += beta * rng.standard_normal(trial.shape)
-            value = self._scores(trial, box[rows])
-            accept = value > bar[rows]
-            changed = rows[accept]
-            g[changed], score[changed], ever[changed] = trial[accept], value[accept], True
-            rate = np.bincount(position[changed], minlength=len(active)) / count
-            total += rate
-            tried += going
-            step = self.step[active] * np.exp(rate - _WANTED_ACCEPTANCE)
-            self.step[active] = np.where(going, np.clip(step, 0.005, 1.0), self.step[active])
-            share = np.bincount(position[ever], minlength=len(active)) / count
-            # More moves would cost queries without making the copies less alike. With few copies
-            # the moment of stopping would depend on where they are, and bias them.
-            rested = (share >= _ENOUGH_MOVED) & (total >= _ENOUGH_ACCEPTED) & (count >= _MANY)
-            if (rested & going).any():
-                going &= ~rested
-                rows = np.flatnonzero(going[position])
-                if not len(rows):
-                    break
-        self.g[box, slot], self.score[box, slot] = g, score
-        self.accepted[active] += total / tried
-        self.moved[active] = np.minimum(self.moved[active], share)
-
-    def _scores(self, g: FloatArray, box: IntArray) -> FloatArray:
-        self.queries += len(g)
-        values = np.empty(len(g))
-        for start in range(0, len(g), _ROWS_AT_ONCE):
-            part = slice(start, start + _ROWS_AT_ONCE)
-            here = box[part]
-            rows = self.low[here] + self.width[here] * ndtr(g[part])
-            values[part] = self.margin(rows, self.labels[here])
-        return values
-
-    def _intervals(self) -> tuple[FloatArray, FloatArray]:
-        met = np.isfinite(self.log_p)
-        n = self.settings.particles
-        if self.settings.last_particle:
-            # Under ideal mixing the number of drops is Poisson with mean -n ln p.
-            few, many = poisson_interval(self.levels, self.settings.confidence)
-            low, high = -np.asarray(many) / n, -np.asarray(few) / n
-        else:
-            z = float(norm.isf((1 - self.settings.confidence) / 2))
-            error = z * np.sqrt(self.variance)
-            low, high = self.log_p - error, np.minimum(self.log_p + error, 0.0)
-        return np.where(met, low, -np.inf), np.where(met, high, np.minimum(self.high, 0.0))
-
-
-def _random_survivors(
-    alive: NDArray[np.bool_], position: IntArray, rng: np.random.Generator
-) -> IntArray:
-    """For each copy, the slot of a random survivor of its box."""
-    order = np.argsort(~alive, axis=1, kind="stable")
-    count = alive.sum(axis=1)
-    pick = (rng.random(len(position)) * count[position]).astype(np.int64)
-    return np.asarray(order[position, pick], dtype=np.int64)
 
 
 @dataclass(frozen=True)
