@@ -24,12 +24,12 @@ ATTACKS = {
     "deepfool-l2": ("deepfool", {"norm": "l2"}),
     "deepfool-linf": ("deepfool", {"norm": "linf", "n_classes": 3}),
     "deepfool-eps": ("deepfool", {"norm": "l2", "eps": 0.4}),
-    "hopskipjump-l2": ("hopskipjump", {"max_queries": 150}),
-    "hopskipjump-linf": ("hopskipjump", {"norm": "linf", "max_queries": 150}),
-    "hopskipjump-dct": ("hopskipjump", {"subspace": 4, "max_queries": 150}),
-    "hopskipjump-eps": ("hopskipjump", {"eps": 1.0, "max_queries": 150}),
-    "boundary": ("boundary", {"max_queries": 150}),
-    "boundary-dct": ("boundary", {"subspace": "dct", "max_queries": 150}),
+    "hopskipjump-l2": ("hopskipjump", {"max_queries": 90}),
+    "hopskipjump-linf": ("hopskipjump", {"norm": "linf", "max_queries": 90}),
+    "hopskipjump-dct": ("hopskipjump", {"subspace": 4, "max_queries": 90}),
+    "hopskipjump-eps": ("hopskipjump", {"eps": 1.0, "max_queries": 90}),
+    "boundary": ("boundary", {"max_queries": 90}),
+    "boundary-dct": ("boundary", {"subspace": "dct", "max_queries": 90}),
 }
 DECISION_BASED = [key for key, (name, _) in ATTACKS.items() if name in ("hopskipjump", "boundary")]
 every_attack = pytest.mark.parametrize("key", ATTACKS)
