@@ -176,6 +176,13 @@ def test_what_cannot_be_watched_is_refused(linear, samples):
         survival.observe(linear, X, y, attack, defence=("wall", 1.0))
 
 
+def test_a_campaign_may_keep_a_model_that_is_wrong_everywhere(linear, samples):
+    X, y = samples[0].reshape(40, -1)[:5], (samples[1][:5] + 1) % 10
+    found = survival.observe(linear, X, y, ["boundary"], empty_ok=True)
+    assert len(found) == 0
+    assert found.benign_accuracy.value == 0.0
+
+
 def test_a_budget_of_one_query_breaks_nothing(linear, samples):
     X, y = samples[0].reshape(40, -1), samples[1]
     rows = survival.observe(linear, X, y, [("hopskipjump", {"eps": 1.0})], budget=1).frame()
