@@ -340,3 +340,8 @@ def test_every_control_has_a_name_and_fits_a_phone(tmp_path, make_queue, start, 
     page.goto(f"{address}/queues/{keys[0]}/label")
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    # Whoever answers by Tab and Enter stays at the button.
+    page.get_by_role("button", name="dog").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-message]")).to_have_text("Saved.")
+    expect(page.get_by_role("button", name="dog")).to_be_focused()

@@ -250,3 +250,41 @@ def test_kill_loses_nothing_that_was_said_to_be_saved(tmp_path):
         assert all(choice == item % 3 for item, choice in kept.items())
         following = take(book, queue, "bob")
     assert following.item not in kept
+
+
+def test_a_full_disk_saves_nothing_and_says_so(opened):
+    book, queue = opened(n=400)
+    limit = book.reading(lambda c: c.execute("PRAGMA page_count").fetchone()[0]) + 3
+    book.reading(lambda c: c.execute(f"PRAGMA max_page_count = {limit}").fetchone())
+    kept = []
+
+    def label_on():
+        while (lease := take(book, queue, "ada")) is not None:
+            kept.append(book.answer(queue, lease.token, 1, comment="x" * 500))
+
+    with pytest.raises(StoreError, match="full"):
+        label_on()
+    assert book.answers(queue) == kept
+    book.reading(lambda c: c.execute("PRAGMA max_page_count = 1000000").fetchone())
+    lease = take(book, queue, "ada")
+    book.answer(queue, lease.token, 1)
+    assert len(book.answers(queue)) == len(kept) + 1
+
+
+def test_two_servers_on_one_folder_share_the_queue(opened, tmp_path):
+    book, queue = opened(n=60)
+    seen = []
+
+    def work(name):
+        with LabelBook(tmp_path) as own:
+            while (lease := take(own, queue, name)) is not None:
+                own.answer(queue, lease.token, 0)
+                seen.append(lease.item)
+
+    servers = [threading.Thread(target=work, args=(name,)) for name in ("ada", "bob")]
+    for server in servers:
+        server.start()
+    for server in servers:
+        server.join()
+    assert sorted(seen) == list(range(60))
+    assert len(book.answers(queue)) == 60

@@ -258,6 +258,41 @@ def test_a_broken_queue_does_not_hide_the_others(tmp_path, make_queue, start):
     assert "cannot be used" in page
 
 
+def test_a_damaged_result_does_not_hide_the_others(tmp_path, make_queue, start):
+    make_queue(tmp_path / "good")
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "result.json").write_text("{not json")
+    served = start([tmp_path])
+    page = served.client().get("/").text
+    assert "cannot be read" in page
+    assert "good" in page
+    key = next(k for k, run in served.app.state.workspace.runs().items() if run.name == "bad")
+    answer = served.client().get(f"/runs/{key}")
+    assert answer.status == 400
+    assert "strict JSON" in answer.text
+
+
+def test_a_search_without_a_queue_is_pointed_out(tmp_path, start):
+    X = np.random.default_rng(0).random((30, 2))
+    model = lambda rows: np.column_stack([1 - rows[:, 0], rows[:, 0]])  # noqa: E731
+    discovery.Search(
+        "random", model=model, X=X, threshold=0.5, budget=5, path=tmp_path / "search.npz"
+    )
+    Report([hostile_evidence()], "t").to_json(tmp_path / "result.json")
+    served = start([tmp_path])
+    assert "A search waits for labels here" in served.client().get("/").text
+
+
+def test_a_queue_written_while_the_app_runs_appears(tmp_path, make_queue, start):
+    make_queue(tmp_path, name="first")
+    served = start([tmp_path])
+    client = served.client()
+    assert "second" not in client.get("/").text
+    make_queue(tmp_path, name="second")
+    assert "second" in client.get("/").text
+    assert client.get(f"/queues/{served.queue('second')}").status == 200
+
+
 def test_keys_are_names_where_names_are_keys():
     assert answer_keys(["0", "1", "9"]) == ["0", "1", "9"]
     assert answer_keys(["a", "s"]) == ["1", "2"]

@@ -1,6 +1,7 @@
 """The local app: label what a search asks for, review generated samples, look at runs."""
 
 from fireassay.web.label_book import Answer, LabelBook
+from fireassay.web.label_table import labels
 from fireassay.web.queue import Queue, read_queue, write_queue
 from fireassay.web.review import keep_reviewed, kept_rows, write_review_queue
 from fireassay.web.search_queue import queue_from_search
@@ -12,6 +13,7 @@ __all__ = [
     "Queue",
     "keep_reviewed",
     "kept_rows",
+    "labels",
     "queue_from_search",
     "read_queue",
     "serve",

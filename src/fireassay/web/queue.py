@@ -194,7 +194,7 @@ def read_queue(folder: str | Path) -> Queue:
     """
     folder = Path(folder)
     try:
-        settings = strict_json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+        settings = read_settings(folder)
         version = settings.pop("version")
         if version != VERSION:
             raise DataError(
@@ -216,6 +216,17 @@ def read_queue(folder: str | Path) -> Queue:
         raise DataError(
             f"Expected a labelling queue in {folder}.", got=f"{error}", do="Write it again."
         ) from error
+
+
+def read_settings(folder: Path) -> dict[str, Any]:
+    """What ``queue.json`` says; nothing is opened beside it."""
+    try:
+        settings = strict_json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"Expected a labelling queue in {folder}.", got=f"{error}") from error
+    if not isinstance(settings, dict):
+        raise DataError(f"Expected a labelling queue in {folder}.", got=type(settings).__name__)
+    return settings
 
 
 def find_queues(run: Path) -> list[Path]:

@@ -25,9 +25,14 @@ _FIGURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; 
 def home(request: Request) -> HTMLResponse:
     """Everything that is served."""
     workspace: Workspace = request.app.state.workspace
-    queues = list(workspace.queues().values())
+    queues = list(workspace.queues().values())  # first: it finds what cannot be read
     runs = [
-        {"run": run, "summary": run.summary(), "progress": run_progress(run.folder)}
+        {
+            "run": run,
+            "summary": run.summary(),
+            "progress": run_progress(run.folder),
+            "waiting": run.has_waiting_search(),
+        }
         for run in workspace.runs().values()
     ]
     counts = {q.key: q.book.counts(q.queue) for q in queues}

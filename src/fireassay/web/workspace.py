@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from fireassay.core import strict_json
-from fireassay.core.errors import DataError
+from fireassay.core.errors import DataError, FireassayError
 from fireassay.web.label_book import Answer, Chooser, LabelBook, Lease, in_order
 from fireassay.web.labels_csv import from_csv
-from fireassay.web.queue import QUEUES, Queue, find_queues, read_queue
+from fireassay.web.queue import QUEUES, Queue, find_queues, read_queue, read_settings
 from fireassay.web.queue_status import QueueStatus, queue_status
-from fireassay.web.search_queue import SearchChooser
+from fireassay.web.search_queue import STATE_FILE, SearchChooser
 
 _MARKS = ("run.sqlite", "result.json", QUEUES)
 
@@ -36,8 +36,20 @@ class Run:
         path = self.folder / "result.json"
         if not path.is_file():
             return {}
-        document = strict_json.loads(path.read_text(encoding="utf-8"))
-        return document if isinstance(document, dict) else {}
+        try:
+            document = strict_json.loads(path.read_text(encoding="utf-8"))
+        except (DataError, OSError, UnicodeDecodeError) as error:
+            return {"problem": f"result.json cannot be read: {error}"}
+        return document if isinstance(document, dict) else {"problem": "result.json is no result"}
+
+    def has_waiting_search(self) -> bool:
+        """Whether a search in the folder has no queue yet, so that nobody can label for it."""
+        if not (self.folder / STATE_FILE).is_file():
+            return False
+        try:
+            return not any(read_settings(p).get("state_file") for p in find_queues(self.folder))
+        except DataError:
+            return False  # a queue that cannot be read is reported as such
 
 
 class OpenQueue:
@@ -145,7 +157,7 @@ class Workspace:
                     key = _key(path)
                     try:
                         found[key] = self._open(key, run, path)
-                    except DataError as error:
+                    except FireassayError as error:
                         self.problems[f"{run.name}/{path.name}"] = str(error)
             self._queues = found
         return found

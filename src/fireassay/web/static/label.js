@@ -31,7 +31,7 @@
     busy = true;
     const fields = new FormData(form);
     if (button?.name) fields.append(button.name, button.value);
-    for (const one of task.querySelectorAll("button")) one.disabled = true;
+    for (const one of task.querySelectorAll("button")) one.setAttribute("aria-disabled", "true");
     message("Saving …");
     for (let trial = 0; ; trial += 1) {
       try {
@@ -40,7 +40,7 @@
       } catch (error) {
         if (error.final) {
           message(`Not saved. ${error.message}`, true);
-          for (const one of task.querySelectorAll("button")) one.disabled = false;
+          for (const one of task.querySelectorAll("button")) one.removeAttribute("aria-disabled");
           break;
         }
         message("Not saved yet: the server does not answer. Trying again …", true);
@@ -50,9 +50,18 @@
     busy = false;
   }
 
+  // Whoever goes from button to button stays at the same one, instead of at the top of the page.
+  function focus(key) {
+    const same = [...task.querySelectorAll("button[data-key]")].find((one) => one.dataset.key === key);
+    const place = same ?? task.querySelector("button");
+    place?.focus({ preventScroll: true });
+  }
+
   function show(text) {
     const page = new DOMParser().parseFromString(text, "text/html");
+    const focused = task.contains(document.activeElement) ? document.activeElement.dataset.key ?? "" : null;
     task.replaceChildren(...page.body.childNodes);
+    if (focused !== null) focus(focused);
     for (const chart of task.querySelectorAll("[data-chart]")) window.fireassayChart(chart);
     shownAt = performance.now();
     document.dispatchEvent(new Event("fireassay:answered"));
@@ -86,7 +95,7 @@
     // A key pressed twice by mistake must not answer an item that nobody has seen.
     if (performance.now() - shownAt < 120) return;
     const button = [...task.querySelectorAll("button[data-key]")].find((one) => one.dataset.key === key);
-    if (button && !button.disabled) {
+    if (button) {
       event.preventDefault();
       submit(button.form, button);
     }

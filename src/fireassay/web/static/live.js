@@ -5,6 +5,22 @@
   const short = (number) => (number === null ? "∞" : Number(number.toPrecision(3)).toString());
   const percent = (number) => `${Number((100 * number).toPrecision(3))} %`;
 
+  // A hidden page lets go of its connection: browsers have only a few for each site.
+  function listen(address, hear) {
+    let source = null;
+    const follow = () => {
+      if (document.hidden) {
+        source?.close();
+        source = null;
+      } else if (!source) {
+        source = new EventSource(address);
+        source.onmessage = hear;
+      }
+    };
+    document.addEventListener("visibilitychange", follow);
+    follow();
+  }
+
   function setText(root, selector, text) {
     for (const element of root.querySelectorAll(selector)) element.textContent = text;
   }
@@ -38,7 +54,7 @@
     const soonAgain = () => { waiting = setTimeout(() => refresh(root).catch(() => {}), 3000); };
     soon();
     document.addEventListener("fireassay:answered", soon);
-    new EventSource(root.dataset.events).onmessage = soon;
+    listen(root.dataset.events, soon);
   }
 
   function line(task) {
@@ -66,14 +82,14 @@
   }
 
   for (const root of document.querySelectorAll("[data-run-events]")) {
-    new EventSource(root.dataset.runEvents).onmessage = (event) => {
+    listen(root.dataset.runEvents, (event) => {
       const now = JSON.parse(event.data);
       const state = root.querySelector("[data-running] .tag");
       state.textContent = now.running ? "running" : "not running";
       state.className = `tag ${now.running ? "warn" : "plain"}`;
       if (now.tasks.length) root.querySelector("[data-tasks]").replaceChildren(...now.tasks.map(line));
       root.querySelector("[data-new-result]").hidden = now.result === root.dataset.result;
-    };
+    });
   }
 
   for (const form of document.querySelectorAll("[data-import]")) {

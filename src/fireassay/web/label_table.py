@@ -1,0 +1,54 @@
+"""The labels of a queue as a table, for what comes after labelling."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from fireassay.web.label_book import LabelBook
+from fireassay.web.outcomes import outcomes
+from fireassay.web.queue import QUEUES, read_queue
+
+_COLUMNS = ["row", "id", "state", "label", "predicted", "confidence", "wrong", "answers"]
+
+
+def labels(folder: str | Path, name: str) -> pd.DataFrame:
+    """What people said about each answered item of a queue.
+
+    Parameters
+    ----------
+    folder
+        The run folder.
+    name
+        The queue.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per item in the order of the first answers: ``row`` of the data set, ``id``,
+        ``state`` ("settled", "conflict", "cannot tell"), ``label`` (None unless settled; "(other)"
+        for a class that is not among the choices), the model's ``predicted`` class and
+        ``confidence``, whether it is ``wrong``, and how many ``answers`` there are.
+    """
+    run = Path(folder)
+    queue = read_queue(run / QUEUES / name)
+    with LabelBook(run) as book:
+        book.register(queue)
+        found = outcomes(book.answers(queue))
+    rows = []
+    for item, outcome in found.items():
+        known = queue.has_prediction(item)
+        label = outcome.label
+        wrong = label != int(queue.predicted[item]) if known and label is not None else None
+        rows.append(
+            (
+                int(queue.rows[item]),
+                str(queue.ids[item]),
+                outcome.state,
+                None if label is None else queue.choice_name(label),
+                queue.choices[int(queue.predicted[item])] if known else None,
+                float(queue.confidence[item]) if known else None,
+                wrong,
+                sum(answer.kind == "answer" for answer in outcome.answers),
+            )
+        )
+    return pd.DataFrame(rows, columns=_COLUMNS)
