@@ -106,7 +106,7 @@ def dropout_speed():
     }
 
 
-def trained(X, y, seed, epochs=3):
+def trained(X, y, seed, epochs):
     import torch
 
     from fireassay.classifiers import as_classifier
@@ -115,8 +115,8 @@ def trained(X, y, seed, epochs=3):
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derived_seed(seed, "dropout"))
-        network = DropoutCnn(X.shape[1:], 10, width=8, seed=derived_seed(seed, "init"))
-        train(network, X, y, epochs, learning_rate=2e-3, seed=seed)
+        network = DropoutCnn(X.shape[1:], 10, width=8, dropout=0.3, seed=derived_seed(seed, "init"))
+        train(network, X, y, epochs, learning_rate=1e-3, seed=seed)
     return as_classifier(network, output="logits", classes=range(10), bounds=(0, 1))
 
 
@@ -130,31 +130,32 @@ def sets_of(name, rng):
     foreign = other("test", folder=DATA)
     pairs = [(3, 8), (4, 9), (1, 7), (0, 6), (2, 5), (5, 8), (2, 7), (3, 5), (7, 9), (0, 2)]
     generator, seconds = cpu(
-        lambda: ambiguity.AmbiguityGenerator(pairs=pairs, tries=2, seed=0).fit(full.X, full.y)
+        lambda: ambiguity.AmbiguityGenerator(pairs=pairs, tries=1, seed=0).fit(full.X, full.y)
     )
-    mixed = generator.sample(4000, split="train")
-    ambiguous = generator.sample(2000, split="test")
+    # Ambiguous rows for training and for testing come from the same autoencoders: then they are in
+    # distribution, as the comparison of ambiguity with strangeness needs.
+    drawn = generator.sample(5000, split="test")
+    shuffled = rng.permutation(len(drawn.X))
+    learnt, judged = shuffled[:3500], shuffled[3500:]
     rows = rng.permutation(len(full.X))[:12_000]
-    X = np.concatenate([full.X[rows], mixed.X]).astype(np.float32)
-    y = np.concatenate([full.y[rows], mixed.labels])
+    X = np.concatenate([full.X[rows], drawn.X[learnt]]).astype(np.float32)
+    y = np.concatenate([full.y[rows], drawn.labels[learnt]])
     chosen = rng.permutation(len(test.X))
-    nominal, attacked = (test.X[chosen[:4000]], test.y[chosen[:4000]]), chosen[4000:4300]
+    nominal, attacked = (test.X[chosen[:3000]], test.y[chosen[:3000]]), chosen[4000:4120]
     kinds = corruption_kinds()
     corrupted = [
         corrupt(test.X[part], kind, severity=3, seed=0)
-        for kind, part in zip(kinds, np.array_split(chosen[4400:6400], len(kinds)), strict=True)
+        for kind, part in zip(kinds, np.array_split(chosen[4400:5900], len(kinds)), strict=True)
     ]
     groups = {
-        "ambiguous": np.array([f"{a}/{b}" for a, b in ambiguous.pairs]),
+        "ambiguous": np.array([f"{a}/{b}" for a, b in drawn.pairs[judged]]),
         "corrupted": np.repeat(kinds, [len(part) for part in corrupted]),
     }
     sets = {
-        "ambiguous": ambiguous.X.astype(np.float32),
+        "ambiguous": drawn.X[judged].astype(np.float32),
         "corrupted": np.concatenate(corrupted),
-        "invalid": foreign.X[:2000],
-        "control": ambiguous.control.X[:1000].astype(np.float32)
-        if getattr(ambiguous, "control", None) is not None
-        else full.X[rows[:0]],
+        "invalid": foreign.X[:1500],
+        "control": drawn.control.X[:1000].astype(np.float32),
     }
     return X, y, nominal, (test.X[attacked], test.y[attacked]), sets, groups, seconds
 
@@ -162,13 +163,13 @@ def sets_of(name, rng):
 def table(name):
     rng = np.random.default_rng(0)
     X, y, (nominal, y_nominal), (X_attack, y_attack), sets, groups, ambiguity_s = sets_of(name, rng)
-    model, train_s = cpu(trained, X, y, 0)
-    members, members_s = cpu(lambda: [trained(X, y, seed) for seed in range(1, 6)])
+    model, train_s = cpu(trained, X, y, 0, 7)
+    members, members_s = cpu(lambda: [trained(X, y, seed, 3) for seed in range(1, 6)])
     minimal, attack_s = cpu(
         lambda: supervision.adversarial_set(model, X_attack, y_attack, max_epsilon=0.4, steps=5)
     )
     confident = supervision.adversarial_set(
-        model, X_attack[:200], y_attack[:200], ("pgd", "bim"), max_epsilon=0.4, steps=3,
+        model, X_attack, y_attack, ("pgd", "bim"), max_epsilon=0.4, steps=3,
         min_confidence=0.99,
     )  # fmt: skip
     sets = {k: v for k, v in sets.items() if len(v)}
@@ -177,7 +178,7 @@ def table(name):
     accuracy = float((model.predict(nominal) == y_nominal).mean())
     comparison, compare_s = cpu(
         lambda: supervision.compare(
-            model, X, y, nominal=nominal, sets=sets, members=members, groups=groups, seed=0
+            model, X, y, nominal=nominal, sets=sets, members=members, groups=groups, n_resamples=100
         )
     )
     frame = comparison.frame()
@@ -217,15 +218,16 @@ def main():
     parser.add_argument("--only", default=",".join(PARTS))
     wanted = parser.parse_args().only.split(",")
     RESULTS.parent.mkdir(exist_ok=True)
-    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     for name in wanted:
         if DATA is None and name in ("golden", "mnist", "fashion"):
             print(f"{name}: skipped, FIREASSAY_DATA is not set")
             continue
-        results[name], seconds = cpu(PARTS[name])
-        results[name]["cpu_seconds_in_all"] = seconds
-        short = {k: v for k, v in results[name].items() if not isinstance(v, list | dict)}
+        found, seconds = cpu(PARTS[name])
+        found["cpu_seconds_in_all"] = seconds
+        short = {k: v for k, v in found.items() if not isinstance(v, list | dict)}
         print(name, json.dumps(short, indent=1), flush=True)
+        results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+        results[name] = found
         RESULTS.write_text(json.dumps(results, indent=1, default=str) + "\n")
 
 
