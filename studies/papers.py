@@ -201,7 +201,7 @@ def main() -> None:
     lines = [
         "# The five papers",
         "",
-        "Every table and figure: where it is made, their number, ours (`python studies/papers.py`).",
+        "Every table and figure: where it is made, their number, and ours.",
     ]
     for paper, rows in PAPERS.items():
         lines += [
