@@ -54,6 +54,10 @@ class ErrorDistribution(Protocol):
         """Log survival, hazard and score together."""
         ...
 
+    def log_between(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        """Logarithm of P(a < W <= b)."""
+        ...
+
 
 class _Together:
     """What is asked together, where nothing can be shared."""
@@ -70,6 +74,15 @@ class _Together:
         """Log survival, hazard and score."""
         log_survival = self.log_survival(z)
         return log_survival, np.exp(self.log_density(z) - log_survival), self.score(z)
+
+    def log_between(self: ErrorDistribution, a: FloatArray, b: FloatArray) -> FloatArray:
+        """log P(a < W <= b), from the tail in which the difference does not cancel."""
+        survival_a, survival_b = self.log_survival(a), self.log_survival(b)
+        failure_a, failure_b = self.log_failure(a), self.log_failure(b)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            right = survival_a + log_one_minus_exp(np.minimum(survival_b - survival_a, -1e-300))
+            left = failure_b + log_one_minus_exp(np.minimum(failure_a - failure_b, -1e-300))
+        return np.where(survival_a < failure_b, right, left)
 
 
 def log_one_minus_exp(x: FloatArray) -> FloatArray:
@@ -110,6 +123,11 @@ class ExtremeValue(_Together):
         """Log survival, hazard and score from one exponential."""
         e = np.exp(np.minimum(z, 700.0))
         return -e, e, 1.0 - e
+
+    def log_between(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        """log S(a) + log(1 − S(b)/S(a)), which never cancels."""
+        e = np.exp(np.minimum(a, 700.0))
+        return log_one_minus_exp(np.minimum(-e * np.expm1(np.minimum(b - a, 700.0)), -1e-300)) - e
 
     def mean_exponential(self, scale: float) -> float:
         """Γ(1 + σ)."""
@@ -179,6 +197,11 @@ class Logistic(_Together):
         """Log survival, hazard (which is F) and score from one exponential."""
         failed = np.asarray(special.expit(z))
         return np.asarray(special.log_expit(-z)), failed, 1.0 - 2.0 * failed
+
+    def log_between(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        """log of S(a) F(b) (1 − exp(a − b)), which never cancels."""
+        outer = special.log_expit(-a) + special.log_expit(b)
+        return np.asarray(outer + log_one_minus_exp(np.minimum(a - b, -1e-300)))
 
     def mean_exponential(self, scale: float) -> float:
         """πσ / sin πσ, infinite from σ = 1 on."""

@@ -14,11 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.survival.design_matrix import DesignMatrix, HeldDesignMatrix
-from fireassay.survival.error_distributions import (
-    ErrorDistribution,
-    Family,
-    log_one_minus_exp,
-)
+from fireassay.survival.error_distributions import ErrorDistribution, Family
 from fireassay.survival.times import Times
 
 FloatArray = NDArray[Any]
@@ -140,15 +136,12 @@ def _add_between(
 def _log_mass(
     law: ErrorDistribution, a: FloatArray, b: FloatArray, has_a: NDArray[np.bool_]
 ) -> FloatArray:
-    """log P(a < W <= b), from the tail in which the difference does not cancel."""
-    failure_b = law.log_failure(b)
-    survival_a, survival_b = law.log_survival(a), law.log_survival(b)
-    failure_a = np.where(has_a, law.log_failure(a), -np.inf)
-    from_right = survival_a < failure_b
-    with np.errstate(invalid="ignore", divide="ignore"):
-        right = survival_a + log_one_minus_exp(np.minimum(survival_b - survival_a, -1e-300))
-        left = failure_b + log_one_minus_exp(np.minimum(failure_a - failure_b, -1e-300))
-    return np.where(has_a, np.where(from_right, right, left), failure_b)
+    """log P(a < W <= b), where there is no a log P(W <= b)."""
+    if has_a.all():
+        return law.log_between(a, b)
+    log_mass = law.log_failure(b)
+    log_mass[has_a] = law.log_between(a[has_a], b[has_a])
+    return log_mass
 
 
 @dataclass(frozen=True)
