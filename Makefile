@@ -16,8 +16,8 @@ slow: .venv/.dev
 	$(BIN)/python -m pytest -m slow -n 2
 
 lint: .venv/.dev
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
+	$(BIN)/ruff format --check src tests benchmarks examples studies
+	$(BIN)/ruff check src tests benchmarks examples studies
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
