@@ -3,7 +3,7 @@ import pytest
 
 from fireassay import discovery
 from fireassay.web.discovery_curve import curve
-from fireassay.web.label_book import Answer, Slot
+from fireassay.web.label_records import Answer, Slot
 from fireassay.web.outcomes import outcomes
 from fireassay.web.queue import read_queue, write_queue
 

@@ -14,7 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fireassay.core import DataError, StoreError
-from fireassay.web.label_book import LabelBook, LeaseLostError, in_order
+from fireassay.web.label_book import LabelBook
+from fireassay.web.label_records import LeaseLostError
+from fireassay.web.label_statements import in_order
 from fireassay.web.outcomes import outcomes
 from fireassay.web.queue import read_queue, write_queue
 
@@ -222,7 +224,8 @@ def test_whatever_people_do_the_counts_agree(tmp_path_factory, people, steps):
 
 LABEL_FOREVER = """
     import sys
-    from fireassay.web.label_book import LabelBook, in_order
+    from fireassay.web.label_book import LabelBook
+    from fireassay.web.label_statements import in_order
     from fireassay.web.queue import read_queue
     queue = read_queue(sys.argv[1])
     book = LabelBook(queue.run_folder)

@@ -1,7 +1,7 @@
 import numpy as np
 
 from fireassay import web
-from fireassay.web.label_book import in_order
+from fireassay.web.label_statements import in_order
 
 
 def test_the_table_says_what_people_said(tmp_path):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from fireassay.core import DataError
-from fireassay.web.label_book import Answer
+from fireassay.web.label_records import Answer
 from fireassay.web.labels_csv import from_csv, to_csv
 from fireassay.web.queue import read_queue, write_queue
 

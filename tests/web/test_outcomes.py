@@ -1,4 +1,4 @@
-from fireassay.web.label_book import Answer
+from fireassay.web.label_records import Answer
 from fireassay.web.outcomes import outcomes
 
 

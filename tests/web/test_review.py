@@ -5,7 +5,8 @@ import pytest
 from scipy.stats import binomtest
 
 from fireassay.core import DataError
-from fireassay.web.label_book import LabelBook, in_order
+from fireassay.web.label_book import LabelBook
+from fireassay.web.label_statements import in_order
 from fireassay.web.outcomes import outcomes
 from fireassay.web.queue import read_queue
 from fireassay.web.review import (

@@ -8,7 +8,7 @@ import numpy as np
 
 from fireassay.core.errors import NotEnoughEvidenceError
 from fireassay.core.estimate import Estimate
-from fireassay.web.label_book import Answer
+from fireassay.web.label_records import Answer
 
 _MOST_PAIRS = 45
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fireassay.web.label_book import Slot
+from fireassay.web.label_records import Slot
 from fireassay.web.outcomes import Outcome
 from fireassay.web.queue import Queue
 

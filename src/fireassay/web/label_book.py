@@ -1,68 +1,36 @@
 """Who labels what: items are leased, answers are on the disk before anyone hears "saved"."""
 
 import contextlib
-import datetime
 import secrets
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from fireassay.core.errors import DataError, StoreError
 from fireassay.web import label_schema
+from fireassay.web.label_records import Answer, Chooser, Lease, LeaseLostError, Slot
+from fireassay.web.label_statements import (
+    ANSWER_FIELDS,
+    count_answer,
+    free_slot,
+    insert_answer,
+    insert_slot,
+    mark_undone,
+    note_change,
+    read_answer,
+    read_answers,
+    read_slots,
+    timestamp,
+    to_answer,
+)
 from fireassay.web.queue import Queue
 
 BOOK = "labels.sqlite"
 LEASE_S = 600.0
-_FIELDS = "number, item, annotator, kind, choice, comment, seconds, created, after_reveal"
-
-
-@dataclass(frozen=True)
-class Slot:
-    """An item that is asked about: its turn, its purpose, and with what chance it was drawn."""
-
-    rank: int
-    item: int
-    arm: str = "search"
-    probability: float | None = None
-    answers: int = 0
-
-
-@dataclass(frozen=True)
-class Lease:
-    """The right to answer one item for some minutes; ``token`` makes an answer count once."""
-
-    token: str
-    item: int
-    annotator: str
-    granted: float
-    after_reveal: bool
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One answer: a choice (−1 cannot tell, −2 other), a skip, or the resolution of a conflict."""
-
-    number: int
-    item: int
-    annotator: str
-    kind: str
-    choice: int | None
-    comment: str
-    seconds: float | None
-    created: str
-    after_reveal: bool
-
-
-class LeaseLostError(DataError):
-    """The item went to somebody else meanwhile; nothing was saved."""
-
-
-Chooser = Callable[[sqlite3.Connection], Slot | None]
 
 
 class LabelBook:
@@ -142,14 +110,14 @@ class LabelBook:
             "SELECT rank FROM cursors WHERE queue = ? AND annotator = ?", (queue.name, annotator)
         ).fetchone()
         passed = cursor[0] if cursor else 0
-        found = _free_slot(connection, queue, annotator, now, above=passed)
+        found = free_slot(connection, queue, annotator, now, above=passed)
         if found is None:
             slot = more(connection)
             if slot is not None:
-                _insert_slot(connection, queue.name, slot)
+                insert_slot(connection, queue.name, slot)
                 found = slot.rank, slot.item
             elif passed:
-                found = _free_slot(connection, queue, annotator, now, above=0)
+                found = free_slot(connection, queue, annotator, now, above=0)
         if found is None:
             return None
         rank, item = found
@@ -198,11 +166,11 @@ class LabelBook:
         """
         with self._transaction() as connection:
             kept = connection.execute(
-                f"SELECT {_FIELDS} FROM answers WHERE token = ?",  # noqa: S608 - own columns
+                f"SELECT {ANSWER_FIELDS} FROM answers WHERE token = ?",  # noqa: S608 - own columns
                 (token,),
             ).fetchone()
             if kept is not None:
-                return _answer(kept)
+                return to_answer(kept)
             lease = connection.execute(
                 "SELECT item, annotator, granted, after_reveal, expires FROM leases "
                 "WHERE token = ? AND queue = ?",
@@ -218,14 +186,14 @@ class LabelBook:
             seconds = round(time.time() - granted, 2)
             connection.execute("DELETE FROM leases WHERE token = ?", (token,))
             kind = "skip" if skip else "answer"
-            number = _insert(
+            number = insert_answer(
                 connection, token, queue.name, item, annotator, kind, choice, comment, seconds,
                 after_reveal,
             )  # fmt: skip
             if not skip:
-                _count(connection, queue, item, +1)
-            _changed(connection, queue.name)
-            return _read(connection, number)
+                count_answer(connection, queue, item, +1)
+            note_change(connection, queue.name)
+            return read_answer(connection, number)
 
     def _still_free(
         self, connection: sqlite3.Connection, queue: Queue, lease: tuple[Any, ...]
@@ -234,7 +202,7 @@ class LabelBook:
         now = time.time()
         if expires > now:
             return True
-        return _free_slot(connection, queue, annotator, now, item=item) is not None
+        return free_slot(connection, queue, annotator, now, item=item) is not None
 
     def undo(self, queue: Queue, annotator: str, session: str) -> Answer | None:
         """Take back the last answer or skip of an annotator, who gets the item again.
@@ -244,17 +212,17 @@ class LabelBook:
         """
         with self._transaction() as connection:
             row = connection.execute(
-                f"SELECT {_FIELDS} FROM answers "  # noqa: S608 - own columns
+                f"SELECT {ANSWER_FIELDS} FROM answers "  # noqa: S608 - own columns
                 "WHERE queue = ? AND annotator = ? AND undone IS NULL AND kind != 'resolve' "
                 "ORDER BY number DESC LIMIT 1",
                 (queue.name, annotator),
             ).fetchone()
             if row is None:
                 return None
-            last = _answer(row)
-            _mark_undone(connection, last.number)
+            last = to_answer(row)
+            mark_undone(connection, last.number)
             if last.kind == "answer":
-                _count(connection, queue, last.item, -1)
+                count_answer(connection, queue, last.item, -1)
             connection.execute(
                 "DELETE FROM leases WHERE queue = ? AND annotator = ? AND session = ?",
                 (queue.name, annotator, session),
@@ -268,11 +236,11 @@ class LabelBook:
                 queue.reveal and last.kind == "answer" and queue.has_prediction(last.item)
             )
             # A skipped item may have gone to somebody else since.
-            if _free_slot(connection, queue, annotator, time.time(), item=last.item):
+            if free_slot(connection, queue, annotator, time.time(), item=last.item):
                 self._grant(
                     connection, queue.name, last.item, annotator, session, after_reveal=seen
                 )
-            _changed(connection, queue.name)
+            note_change(connection, queue.name)
             return last
 
     def offer_skipped_again(self, queue: Queue, annotator: str) -> int:
@@ -281,7 +249,7 @@ class LabelBook:
             found = connection.execute(
                 "UPDATE answers SET undone = ? WHERE queue = ? AND annotator = ?"
                 " AND kind = 'skip' AND undone IS NULL",
-                (_now(), queue.name, annotator),
+                (timestamp(), queue.name, annotator),
             ).rowcount
             connection.execute(
                 "DELETE FROM cursors WHERE queue = ? AND annotator = ?", (queue.name, annotator)
@@ -302,14 +270,14 @@ class LabelBook:
             connection.execute(
                 "UPDATE answers SET undone = ? WHERE queue = ? AND item = ?"
                 " AND kind = 'resolve' AND undone IS NULL",
-                (_now(), queue.name, item),
+                (timestamp(), queue.name, item),
             )
-            number = _insert(
+            number = insert_answer(
                 connection, secrets.token_urlsafe(18), queue.name, item, annotator, "resolve",
                 choice, comment, None, 1,
             )  # fmt: skip
-            _changed(connection, queue.name)
-            return _read(connection, number)
+            note_change(connection, queue.name)
+            return read_answer(connection, number)
 
     def add_all(
         self, queue: Queue, given: Sequence[tuple[int, str, int, str]], more: Chooser
@@ -329,24 +297,24 @@ class LabelBook:
                 ).fetchone()
                 if before is not None:
                     continue
-                _insert(
+                insert_answer(
                     connection, secrets.token_urlsafe(18), queue.name, item, annotator, "answer",
                     choice, comment, None, 0,
                 )  # fmt: skip
-                _count(connection, queue, item, +1)
+                count_answer(connection, queue, item, +1)
                 connection.execute(
                     "DELETE FROM leases WHERE queue = ? AND item = ? AND annotator = ?",
                     (queue.name, item, annotator),
                 )
                 new += 1
-            _changed(connection, queue.name)
+            note_change(connection, queue.name)
             return new
 
     def open_slots(self, queue: Queue, slots: Sequence[Slot]) -> None:
         """Open slots that another program handed out before."""
         with self._transaction() as connection:
             for slot in slots:
-                _insert_slot(connection, queue.name, slot)
+                insert_slot(connection, queue.name, slot)
 
     def reading(self, read: Callable[[sqlite3.Connection], Any]) -> Any:
         """What a function reads from the tables, with nobody writing meanwhile."""
@@ -366,7 +334,7 @@ class LabelBook:
                     got=f"item {queue.ids[item]!s}",
                     do="Raise the budget, or leave it out.",
                 )
-            _insert_slot(connection, queue.name, slot)
+            insert_slot(connection, queue.name, slot)
 
     # Reading ------------------------------------------------------------------------------------
 
@@ -392,12 +360,12 @@ class LabelBook:
         """What an annotator did last, for "undo"."""
         with self._lock:
             row = self._connection.execute(
-                f"SELECT {_FIELDS} FROM answers "  # noqa: S608 - own columns
+                f"SELECT {ANSWER_FIELDS} FROM answers "  # noqa: S608 - own columns
                 "WHERE queue = ? AND annotator = ? AND undone IS NULL AND kind != 'resolve' "
                 "ORDER BY number DESC LIMIT 1",
                 (queue.name, annotator),
             ).fetchone()
-        return None if row is None else _answer(row)
+        return None if row is None else to_answer(row)
 
     def counts(self, queue: Queue, annotator: str = "") -> dict[str, int]:
         """How many items are complete, opened, answered and skipped by this annotator."""
@@ -438,134 +406,3 @@ class LabelBook:
                     got=f"{error}",
                     do="Nothing was saved. Check free space and permissions, then try again.",
                 ) from error
-
-
-def read_slots(connection: sqlite3.Connection, queue: str) -> list[Slot]:
-    """All slots of a queue, in order."""
-    rows = connection.execute(
-        "SELECT rank, item, arm, probability, answers FROM slots WHERE queue = ? ORDER BY rank",
-        (queue,),
-    )
-    return [Slot(*row) for row in rows]
-
-
-def read_answers(
-    connection: sqlite3.Connection, queue: str, item: int | None = None
-) -> list[Answer]:
-    """Answers of a queue, or of one item, that are not undone."""
-    one = "" if item is None else " AND item = ?"
-    rows = connection.execute(
-        f"SELECT {_FIELDS} FROM answers "  # noqa: S608 - own columns
-        f"WHERE queue = ? AND undone IS NULL{one} ORDER BY number",
-        (queue,) if item is None else (queue, item),
-    )
-    return [_answer(row) for row in rows]
-
-
-def in_order(queue: Queue) -> Chooser:
-    """Opens the items of a queue one after the other, up to its budget.
-
-    An item that nobody can tell costs no budget.
-    """
-
-    def choose(connection: sqlite3.Connection) -> Slot | None:
-        (opened,) = connection.execute(
-            "SELECT count(*) FROM slots WHERE queue = ?", (queue.name,)
-        ).fetchone()
-        if opened >= queue.limit:
-            (untold,) = connection.execute(
-                "SELECT count(*) FROM (SELECT item FROM answers WHERE queue = ?"
-                " AND undone IS NULL AND kind != 'skip' GROUP BY item HAVING max(choice) = -1)",
-                (queue.name,),
-            ).fetchone()
-            if queue.purpose == "review" or opened - untold >= queue.limit or opened >= len(queue):
-                return None
-        return Slot(rank=opened + 1, item=opened)
-
-    return choose
-
-
-def _free_slot(
-    connection: sqlite3.Connection,
-    queue: Queue,
-    annotator: str,
-    now: float,
-    *,
-    above: int = 0,
-    item: int | None = None,
-) -> tuple[int, int] | None:
-    """The first open slot that this annotator may have."""
-    one = "" if item is None else " AND s.item = :item"
-    row = connection.execute(
-        f"""
-        SELECT s.rank, s.item FROM slots s
-        WHERE s.queue = :queue AND s.is_open = 1 AND s.rank > :above{one}
-          AND NOT EXISTS (SELECT 1 FROM answers a WHERE a.queue = s.queue AND a.item = s.item
-                          AND a.annotator = :annotator AND a.undone IS NULL
-                          AND a.kind != 'resolve')
-          AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.queue = s.queue AND l.item = s.item
-                          AND l.annotator = :annotator AND l.expires > :now)
-          AND s.answers + (SELECT count(*) FROM leases l WHERE l.queue = s.queue
-                           AND l.item = s.item AND l.expires > :now) < :people
-        ORDER BY s.rank LIMIT 1
-        """,  # noqa: S608 - the inserted text is a constant
-        {
-            "queue": queue.name,
-            "annotator": annotator,
-            "now": now,
-            "above": above,
-            "people": queue.annotators_per_item,
-            "item": item,
-        },
-    ).fetchone()
-    return None if row is None else (row[0], row[1])
-
-
-def _insert_slot(connection: sqlite3.Connection, queue: str, slot: Slot) -> None:
-    connection.execute(
-        "INSERT INTO slots (queue, rank, item, arm, probability) VALUES (?, ?, ?, ?, ?)",
-        (queue, slot.rank, slot.item, slot.arm, slot.probability),
-    )
-
-
-def _insert(connection: sqlite3.Connection, *fields: Any) -> int:
-    *before, after_reveal = fields
-    number = connection.execute(
-        "INSERT INTO answers (token, queue, item, annotator, kind, choice, comment, seconds,"
-        " created, after_reveal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (*before, _now(), int(after_reveal)),
-    ).lastrowid
-    return int(number or 0)
-
-
-def _count(connection: sqlite3.Connection, queue: Queue, item: int, step: int) -> None:
-    connection.execute(
-        "UPDATE slots SET answers = answers + :step, is_open = (answers + :step < :people)"
-        " WHERE queue = :queue AND item = :item",
-        {"step": step, "people": queue.annotators_per_item, "queue": queue.name, "item": item},
-    )
-
-
-def _changed(connection: sqlite3.Connection, queue: str) -> None:
-    connection.execute("UPDATE queues SET changes = changes + 1 WHERE name = ?", (queue,))
-
-
-def _mark_undone(connection: sqlite3.Connection, number: int) -> None:
-    connection.execute("UPDATE answers SET undone = ? WHERE number = ?", (_now(), number))
-
-
-def _read(connection: sqlite3.Connection, number: int) -> Answer:
-    row = connection.execute(
-        f"SELECT {_FIELDS} FROM answers WHERE number = ?",  # noqa: S608 - own columns
-        (number,),
-    ).fetchone()
-    return _answer(row)
-
-
-def _answer(row: tuple[Any, ...]) -> Answer:
-    answer = Answer(*row)
-    return replace(answer, after_reveal=bool(answer.after_reveal))
-
-
-def _now() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fireassay.core.errors import DataError
-from fireassay.web.label_book import Answer
+from fireassay.web.label_records import Answer
 from fireassay.web.outcomes import outcomes
 from fireassay.web.queue import CANNOT_TELL, OTHER, Queue
 

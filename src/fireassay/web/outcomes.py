@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fireassay.web.label_book import Answer
+from fireassay.web.label_records import Answer
 from fireassay.web.queue import CANNOT_TELL
 
 STATES = ("open", "settled", "conflict", "cannot tell")

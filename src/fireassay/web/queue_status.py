@@ -6,7 +6,7 @@ from typing import Any
 
 from fireassay.web.agreement import Agreement, agreement
 from fireassay.web.discovery_curve import Curve, curve
-from fireassay.web.label_book import Answer, Slot
+from fireassay.web.label_records import Answer, Slot
 from fireassay.web.outcomes import Outcome, outcomes
 from fireassay.web.queue import Queue
 from fireassay.web.review import Precision, precision

@@ -14,7 +14,8 @@ from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer
-from fireassay.web.label_book import LabelBook, Slot
+from fireassay.web.label_book import LabelBook
+from fireassay.web.label_records import Slot
 from fireassay.web.outcomes import Outcome, outcomes
 from fireassay.web.queue import QUEUES, Queue, read_queue, save_queue
 from fireassay.web.queue_items import check_content

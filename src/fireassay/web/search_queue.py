@@ -15,7 +15,9 @@ from fireassay.core import codec
 from fireassay.core.errors import DataError
 from fireassay.core.hashing import sha256
 from fireassay.core.validation import check_features, check_integer
-from fireassay.web.label_book import LabelBook, Slot, read_answers, read_slots
+from fireassay.web.label_book import LabelBook
+from fireassay.web.label_records import Slot
+from fireassay.web.label_statements import read_answers, read_slots
 from fireassay.web.outcomes import outcomes
 from fireassay.web.queue import (
     CANNOT_TELL,

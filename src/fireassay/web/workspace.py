@@ -10,7 +10,9 @@ from typing import Any
 
 from fireassay.core import strict_json
 from fireassay.core.errors import DataError, FireassayError
-from fireassay.web.label_book import Answer, Chooser, LabelBook, Lease, in_order
+from fireassay.web.label_book import LabelBook
+from fireassay.web.label_records import Answer, Chooser, Lease
+from fireassay.web.label_statements import in_order
 from fireassay.web.labels_csv import from_csv
 from fireassay.web.queue import QUEUES, Queue, find_queues, read_queue, read_settings
 from fireassay.web.queue_status import QueueStatus, queue_status
