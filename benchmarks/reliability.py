@@ -68,12 +68,12 @@ def trained_world(dims: int, rows: int, noise: float, rng: np.random.Generator) 
     X, y = draw(rows, rng)
     state = int(rng.integers(2**31))
     tree = DecisionTreeClassifier(min_samples_leaf=5, random_state=state).fit(X, y)
-    X, y = draw(200_000, rng)
+    X, y = draw(60_000, rng)
     return World(tree, draw, float((tree.predict(X) != y).mean()))
 
 
 def nearly_perfect(dims: int) -> World:
-    """A threshold that is off by 0.0005: with 400 labels mostly no error is seen."""
+    """A threshold that is off by 0.0005: with 200 labels mostly no error is seen."""
 
     def draw(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         X = rng.random((n, dims))
@@ -115,11 +115,11 @@ def shifted_labels(
 CONFIGURATIONS: dict[str, tuple[Callable[[np.random.Generator], World], int]] = {
     "2-D easy": (lambda rng: trained_world(2, 3000, 0.0, rng), 400),
     "2-D hard": (lambda rng: trained_world(2, 150, 0.4, rng), 400),
-    "5-D easy": (lambda rng: trained_world(5, 3000, 0.0, rng), 400),
-    "5-D hard": (lambda rng: trained_world(5, 150, 0.4, rng), 1000),
-    "20-D easy": (lambda rng: trained_world(20, 3000, 0.0, rng), 1000),
-    "20-D hard": (lambda rng: trained_world(20, 150, 0.4, rng), 400),
-    "mostly 0 errors": (lambda _: nearly_perfect(2), 400),
+    "5-D easy": (lambda rng: trained_world(5, 1500, 0.0, rng), 200),
+    "5-D hard": (lambda rng: trained_world(5, 150, 0.4, rng), 400),
+    "20-D easy": (lambda rng: trained_world(20, 1500, 0.0, rng), 400),
+    "20-D hard": (lambda rng: trained_world(20, 150, 0.4, rng), 200),
+    "mostly 0 errors": (lambda _: nearly_perfect(2), 200),
     "surrogate explains half": (lambda _: half_explained(), 1000),
 }
 
