@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 
@@ -6,6 +8,7 @@ from fireassay.web.discovery_curve import curve
 from fireassay.web.label_records import Answer, Slot
 from fireassay.web.outcomes import outcomes
 from fireassay.web.queue import read_queue, write_queue
+from fireassay.web.queue_status import live, queue_status
 
 
 @pytest.fixture
@@ -80,3 +83,16 @@ def test_other_counts_as_an_error(tmp_path):
     )
     given = [Answer(0, 0, "x", "answer", -2, "", None, "", False)]
     assert curve(queue, [Slot(1, 0)], outcomes(given), adaptive=False).errors == 1
+
+
+def test_certain_and_right_is_not_a_number(tmp_path):
+    queue = read_queue(
+        write_queue(
+            tmp_path, np.zeros((2, 1)), classes="ab", predicted=["a", "b"], confidence=[1.0, 1.0]
+        )
+    )
+    given = [Answer(0, 0, "x", "answer", 0, "", None, "", False)]
+    status = queue_status(queue, [Slot(1, 0)], given, adaptive=False)
+    assert np.isnan(status.curve.sdr)
+    assert live(queue, status)["sdr"] is None
+    json.dumps(live(queue, status), allow_nan=False)

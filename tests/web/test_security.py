@@ -149,6 +149,16 @@ def test_elsewhere_a_token_is_needed(tmp_path, make_queue, start):
     assert client.get("/", host=f"evil.example:{served.port}").status == 421
 
 
+def test_a_link_with_the_token_leads_to_this_app_only(tmp_path, make_queue, start):
+    make_queue(tmp_path)
+    secret = "a-long-enough-secret-token"
+    served = start([tmp_path], token=secret)
+    for path in ("//evil.example/", "/%0d%0aset-cookie:x=1", "/queues/x"):
+        answer = served.client().get(f"{path}?token={secret}")
+        assert (answer.status, answer.headers["location"]) == (303, "/")
+        assert len(answer.headers.get_all("set-cookie")) == 1
+
+
 def test_hosts():
     here = Access("127.0.0.1", 8765)
     there = Access("0.0.0.0", 80, token="t" * 16, allowed_hosts=["Lab.example"])

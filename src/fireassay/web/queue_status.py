@@ -1,5 +1,6 @@
 """Everything about a queue that changes with its answers."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -73,7 +74,8 @@ def live(queue: Queue, status: QueueStatus) -> dict[str, Any]:
         "precision": None,
     }
     now = status.curve
-    if now is not None:
+    # Not a number: nothing was expected and nothing found (all confidences are 1).
+    if now is not None and not math.isnan(now.sdr):
         result["sdr"] = {
             "value": _finite(now.sdr),
             "low": _finite(now.low),

@@ -121,8 +121,8 @@ class Gate:
             given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
             if scope["method"] == "GET" and self.access.knows(given):
                 cookie = self._cookie(self._token_cookie, _digest(given, "cookie"))
-                location = scope["path"].encode("ascii", "replace")
-                await _answer(send, 303, b"", [(b"location", location), cookie])
+                # Away from the address with the token; never to a path that a link could name.
+                await _answer(send, 303, b"", [(b"location", b"/"), cookie])
                 return
             await _refuse(send, 401, _HOW_TO_OPEN)
             return
