@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from fireassay.cli import label, survive
+from fireassay.cli import ambiguity, label, supervise, survive
 from fireassay.cli.assess import assess
 from fireassay.cli.check import check
 from fireassay.cli.compare import compare
@@ -21,6 +21,7 @@ from fireassay.cli.init import init
 from fireassay.cli.plan import plan
 from fireassay.cli.report import report
 from fireassay.cli.run import run
+from fireassay.cli.serve import serve
 from fireassay.version import __version__
 
 USAGE_ERROR = 2
@@ -71,12 +72,17 @@ app = typer.Typer(
 )
 
 # The whole assessment, then each question alone.
-for command in (demo, init, plan, run, check, report, compare, doctor):
+for command in (demo, init, plan, run, check, report, compare, serve, doctor):
     app.command()(command)
 for question in (curate, discover, assess):
     app.command(rich_help_panel="One question alone")(question)
-app.add_typer(label.app, name="label", rich_help_panel="One question alone")
-app.add_typer(survive.app, name="survive", rich_help_panel="One question alone")
+for name, group in (
+    ("label", label.app),
+    ("ambiguity", ambiguity.app),
+    ("supervise", supervise.app),
+    ("survive", survive.app),
+):
+    app.add_typer(group, name=name, rich_help_panel="One question alone")
 
 
 def _version(value: bool) -> None:
