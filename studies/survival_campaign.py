@@ -2,7 +2,7 @@
 
     python studies/survival_campaign.py STORE          # run, kill -9 half-way, resume
     python studies/survival_campaign.py STORE --run    # run (or go on) to the end
-    python studies/survival_campaign.py STORE --report FOLDER   # tables and figures
+    python studies/survival_campaign.py STORE --report FOLDER   # tables and figures (minutes)
 
 Each trial attacks ten test digits, one of each class, with a budget of 40 forward-equivalents each.
 """

@@ -72,9 +72,10 @@ def qq_figure(fit: "SurvivalFit") -> "Figure":
         frame = frame.iloc[:: len(frame) // 5000 + 1]
     times = read_times(frame)
     seen = times.seen
-    fitted = np.array(
-        [1.0 - fit.survival(frame.iloc[[i]], seen[i])[0, 0] for i in range(len(frame))]
-    )
+    fitted = np.empty(len(frame))
+    for start in range(0, len(frame), 256):
+        rows = slice(start, start + 256)
+        fitted[rows] = 1.0 - np.diagonal(fit.survival(frame.iloc[rows], seen[rows]))
     fitted = np.maximum(fitted, 1e-12)
     upper = np.where(times.failed, fitted, np.inf)
     curve = estimate_curve(Times(fitted, upper))

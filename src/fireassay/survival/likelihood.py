@@ -117,8 +117,8 @@ def _add_between(
     a = np.where(has_a, times.lower[i] - eta[i], 0.0) * inverse
     b = (times.upper[i] - eta[i]) * inverse
     log_mass = _log_mass(law, a, b, has_a)
-    weight_a = np.where(has_a, np.exp(np.minimum(law.log_density(a) - log_mass, 600.0)), 0.0)
-    weight_b = np.exp(np.minimum(law.log_density(b) - log_mass, 600.0))
+    weight_a = np.where(has_a, np.exp(np.minimum(law.log_density(a) - log_mass, 300.0)), 0.0)
+    weight_b = np.exp(np.minimum(law.log_density(b) - log_mass, 300.0))
     slope_a, slope_b = -weight_a, weight_b
     bend_aa = -weight_a * (law.score(a) + weight_a)
     bend_bb = weight_b * (law.score(b) - weight_b)
