@@ -79,8 +79,27 @@ def test_labels_from_before_are_taken_over(tmp_path, problem):
     search.skip(search.ask())
     queue_from_search(tmp_path, X)
     status = label_all(tmp_path, "search", y, stop_after=1)
-    assert status.annotators == {"eve": 4, "before": 1, "ada": 1}
+    assert status.annotators == {"eve": 4, "elsewhere": 1, "ada": 1}
     assert (status.settled, status.cannot_tell) == (5, 1)
+
+
+def test_labels_by_file_and_in_the_browser_add_up(tmp_path, problem):
+    X, y = problem
+    save_search(tmp_path, X, "bansal-weld")
+    queue_from_search(tmp_path, X)
+    label_all(tmp_path, "search", y, stop_after=3)
+    rows = discovery.next_labels(tmp_path, tmp_path / "next.csv", 4)
+    lines = ["row,label", *(f"{row},{y[row]}" for row in rows)]
+    (tmp_path / "next.csv").write_text("\n".join(lines))
+    discovery.add_labels(tmp_path, tmp_path / "next.csv", "eve")
+    status = label_all(tmp_path, "search", y, stop_after=2)
+    assert status.annotators == {"ada": 5, "eve": 4}
+    assert not status.disagreements
+    loaded = discovery.Search.load(tmp_path / "search.npz").result
+    assert len(loaded.rows) == status.curve.n == 9
+    assert loaded.sdr == pytest.approx(status.curve.sdr)
+    # And again, from the file that holds both: nothing is counted twice.
+    assert label_all(tmp_path, "search", y, stop_after=0).annotators == {"ada": 5, "eve": 4}
 
 
 def test_undo_is_told_to_the_search(tmp_path, problem):

@@ -27,6 +27,9 @@ def serve(
         Path | None,
         typer.Option(help="The data of the search in the run folder: people label what it asks."),
     ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="Column of labels in --data (as given to the search).")
+    ] = None,
     ambiguous: Annotated[
         Path | None, typer.Option(help="An exported ambiguous set: people review its samples.")
     ] = None,
@@ -43,12 +46,15 @@ def serve(
     needed: the environment variable FIREASSAY_TOKEN, or a new one, which is printed.
 
     Example: fireassay serve fireassay-run --open
+
+    Label for a search: fireassay discover model.onnx rows.npz --output run, then
+    fireassay serve run --data rows.npz
     """
     from fireassay.web.server import serve as start
 
     folders = run or [Path("fireassay-run")]
     if data is not None:
-        _queue_of_search(folders[0], data, annotators)
+        _queue_of_search(folders[0], data, label, annotators)
     if ambiguous is not None:
         _queue_of_review(folders[0], ambiguous, annotators)
 
@@ -63,11 +69,11 @@ def serve(
     start(folders, host=host, port=port, allowed_hosts=allow_host or (), ready=ready)
 
 
-def _queue_of_search(run: Path, data: Path, annotators: int) -> None:
+def _queue_of_search(run: Path, data: Path, label: str | None, annotators: int) -> None:
     from fireassay.data import load
     from fireassay.web.search_queue import queue_from_search
 
-    loaded = load(data)
+    loaded = load(data, label=label)
     queue_from_search(
         run,
         loaded.X,

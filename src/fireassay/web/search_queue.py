@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from fireassay.discovery import Search, SearchState
 
 STATE_FILE = "search.npz"
+_APP = "(app)"  # who gave a label, in the search's file: the book knows the names
+_ELSEWHERE = "elsewhere"
 
 
 def queue_from_search(
@@ -106,7 +108,7 @@ def queue_from_search(
     with LabelBook(run) as book:
         queue = read_queue(path)
         book.register(queue)
-        _take_over(book, queue, state)
+        take_over(book, queue)
     return path
 
 
@@ -174,7 +176,8 @@ class SearchChooser:
             search = self._rebuilt(slots, told, untold)
         else:
             for candidate in told.keys() - self._known.keys():
-                search.tell(int(search.state.rows[candidate]), self._label(search, told[candidate]))
+                row, label = search.state.rows[candidate], self._label(search, told[candidate])
+                search.tell(int(row), label, _APP)
             for candidate in set(untold) - set(search.state.skipped):
                 search.skip(int(search.state.rows[candidate]))
         self._search, self._known = search, told
@@ -195,7 +198,7 @@ class SearchChooser:
             probabilities=tuple(
                 float("nan") if slot.probability is None else slot.probability for slot in slots
             ),
-            answers=tuple((candidate, label, "") for candidate, label in labels.items()),
+            answers=tuple((candidate, label, _APP) for candidate, label in labels.items()),
             skipped=tuple(untold),
         )
         return Search(state.name, state=state)
@@ -227,29 +230,30 @@ def _is_extension(
     )
 
 
-def _take_over(book: LabelBook, queue: Queue, state: "SearchState") -> None:
-    """Slots and labels that the search had before it met the browser."""
-    if book.slots(queue) or not state.asked:
-        return
-    position = {known: i for i, known in enumerate(state.classes)}
-    given = [
-        (candidate, annotator or "before", position.get(label, OTHER), "")
-        for candidate, label, annotator in state.answers
-    ]
-    last = {(candidate, annotator): row for row in given for candidate, annotator in [row[:2]]}
-    given = list(last.values())
-    given += [(candidate, "before", CANNOT_TELL, "") for candidate in state.skipped]
-    chances = [None if np.isnan(p) else float(p) for p in state.probabilities]
+def take_over(book: LabelBook, queue: Queue) -> None:
+    """Slots and labels that the search got elsewhere (from a CSV file, say) enter the book."""
+    state = _load_state(queue.run_folder / queue.state_file)
+    known = {slot.item for slot in book.slots(queue)}
+    draws = zip(state.asked, state.arms, state.probabilities, strict=True)
+    new = [draw for draw in draws if draw[0] not in known]
     book.open_slots(
         queue,
         [
-            Slot(rank, candidate, arm, chance)
-            for rank, (candidate, arm, chance) in enumerate(
-                zip(state.asked, state.arms, chances, strict=True), start=1
-            )
+            Slot(rank, candidate, arm, None if np.isnan(chance) else float(chance))
+            for rank, (candidate, arm, chance) in enumerate(new, start=len(known) + 1)
         ],
     )
-    book.add_all(queue, given, _nothing_more)
+    position = {label: i for i, label in enumerate(state.classes)}
+    # Of one annotator the last label counts.
+    given = {
+        (candidate, annotator or _ELSEWHERE): position.get(label, OTHER)
+        for candidate, label, annotator in state.answers
+        if annotator != _APP
+    }
+    answered = {answer.item for answer in book.answers(queue)}
+    given |= {(c, _ELSEWHERE): CANNOT_TELL for c in state.skipped if c not in answered}
+    rows = [(candidate, who, choice, "") for (candidate, who), choice in given.items()]
+    book.add_all(queue, rows, _nothing_more)
 
 
 def _nothing_more(connection: sqlite3.Connection) -> Slot | None:

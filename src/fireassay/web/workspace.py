@@ -16,9 +16,9 @@ from fireassay.web.label_statements import in_order
 from fireassay.web.labels_csv import from_csv
 from fireassay.web.queue import QUEUES, Queue, find_queues, read_queue, read_settings
 from fireassay.web.queue_status import QueueStatus, queue_status
-from fireassay.web.search_queue import STATE_FILE, SearchChooser
+from fireassay.web.search_queue import STATE_FILE, SearchChooser, take_over
 
-_MARKS = ("run.sqlite", "result.json", QUEUES)
+_MARKS = ("run.sqlite", "result.json", STATE_FILE, QUEUES)
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,11 @@ class OpenQueue:
 
     @cached_property
     def search(self) -> SearchChooser | None:
-        """The search that chooses, if one does."""
-        return SearchChooser(self.queue) if self.queue.state_file else None
+        """The search that chooses, if one does, with the labels it got elsewhere."""
+        if not self.queue.state_file:
+            return None
+        take_over(self.book, self.queue)
+        return SearchChooser(self.queue)
 
     @cached_property
     def _chooser(self) -> Chooser:
