@@ -18,6 +18,11 @@ from fireassay.core.seeds import derived_seed
 
 RESULTS = Path(__file__).parent / "results" / "supervision.json"
 DATA = os.environ.get("FIREASSAY_DATA")
+COLUMNS = [
+    "supervisor", "set", "n", "auroc", "low", "high", "aupr", "fpr95", "fpr95_low", "fpr95_high",
+    "p_value", "caught", "caught_low", "caught_high", "cost", "note", "status", "reason",
+]  # fmt: skip
+SHOWN = ["softmax-entropy", "dsa", "mdsa"]  # whose numbers per pair and corruption are kept
 
 
 def cpu(function, *arguments):
@@ -181,7 +186,7 @@ def table(name):
             model, X, y, nominal=nominal, sets=sets, members=members, groups=groups, n_resamples=100
         )
     )
-    frame = comparison.frame()
+    frame, by_group = comparison.frame(), comparison.group_frame()
     kinds = {k: v for k, v in sets.items() if k in ("ambiguous", "corrupted", "invalid")}
     axes = supervision.RootCause().fit(model, X, y)
     left_out = supervision.leave_one_kind_out(axes, nominal, kinds).frame()
@@ -199,8 +204,8 @@ def table(name):
         "recommended": comparison.recommended,
         "pair": comparison.pair,
         "left_out": left_out.to_dict(orient="records"),
-        "rows": frame.drop(columns=["memory_kib"]).to_dict(orient="records"),
-        "groups": comparison.group_frame().to_dict(orient="records"),
+        "rows": frame[COLUMNS].round(4).to_dict(orient="records"),
+        "groups": by_group[by_group["supervisor"].isin(SHOWN)].round(4).to_dict(orient="records"),
     }  # fmt: skip
 
 

@@ -228,3 +228,14 @@ def test_objects_keep_their_own_layer(table, network):
     )
     expected = supervision.mdsa_scores(X, model.predict(X), test, model.predict(test))
     np.testing.assert_allclose(np.sort(calibration), np.sort(expected))
+
+
+def test_flagging_a_control_set_is_no_merit(table, network):
+    X, y, test, _ = table
+    model = _fitted(network, X, y)
+    sets = {"noise": corrupt(test, "noise", 4), "control": test * 1.001}
+    found = supervision.compare(model, X, y, test, sets, ["mdsa", "pcs"])
+    assert set(found.frame()["set"]) == {"noise", "control"}
+    alone = supervision.compare(model, X, y, test, {"noise": sets["noise"]}, ["mdsa", "pcs"])
+    assert found.recommended == alone.recommended
+    assert "control" not in found.evidence().headline

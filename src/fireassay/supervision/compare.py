@@ -77,7 +77,10 @@ def compare(
     nominal
         Rows like those the model will mostly meet, not among the training rows.
     sets
-        Rows of each kind of trouble by name, e.g. ``{"ambiguous": A, "invalid": B}``.
+        Rows of each kind of trouble by name, e.g. ``{"ambiguous": A, "invalid": B}``. A set whose
+        name starts with "control" is shown but takes no part in recommendations: it holds harmless
+        rows of the same making (e.g. the control rows of an ambiguity generator), and a supervisor
+        that flags it reacts to the making.
     supervisors
         ``"all"``, or names and `Supervisor` objects.
     calibration

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _DENSITY = ("mdsa", "gmm-density", "mahalanobis", "knn", "dsa")
+_CONTROL = "control"  # sets of this name are harmless rows of the same making as a set of trouble
 _OFF = 0.6  # a density supervisor above this says: the set lies off the training distribution
 _LIMITS = (
     "An AUROC says how well scores separate these sets, not how often such inputs occur.",
@@ -105,12 +106,14 @@ class Comparison(Result):
                 )
         if self.recommended in self.false_alarms:
             estimates["false_alarm"] = self.false_alarms[self.recommended]
-        best = done.loc[done.groupby("set", sort=False)["auroc"].idxmax()]
+        trouble = _troubles(self.table)
+        best = trouble.loc[trouble.groupby("set", sort=False)["auroc"].idxmax()]
         shown = ", ".join(f"{r.supervisor} on {r.set} ({r.auroc:.2f})" for r in best.itertuples())
         winners = set(best["supervisor"])
-        worst = str(own["auroc"].idxmin())
+        judged = own.loc[own.index.isin(trouble["set"]), "auroc"]
+        worst = str(judged.idxmin())
         text = (
-            f"{self.recommended} has the best worst case (AUROC {float(own['auroc'].min()):.2f} on "
+            f"{self.recommended} has the best worst case (AUROC {float(judged.min()):.2f} on "
             f"{worst}); best per set: {shown}."
         )
         columns = [
@@ -281,8 +284,15 @@ def _against_best(
     return adjusted
 
 
-def _recommendation(table: pd.DataFrame) -> tuple[str | None, tuple[str, ...]]:
+def _troubles(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows with numbers, without control sets: to flag those is no merit."""
     done = table[table["status"] == "done"]
+    trouble = done[~done["set"].str.startswith(_CONTROL)]
+    return done if trouble.empty else trouble
+
+
+def _recommendation(table: pd.DataFrame) -> tuple[str | None, tuple[str, ...]]:
+    done = _troubles(table)
     if done.empty:
         return None, ()
     wide = done.pivot(index="supervisor", columns="set", values="auroc")
