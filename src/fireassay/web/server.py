@@ -14,6 +14,7 @@ from fireassay.web.security import SHORTEST_TOKEN, Access, is_loopback
 
 TOKEN_VARIABLE = "FIREASSAY_TOKEN"  # noqa: S105 - the name of a variable
 _TRIED_PORTS = 20
+_FIRST_PAGE_S = 1.0
 
 
 def serve(
@@ -122,6 +123,7 @@ def _announce(server: object, ready: Callable[[str], None], where: str) -> None:
 def _warm_up(server: object) -> None:
     """Load what the second page needs while the first one is read."""
     if _wait_until_started(server):
+        threading.Event().wait(_FIRST_PAGE_S)
         import fireassay.assessment.run_folder
         import fireassay.discovery.sequential
         import fireassay.statistics.kappa  # noqa: F401
