@@ -97,13 +97,9 @@ class AmbiguityEvaluation(Result):
 
     def evidence(self) -> Evidence:
         """The answer for the report."""
-        worst = self.by_pair.sort_values("top_pair", kind="stable").iloc[0]
-        claims = [
-            Claim(
-                f"Weakest pair: {worst['first']} and {worst['second']}, "
-                f"top-pair accuracy {worst['top_pair']:.2f}."
-            )
-        ]
+        ordered = self.by_pair.sort_values("top_pair", kind="stable")
+        worst, first, second = (ordered[name].iloc[0] for name in ("top_pair", "first", "second"))
+        claims = [Claim(f"Weakest pair: {first} and {second}, top-pair accuracy {worst:.2f}.")]
         if self.separation is not None:
             claims.append(
                 Claim(
@@ -114,7 +110,7 @@ class AmbiguityEvaluation(Result):
         return Evidence(
             question="ambiguity",
             headline=f"On inputs between two classes it ranks exactly those two first in "
-            f"{self.top_pair} of the cases; mean entropy {self.entropy} bits.",
+            f"{self.top_pair.percent()} of the cases; mean entropy {self.entropy} bits.",
             claims=tuple(claims),
             estimates=self.estimates,
             assumptions=(

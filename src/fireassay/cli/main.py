@@ -76,6 +76,7 @@ for command in (demo, init, plan, run, check, report, compare, serve, doctor):
     app.command()(command)
 for question in (curate, discover, assess):
     app.command(rich_help_panel="One question alone")(question)
+label.app.command()(serve)
 for name, group in (
     ("label", label.app),
     ("ambiguity", ambiguity.app),

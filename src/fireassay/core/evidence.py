@@ -1,6 +1,8 @@
 """Evidence: what a part of an assessment found, in the form the report understands."""
 
+import contextlib
 import dataclasses
+import functools
 import importlib.metadata
 import os
 import platform
@@ -168,13 +170,17 @@ class Evidence:
 
 def library_versions() -> dict[str, str]:
     """Versions of Python, fireassay and the libraries that can change a number."""
-    versions = {"fireassay": __version__, "python": platform.python_version()}
+    return dict(_installed_versions())
+
+
+@functools.cache
+def _installed_versions() -> tuple[tuple[str, str], ...]:
+    # Looked up once: reading package metadata takes tens of milliseconds.
+    versions = [("fireassay", __version__), ("python", platform.python_version())]
     for name in _LIBRARIES:
-        try:
-            versions[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return versions
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            versions.append((name, importlib.metadata.version(name)))
+    return tuple(versions)
 
 
 def host_size() -> dict[str, Any]:

@@ -11,6 +11,8 @@ from fireassay.statistics.clopper_pearson import clopper_pearson
 from fireassay.statistics.clustered_auc import clustered_auc
 from fireassay.statistics.delong import delong, delong_interval, delong_test
 from fireassay.statistics.hoeffding_bentkus import hoeffding_bentkus_upper
+from fireassay.statistics.kappa import cohen_kappa, fleiss_kappa
+from fireassay.statistics.loess import Loess, loess
 from fireassay.statistics.mann_whitney import MannWhitney, mann_whitney_auc
 from fireassay.statistics.paired import paired_difference
 from fireassay.statistics.permutation import permutation_test
@@ -22,6 +24,7 @@ from fireassay.statistics.temperature import fit_temperature
 from fireassay.statistics.wilson import wilson
 
 __all__ = [
+    "Loess",
     "MannWhitney",
     "ReliabilityCurve",
     "average_ranks",
@@ -30,12 +33,15 @@ __all__ = [
     "bootstrap",
     "clopper_pearson",
     "clustered_auc",
+    "cohen_kappa",
     "delong",
     "delong_interval",
     "delong_test",
     "expected_calibration_error",
     "fit_temperature",
+    "fleiss_kappa",
     "hoeffding_bentkus_upper",
+    "loess",
     "mann_whitney_auc",
     "paired_difference",
     "permutation_test",

@@ -127,7 +127,7 @@ class Observations(Result):
         caption = "Share of samples still right against queries spent on each"
         return Evidence(
             question="survival",
-            headline=f"{standing.value:.0%} of correctly classified samples stand against "
+            headline=f"{standing.percent()} of correctly classified samples stand against "
             f"{len(medians)} attack(s) within {self.budget} queries; hardest: {fastest}, "
             f"median {reached(medians[fastest])}",
             claims=(
