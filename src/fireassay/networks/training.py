@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import nn
 
 from fireassay.core.errors import DataError
-from fireassay.core.seeds import generator
+from fireassay.core.seeds import derived_seed, generator
 from fireassay.core.validation import check_features, check_integer, check_lengths, check_real
 
 _PREDICTED_AT_ONCE = 1024
@@ -63,13 +63,16 @@ def train(
     losses, checks = [], []
     best, best_epoch, kept = np.inf, epochs, None
     try:
-        for epoch in range(1, epochs + 1):
-            losses.append(_epoch(module, inputs, labels, optimiser, batch_size, rng))
-            if held_out is not None:
-                checks.append(_loss(module, *held_out))
-                if checks[-1] < best:
-                    best, best_epoch = checks[-1], epoch
-                    kept = copy.deepcopy(module.state_dict())
+        # Dropout draws from torch's global state: it is seeded here, and left as it was.
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(derived_seed(seed, "training noise"))
+            for epoch in range(1, epochs + 1):
+                losses.append(_epoch(module, inputs, labels, optimiser, batch_size, rng))
+                if held_out is not None:
+                    checks.append(_loss(module, *held_out))
+                    if checks[-1] < best:
+                        best, best_epoch = checks[-1], epoch
+                        kept = copy.deepcopy(module.state_dict())
     finally:
         torch.set_num_threads(threads)
     if kept is not None:
