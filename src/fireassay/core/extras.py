@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import sys
 from types import ModuleType
 
 from fireassay.core.errors import MissingExtraError
@@ -30,6 +31,8 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
     MissingExtraError
         If the module is not installed.
     """
+    if module in sys.modules:
+        return sys.modules[module]
     if not is_installed(module):
         raise MissingExtraError(
             f"{purpose} needs the package '{module}', which is not installed.",
