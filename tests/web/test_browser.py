@@ -38,6 +38,7 @@ pytestmark = [
 ]
 api = pytest.importorskip("playwright.sync_api", reason="needs playwright (extra 'dev')")
 expect = api.expect
+expect.set_options(timeout=20_000)
 
 SERVER = "import sys; from fireassay.web import serve; serve(sys.argv[2:], port=int(sys.argv[1]))"
 HOSTILE = "</script><script>alert(1)</script>{{7*7}}\"'><img src=x onerror=alert(2)>"
@@ -131,8 +132,8 @@ def item(page):
 
 def press(page, key):
     """Press a key and wait until the page shows the next item."""
+    page.locator("[data-task][data-ready=yes]").wait_for()
     before = token(page)
-    page.wait_for_timeout(130)
     page.keyboard.press(key)
     expect(page.locator(f"input[name=token][value='{before}']")).to_have_count(0)
     expect(page.locator("[data-message]")).to_have_text("Saved.")
@@ -166,7 +167,7 @@ def test_twenty_labels_by_keyboard_two_people_a_kill_and_an_undo(
     for _ in range(4):
         press(bob, "2")
     server.kill()
-    ada.wait_for_timeout(130)
+    ada.locator("[data-task][data-ready=yes]").wait_for()
     ada.keyboard.press("3")
     expect(ada.locator("[data-message]")).to_contain_text("Not saved yet")
     _, _, before = stored(tmp_path, "digits")
@@ -176,7 +177,7 @@ def test_twenty_labels_by_keyboard_two_people_a_kill_and_an_undo(
     for i in range(3):
         press(ada, str(1 + i % 3))
     taken_back = item_of_last = ada.locator(".last .soft").inner_text()
-    ada.wait_for_timeout(130)
+    ada.locator("[data-task][data-ready=yes]").wait_for()
     ada.keyboard.press("u")
     expect(ada.locator("[data-message]")).to_have_text("Taken back.")
     assert ada.locator(".task-title .soft").inner_text() == item_of_last
@@ -228,8 +229,8 @@ def test_ten_reviewed_samples_give_the_precision_and_filter_the_set(tmp_path, pr
 
 
 def press_review(page, key):
+    page.locator("[data-task][data-ready=yes]").wait_for()
     before = token(page)
-    page.wait_for_timeout(130)
     page.keyboard.press(key)
     expect(page.locator(f"input[name=token][value='{before}']")).to_have_count(0)
 

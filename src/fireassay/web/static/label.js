@@ -4,8 +4,8 @@
 (() => {
   const task = document.querySelector("[data-task]");
   if (!task) return;
+  const QUIET_MS = 120;
   let busy = false;
-  let shownAt = 0;
 
   function message(text, bad) {
     const element = task.querySelector("[data-message]");
@@ -50,6 +50,12 @@
     busy = false;
   }
 
+  // Keys count once the item has been on the screen for a moment.
+  function arm(delay) {
+    delete task.dataset.ready;
+    setTimeout(() => { task.dataset.ready = "yes"; }, delay);
+  }
+
   // Whoever goes from button to button stays at the same one, instead of at the top of the page.
   function focus(key) {
     const same = [...task.querySelectorAll("button[data-key]")].find((one) => one.dataset.key === key);
@@ -63,7 +69,7 @@
     task.replaceChildren(...page.body.childNodes);
     if (focused !== null) focus(focused);
     for (const chart of task.querySelectorAll("[data-chart]")) window.fireassayChart(chart);
-    shownAt = performance.now();
+    arm(QUIET_MS);
     document.dispatchEvent(new Event("fireassay:answered"));
   }
 
@@ -93,11 +99,13 @@
       return;
     }
     // A key pressed twice by mistake must not answer an item that nobody has seen.
-    if (performance.now() - shownAt < 120) return;
+    if (task.dataset.ready !== "yes") return;
     const button = [...task.querySelectorAll("button[data-key]")].find((one) => one.dataset.key === key);
     if (button) {
       event.preventDefault();
       submit(button.form, button);
     }
   });
+
+  arm(0);
 })();
