@@ -21,13 +21,32 @@ def test_report_names_every_pair_with_its_figures(fitted):
     assert (report["reason"] == "").all()
 
 
-def test_same_seed_same_bytes_and_other_seed_other_set(digits):
-    def drawn(seed):
-        gen = AmbiguityGenerator([(3, 8)], tries=1, preset=SHORT, seed=seed)
-        return gen.fit(digits.X, digits.y).sample(20)
+def test_same_seed_same_bytes_whoever_trains_and_other_seed_other_set(digits, monkeypatch):
+    # Two groups of one autoencoder each, so that both workers have something to train.
+    monkeypatch.setattr("fireassay.ambiguity.training_groups._GROUP", 1)
+    rows = np.isin(digits.y, [3, 8])
 
-    assert drawn(5).sha256 == drawn(5).sha256
-    assert drawn(5).sha256 != drawn(6).sha256
+    def drawn(seed, workers):
+        gen = AmbiguityGenerator(tries=2, preset=SHORT, seed=seed)
+        gen.fit(digits.X[rows], digits.y[rows], workers=workers)
+        return gen.sample(20, split="any")
+
+    here = drawn(5, workers=1)
+    assert drawn(5, workers=2).sha256 == here.sha256
+    assert drawn(6, workers=1).sha256 != here.sha256
+
+
+def test_groups_hold_every_autoencoder_once_and_fit_into_memory():
+    from fireassay.ambiguity.training_groups import _GROUP, _GROUP_WEIGHTS, _groups
+
+    members = [(pair, attempt) for attempt in range(2) for pair in range(45)]
+    groups = _groups(members, 64, 784, Preset("fast"))
+    assert [member for group in groups for member in group] == members
+    assert max(map(len, groups)) <= _GROUP
+    assert max(map(len, groups)) - min(map(len, groups)) <= 1
+    large = _groups(members, 64, 200_000, Preset("fast"))
+    assert len(large) == len(members)
+    assert _GROUP_WEIGHTS < 128 * 200_000
 
 
 def test_sampling_does_not_change_the_generator(fitted):
@@ -74,8 +93,8 @@ def test_table_rows_keep_their_scale():
     from fireassay.data import breast_cancer
 
     data = breast_cancer()
-    gen = AmbiguityGenerator(tries=1).fit(data.X, data.y)
-    amb = gen.sample(80)
+    gen = AmbiguityGenerator(tries=1, preset=Preset("short", steps=200, hidden=32))
+    amb = gen.fit(data.X, data.y).sample(80)
     assert amb.X.dtype == data.X.dtype
     assert (amb.X.min(axis=0) >= data.X.min(axis=0) - 1e-9).all()
     assert (amb.X.max(axis=0) <= data.X.max(axis=0) + 1e-9).all()

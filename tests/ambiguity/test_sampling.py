@@ -108,9 +108,10 @@ def test_bad_arguments_are_named(fitted, arguments, message):
 
 
 def test_one_try_leaves_nothing_for_the_training_split(digits):
-    from fireassay.ambiguity import AmbiguityGenerator
+    from fireassay.ambiguity import AmbiguityGenerator, Preset
 
-    gen = AmbiguityGenerator(pairs=[(0, 1)], tries=1).fit(digits.X, digits.y)
+    short = Preset("short", steps=120, warm_up=30, batch=32, hidden=32, code_noise=0.0)
+    gen = AmbiguityGenerator([(0, 1)], tries=1, preset=short).fit(digits.X, digits.y)
     assert len(gen.sample(4)) == 4
     with pytest.raises(DataError, match=r"first one is for the test split.*tries=4"):
         gen.sample(4, split="train")

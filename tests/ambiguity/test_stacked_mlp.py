@@ -77,8 +77,9 @@ def test_training_separates_the_classes_in_the_plane(preset):
     import dataclasses
 
     features, rows = toy_pairs()
-    steps = {"fast": 150, "paper": 500}[preset.name]
-    short = dataclasses.replace(preset, steps=steps, epochs=0, batch=32)
+    steps = {"fast": 150, "paper": 400}[preset.name]
+    small = {"hidden": 32, "discriminator_hidden": 32, "batch": 32}
+    short = dataclasses.replace(preset, steps=steps, epochs=0, **small)
     with one_thread():
         nets = train(features, features, rows, short, generators(1, 2))
     codes = nets.encoder(features[torch.from_numpy(rows[0].both)].expand(2, -1, -1))

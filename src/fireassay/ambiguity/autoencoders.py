@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from fireassay.ambiguity.preset import Preset
 from fireassay.ambiguity.stacked_mlp import StackedMlp
@@ -34,6 +35,28 @@ class PairAutoencoders(torch.nn.Module):
         self.decoder = StackedMlp((LATENT, *hidden, outputs), generators, preset.dropout)
         judging = (preset.discriminator_hidden, preset.discriminator_hidden)
         self.discriminator = StackedMlp((LATENT + 2, *judging, 1), generators, preset.dropout)
+
+    @classmethod
+    def of_weights(
+        cls, inputs: int, outputs: int, preset: Preset, arrays: Sequence[NDArray[np.float32]]
+    ) -> "PairAutoencoders":
+        """The trained networks that `weight_arrays` describes, ready to use."""
+        nets = cls(inputs, outputs, preset, [])
+        left = iter(arrays)
+        for part in (nets.encoder, nets.decoder, nets.discriminator):
+            for group in (part.weights, part.biases):
+                for i in range(len(group)):
+                    group[i] = torch.nn.Parameter(torch.from_numpy(next(left)))
+        return nets.eval()
+
+    def weight_arrays(self) -> list[NDArray[np.float32]]:
+        """Weights and biases of encoder, decoder and discriminator, to be sent or kept."""
+        return [
+            value.detach().numpy()
+            for part in (self.encoder, self.decoder, self.discriminator)
+            for group in (part.weights, part.biases)
+            for value in group
+        ]
 
     def judge(
         self, codes: torch.Tensor, side: torch.Tensor, noise: torch.Generator | None = None

@@ -16,13 +16,12 @@ from fireassay.ambiguity.encoder_inputs import EncoderInputs, plain_inputs, prin
 from fireassay.ambiguity.pair_classifiers import PairClassifiers
 from fireassay.ambiguity.pairs import Pair
 from fireassay.ambiguity.preset import Preset
-from fireassay.ambiguity.training import train
+from fireassay.ambiguity.training_groups import train_groups
 from fireassay.classifiers.torch_threads import one_thread
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import generator
 
 LEAST_ROWS = 20
-_STACK_WEIGHTS = 16_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +72,9 @@ def fit_pairs(
     tries: int,
     preset: Preset,
     seed: int,
+    *,
+    workers: int = 1,
+    cluster: Any = None,
 ) -> FittedPairs:
     """Train and judge ``tries`` autoencoders for each pair that can be trained."""
     used = np.isin(y_index, np.unique(np.asarray(pairs)))
@@ -98,7 +100,10 @@ def fit_pairs(
         )
     members = [(i, attempt) for attempt in range(tries) for i in trainable]
     with one_thread():
-        stacks, places = _train_stacks(inputs, targets, learn, members, pairs, preset, seed)
+        stacks, places = train_groups(
+            inputs.numpy(), targets.numpy(), learn, members, pairs, preset, seed,
+            workers=workers, cluster=cluster,
+        )  # fmt: skip
         references = _references(inputs, learn, check, trainable, pairs, preset, seed)
         judgements = [
             judge(
@@ -132,28 +137,6 @@ def fit_pairs(
 def _rows(y_index: NDArray[np.int64], pair: Pair, mask: NDArray[np.bool_]) -> PairRows:
     first, second = (np.flatnonzero((y_index == label) & mask) for label in pair)
     return PairRows(first, second)
-
-
-def _train_stacks(
-    inputs: torch.Tensor,
-    targets: torch.Tensor,
-    learn: Sequence[PairRows],
-    members: Sequence[tuple[int, int]],
-    pairs: Sequence[Pair],
-    preset: Preset,
-    seed: int,
-) -> tuple[list[PairAutoencoders], list[tuple[int, int]]]:
-    """Train all members, in as few stacks as memory allows."""
-    hidden = preset.units(targets.shape[1])
-    weights = hidden * (inputs.shape[1] + targets.shape[1] + 2 * hidden)
-    per_stack = max(1, _STACK_WEIGHTS // weights)
-    stacks, places = [], []
-    for start in range(0, len(members), per_stack):
-        group = members[start : start + per_stack]
-        rngs = [generator(seed, "train", *pairs[i], attempt) for i, attempt in group]
-        stacks.append(train(inputs, targets, [learn[i] for i, _ in group], preset, rngs))
-        places += [(len(stacks) - 1, place) for place in range(len(group))]
-    return stacks, places
 
 
 def _references(

@@ -70,7 +70,15 @@ class AmbiguityGenerator:
         self.seed = seed
         self.model = model
 
-    def fit(self, X: ArrayLike, y: ArrayLike, model: Any = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        model: Any = None,
+        *,
+        workers: int = 1,
+        cluster: Any = None,
+    ) -> Self:
         """Train the autoencoders and judge them on held-out rows.
 
         Parameters
@@ -80,6 +88,9 @@ class AmbiguityGenerator:
             windows ``(n, time, channels)`` of any scale.
         y
             A class label per row.
+        workers, cluster
+            Processes on this machine, or the address of a Dask scheduler, that train groups of
+            autoencoders; the result does not depend on them.
 
         Raises
         ------
@@ -114,7 +125,7 @@ class AmbiguityGenerator:
 
         self.fitted_: FittedPairs = fit_pairs(
             self.scaling_.flat(array), y_index, self.held_out_, self.pairs_, self.classes_,
-            self.tries, preset, self.seed,
+            self.tries, preset, self.seed, workers=workers, cluster=cluster,
         )  # fmt: skip
         self.labels_ = labels
         return self

@@ -21,6 +21,8 @@ def train(
     rows: Sequence[PairRows],
     preset: Preset,
     generators: Sequence[np.random.Generator],
+    *,
+    watched: bool = True,
 ) -> PairAutoencoders:
     """Train one autoencoder per entry of ``rows``.
 
@@ -36,6 +38,8 @@ def train(
         The training rows of each autoencoder.
     generators
         One per autoencoder, for first weights, batches and prior samples.
+    watched
+        Show a progress bar, where a person may see it.
     """
     nets = PairAutoencoders(inputs.shape[1], targets.shape[1], preset, generators).train()
     if preset.start_at_mean:
@@ -44,7 +48,7 @@ def train(
     steps = preset.total_steps(max(pair.size for pair in rows), targets.shape[1])
     adams = _Adams(nets, preset, steps)
     batches = PairBatches(rows, preset, generators)
-    for step in track(range(steps), "training autoencoders"):
+    for step in track(range(steps), "training autoencoders") if watched else range(steps):
         adams.set_rates(step)
         picked, side, normals = (torch.from_numpy(part) for part in batches.draw())
         x, means = inputs[picked], prior_means(side)
