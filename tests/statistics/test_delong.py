@@ -52,6 +52,22 @@ def test_worked_example_by_hand():
     assert covariance[0, 0] == pytest.approx(1 / 18)
 
 
+def test_equals_rs_proc():
+    # R 4.2.2, pROC 1.18.0: i <- 0:59; pos <- (i*7) %% 5 < 2; a <- (i*37) %% 23 + 6*pos;
+    # b <- (i*29) %% 31 + 3*pos; ra <- roc(pos, a, direction = "<"), rb likewise;
+    # auc(ra), auc(rb), var(ra), var(rb), cov(ra, rb); roc.test(ra, rb, method = "delong")
+    i = np.arange(60)
+    positive = (i * 7) % 5 < 2
+    a, b = (i * 37) % 23 + 6 * positive, (i * 29) % 31 + 3 * positive
+    aucs, covariance = delong(np.array([a, b]), positive)
+    np.testing.assert_allclose(aucs, [0.434606481481, 0.536458333333], rtol=1e-11)
+    expected = [0.00628820166659, 0.000510996069288, 0.00598061472392]
+    np.testing.assert_allclose(covariance[np.triu_indices(2)], expected, rtol=1e-11)
+    assert delong_test(a, b, positive) == pytest.approx(0.336851908904, rel=1e-10)
+    # wilcox.test(a[pos], a[!pos], exact = FALSE)
+    assert mann_whitney_auc(a, positive).p_value == pytest.approx(0.397493633915, rel=1e-10)
+
+
 def test_the_variance_is_that_of_the_auc_over_samples():
     rng = np.random.default_rng(0)
     positive = np.arange(200) < 80

@@ -8,11 +8,13 @@ from fireassay.core import DataError, ParameterError
 from fireassay.statistics import poisson_interval
 
 
-def test_published_limits():
-    # Garwood (1936), also in every table of exact Poisson limits (95 %).
+def test_equals_rs_poisson_test():
+    # R 4.2.2: poisson.test(k)$conf.int for k in 0, 1, 5, 10, 100
     low, high = poisson_interval([0, 1, 5, 10, 100])
-    np.testing.assert_allclose(low, [0, 0.025, 1.62, 4.80, 81.36], atol=6e-3)
-    np.testing.assert_allclose(high, [3.69, 5.57, 11.67, 18.39, 121.63], atol=6e-3)
+    below = [0, 0.0253178079843, 1.62348639012, 4.79538869613, 81.3639912509]
+    above = [3.68887945411, 5.5716433909389, 11.66833207932, 18.39035604202, 121.6267937924]
+    np.testing.assert_allclose(low, below, rtol=1e-10)
+    np.testing.assert_allclose(high, above, rtol=1e-10)
 
 
 @given(st.integers(1, 10_000), st.floats(0.01, 0.9999))

@@ -15,11 +15,12 @@ def test_equals_scipys_score_interval(k, n, confidence):
     np.testing.assert_allclose(wilson(k, n, confidence), theirs, rtol=1e-9, atol=1e-12)
 
 
-def test_published_example():
-    # Newcombe (1998), Statistics in Medicine 17:857, table I, method 3: 81 of 263, 15 of 148.
-    np.testing.assert_allclose(wilson(81, 263), (0.2553, 0.3662), atol=5e-5)
-    np.testing.assert_allclose(wilson(15, 148), (0.0624, 0.1605), atol=5e-5)
-    np.testing.assert_allclose(wilson(0, 20), (0.0, 0.1611), atol=5e-5)
+def test_equals_rs_prop_test():
+    # R 4.2.2: prop.test(k, n, correct = FALSE)$conf.int on Newcombe's (1998) examples
+    np.testing.assert_allclose(wilson(81, 263), (0.255288519878, 0.366209576983), rtol=1e-10)
+    np.testing.assert_allclose(wilson(15, 148), (0.0623863995307, 0.1604872417233), rtol=1e-10)
+    np.testing.assert_allclose(wilson(0, 20), (0.0, 0.161125158053), rtol=1e-10, atol=1e-15)
+    np.testing.assert_allclose(wilson(1, 29), (0.00611321429276, 0.1717552187932), rtol=1e-10)
 
 
 def test_nothing_seen_says_nothing():

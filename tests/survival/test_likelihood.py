@@ -67,6 +67,18 @@ def test_laws_are_those_of_scipy(law, scipy_law):
     np.testing.assert_allclose(law.log_failure(z), scipy_law.logcdf(z), rtol=1e-8, atol=1e-12)
 
 
+@pytest.mark.parametrize("law", [ExtremeValue(), Logistic()])
+def test_short_formulas_of_an_interval_equal_the_general_ones(law):
+    rng = np.random.default_rng(0)
+    a = rng.uniform(-30, 4, 2000)
+    b = a + rng.choice([1e-9, 1e-4, 0.1, 3.0], 2000) * rng.uniform(0.5, 1, 2000)
+    general = super(type(law), law).at_interval(a, b)
+    for short, long in zip(law.at_interval(a, b), general, strict=True):
+        np.testing.assert_allclose(short, long, rtol=1e-6, atol=1e-13)
+    far = law.at_interval(np.array([-900.0, 2.0]), np.array([-800.0, 900.0]))
+    assert all(np.isfinite(part).all() for part in far[:3])
+
+
 @pytest.mark.parametrize("shape", [2.0, 0.4, 0.02, -0.02, -0.8])
 def test_log_gamma_density_integrates_to_its_tails(shape):
     law = LogGamma(shape)

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from fireassay.core.errors import DataError
 from fireassay.survival.design_matrix import DesignMatrix, every
@@ -18,6 +17,7 @@ from fireassay.survival.likelihood import (
     value_at,
 )
 from fireassay.survival.newton import Maximum, maximise
+from fireassay.survival.one_thread import one_thread
 from fireassay.survival.times import Times
 
 FloatArray = NDArray[Any]
@@ -56,8 +56,7 @@ def solve_aft(
     DataError
         If the failures leave no spread: all at the same time, or fitted without error.
     """
-    # Products of small blocks gain nothing from threads, and lose much on a busy machine.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_thread():
         return _solve(family_name, times, design, ridge, clusters)
 
 

@@ -19,7 +19,8 @@ IntArray = NDArray[np.int64]
 class CoxSolution:
     """Coefficients, information, baseline and score residuals of a Cox model.
 
-    ``residuals`` has each row's share of the score; ``schoenfeld`` one row per failure.
+    ``residuals`` has each row's share of the score. ``drift`` belongs to coefficients that change
+    with ranked time g: the score Σ g (x − x̄) and the information Σ g V and Σ g² V.
     """
 
     beta: FloatArray
@@ -30,8 +31,7 @@ class CoxSolution:
     baseline_times: FloatArray
     baseline_hazard: FloatArray
     residuals: FloatArray
-    schoenfeld: FloatArray
-    failure_times: FloatArray
+    drift: tuple[FloatArray, FloatArray, FloatArray]
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class _RiskSets:
     tie_starts: IntArray
     tie_times: FloatArray
     rank_of_row: IntArray
+    ranked_times: FloatArray
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ def solve_cox(times: Times, matrix: FloatArray, *, ridge: float = 0.0) -> CoxSol
     value, _, hessian, increments, means, risk = _partial_likelihood(
         found.theta, sets, sorted_matrix
     )
+    drift = _drift(sets, sorted_matrix, risk, increments, means)
     jumps = np.add.reduceat(increments, sets.tie_starts)
     residuals = np.empty_like(matrix)
     residuals[sets.order] = _score_residuals(sets, sorted_matrix, risk, increments, means)
@@ -86,28 +88,24 @@ def solve_cox(times: Times, matrix: FloatArray, *, ridge: float = 0.0) -> CoxSol
         sets.tie_times,
         np.cumsum(jumps),
         residuals,
-        sorted_matrix[sets.event_rows] - _tie_means(sets, means),
-        sets.tie_times[sets.tie_of_event],
+        drift,
     )
 
 
 def proportional_hazards_check(
     solution: CoxSolution, names: tuple[str, ...], spread: FloatArray
 ) -> pd.DataFrame:
-    """Grambsch and Therneau's test: do scaled Schoenfeld residuals drift with (ranked) time?
+    """Score test of effects that drift with (ranked) time, one by one and all together.
 
-    A small p says that a covariate's effect on the hazard changes with time.
+    A small p says that a covariate's effect on the hazard changes with time. The test is that of
+    R's cox.zph since survival 3.0; ``slope`` is the drift per rank, one Newton step from zero.
     """
-    count = len(solution.failure_times)
-    ranked = stats.rankdata(solution.failure_times)
-    centred = ranked - ranked.mean()
-    covariance = np.linalg.inv(solution.information)
-    scaled = count * solution.schoenfeld @ covariance
-    slope = centred @ scaled
-    variance = count * np.diag(covariance) * float(centred @ centred)
-    chi_square = np.divide(slope**2, variance, out=np.zeros_like(slope), where=variance > 0)
-    joint_score = centred @ solution.schoenfeld
-    joint = float(joint_score @ covariance @ joint_score) * count / float(centred @ centred)
+    score, border, square = solution.drift
+    inner = square - border @ np.linalg.solve(solution.information, border)
+    own = np.diag(inner)
+    chi_square = np.divide(score**2, own, out=np.zeros_like(score), where=own > 0)
+    joint = float(score @ np.linalg.pinv(inner) @ score)
+    slope = np.divide(score, own, out=np.zeros_like(score), where=own > 0)
     rows = [*chi_square, joint]
     freedom = [1] * len(names) + [len(names)]
     return pd.DataFrame(
@@ -115,7 +113,7 @@ def proportional_hazards_check(
             "chi_square": rows,
             "df": freedom,
             "p": [float(stats.chi2.sf(c, f)) for c, f in zip(rows, freedom, strict=True)],
-            "slope": [*(slope / float(centred @ centred) / spread), np.nan],
+            "slope": [*(slope / spread), np.nan],
         },
         index=pd.Index([*names, "all together"], name="covariate"),
     )
@@ -140,6 +138,7 @@ def _risk_sets(times: Times) -> _RiskSets:
         starts.astype(np.int64),
         tie_times,
         np.searchsorted(tie_times, at, side="right"),
+        stats.rankdata(at)[event_rows],
     )
 
 
@@ -166,11 +165,39 @@ def _partial_likelihood(
     value = float(eta[sets.event_rows].sum() - (np.log(level) + shift).sum())
     gradient = (matrix[sets.event_rows] - means).sum(axis=0)
     increments = 1.0 / level
-    exposure = risk * _cumulative(sets, increments)
-    thinning = np.add.reduceat(fraction * increments, sets.tie_starts)
-    exposure[sets.event_rows] -= risk[sets.event_rows] * thinning[tie]
-    hessian = -(matrix.T @ (matrix * exposure[:, None])) + means.T @ means
+    hessian = -_information(sets, matrix, risk, increments, means, np.ones(len(level)))
     return value, gradient, hessian, increments * np.exp(-shift), means, risk * np.exp(shift)
+
+
+def _information(
+    sets: _RiskSets,
+    matrix: FloatArray,
+    risk: FloatArray,
+    increments: FloatArray,
+    means: FloatArray,
+    weights: FloatArray,
+) -> FloatArray:
+    """Sum over failures of weight × variance of the covariates among those at risk."""
+    steps = weights * increments
+    exposure = risk * _cumulative(sets, steps)
+    thinning = np.add.reduceat(sets.fraction * steps, sets.tie_starts)
+    exposure[sets.event_rows] -= risk[sets.event_rows] * thinning[sets.tie_of_event]
+    return np.asarray(
+        matrix.T @ (matrix * exposure[:, None]) - means.T @ (means * weights[:, None])
+    )
+
+
+def _drift(
+    sets: _RiskSets,
+    matrix: FloatArray,
+    risk: FloatArray,
+    increments: FloatArray,
+    means: FloatArray,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    centred = sets.ranked_times - sets.ranked_times.mean()
+    score = centred @ (matrix[sets.event_rows] - means)
+    border = _information(sets, matrix, risk, increments, means, centred)
+    return score, border, _information(sets, matrix, risk, increments, means, centred**2)
 
 
 def _cumulative(sets: _RiskSets, increments: FloatArray) -> FloatArray:

@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 from scipy import special
 
 FloatArray = NDArray[Any]
+Interval = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 # Below this size of the shape the generalised gamma is the log-normal to rounding.
 _SMALLEST_SHAPE = 1e-6
+# Ends within this distance from zero: no exponential of them or of their difference overflows.
+_SAFE = 300.0
 
 
 class ErrorDistribution(Protocol):
@@ -58,6 +61,10 @@ class ErrorDistribution(Protocol):
         """Logarithm of P(a < W <= b)."""
         ...
 
+    def at_interval(self, a: FloatArray, b: FloatArray) -> Interval:
+        """Log mass of (a, b], density over mass at a and at b, score at a and at b."""
+        ...
+
 
 class _Together:
     """What is asked together, where nothing can be shared."""
@@ -84,11 +91,22 @@ class _Together:
             left = failure_b + log_one_minus_exp(np.minimum(failure_a - failure_b, -1e-300))
         return np.where(survival_a < failure_b, right, left)
 
+    def at_interval(self: ErrorDistribution, a: FloatArray, b: FloatArray) -> Interval:
+        """Log mass, density over mass at both ends, score at both ends."""
+        log_mass = self.log_between(a, b)
+        weight_a = np.exp(np.minimum(self.log_density(a) - log_mass, 300.0))
+        weight_b = np.exp(np.minimum(self.log_density(b) - log_mass, 300.0))
+        return log_mass, weight_a, weight_b, self.score(a), self.score(b)
+
 
 def log_one_minus_exp(x: FloatArray) -> FloatArray:
     """log(1 − exp(x)) for x <= 0, without cancellation."""
     with np.errstate(divide="ignore"):
         return np.where(x > -math.log(2.0), np.log(-np.expm1(x)), np.log1p(-np.exp(x)))
+
+
+def _far_out(a: FloatArray, b: FloatArray) -> bool:
+    return max(float(b.max(initial=0.0)), -float(a.min(initial=0.0))) > _SAFE
 
 
 class ExtremeValue(_Together):
@@ -128,6 +146,17 @@ class ExtremeValue(_Together):
         """log S(a) + log(1 − S(b)/S(a)), which never cancels."""
         e = np.exp(np.minimum(a, 700.0))
         return log_one_minus_exp(np.minimum(-e * np.expm1(np.minimum(b - a, 700.0)), -1e-300)) - e
+
+    def at_interval(self, a: FloatArray, b: FloatArray) -> Interval:
+        """From three exponentials: with h the cumulative hazard, the mass is S(a)(1 − e^−Δh)."""
+        if _far_out(a, b):
+            return super().at_interval(a, b)
+        hazard_a = np.exp(a)
+        added = np.maximum(hazard_a * np.expm1(b - a), 1e-300)
+        hazard_b = hazard_a + added
+        share = -np.expm1(-added)
+        weight_a, weight_b = hazard_a / share, hazard_b * (1.0 - share) / share
+        return np.log(share) - hazard_a, weight_a, weight_b, 1.0 - hazard_a, 1.0 - hazard_b
 
     def mean_exponential(self, scale: float) -> float:
         """Γ(1 + σ)."""
@@ -202,6 +231,18 @@ class Logistic(_Together):
         """log of S(a) F(b) (1 − exp(a − b)), which never cancels."""
         outer = special.log_expit(-a) + special.log_expit(b)
         return np.asarray(outer + log_one_minus_exp(np.minimum(a - b, -1e-300)))
+
+    def at_interval(self, a: FloatArray, b: FloatArray) -> Interval:
+        """From three exponentials: the mass is S(a) F(b) (1 − exp(a − b))."""
+        if _far_out(a, b):
+            return super().at_interval(a, b)
+        odds_a, odds_b = np.exp(a), np.exp(b)
+        gap = -np.expm1(np.minimum(a - b, -1e-300))
+        survival_a, survival_b = 1.0 / (1.0 + odds_a), 1.0 / (1.0 + odds_b)
+        failed_a, failed_b = odds_a * survival_a, odds_b * survival_b
+        weight_a, weight_b = failed_a / (failed_b * gap), survival_b / (survival_a * gap)
+        log_mass = np.log(survival_a * failed_b) + np.log(gap)
+        return log_mass, weight_a, weight_b, 1.0 - 2.0 * failed_a, 1.0 - 2.0 * failed_b
 
     def mean_exponential(self, scale: float) -> float:
         """πσ / sin πσ, infinite from σ = 1 on."""

@@ -22,6 +22,7 @@ from fireassay.survival.cox import CoxSolution, solve_cox
 from fireassay.survival.cox_fit import CoxFit, cox_fit
 from fireassay.survival.design_matrix import DesignMatrix, design_matrix
 from fireassay.survival.error_distributions import FAMILIES
+from fireassay.survival.one_thread import one_thread
 from fireassay.survival.rows import as_frame, cluster_codes
 from fireassay.survival.times import Times, check_events, read_times
 
@@ -94,7 +95,8 @@ def fit(
     times = read_times(frame)
     check_events(times, at_least=2, purpose="A survival fit")
     _check_spread(times)
-    design = design_matrix(frame, covariates, reference=reference)
+    with one_thread():
+        design = design_matrix(frame, covariates, reference=reference)
     check_events(
         times,
         at_least=min_events_per_covariate * len(design.encoding.columns),

@@ -31,6 +31,7 @@ class LogTimes:
     upper: FloatArray
     exact: IntArray
     right: IntArray
+    left: IntArray
     between: IntArray
 
     @classmethod
@@ -44,7 +45,8 @@ class LogTimes:
             upper,
             np.flatnonzero(exact),
             np.flatnonzero(~failed & (times.lower > 0)),
-            np.flatnonzero(failed & ~exact),
+            np.flatnonzero(failed & ~exact & (times.lower <= 0)),
+            np.flatnonzero(failed & ~exact & (times.lower > 0)),
         )
 
 
@@ -70,6 +72,8 @@ def row_terms(
         _add_exact(terms, law, times, eta, log_scale, inverse)
     if len(times.right):
         _add_right(terms, law, times, eta, inverse)
+    if len(times.left):
+        _add_left(terms, law, times, eta, inverse)
     if len(times.between):
         _add_between(terms, law, times, eta, inverse)
     return terms
@@ -109,39 +113,42 @@ def _add_right(
     terms.ss[i] = a * (a * bend + slope)
 
 
+def _add_left(
+    terms: RowTerms, law: ErrorDistribution, times: LogTimes, eta: FloatArray, inverse: float
+) -> None:
+    i = times.left
+    b = (times.upper[i] - eta[i]) * inverse
+    log_failure = law.log_failure(b)
+    slope = np.exp(np.minimum(law.log_density(b) - log_failure, 300.0))
+    bend = slope * (law.score(b) - slope)
+    terms.value[i] = log_failure
+    terms.e[i] = -inverse * slope
+    terms.s[i] = -b * slope
+    terms.ee[i] = inverse**2 * bend
+    terms.es[i] = inverse * (slope + b * bend)
+    terms.ss[i] = b * (b * bend + slope)
+
+
 def _add_between(
     terms: RowTerms, law: ErrorDistribution, times: LogTimes, eta: FloatArray, inverse: float
 ) -> None:
     i = times.between
-    has_a = np.isfinite(times.lower[i])
-    a = np.where(has_a, times.lower[i] - eta[i], 0.0) * inverse
+    a = (times.lower[i] - eta[i]) * inverse
     b = (times.upper[i] - eta[i]) * inverse
-    log_mass = _log_mass(law, a, b, has_a)
-    weight_a = np.where(has_a, np.exp(np.minimum(law.log_density(a) - log_mass, 300.0)), 0.0)
-    weight_b = np.exp(np.minimum(law.log_density(b) - log_mass, 300.0))
-    slope_a, slope_b = -weight_a, weight_b
-    bend_aa = -weight_a * (law.score(a) + weight_a)
-    bend_bb = weight_b * (law.score(b) - weight_b)
+    log_mass, weight_a, weight_b, score_a, score_b = law.at_interval(a, b)
+    # First and second derivatives in a and b; in log σ each end moves by itself times −1.
+    bend_aa = -weight_a * (score_a + weight_a)
+    bend_bb = weight_b * (score_b - weight_b)
     bend_ab = weight_a * weight_b
+    slope = weight_b - weight_a
+    turn = b * weight_b - a * weight_a
+    along_a, along_b = bend_aa + bend_ab, bend_bb + bend_ab
     terms.value[i] = log_mass
-    terms.e[i] = -inverse * (slope_a + slope_b)
-    terms.s[i] = -(a * slope_a + b * slope_b)
-    terms.ee[i] = inverse**2 * (bend_aa + 2.0 * bend_ab + bend_bb)
-    terms.es[i] = inverse * (slope_a + slope_b + a * (bend_aa + bend_ab) + b * (bend_bb + bend_ab))
-    terms.ss[i] = (
-        a * a * bend_aa + 2.0 * a * b * bend_ab + b * b * bend_bb + a * slope_a + b * slope_b
-    )
-
-
-def _log_mass(
-    law: ErrorDistribution, a: FloatArray, b: FloatArray, has_a: NDArray[np.bool_]
-) -> FloatArray:
-    """log P(a < W <= b), where there is no a log P(W <= b)."""
-    if has_a.all():
-        return law.log_between(a, b)
-    log_mass = law.log_failure(b)
-    log_mass[has_a] = law.log_between(a[has_a], b[has_a])
-    return log_mass
+    terms.e[i] = -inverse * slope
+    terms.s[i] = -turn
+    terms.ee[i] = inverse**2 * (along_a + along_b)
+    terms.es[i] = inverse * (slope + a * along_a + b * along_b)
+    terms.ss[i] = a * (a * bend_aa + 2.0 * b * bend_ab) + b * b * bend_bb + turn
 
 
 @dataclass(frozen=True)
@@ -173,6 +180,7 @@ def _block_times(times: LogTimes, rows: slice) -> LogTimes:
         times.upper[rows],
         within(times.exact),
         within(times.right),
+        within(times.left),
         within(times.between),
     )
 
