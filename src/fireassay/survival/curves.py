@@ -59,7 +59,7 @@ class Curve:
         if self.left_out is not None:
             measure = self.at if kind == "survival" else self.area
             replicates = measure(at, self.left_out)
-            return jackknife_variance(replicates, float(measure(at)))
+            return float(jackknife_variance(replicates, float(measure(at))))
         assert self.variance is not None
         k = int(np.searchsorted(self.times, at, side="right" if kind == "survival" else "left"))
         if k == 0:
@@ -75,10 +75,10 @@ class Curve:
         return float((remaining**2 * terms).sum())
 
 
-def jackknife_variance(replicates: FloatArray, value: float) -> float:
-    """(G − 1)/G Σ (θ₋g − θ)²."""
+def jackknife_variance(replicates: FloatArray, value: float | FloatArray) -> FloatArray:
+    """(G − 1)/G Σ (θ₋g − θ)², for one number or for each column."""
     count = len(replicates)
-    return (count - 1) / count * float(np.square(replicates - value).sum())
+    return np.asarray((count - 1) / count * np.square(replicates - value).sum(axis=0))
 
 
 def estimate_curve(times: Times, clusters: IntArray | None = None) -> Curve:
@@ -135,23 +135,41 @@ def _turnbull_curve(times: Times, clusters: IntArray | None) -> Curve:
 
 
 def survival_interval(curve: Curve, time: float, confidence: float) -> tuple[float, float, float]:
-    """Survival at a time with its interval, on the log(−log) scale.
+    """Survival at a time with its interval, on the log(−log) scale."""
+    value = np.atleast_1d(curve.at(time))
+    variance = np.atleast_1d(curve.variance_of("survival", time))
+    low, high = _band(curve, value, variance, confidence)
+    return float(value[0]), float(low[0]), float(high[0])
 
-    A curve that is still at 1 (or already at 0) gets an exact binomial bound, counted in
-    clusters where rows are clustered.
+
+def survival_band(curve: Curve, confidence: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """`survival_interval` at every time of the curve, all at once."""
+    if curve.left_out is not None:
+        variance = jackknife_variance(curve.left_out, curve.survival)
+    else:
+        assert curve.variance is not None
+        variance = curve.variance
+    return curve.survival, *_band(curve, curve.survival, variance, confidence)
+
+
+def _band(
+    curve: Curve, value: FloatArray, variance: FloatArray, confidence: float
+) -> tuple[FloatArray, FloatArray]:
+    """A curve that is still at 1 (or already at 0) gets an exact binomial bound.
+
+    It is counted in clusters where rows are clustered.
     """
     from fireassay.statistics import clopper_pearson
 
-    value = float(curve.at(time))
-    if value <= 0.0 or value >= 1.0:
-        n = curve.n_units
-        low, high = clopper_pearson(n if value >= 1.0 else 0, n, confidence)
-        return value, float(low), float(high)
-    error = np.sqrt(curve.variance_of("survival", time)) / abs(value * np.log(value))
+    n = curve.n_units
+    low, high = clopper_pearson(np.where(value >= 1.0, n, 0), n, confidence)
+    inner = (value > 0.0) & (value < 1.0)
+    inside = value[inner]
+    error = np.sqrt(variance[inner]) / np.abs(inside * np.log(inside))
     reach = _quantile(confidence, curve.freedom) * error
     with np.errstate(over="ignore"):
-        low, high = value ** np.exp(reach), value ** np.exp(-reach)
-    return value, float(low), float(high)
+        low[inner], high[inner] = inside ** np.exp(reach), inside ** np.exp(-reach)
+    return low, high
 
 
 def area_interval(curve: Curve, horizon: float, confidence: float) -> tuple[float, float, float]:

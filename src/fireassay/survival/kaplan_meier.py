@@ -12,7 +12,7 @@ from fireassay.core.evidence import Evidence, Table
 from fireassay.core.pictures import picture
 from fireassay.core.result import Result
 from fireassay.core.validation import check_real
-from fireassay.survival.curves import estimate_curve, survival_interval
+from fireassay.survival.curves import estimate_curve, survival_band
 from fireassay.survival.rows import as_frame, cluster_codes, groups, recoded
 from fireassay.survival.times import read_times
 
@@ -116,7 +116,7 @@ def kaplan_meier(
     parts, medians = [], {}
     for name, index in groups(frame, by):
         curve = estimate_curve(times.rows(index), recoded(clusters, index))
-        bands = np.array([survival_interval(curve, time, confidence) for time in curve.times])
+        bands = np.column_stack(survival_band(curve, confidence))
         part = pd.DataFrame(bands, columns=["survival", "low", "high"])
         part.insert(0, "group", name)
         part.insert(1, "time", curve.times)

@@ -158,7 +158,7 @@ def _difference(
                 for name in names
             ]
         )
-        variance, freedom = jackknife_variance(replicates, difference), float(len(names) - 1)
+        variance, freedom = float(jackknife_variance(replicates, difference)), float(len(names) - 1)
     else:
         parts = [first.variance_of("area", horizon), other.variance_of("area", horizon)]
         variance, freedom = sum(parts), _welch(parts, [first.freedom, other.freedom])
