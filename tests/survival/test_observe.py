@@ -6,6 +6,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from fireassay import data, survival
+from fireassay.attacks import deepfool, hopskipjump, pgd
 from fireassay.classifiers import as_classifier
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
 from fireassay.survival.defences import Conf, FeatureSqueezing, GaussIn, GaussOut
@@ -60,6 +61,17 @@ def test_same_seed_same_rows_and_a_larger_budget_only_adds(linear, samples):
     assert more["success"].sum() >= first["success"].sum()
 
 
+def test_rows_are_the_same_in_two_processes(linear, samples, digits):
+    X, y = digits.X.reshape(len(digits), -1)[1200:1300], digits.labels[1200:1300]
+    attacks = [("hopskipjump", {"eps": 1.0}), ("boundary", {"eps": 1.0})]
+    here = survival.observe(linear, X, y, attacks, budget=30)
+    there = survival.observe(linear, X, y, attacks, budget=30, workers=2)
+    pd.testing.assert_frame_equal(here.frame(), there.frame())
+    limited = as_classifier(lambda X: linear.predict_proba(X), classes=range(10), max_queries=10**6)
+    with pytest.raises(ParameterError, match="one process"):
+        survival.observe(limited, X, y, attacks, workers=2)
+
+
 @pytest.mark.extras
 def test_gradient_queries_are_counted_by_the_stated_rule(network, samples):
     attack = [("pgd", {"norm": "linf", "eps": 0.1})]
@@ -94,14 +106,19 @@ def test_rejection_is_not_failure(network, samples):
     plain = survival.observe(network, *samples, attack, budget=60)
     shielded = survival.observe(network, *samples, attack, budget=60, defence=("conf", 0.7))
     assert shielded.benign_rejection_rate.value > 0
-    rows = shielded.frame().query("success")
     guarded = survival.defend(network, Conf(0.7))
     assert shielded.frame()["success"].mean() <= plain.frame()["success"].mean()
-    # Every counted success was answered, with a wrong class and at least the asked confidence.
-    assert len(rows) > 0
     assert guarded.rejected(samples[0]).mean() == pytest.approx(
         shielded.benign_rejection_rate.value
     )
+    X, y = (part[shielded.frame()["sample"]] for part in samples)
+    for attack in (pgd, deepfool, hopskipjump):
+        found = attack(guarded, X, y, eps=1.0, max_queries=60)
+        # Every counted success was answered, with a wrong class and the asked confidence.
+        assert found.success.any()
+        answers = guarded.predict_proba(found.adversarial[found.success])
+        assert (answers.argmax(axis=1) != y[found.success]).all()
+        assert (answers.max(axis=1) >= 0.7).all()
 
 
 @pytest.mark.extras

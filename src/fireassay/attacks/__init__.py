@@ -2,6 +2,7 @@
 
 from fireassay.attacks.art import ArtAttack, art
 from fireassay.attacks.bim import bim
+from fireassay.attacks.blocks import in_blocks
 from fireassay.attacks.boundary import boundary
 from fireassay.attacks.deepfool import deepfool
 from fireassay.attacks.fgm import fgm
@@ -21,6 +22,7 @@ __all__ = [
     "deepfool",
     "fgm",
     "hopskipjump",
+    "in_blocks",
     "make",
     "names",
     "pgd",

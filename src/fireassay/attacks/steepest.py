@@ -31,7 +31,7 @@ def ascend(
         if not len(rows):
             return
         logits, gradient = target.loss_gradient(points[rows], rows)
-        wrong = logits.argmax(axis=1) != target.goal[rows]
+        wrong = target.seems_wrong(logits, rows)
         if step == 0 and from_samples:
             target.begin_with(logits, rows)
             standing = ~wrong

@@ -27,6 +27,9 @@ class Target:
     Points are rows of an ``(m, d)`` array; ``rows`` says to which sample each of them belongs.
     Every question to the model goes through here, so that the counts are exact and the limit is
     hard. `check` is the only way in which a sample can fall.
+
+    A model may withhold answers (a method ``withheld(probabilities)``): such an answer is no
+    failure, and counts as the class attacked.
     """
 
     def __init__(
@@ -105,7 +108,21 @@ class Target:
             return np.zeros((0, 1))
         np.add.at(self.queries, rows, 1)
         shaped = points.reshape(len(points), *self.shape)
-        return np.asarray(self.model.predict_proba(shaped))
+        answers = np.asarray(self.model.predict_proba(shaped))
+        withheld = self._withheld(answers)
+        if withheld.any():
+            answers = answers.copy()
+            answers[withheld] = 0.0
+            answers[withheld, self.goal[rows[withheld]]] = 1.0
+        return answers
+
+    def seems_wrong(self, logits: NDArray[np.float64], rows: Index) -> NDArray[np.bool_]:
+        """Whether logits that are known already give another class than the one attacked."""
+        wrong = logits.argmax(axis=1) != self.goal[rows]
+        if wrong.any() and hasattr(self.model, "withheld"):
+            odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+            wrong &= ~self._withheld(odds / odds.sum(axis=1, keepdims=True))
+        return np.asarray(wrong)
 
     def is_wrong(self, points: NDArray[Any], rows: Index) -> NDArray[np.bool_]:
         """Whether each point gets another class than the one attacked; one forward query each."""
@@ -206,6 +223,11 @@ class Target:
             self.shared_queries += 1
             self.model.predict_proba(self.original[:1].reshape(1, *self.shape))
             return tuple(self.model.classes)
+
+    def _withheld(self, probabilities: NDArray[np.float64]) -> NDArray[np.bool_]:
+        if not self.labelled or not hasattr(self.model, "withheld"):
+            return np.zeros(len(probabilities), dtype=np.bool_)
+        return np.asarray(self.model.withheld(probabilities))
 
     def _still_right(self, rows: Index) -> None:
         standing = rows[self.status[rows] == NOT_FOUND]

@@ -75,12 +75,10 @@ class GaussIn(Defence):
 class Conf(Defence):
     """Withhold answers whose largest probability is below ``threshold``.
 
-    A withheld answer is not a failure: with ``stands_for`` (a class index) it counts as that
-    class, which is how `observe` keeps a rejected sample at risk.
+    A withheld answer is not a failure: the sample stays at risk.
     """
 
     threshold: float = 0.9
-    stands_for: int | None = None
     name = "conf"
 
     def __post_init__(self) -> None:
@@ -94,16 +92,6 @@ class Conf(Defence):
     def rejected(self, probabilities: FloatArray) -> NDArray[np.bool_]:
         """Below the threshold."""
         return np.asarray(probabilities.max(axis=1) < self.threshold)
-
-    def outputs(self, probabilities: FloatArray, X: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Withheld answers as the class they stand for."""
-        if self.stands_for is None:
-            return probabilities
-        answers = probabilities.copy()
-        withheld = self.rejected(probabilities)
-        answers[withheld] = 0.0
-        answers[withheld, self.stands_for] = 1.0
-        return answers
 
 
 @dataclass(frozen=True)
@@ -243,6 +231,10 @@ class DefendedClassifier:
         """Inputs whose answer the defence withholds."""
         return self.defence.rejected(self.model.predict_proba(self._seen(np.asarray(X))))
 
+    def withheld(self, probabilities: FloatArray) -> NDArray[np.bool_]:
+        """Which of these answers the defence withholds; attacks ask before they count one."""
+        return self.defence.rejected(probabilities)
+
     def with_defence(self, **changes: Any) -> "DefendedClassifier":
         """The same model behind a changed defence."""
         return type(self)(self.model, replace(self.defence, **changes))
@@ -273,10 +265,9 @@ class DefendedGradientClassifier(DefendedClassifier):
         return self._defended_logits(logits, rows), gradient
 
     def logit_gradients(self, X: ArrayLike, columns: Any) -> tuple[FloatArray, FloatArray]:
-        """Defended log probabilities and the undefended gradients."""
-        rows = np.asarray(X)
-        logits, gradients = self.model.logit_gradients(self._seen(rows), columns)
-        return self._defended_logits(logits, rows), gradients
+        """The undefended logits and gradients: a linear model of what the attacker steps on."""
+        logits, gradients = self.model.logit_gradients(self._seen(np.asarray(X)), columns)
+        return logits, gradients
 
     def _defended_logits(self, logits: FloatArray, X: FloatArray) -> FloatArray:
         shifted = np.exp(logits - logits.max(axis=1, keepdims=True))

@@ -1,13 +1,15 @@
 """Attack a model and note, sample by sample, between which two queries it failed."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.attacks import TABLE, make
+from fireassay.attacks import TABLE, in_blocks, make
+from fireassay.attacks.registry import Attack
 from fireassay.attacks.result import FOUND, AttackResult
 from fireassay.classifiers import as_classifier
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
@@ -21,7 +23,6 @@ from fireassay.core.validation import (
 )
 from fireassay.statistics import clopper_pearson
 from fireassay.survival.defences import (
-    Conf,
     Defence,
     DefendedClassifier,
     GaussOut,
@@ -61,6 +62,8 @@ def observe(
     model_id: str | None = None,
     empty_ok: bool = False,
     confidence: float = 0.95,
+    workers: int = 1,
+    cluster: Any = None,
 ) -> Observations:
     """One row per sample that the model gets right and per attack: when did it fail?
 
@@ -88,6 +91,8 @@ def observe(
         Name of the model for ``cluster="model_id"``, by default a part of its content hash.
     empty_ok
         Return a table without rows, not an error, if the model gets no sample right.
+    workers, cluster
+        Processes on this machine, or the address of a Dask scheduler; the rows are the same.
 
     Returns
     -------
@@ -127,25 +132,21 @@ def observe(
         )
     kept = np.flatnonzero(right)
     labels = np.asarray(y)[kept]
+    labelled = _labelled(attacks, eps_scale)
+    made = {
+        label: _attack(name, parameters, budget, gradient_cost)
+        for label, name, parameters in labelled
+    }
     parts = []
-    for label, name, parameters in _labelled(attacks, eps_scale):
-        if not len(kept):
-            break
-        found = _attack(
-            target,
-            features[kept],
-            labels,
-            goal[kept],
-            name,
-            parameters,
-            budget,
-            gradient_cost,
-            seed,
+    if len(kept):
+        results = in_blocks(
+            made, target, features[kept], labels, seed=seed, workers=workers, cluster=cluster
         )
-        part = _rows(found, kept, label, parameters, budget, gradient_cost)
-        if isinstance(shield, GaussOut):
-            _confirm_over_draws(part, found, target, goal[kept], shield, draws)
-        parts.append(part)
+        for label, _, parameters in labelled:
+            part = _rows(results[label], kept, label, parameters, budget, gradient_cost)
+            if isinstance(shield, GaussOut):
+                _confirm_over_draws(part, results[label], target, goal[kept], shield, draws)
+            parts.append(part)
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=_COLUMNS)
     table["model_id"] = model_id or target.sha256[:12]
     table["defence"] = shield.name
@@ -220,33 +221,13 @@ def _labelled(
     return labelled
 
 
-def _attack(
-    target: Any,
-    X: NDArray[Any],
-    labels: NDArray[Any],
-    goal: NDArray[np.int64],
-    name: str,
-    parameters: dict[str, Any],
-    budget: int,
-    gradient_cost: float,
-    seed: int,
-) -> AttackResult:
-    """Run an attack; with rejection, class by class, so that a withheld answer is no failure."""
+def _attack(name: str, parameters: dict[str, Any], budget: int, gradient_cost: float) -> Attack:
+    """An attack with its parameters; ART's own go to ART, norm and ε* to the call."""
     settings = _with_limits(name, parameters, budget, gradient_cost)
-    if name.startswith("art:"):
-        reported = {key: settings.pop(key) for key in ("norm", "eps") if key in settings}
-        run = make(name, **settings.pop("parameters", {}), **settings)
-    else:
-        run, reported = make(name, **settings), {}
-    defended = isinstance(target, DefendedClassifier) and isinstance(target.defence, Conf)
-    if not defended:
-        return run(target, X, labels, seed=seed, **reported)
-    parts = {}
-    for code in np.unique(goal):
-        rows = np.flatnonzero(goal == code)
-        lenient = target.with_defence(stands_for=int(code))
-        parts[int(code)] = (rows, run(lenient, X[rows], labels[rows], seed=seed, **reported))
-    return _joined(list(parts.values()), len(X))
+    if not name.startswith("art:"):
+        return make(name, **settings)
+    reported = {key: settings.pop(key) for key in ("norm", "eps") if key in settings}
+    return partial(make(name, **settings.pop("parameters", {}), **settings), **reported)
 
 
 def _with_limits(
@@ -263,22 +244,6 @@ def _with_limits(
         per_start = settings.get("steps", _PGD_STEPS) * step
         settings["restarts"] = max(1, int(np.ceil(budget / per_start)))
     return settings
-
-
-def _joined(parts: list[tuple[NDArray[np.int64], AttackResult]], n: int) -> AttackResult:
-    first = parts[0][1]
-    fields: dict[str, Any] = {}
-    for field in first.__dataclass_fields__:
-        value = getattr(first, field)
-        if not isinstance(value, np.ndarray):
-            fields[field] = value
-            continue
-        whole = np.empty((n, *value.shape[1:]), dtype=value.dtype)
-        for rows, part in parts:
-            whole[rows] = getattr(part, field)
-        fields[field] = whole
-    fields["shared_queries"] = sum(part.shared_queries for _, part in parts)
-    return AttackResult(**fields)
 
 
 def _rows(

@@ -161,7 +161,7 @@ def _difference(
         variance, freedom = float(jackknife_variance(replicates, difference)), float(len(names) - 1)
     else:
         parts = [first.variance_of("area", horizon), other.variance_of("area", horizon)]
-        variance, freedom = sum(parts), _welch(parts, [first.freedom, other.freedom])
+        variance, freedom = float(sum(parts)), _welch(parts, [first.freedom, other.freedom])
     if variance == 0.0:
         return difference, float("nan"), float("nan"), float("nan")
     error = np.sqrt(variance)
