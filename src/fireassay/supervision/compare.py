@@ -20,12 +20,14 @@ from fireassay.core.hashing import sha256
 from fireassay.core.seeds import check_seed, generator
 from fireassay.core.validation import check_class_indices, check_features, check_real
 from fireassay.data import find_overlap
+from fireassay.engine import Executor
 from fireassay.supervision.alarm_threshold import AlarmRule, alarm_rule
 from fireassay.supervision.comparison import Comparison, build_comparison
 from fireassay.supervision.ensemble_supervisor import Recipe, train_members
 from fireassay.supervision.model_reader import ModelReader
 from fireassay.supervision.reading import FIELDS, FloatArray, IntArray, Reading
 from fireassay.supervision.registry import make, names
+from fireassay.supervision.row_blocks import BLOCK_ROWS
 from fireassay.supervision.supervisor import Supervisor
 
 _MODEL_PASS = ("probabilities", "logits", "features", "head", "layers")
@@ -65,6 +67,8 @@ def compare(
     false_alarm: float = 0.05,
     confidence: float = 0.95,
     n_resamples: int = 200,
+    workers: int = 1,
+    cluster: Any = None,
 ) -> Comparison:
     """How well each supervisor tells each kind of trouble from nominal inputs.
 
@@ -100,6 +104,9 @@ def compare(
         The promise of each supervisor's threshold; ``confidence`` is also that of all intervals.
     n_resamples
         Of the bootstrap for AUPR, FPR95 and AURC.
+    workers, cluster
+        As in `Executor`: members are trained, supervisors fitted, blocks of rows scored and numbers
+        computed side by side. The numbers do not depend on it.
 
     Returns
     -------
@@ -109,10 +116,11 @@ def compare(
     """
     check_seed(seed)
     check_real(confidence, "confidence", low=0, high=1)
+    executor = Executor(workers=workers, cluster=cluster)
     X = check_features(X_train, name="X_train")
     rows, evaluated = _checked_sets(nominal, sets, calibration, X.shape[1:], seed)
     if members is None and train is not None:
-        members = train_members(train, X, y_train, n_members, seed)
+        members = train_members(train, X, y_train, n_members, seed, executor)
     reader = ModelReader(model, layer=layer, members=members, n_samples=n_samples, seed=seed)
     classes = reader.classes(X)
     targets = None if y_train is None else check_class_indices(y_train, classes, n=len(X))
@@ -123,11 +131,12 @@ def compare(
         for name, part in rows.items()
         if name in (labels or {})
     }
-    scores: Scores = {name: {} for name in rows}
-    for group in _by_reader(entrants):
+    groups_of = _by_reader(entrants)
+    for group in groups_of:
         _mark_missing(group, X)
-        _fit(group, X, targets)
-        _score(group, rows, scores)
+        _fit(group, X, targets, executor)
+    here = reader.queries - queries_before
+    scores, sent = _score(groups_of, rows, executor)
     rules, rule_reason = _rules(scores, false_alarm, confidence)
     comparison = build_comparison(
         entrants=[(e.supervisor, e.status, e.reason) for e in entrants],
@@ -141,7 +150,8 @@ def compare(
         confidence=confidence,
         n_resamples=n_resamples,
         seed=seed,
-        queries=reader.queries - queries_before,
+        queries=here + sent,
+        executor=executor,
         model_sha256=reader.model.sha256,
         data_sha256=sha256(X, *rows.values()),
     )
@@ -248,47 +258,117 @@ def _mark_missing(group: list[_Entrant], X: NDArray[Any]) -> None:
                 break
 
 
-def _fit(group: list[_Entrant], X: NDArray[Any], y: IntArray | None) -> None:
+def _fit(group: list[_Entrant], X: NDArray[Any], y: IntArray | None, executor: Executor) -> None:
     active = [e for e in group if e.status == "done"]
-    reading = group[0].reader.read(X, {n for e in active for n in e.supervisor.fit_needs})
-    for entrant in active:
-        try:
-            entrant.supervisor.fit_reading(reading, y)
-        except FireassayError as failure:
+    needs = {n for e in active for n in e.supervisor.fit_needs}
+    shared = {
+        "supervisors": [e.supervisor for e in active],
+        "reading": group[0].reader.read(X, needs),
+        "labels": y,
+    }
+    found = executor.map(_fit_one, range(len(active)), shared, name="fit supervisors")
+    for entrant, (fitted, failure) in zip(active, found, strict=True):
+        if failure:
             missing = entrant.supervisor.needs_labels and y is None
             entrant.status = "not available" if missing else "failed"
-            entrant.reason = str(failure)
+            entrant.reason = failure
         else:
+            vars(entrant.supervisor).update(vars(fitted))  # in a worker, a copy was fitted
             entrant.supervisor.reader_ = entrant.reader
 
 
-def _score(group: list[_Entrant], rows: Mapping[str, NDArray[Any]], scores: Scores) -> None:
-    """Add the group's scores by set and supervisor, and note the seconds on nominal rows."""
-    active = [e for e in group if e.status == "done"]
-    needs = {need for e in active for need in e.supervisor.needs}
-    for name, X in rows.items():
-        parts: dict[str, Any] = {}
-        seconds: dict[str, float] = {}
-        for part in (set(_MODEL_PASS) & needs, {"dropout"} & needs, {"ensemble"} & needs):
-            started = time.perf_counter()
-            reading = group[0].reader.read(X, part) if part else Reading()
-            seconds |= dict.fromkeys(part, time.perf_counter() - started)
-            parts |= {f: getattr(reading, f) for f in (*part, "probabilities") if reading.has(f)}
-        reading = Reading(**{**parts, "inputs": X})
-        for entrant in active:
-            if entrant.status != "done":
-                continue
-            started = time.perf_counter()
-            try:
-                scores[name][entrant.supervisor.name] = entrant.supervisor.score_reading(reading)
-            except FireassayError as failure:
-                entrant.status, entrant.reason = "failed", f"on {name}: {failure}"
-            if name == NOMINAL:
-                entrant.own_seconds = time.perf_counter() - started
-                own = entrant.supervisor.needs
-                passes = [seconds[f] for f in ("dropout", "ensemble") if f in own]
-                inside = [seconds[f] for f in _MODEL_PASS if f in own]
-                entrant.read_seconds = sum(passes) + max(inside, default=0.0)
+def _fit_one(
+    row: int, supervisors: list[Supervisor], reading: Reading, labels: IntArray | None
+) -> tuple[Supervisor | None, str]:
+    supervisor = supervisors[row]
+    vars(supervisor).pop("reader_", None)  # models do not travel back
+    try:
+        return supervisor.fit_reading(reading, labels), ""
+    except FireassayError as failure:
+        return None, str(failure)
+
+
+@dataclass(frozen=True)
+class _Block:
+    """What supervisors of one reader say about one block of rows."""
+
+    scores: dict[str, FloatArray]
+    failures: dict[str, str]
+    read_seconds: dict[str, float]
+    own_seconds: dict[str, float]
+    queries: int
+
+
+def _score(
+    groups: list[list[_Entrant]], rows: Mapping[str, NDArray[Any]], executor: Executor
+) -> tuple[Scores, int]:
+    """Scores by set and supervisor, and how many rows the models were sent for them."""
+    active = [[e for e in group if e.status == "done"] for group in groups]
+    tasks = [
+        {"group": i, "set": name, "start": start}
+        for i, group in enumerate(active)
+        if group
+        for name, X in rows.items()
+        for start in range(0, len(X), BLOCK_ROWS)
+    ]
+    shared = {
+        "readers": [group[0].reader for group in groups],
+        "supervisors": [[e.supervisor for e in group] for group in active],
+        "rows": dict(rows),
+    }
+    blocks: list[_Block] = executor.map(_score_block, tasks, shared, name="score sets")
+    parts: dict[str, dict[str, list[FloatArray]]] = {name: {} for name in rows}
+    entrants = {e.supervisor.name: e for group in active for e in group}
+    for task, block in zip(tasks, blocks, strict=True):
+        for name, failure in block.failures.items():
+            entrants[name].status, entrants[name].reason = "failed", f"on {task['set']}: {failure}"
+        for name, values in block.scores.items():
+            parts[str(task["set"])].setdefault(name, []).append(values)
+            if task["set"] == NOMINAL:
+                entrants[name].read_seconds += block.read_seconds[name]
+                entrants[name].own_seconds += block.own_seconds[name]
+    scores = {
+        set_name: {
+            name: np.concatenate(values)
+            for name, values in by_name.items()
+            if entrants[name].status == "done"
+        }
+        for set_name, by_name in parts.items()
+    }
+    return scores, sum(block.queries for block in blocks)
+
+
+def _score_block(
+    row: dict[str, Any],
+    readers: list[ModelReader],
+    supervisors: list[list[Supervisor]],
+    rows: dict[str, NDArray[Any]],
+) -> _Block:
+    reader, several = readers[row["group"]], supervisors[row["group"]]
+    X = rows[row["set"]][row["start"] : row["start"] + BLOCK_ROWS]
+    before = reader.queries
+    needs = {need for s in several for need in s.needs}
+    fields: dict[str, Any] = {}
+    seconds: dict[str, float] = {}
+    for part in (set(_MODEL_PASS) & needs, {"dropout"} & needs, {"ensemble"} & needs):
+        started = time.perf_counter()
+        reading = reader.read(X, part) if part else Reading()
+        seconds |= dict.fromkeys(part, time.perf_counter() - started)
+        fields |= {f: getattr(reading, f) for f in (*part, "probabilities") if reading.has(f)}
+    reading = Reading(**{**fields, "inputs": X})
+    found = _Block({}, {}, {}, {}, reader.queries - before)
+    for supervisor in several:
+        name, own = supervisor.name, supervisor.needs
+        started = time.perf_counter()
+        try:
+            found.scores[name] = supervisor.score_reading(reading)
+        except FireassayError as failure:
+            found.failures[name] = str(failure)
+        found.own_seconds[name] = time.perf_counter() - started
+        passes = [seconds[f] for f in ("dropout", "ensemble") if f in own]
+        inside = [seconds[f] for f in _MODEL_PASS if f in own]
+        found.read_seconds[name] = sum(passes) + max(inside, default=0.0)
+    return found
 
 
 def _rules(

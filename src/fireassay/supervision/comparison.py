@@ -13,6 +13,7 @@ from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
 from fireassay.core.pictures import picture
 from fireassay.core.result import Result
+from fireassay.engine import Executor
 from fireassay.statistics import clopper_pearson, delong_interval, delong_test
 from fireassay.supervision.alarm_threshold import AlarmRule
 from fireassay.supervision.detection_metrics import detection_metrics, joined
@@ -97,6 +98,8 @@ class Comparison(Result):
             reasons = "; ".join(sorted(set(self.table["reason"])))
             return Evidence.not_available("supervision", f"no supervisor could be used: {reasons}")
         own = done[done["supervisor"] == self.recommended].set_index("set")
+        trouble = _troubles(self.table)
+        best = trouble.loc[trouble.groupby("set", sort=False)["auroc"].idxmax()]
         estimates: dict[str, Estimate] = {}
         for name, row in own.iterrows():
             estimates[f"auroc_{name}"] = self._estimate(row, "auroc", "low", "high")
@@ -104,21 +107,26 @@ class Comparison(Result):
                 estimates[f"caught_{name}"] = self._estimate(
                     row, "caught", "caught_low", "caught_high"
                 )
+        for _, winner in best.iterrows():
+            if winner["supervisor"] != self.recommended:
+                key = f"auroc_{winner['set']}_best_{winner['supervisor']}"
+                estimates[key] = self._estimate(winner, "auroc", "low", "high")
         if self.recommended in self.false_alarms:
             estimates["false_alarm"] = self.false_alarms[self.recommended]
-        trouble = _troubles(self.table)
-        best = trouble.loc[trouble.groupby("set", sort=False)["auroc"].idxmax()]
-        shown = ", ".join(f"{r.supervisor} on {r.set} ({r.auroc:.2f})" for r in best.itertuples())
+        shown = ", ".join(
+            f"{r['supervisor']} on {r['set']} ({_auroc(r)})" for _, r in best.iterrows()
+        )
         winners = set(best["supervisor"])
-        judged = own.loc[own.index.isin(trouble["set"]), "auroc"]
-        worst = str(judged.idxmin())
+        judged = own[own.index.isin(trouble["set"])]
+        worst = str(judged["auroc"].idxmin())
         text = (
-            f"{self.recommended} has the best worst case (AUROC {float(judged.min()):.2f} on "
-            f"{worst}); best per set: {shown}."
+            f"{self.recommended} has the best worst case (AUROC {_auroc(judged.loc[worst])} on "
+            f"{worst}); best per set: {shown}; {self.confidence:.0%} intervals."
         )
         columns = [
-            "supervisor", "set", "status", "auroc", "low", "high", "aupr", "fpr95", "p_value",
-            "caught", "reason",
+            "supervisor", "set", "status", "auroc", "low", "high", "aupr", "aupr_low", "aupr_high",
+            "fpr95", "fpr95_low", "fpr95_high", "p_value", "caught", "caught_low", "caught_high",
+            "reason",
         ]  # fmt: skip
         rounded = self.table[columns].round(4).astype(object)
         shown_rows = rounded.where(rounded.notna(), None)
@@ -168,26 +176,35 @@ def build_comparison(
     queries: int,
     model_sha256: str,
     data_sha256: str,
+    executor: Executor,
 ) -> Comparison:
     """All numbers from scores."""
     nominal = scores["nominal"]
     set_names = [name for name in scores if name not in ("nominal", "calibration")]
+    errors = {
+        name: np.concatenate([wrong["nominal"], wrong[name]])
+        for name in set_names
+        if "nominal" in wrong and name in wrong
+    }
+    p_values = {name: _against_best(nominal, scores[name]) for name in set_names}
+    done = [s.name for s, status, _ in entrants if status == "done"]
+    tasks = [(set_name, name) for set_name in set_names for name in done]
+    shared = {
+        "scores": scores, "errors": errors, "rules": rules,
+        "settings": (confidence, n_resamples, seed),
+    }  # fmt: skip
+    numbers = dict(
+        zip(tasks, executor.map(_numbers, tasks, shared, name="compute numbers"), strict=True)
+    )
     rows = []
     for set_name in set_names:
-        errors = None
-        if "nominal" in wrong and set_name in wrong:
-            errors = np.concatenate([wrong["nominal"], wrong[set_name]])
-        p_values = _against_best(nominal, scores[set_name])
         for supervisor, status, reason in entrants:
             name = supervisor.name
             row: dict[str, Any] = {"supervisor": name, "set": set_name, "status": status}
             row |= {"reason": reason, "note": ""}
             if status == "done":
-                row |= _numbers(
-                    nominal[name], scores[set_name][name], errors, rules.get(name), confidence,
-                    n_resamples, seed,
-                )  # fmt: skip
-                row["p_value"] = p_values[name]
+                row |= numbers[set_name, name]
+                row["p_value"] = p_values[set_name][name]
                 row["cost"] = costs[name]
                 row["memory_kib"] = _kibibytes(supervisor.state_)
                 if name.startswith("ensemble") and "adversarial" in set_name:
@@ -228,17 +245,21 @@ _COLUMNS = (
 
 
 def _numbers(
-    nominal: FloatArray,
-    suspicious: FloatArray,
-    errors: NDArray[np.bool_] | None,
-    rule: AlarmRule | None,
-    confidence: float,
-    n_resamples: int,
-    seed: int,
+    task: tuple[str, str],
+    scores: Mapping[str, Mapping[str, FloatArray]],
+    errors: Mapping[str, NDArray[np.bool_]],
+    rules: Mapping[str, AlarmRule],
+    settings: tuple[float, int, int],
 ) -> dict[str, Any]:
+    """The numbers of one supervisor on one set."""
+    set_name, name = task
+    confidence, n_resamples, seed = settings
+    suspicious = scores[set_name][name]
     found = detection_metrics(
-        nominal, suspicious, errors, confidence=confidence, n_resamples=n_resamples, seed=seed
-    )
+        scores["nominal"][name], suspicious, errors.get(set_name),
+        confidence=confidence, n_resamples=n_resamples, seed=seed,
+    )  # fmt: skip
+    rule = rules.get(name)
     row: dict[str, Any] = {"n": found.auroc.n, "auroc": found.auroc.value}
     row |= {"low": found.auroc.low, "high": found.auroc.high}
     for name in ("aupr", "fpr95", "aurc"):
@@ -351,12 +372,17 @@ def _assumptions(table: pd.DataFrame, overlap: int, rule_reason: str) -> tuple[A
                 Assumption(
                     "Ambiguous inputs lie within the training distribution.",
                     "contradicted" if row["low"] > _OFF else "supported",
-                    f"{name} tells them from nominal rows with an AUROC of {row['auroc']:.2f}: a "
+                    f"{name} tells them from nominal rows with an AUROC of {_auroc(row)}: a "
                     "model trained without ambiguous rows finds them strange as well as ambiguous.",
                 )
             )
             break
     return tuple(found)
+
+
+def _auroc(row: Any) -> str:
+    """Value and interval, as people read them."""
+    return f"{row['auroc']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
 
 
 def _kibibytes(state: Any) -> float:

@@ -8,14 +8,14 @@ from numpy.typing import ArrayLike
 
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import generator
-from fireassay.core.validation import check_lengths, check_real
+from fireassay.core.validation import check_real
 from fireassay.supervision.nearest import group_rows, nearest
 from fireassay.supervision.reading import (
     FloatArray,
     IntArray,
     Reading,
-    as_rows,
-    predicted_classes,
+    as_activations,
+    check_width,
 )
 from fireassay.supervision.supervisor import Supervisor
 
@@ -31,7 +31,8 @@ def dsa_scores(
     Parameters
     ----------
     train_activations, activations
-        Shape (n, d); further axes are flattened.
+        Shape (n, d); further axes are flattened. Arrays on disk (`numpy.memmap`) are read in
+        blocks: beside one number per row, memory does not grow with their length.
     train_predictions, predictions
         The model's predicted class of each row.
 
@@ -49,17 +50,16 @@ def dsa_scores(
     >>> dsa_scores([[0.0], [1.0], [4.0]], [0, 0, 1], [[2.0]], [0])
     array([0.33333333])
     """
-    reference = DsaReference(
-        as_rows(train_activations, "train_activations"), predicted_classes(train_predictions)
+    train, known, new, predicted = as_activations(
+        train_activations, train_predictions, activations, predictions
     )
-    return reference.scores(as_rows(activations), predicted_classes(predictions))
+    return DsaReference(train, known).scores(new, predicted)
 
 
 class DsaReference:
     """Training activations by class; the second distance is measured once per nearest point."""
 
     def __init__(self, activations: FloatArray, predictions: IntArray) -> None:
-        check_lengths(train_activations=len(activations), train_predictions=len(predictions))
         self.activations, self.predictions = activations, predictions
         self.by_class = group_rows(predictions)
         if len(self.by_class) < 2:
@@ -71,17 +71,12 @@ class DsaReference:
 
     def scores(self, activations: FloatArray, predictions: IntArray) -> FloatArray:
         """DSA of rows."""
-        check_lengths(activations=len(activations), predictions=len(predictions))
-        if activations.shape[1] != self.activations.shape[1]:
-            raise DataError(
-                f"Activations must have {self.activations.shape[1]} columns, as in training.",
-                got=f"{activations.shape[1]}",
-            )
+        check_width(activations, self.activations.shape[1])
         to_same = np.empty(len(activations))
         found = np.empty(len(activations), dtype=np.int64)
         for label, rows in group_rows(predictions).items():
             pool = self.by_class.get(label, np.arange(len(self.activations)))
-            index, to_same[rows] = nearest(activations[rows], self.activations[pool])
+            index, to_same[rows] = nearest(activations, self.activations, rows, pool)
             found[rows] = pool[index]
         self._measure_other_class(np.unique(found))
         to_other = self._to_other_class[found]
@@ -93,9 +88,10 @@ class DsaReference:
     def _measure_other_class(self, wanted: IntArray) -> None:
         unknown = wanted[np.isnan(self._to_other_class[wanted])]
         for label, rows in group_rows(self.predictions[unknown]).items():
-            others = self.activations[self.predictions != label]
+            others = np.flatnonzero(self.predictions != label)
             points = unknown[rows]
-            self._to_other_class[points] = nearest(self.activations[points], others)[1]
+            distances = nearest(self.activations, self.activations, points, others)[1]
+            self._to_other_class[points] = distances
 
 
 @dataclass(kw_only=True, eq=False)
@@ -115,8 +111,9 @@ class Dsa(Supervisor):
         n = len(features)
         count = max(1, round(self.subsample * n))
         rows = np.sort(generator(self.seed, "dsa", "subsample").permutation(n)[:count])
-        self._reference = DsaReference(features[rows], predictions[rows])
-        return {"activations": features[rows], "predictions": predictions[rows]}
+        kept, classes = np.asarray(features[rows], dtype=np.float64), predictions[rows]
+        self._reference = DsaReference(kept, classes)
+        return {"activations": kept, "predictions": classes}
 
     def _score(self, reading: Reading) -> FloatArray:
         assert reading.features is not None

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from fireassay.core.errors import ParameterError
 from fireassay.core.seeds import derived_seed
 from fireassay.core.validation import check_integer
+from fireassay.engine import Executor
 from fireassay.supervision.supervisor import Supervisor
 
 Recipe = Callable[[Any, Any, int], Any]
@@ -41,11 +42,20 @@ class EnsembleSupervisor(Supervisor):
         return ModelReader(model, layer=self.layer, members=members, seed=self.seed)
 
 
-def train_members(train: Recipe, X: Any, y: Any, n_members: int, seed: int) -> list[Any]:
+def train_members(
+    train: Recipe, X: Any, y: Any, n_members: int, seed: int, executor: Executor | None = None
+) -> list[Any]:
     """Models of one recipe that differ in their seed alone."""
     check_integer(n_members, "n_members", low=2)
     if not callable(train):
         raise ParameterError(
             "The 'train' parameter must be a function (X, y, seed) -> model.", got=repr(train)
         )
-    return [train(X, y, derived_seed(seed, "ensemble", i)) for i in range(n_members)]
+    seeds = [derived_seed(seed, "ensemble", i) for i in range(n_members)]
+    if executor is None:
+        return [train(X, y, own) for own in seeds]
+    return executor.map(_member, seeds, {"train": train, "X": X, "y": y}, name="train members")
+
+
+def _member(seed: int, train: Recipe, X: Any, y: Any) -> Any:
+    return train(X, y, seed)

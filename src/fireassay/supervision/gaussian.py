@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fireassay.core.errors import DataError
-from fireassay.supervision.reading import FloatArray
+from fireassay.supervision.reading import FloatArray, IntArray, check_width
+from fireassay.supervision.row_blocks import moments, row_blocks
 
 FLOOR = 1e-3
 
@@ -19,11 +20,10 @@ class Gaussian:
     log_determinant: float
 
     @classmethod
-    def fit(cls, rows: FloatArray) -> "Gaussian":
-        """Maximum likelihood from rows."""
-        mean = rows.mean(axis=0)
-        centred = rows - mean
-        return cls.of(mean, centred.T @ centred / len(rows))
+    def fit(cls, activations: FloatArray, rows: IntArray | None = None) -> "Gaussian":
+        """Maximum likelihood from all rows or the chosen ones, block by block."""
+        mean, products = moments(activations, rows)
+        return cls.of(mean, products / (len(activations) if rows is None else len(rows)))
 
     @classmethod
     def of(cls, mean: FloatArray, covariance: FloatArray) -> "Gaussian":
@@ -44,15 +44,14 @@ class Gaussian:
             values = np.where(values > 1e-10 * values[-1], values, FLOOR * mean_variance)
         return cls(mean, vectors / np.sqrt(values), float(np.log(values).sum()))
 
-    def squared_distance(self, rows: FloatArray) -> FloatArray:
-        """Squared Mahalanobis distance of each row."""
-        if rows.shape[1] != len(self.mean):
-            raise DataError(
-                f"Activations must have {len(self.mean)} columns, as in training.",
-                got=f"{rows.shape[1]}",
-            )
-        whitened = (rows - self.mean) @ self.whitening
-        return np.asarray(np.einsum("ij,ij->i", whitened, whitened))
+    def squared_distance(self, activations: FloatArray, rows: IntArray | None = None) -> FloatArray:
+        """Squared Mahalanobis distance of each row, or of the chosen ones."""
+        check_width(activations, len(self.mean))
+        found = []
+        for block in row_blocks(activations, rows):
+            whitened = (block - self.mean) @ self.whitening
+            found.append(np.einsum("ij,ij->i", whitened, whitened))
+        return np.concatenate(found)
 
     def log_density(self, rows: FloatArray) -> FloatArray:
         """Log density of each row."""

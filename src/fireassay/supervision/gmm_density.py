@@ -30,7 +30,7 @@ class GmmDensity(Supervisor):
         groups = [rows for rows in group_rows(classes).values() if len(rows) > 1]
         groups = groups or [np.arange(len(classes))]
         sizes = np.array([len(rows) for rows in groups], dtype=np.float64)
-        gaussians = [Gaussian.fit(reading.features[rows]) for rows in groups]
+        gaussians = [Gaussian.fit(reading.features, rows) for rows in groups]
         return {"gaussians": gaussians, "log_weights": np.log(sizes / sizes.sum())}
 
     def _score(self, reading: Reading) -> FloatArray:

@@ -33,7 +33,7 @@ class Knn(Supervisor):
         n = len(reading.features)
         count = max(1, round(self.subsample * n))
         rows = np.sort(generator(self.seed, "knn", "subsample").permutation(n)[:count])
-        return {"references": _unit(reading.features[rows])}
+        return {"references": _unit(np.asarray(reading.features[rows], dtype=np.float64))}
 
     def _score(self, reading: Reading) -> FloatArray:
         assert reading.features is not None

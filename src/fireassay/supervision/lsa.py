@@ -10,19 +10,19 @@ from scipy.special import logsumexp
 
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import generator
-from fireassay.core.validation import check_integer, check_lengths
-from fireassay.supervision.nearest import group_rows
+from fireassay.core.validation import check_integer
+from fireassay.supervision.per_class import fit_per_class, score_per_class
 from fireassay.supervision.reading import (
     FloatArray,
     IntArray,
     Reading,
-    as_rows,
-    predicted_classes,
+    as_activations,
+    check_width,
 )
+from fireassay.supervision.row_blocks import row_blocks
 from fireassay.supervision.supervisor import Supervisor
 
 _CELLS = 4_000_000
-_POOLED = -1  # the key of the density of all training rows, for classes with too few
 
 
 def lsa_scores(
@@ -57,14 +57,10 @@ def lsa_scores(
     True
     """
     check_integer(max_features, "max_features", low=1)
-    rows, labels = (
-        as_rows(train_activations, "train_activations"),
-        predicted_classes(train_predictions),
+    train, known, new, predicted = as_activations(
+        train_activations, train_predictions, activations, predictions
     )
-    check_lengths(train_activations=len(rows), train_predictions=len(labels))
-    new, predicted = as_rows(activations), predicted_classes(predictions)
-    check_lengths(activations=len(new), predictions=len(predicted))
-    return _scores(fit_densities(rows, labels, max_features), new, predicted)
+    return _scores(fit_densities(train, known, max_features), new, predicted)
 
 
 def fit_densities(
@@ -75,16 +71,16 @@ def fit_densities(
     seed: int = 0,
 ) -> dict[str, dict[str, Any]]:
     """The kernel density of each predicted class, and of all rows."""
-    groups = {label: rows for label, rows in group_rows(predictions).items() if len(rows) > 2}
-    groups[_POOLED] = np.arange(len(activations))
     if len(activations) < 3:
         raise DataError("LSA needs at least three training rows.", got=f"{len(activations)}")
-    densities = {}
-    for label, rows in groups.items():
+
+    def fit(label: str, rows: IntArray) -> dict[str, Any]:
         if max_rows is not None and len(rows) > max_rows:
-            rows = np.sort(generator(seed, "lsa", label).permutation(rows)[:max_rows])
-        densities[str(label)] = _fit_one(activations[rows], max_features)
-    return densities
+            drawn = generator(seed, "lsa", int(label)).permutation(rows)[:max_rows]
+            rows = np.sort(drawn)
+        return _fit_one(np.asarray(activations[rows], dtype=np.float64), max_features)
+
+    return fit_per_class(predictions, fit, fewest=3)
 
 
 def _fit_one(points: FloatArray, max_features: int) -> dict[str, Any]:
@@ -121,21 +117,20 @@ def cholesky_of(covariance: FloatArray) -> FloatArray:
     raise DataError("A covariance must be finite.", got="one without a Cholesky factor")
 
 
-def _scores(densities: dict[str, Any], activations: FloatArray, labels: IntArray) -> FloatArray:
-    scores = np.empty(len(activations))
-    for label, rows in group_rows(labels).items():
-        density = densities.get(str(label), densities[str(_POOLED)])
-        scores[rows] = _surprise(density, activations[rows])
-    return scores
+def _scores(
+    densities: dict[str, dict[str, Any]], activations: FloatArray, predictions: IntArray
+) -> FloatArray:
+    return score_per_class(densities, activations, predictions, _surprise)
 
 
-def _surprise(density: dict[str, Any], activations: FloatArray) -> FloatArray:
-    """Negative log density."""
-    if activations.shape[1] != density["width"]:
-        raise DataError(
-            f"Activations must have {density['width']} columns, as in training.",
-            got=f"{activations.shape[1]}",
-        )
+def _surprise(density: dict[str, Any], activations: FloatArray, rows: IntArray) -> FloatArray:
+    """Negative log density of the chosen rows."""
+    check_width(activations, density["width"])
+    parts = [_log_density(density, block) for block in row_blocks(activations, rows)]
+    return -np.concatenate(parts)
+
+
+def _log_density(density: dict[str, Any], activations: FloatArray) -> FloatArray:
     centred = activations[:, density["features"]] - density["centre"]
     whitened = solve_triangular(density["factor"], centred.T, lower=True).T
     points = density["points"]
@@ -146,8 +141,8 @@ def _surprise(density: dict[str, Any], activations: FloatArray) -> FloatArray:
         block = whitened[start : start + step]
         gaps = squares - 2.0 * (block @ points.T)
         gaps += np.einsum("ij,ij->i", block, block)[:, None]
-        result[start : start + step] = -logsumexp(-0.5 * np.maximum(gaps, 0.0), axis=1)
-    return result + float(density["log_volume"])
+        result[start : start + step] = logsumexp(-0.5 * np.maximum(gaps, 0.0), axis=1)
+    return result - float(density["log_volume"])
 
 
 @dataclass(kw_only=True, eq=False)

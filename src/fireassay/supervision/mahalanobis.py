@@ -1,6 +1,6 @@
 """Mahalanobis distance to the nearest class, with one covariance for all classes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,21 +8,27 @@ import numpy as np
 from fireassay.supervision.gaussian import Gaussian
 from fireassay.supervision.nearest import group_rows
 from fireassay.supervision.reading import FloatArray, IntArray, Reading
+from fireassay.supervision.row_blocks import moments
 from fireassay.supervision.supervisor import Supervisor
 
 
 def fit_shared(features: FloatArray, classes: IntArray) -> dict[str, Any]:
     """Class means, and a Gaussian around zero with the pooled covariance."""
-    groups = list(group_rows(classes).values())
-    means = np.stack([features[rows].mean(axis=0) for rows in groups])
-    centred = np.concatenate([features[rows] - m for rows, m in zip(groups, means, strict=True)])
-    covariance = centred.T @ centred / len(centred)
-    return {"means": means, "shared": Gaussian.of(np.zeros(features.shape[1]), covariance)}
+    width = features.shape[1]
+    means, within = [], np.zeros((width, width))
+    for rows in group_rows(classes).values():
+        mean, products = moments(features, rows)
+        means.append(mean)
+        within += products
+    shared = Gaussian.of(np.zeros(width), within / len(features))
+    return {"means": np.stack(means), "shared": shared}
 
 
 def nearest_class_distance(state: dict[str, Any], features: FloatArray) -> FloatArray:
     """Squared Mahalanobis distance to the nearest class mean."""
-    distances = [state["shared"].squared_distance(features - mean) for mean in state["means"]]
+    distances = [
+        replace(state["shared"], mean=m).squared_distance(features) for m in state["means"]
+    ]
     return np.asarray(np.min(distances, axis=0))
 
 

@@ -3,22 +3,12 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from fireassay.core.validation import check_lengths
 from fireassay.supervision.gaussian import Gaussian
-from fireassay.supervision.nearest import group_rows
-from fireassay.supervision.reading import (
-    FloatArray,
-    IntArray,
-    Reading,
-    as_rows,
-    predicted_classes,
-)
+from fireassay.supervision.per_class import fit_per_class, score_per_class
+from fireassay.supervision.reading import FloatArray, IntArray, Reading, as_activations
 from fireassay.supervision.supervisor import Supervisor
-
-_POOLED = -1
 
 
 def mdsa_scores(
@@ -32,7 +22,8 @@ def mdsa_scores(
     Parameters
     ----------
     train_activations, activations
-        Shape (n, d); further axes are flattened.
+        Shape (n, d); further axes are flattened. Arrays on disk (`numpy.memmap`) are read in
+        blocks.
     train_predictions, predictions
         The model's predicted class of each row.
 
@@ -45,28 +36,20 @@ def mdsa_scores(
     >>> mdsa_scores([[-1.0], [1.0], [9.0], [11.0]], [0, 0, 1, 1], [[2.0]], [0])
     array([4.])
     """
-    rows, labels = (
-        as_rows(train_activations, "train_activations"),
-        predicted_classes(train_predictions),
+    train, known, new, predicted = as_activations(
+        train_activations, train_predictions, activations, predictions
     )
-    check_lengths(train_activations=len(rows), train_predictions=len(labels))
-    new, predicted = as_rows(activations), predicted_classes(predictions)
-    check_lengths(activations=len(new), predictions=len(predicted))
-    return _scores(_fit(rows, labels), new, predicted)
+    return _scores(_fit(train, known), new, predicted)
 
 
-def _fit(activations: FloatArray, predictions: IntArray) -> dict[str, Any]:
-    groups = {label: rows for label, rows in group_rows(predictions).items() if len(rows) > 1}
-    groups[_POOLED] = np.arange(len(activations))
-    return {str(label): Gaussian.fit(activations[rows]) for label, rows in groups.items()}
+def _fit(activations: FloatArray, predictions: IntArray) -> dict[str, Gaussian]:
+    return fit_per_class(predictions, lambda _, rows: Gaussian.fit(activations, rows), fewest=2)
 
 
-def _scores(classes: dict[str, Any], activations: FloatArray, labels: IntArray) -> FloatArray:
-    scores = np.empty(len(activations))
-    for label, rows in group_rows(labels).items():
-        gaussian = classes.get(str(label), classes[str(_POOLED)])
-        scores[rows] = gaussian.squared_distance(activations[rows])
-    return scores
+def _scores(
+    classes: dict[str, Gaussian], activations: FloatArray, predictions: IntArray
+) -> FloatArray:
+    return score_per_class(classes, activations, predictions, Gaussian.squared_distance)
 
 
 @dataclass(kw_only=True, eq=False)

@@ -4,13 +4,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.supervision.reading import FloatArray, IntArray
+from fireassay.supervision.row_blocks import row_blocks, rows_per_block
 
 _CELLS = 8_000_000  # distances held at once
-_PAIRS = 200_000  # pairs re-measured at once
 
 
-def nearest(points: FloatArray, references: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Index and Euclidean distance of the nearest reference of each point.
+def nearest(
+    points: FloatArray,
+    references: FloatArray,
+    point_rows: IntArray | None = None,
+    reference_rows: IntArray | None = None,
+) -> tuple[IntArray, FloatArray]:
+    """Position and Euclidean distance of the nearest reference of each point.
+
+    ``point_rows`` and ``reference_rows`` choose rows; positions count within them. Both arrays may
+    be on disk: one block of each is held at a time.
 
     Notes
     -----
@@ -18,56 +26,88 @@ def nearest(points: FloatArray, references: FloatArray) -> tuple[IntArray, Float
     kept from being nearest is measured again in float64 as |x − y|. Equal distances go to the
     first reference.
     """
-    centre = references.mean(axis=0)
-    refs = np.ascontiguousarray(references - centre, dtype=np.float32)
-    ref_squares = np.einsum("ij,ij->i", refs, refs)
-    largest = float(np.sqrt(ref_squares.max()))
-    rounding = 4.0 * np.sqrt(refs.shape[1] + 16) * float(np.finfo(np.float32).eps)
-    index = np.empty(len(points), dtype=np.int64)
-    distance = np.empty(len(points))
-    # One product gives |y|² − 2xy: the squares are a further column, met by ones.
-    extended = np.concatenate([-2.0 * refs, ref_squares[:, None]], axis=1).T
-    step = max(1, _CELLS // len(refs))
-    for start in range(0, len(points), step):
-        rows = slice(start, start + step)
-        block = np.ones((len(points[rows]), extended.shape[0]), dtype=np.float32)
-        block[:, :-1] = points[rows] - centre
-        gaps = block @ extended
-        block = block[:, :-1]
-        sizes = np.sqrt(np.einsum("ij,ij->i", block, block)) + largest
-        margin = (rounding * sizes**2).astype(np.float32)
-        limit = gaps.min(axis=1) + margin
-        at, candidate = np.nonzero(gaps <= limit[:, None])
-        index[rows], distance[rows] = _measured(points[rows], references, at, candidate)
+    n = len(points) if point_rows is None else len(point_rows)
+    index, distance = np.zeros(n, dtype=np.int64), np.full(n, np.inf)
+    first = 0
+    for block in row_blocks(references, reference_rows):
+        pool = _Pool(block)
+        start = 0
+        for several in row_blocks(points, point_rows):
+            for at in range(0, len(several), pool.step):
+                part = several[at : at + pool.step]
+                rows = slice(start + at, start + at + len(part))
+                found, length = pool.nearest(part)
+                closer = length < distance[rows]
+                index[rows] = np.where(closer, first + found, index[rows])
+                distance[rows] = np.where(closer, length, distance[rows])
+            start += len(several)
+        first += len(block)
     return index, distance
 
 
-def _measured(
-    points: FloatArray, references: FloatArray, at: IntArray, candidate: IntArray
-) -> tuple[IntArray, FloatArray]:
-    lengths = np.empty(len(at))
-    for start in range(0, len(at), _PAIRS):
-        pairs = slice(start, start + _PAIRS)
-        offsets = points[at[pairs]] - references[candidate[pairs]]
-        lengths[pairs] = np.sqrt(np.einsum("ij,ij->i", offsets, offsets))
-    order = np.lexsort((candidate, lengths, at))
-    first = order[np.searchsorted(at[order], np.arange(len(points)))]
-    return candidate[first], lengths[first]
+class _Pool:
+    """One block of references, centred once."""
+
+    def __init__(self, references: FloatArray) -> None:
+        self.references = references
+        self.centre = references.mean(axis=0)
+        centred = np.ascontiguousarray(references - self.centre, dtype=np.float32)
+        squares = np.einsum("ij,ij->i", centred, centred)
+        self.largest = float(np.sqrt(squares.max()))
+        # One product gives |y|² − 2xy: the squares are a further column, met by ones.
+        self.extended = np.concatenate([-2.0 * centred, squares[:, None]], axis=1).T
+        self.rounding = 4.0 * np.sqrt(centred.shape[1] + 16) * float(np.finfo(np.float32).eps)
+        self.step = max(1, _CELLS // len(references))
+
+    def nearest(self, points: FloatArray) -> tuple[IntArray, FloatArray]:
+        block = np.ones((len(points), self.extended.shape[0]), dtype=np.float32)
+        block[:, :-1] = points - self.centre
+        gaps = block @ self.extended
+        block = block[:, :-1]
+        sizes = np.sqrt(np.einsum("ij,ij->i", block, block)) + self.largest
+        margin = (self.rounding * sizes**2).astype(np.float32)
+        limit = gaps.min(axis=1) + margin
+        at, candidate = np.nonzero(gaps <= limit[:, None])
+        lengths = np.empty(len(at))
+        step = rows_per_block(points)
+        for start in range(0, len(at), step):
+            pairs = slice(start, start + step)
+            offsets = points[at[pairs]] - self.references[candidate[pairs]]
+            lengths[pairs] = np.sqrt(np.einsum("ij,ij->i", offsets, offsets))
+        order = np.lexsort((candidate, lengths, at))
+        first = order[np.searchsorted(at[order], np.arange(len(points)))]
+        return candidate[first], lengths[first]
 
 
 def kth_distance(points: FloatArray, references: FloatArray, k: int) -> FloatArray:
-    """Euclidean distance to the k-th nearest reference, exact in float64."""
-    centre = references.mean(axis=0)
-    refs = references - centre
-    squares = np.einsum("ij,ij->i", refs, refs)
+    """Euclidean distance to the k-th nearest reference, measured as |x − y| in float64."""
+    gaps, which = np.full((len(points), k), np.inf), np.zeros((len(points), k), dtype=np.int64)
+    first = 0
+    for block in row_blocks(references):
+        centre = block.mean(axis=0)
+        refs = block - centre
+        squares = np.einsum("ij,ij->i", refs, refs)
+        step, own = max(1, _CELLS // 2 // len(refs)), min(k, len(refs))
+        for start in range(0, len(points), step):
+            rows = slice(start, start + step)
+            part = points[rows] - centre
+            squared = squares - 2.0 * (part @ refs.T)
+            chosen = np.argpartition(squared, own - 1, axis=1)[:, :own]
+            squared = np.take_along_axis(squared, chosen, axis=1)
+            squared += np.einsum("ij,ij->i", part, part)[:, None]
+            joined = np.concatenate([gaps[rows], squared], axis=1)
+            known = np.concatenate([which[rows], first + chosen], axis=1)
+            best = np.argpartition(joined, k - 1, axis=1)[:, :k]
+            gaps[rows] = np.take_along_axis(joined, best, axis=1)
+            which[rows] = np.take_along_axis(known, best, axis=1)
+        first += len(block)
+    last = which[np.arange(len(points)), gaps.argmax(axis=1)]
     result = np.empty(len(points))
-    step = max(1, _CELLS // 2 // len(refs))
+    step = rows_per_block(references)
     for start in range(0, len(points), step):
-        block = points[start : start + step] - centre
-        gaps = squares - 2.0 * (block @ refs.T)
-        chosen = np.argpartition(gaps, k - 1, axis=1)[:, k - 1]
-        offsets = block - refs[chosen]
-        result[start : start + step] = np.sqrt(np.einsum("ij,ij->i", offsets, offsets))
+        rows = slice(start, start + step)
+        offsets = points[rows] - references[last[rows]]
+        result[rows] = np.sqrt(np.einsum("ij,ij->i", offsets, offsets))
     return result
 
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.core.errors import DataError, ProbabilityError
 from fireassay.core.validation import check_lengths, check_probabilities
+from fireassay.supervision.row_blocks import row_blocks
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -64,6 +65,10 @@ class SampleSummary:
             raise DataError("A summary needs at least one probability sample.", got="none")
         return cls(total / count, entropies / count, votes)
 
+    def rows(self, chosen: slice) -> "SampleSummary":
+        """The summary of some of the rows."""
+        return SampleSummary(self.mean[chosen], self.mean_entropy[chosen], self.votes[chosen])
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -116,6 +121,28 @@ class Reading:
         """Whether a field of `FIELDS` is there."""
         return bool(self.layers) if name == "layers" else getattr(self, name) is not None
 
+    def rows(self, chosen: slice) -> "Reading":
+        """The reading of some of the rows, with activations as float64 in memory."""
+        cut: dict[str, Any] = {"head": self.head}
+        for name in ("probabilities", "logits", "features"):
+            array = getattr(self, name)
+            cut[name] = None if array is None else np.asarray(array[chosen], dtype=np.float64)
+        cut["inputs"] = None if self.inputs is None else self.inputs[chosen]
+        cut["layers"] = {
+            name: np.asarray(array[chosen], dtype=np.float64) for name, array in self.layers.items()
+        }
+        for name in ("dropout", "ensemble"):
+            summary = getattr(self, name)
+            cut[name] = None if summary is None else summary.rows(chosen)
+        return Reading(**cut)
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        arrays = [self.probabilities, self.logits, self.features, self.inputs]
+        arrays += [s.mean for s in (self.dropout, self.ensemble) if s is not None]
+        arrays += list(self.layers.values())
+        return next((len(array) for array in arrays if array is not None), 0)
+
     @property
     def predictions(self) -> IntArray:
         """The most probable class of each row, as a column index."""
@@ -134,22 +161,56 @@ def entropy_bits(probabilities: FloatArray) -> FloatArray:
 
 
 def as_rows(activations: ArrayLike, name: str = "activations") -> FloatArray:
-    """Activations as float64 rows (n, d); whatever comes after the first axis is flattened."""
-    array = np.asarray(activations)
+    """Activations as finite rows (n, d); whatever comes after the first axis is flattened.
+
+    Floats stay as they are, also on disk (`numpy.memmap`); blocks of them become float64 where
+    they are used.
+    """
+    array = np.asanyarray(activations)
     if array.ndim < 2 or array.dtype.kind not in "fiub" or 0 in array.shape[1:]:
         raise DataError(
             f"{name} must be numbers of shape (n, d).", got=f"{array.dtype} of shape {array.shape}"
         )
-    rows = array.reshape(len(array), -1).astype(np.float64)
-    if not np.isfinite(rows).all():
-        bad = ~np.isfinite(rows).all(axis=1)
-        raise DataError(
-            f"{name} must be finite.", got=f"NaN or infinity in row {int(bad.argmax())}"
-        )
+    rows = array.reshape(len(array), -1)
+    if rows.dtype.kind != "f":
+        rows = rows.astype(np.float64)
+    before = 0
+    for block in row_blocks(rows):
+        finite = np.isfinite(block).all(axis=1)
+        if not finite.all():
+            raise DataError(
+                f"{name} must be finite.",
+                got=f"NaN or infinity in row {before + int((~finite).argmax())}",
+            )
+        before += len(block)
     return rows
 
 
-def predicted_classes(predictions: ArrayLike) -> IntArray:
+def as_activations(
+    train_activations: ArrayLike,
+    train_predictions: ArrayLike,
+    activations: ArrayLike,
+    predictions: ArrayLike,
+) -> tuple[FloatArray, IntArray, FloatArray, IntArray]:
+    """What the functions on arrays alone take, checked."""
+    train, known = as_rows(train_activations, "train_activations"), as_classes(train_predictions)
+    check_lengths(train_activations=len(train), train_predictions=len(known))
+    new, predicted = as_rows(activations), as_classes(predictions)
+    check_lengths(activations=len(new), predictions=len(predicted))
+    check_width(new, train.shape[1])
+    return train, known, new, predicted
+
+
+def check_width(activations: FloatArray, width: int) -> None:
+    """Refuse activations of another width than in training."""
+    if activations.shape[1] != width:
+        raise DataError(
+            f"Activations must have {width} columns, as in training.",
+            got=f"{activations.shape[1]}",
+        )
+
+
+def as_classes(predictions: ArrayLike) -> IntArray:
     """Predicted classes as column indices, one per row."""
     array = np.asarray(predictions)
     if array.ndim != 1 or array.dtype.kind not in "iubf" or (array != np.round(array)).any():

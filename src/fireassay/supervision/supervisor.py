@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fireassay.core.errors import DataError, ModelError, ParameterError
-from fireassay.core.validation import check_class_indices, check_features
+from fireassay.core.validation import check_class_indices
+from fireassay.engine import Executor
 from fireassay.supervision.alarm_threshold import AlarmRule, alarm_rule
 from fireassay.supervision.reading import FIELDS, FloatArray, IntArray, Reading
+from fireassay.supervision.row_blocks import BLOCK_ROWS, checked_inputs
 
 
 class NotAvailableError(ModelError):
@@ -70,7 +72,7 @@ class Supervisor:
         NotAvailableError
             If the model cannot supply what this supervisor needs; says what and why.
         """
-        rows = check_features(X, name="X_train")
+        rows = checked_inputs(X, name="X_train")
         reader = self._reader(model, rows, y)
         wanted = dict.fromkeys((*self.needs, *self.fit_needs))
         for need in wanted:
@@ -85,15 +87,26 @@ class Supervisor:
         self.reader_ = reader
         return self
 
-    def score(self, X: ArrayLike) -> FloatArray:
-        """One score per row; higher is more suspicious. Rows do not influence each other."""
+    def score(self, X: ArrayLike, *, workers: int = 1, cluster: Any = None) -> FloatArray:
+        """One score per row; higher is more suspicious. Rows do not influence each other.
+
+        Rows go through the model in blocks of a fixed size, so that an array on disk
+        (`numpy.memmap`) need not fit into memory and the scores do not depend on the number of
+        ``workers``.
+        """
         if not hasattr(self, "reader_"):
             raise ParameterError(
                 f"{self.name} must be fitted to a model before it scores rows.",
                 got="no model",
                 do="Call fit(model, X_train, y_train), or attach(model) after loading it.",
             )
-        return self.score_reading(self.reader_.read(check_features(X), self.needs))
+        rows = checked_inputs(X)
+        if len(rows) <= BLOCK_ROWS:
+            return _score_block(0, self, rows)
+        executor = Executor(workers=workers, cluster=cluster)
+        starts = range(0, len(rows), BLOCK_ROWS)
+        shared = {"supervisor": self, "X": rows}
+        return np.concatenate(executor.map(_score_block, starts, shared, name=self.name))
 
     def threshold(
         self, X_nominal: ArrayLike, false_alarm: float = 0.05, confidence: float = 0.95
@@ -151,7 +164,9 @@ class Supervisor:
                 )
             self.state_ = {}
         self._check(reading, self.needs)
-        scores = np.asarray(self._score(reading), dtype=np.float64)
+        starts = range(0, max(1, len(reading)), BLOCK_ROWS)
+        blocks = (reading.rows(slice(start, start + BLOCK_ROWS)) for start in starts)
+        scores = np.concatenate([np.asarray(self._score(b), dtype=np.float64) for b in blocks])
         if not np.isfinite(scores).all():
             row = int((~np.isfinite(scores)).argmax())
             raise DataError(
@@ -189,3 +204,8 @@ class Supervisor:
         from fireassay.supervision.storage import save
 
         return save(self, path)
+
+
+def _score_block(start: int, supervisor: Supervisor, X: NDArray[Any]) -> FloatArray:
+    block = X[start : start + BLOCK_ROWS]
+    return supervisor.score_reading(supervisor.reader_.read(block, supervisor.needs))

@@ -1,0 +1,34 @@
+"""One fitted thing per predicted class, and one of all rows for classes with too few."""
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+import numpy as np
+
+from fireassay.supervision.nearest import group_rows
+from fireassay.supervision.reading import FloatArray, IntArray
+
+T = TypeVar("T")
+_POOLED = "-1"
+
+
+def fit_per_class(
+    predictions: IntArray, fit: Callable[[str, IntArray], T], fewest: int
+) -> dict[str, T]:
+    """``fit(name, rows)`` of each class with at least ``fewest`` rows, and of all rows."""
+    groups = {str(k): rows for k, rows in group_rows(predictions).items() if len(rows) >= fewest}
+    groups[_POOLED] = np.arange(len(predictions))
+    return {name: fit(name, rows) for name, rows in groups.items()}
+
+
+def score_per_class(
+    fitted: Mapping[str, T],
+    activations: FloatArray,
+    predictions: IntArray,
+    score: Callable[[T, FloatArray, IntArray], FloatArray],
+) -> FloatArray:
+    """``score(fitted, activations, rows)`` with what was fitted to each row's class."""
+    scores = np.empty(len(activations))
+    for label, rows in group_rows(predictions).items():
+        scores[rows] = score(fitted.get(str(label), fitted[_POOLED]), activations, rows)
+    return scores
