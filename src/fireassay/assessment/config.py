@@ -68,6 +68,12 @@ class RunSection(Section):
     seed: int = Field(default=0, ge=0, description="Same seed, same result.")
     parts: tuple[str, ...] = Field(default=tuple(PARTS), description="What to run.")
     workers: int = Field(default=1, ge=1, description="Processes on this machine.")
+    max_minutes: float | None = Field(
+        default=None, gt=0, description="Most minutes in all; parts that do not fit wait."
+    )
+    max_queries: int | None = Field(
+        default=None, ge=1, description="Most rows sent to the model in all, likewise."
+    )
 
 
 class GatesSection(Section):

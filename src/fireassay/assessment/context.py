@@ -1,13 +1,15 @@
 """What a part of an assessment may use."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from fireassay.classifiers import Classifier
-from fireassay.core import Result
+from fireassay.core import Result, sha256
 from fireassay.data import DataSet
 from fireassay.engine import Executor
+from fireassay.version import __version__
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Context:
     train
         Rows the model was trained on, if given.
     operational
-        Unlabelled rows as they occur in the field, if given.
+        Rows as they occur in the field, if given (labels, if any, are bought one by one).
     votes
         Weak votes of labelling functions, (rows, functions), if given; ``vote_names`` are the
         functions' names.
@@ -41,14 +43,53 @@ class Context:
     seed: int = 0
     executor: Executor = field(default_factory=Executor)
     results: Mapping[str, Result] = field(default_factory=dict)
+    known: dict[str, Any] = field(default_factory=dict)
+
+    def once(self, name: str, inputs: Any, compute: Callable[[], Any]) -> Any:
+        """What ``compute`` gives for these inputs and this model, computed once.
+
+        Kept in the run store, if there is one, so that neither another part nor the next start of
+        the run computes it again.
+        """
+        key = sha256("once", name, __version__, self.model.sha256, self.seed, inputs)
+        if key not in self.known:
+            self.known[key] = self._stored(key, name, compute)
+        return self.known[key]
+
+    def _stored(self, key: str, name: str, compute: Callable[[], Any]) -> Any:
+        store = self.executor.store
+        if store is None:
+            return compute()
+        kept = store.finished([key])
+        if key in kept:
+            return kept[key]
+        store.expect([key], name=name, function=compute.__qualname__)
+        start = time.perf_counter()
+        return store.record(key, compute(), time.perf_counter() - start)
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a part is expected to need: rows sent to the model and labels (seconds follow)."""
+    """What a part is expected to need.
+
+    Attributes
+    ----------
+    queries, labels, gradient_queries
+        Rows sent to the model, labels used, rows sent through a backward pass.
+    calls
+        Calls with few rows, which cost a whole block each (attacks that go step by step).
+    own_seconds
+        Time besides the model's.
+    memory_mb
+        Largest arrays at one time, besides the data and the model.
+    disk_mb
+        What the result needs in the run folder.
+    """
 
     queries: int = 0
     labels: int = 0
     gradient_queries: int = 0
-    extra_seconds: float = 0.0
-    megabytes: float = 0.0
+    calls: int = 0
+    own_seconds: float = 0.0
+    memory_mb: float = 0.0
+    disk_mb: float = 0.1

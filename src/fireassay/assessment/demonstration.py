@@ -5,7 +5,7 @@ from typing import Any
 
 from fireassay.assessment.context import Context
 from fireassay.assessment.parts import PARTS, settings_models
-from fireassay.assessment.running import Outcome, Say, run_parts, silent
+from fireassay.assessment.running import Outcome, Run, Say, silent
 from fireassay.classifiers import Classifier, as_classifier
 from fireassay.core import derived_seed
 from fireassay.core.extras import is_installed
@@ -19,21 +19,25 @@ from fireassay.engine import Executor, RunStore
 _SETTINGS: dict[str, dict[str, Any]] = {"curation": {"labeler": "dawid-skene", "default_class": 1}}
 
 
-def run_demo(folder: Path, *, seed: int = 0, say: Say = silent) -> Outcome:
+def run_demo(
+    folder: Path, *, seed: int = 0, say: Say = silent, progress: bool | None = None
+) -> Outcome:
     """Train a small network on scikit-learn's digits and assess it."""
     train, test = split(digits(), (0.6, 0.4), seed=seed)
     with RunStore(folder) as store:
-        executor = Executor(store=store)
+        executor = Executor(store=store, progress=False)
         context = Context(demo_model(train, seed), test, train, seed=seed, executor=executor)
-        report = run_parts(
+        run = Run(
             context,
             tuple(PARTS),
             {name: model(**_SETTINGS.get(name, {})) for name, model in settings_models().items()},
             instead={"curation": alarm_context(seed, executor)},
             title="fireassay demo: digits, and alarms of a patient monitor",
             say=say,
+            progress=progress,
         )
-    return Outcome(folder, report)
+        report = run.go()
+    return Outcome(folder, report, run.costs)
 
 
 def demo_model(train: DataSet, seed: int) -> Classifier:

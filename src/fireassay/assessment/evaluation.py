@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from fireassay.assessment.context import Context
 from fireassay.assessment.parts import PARTS, settings_models
-from fireassay.assessment.running import run_parts
+from fireassay.assessment.running import Run
 from fireassay.classifiers import as_classifier
 from fireassay.core import ParameterError
 from fireassay.core.seeds import check_seed
@@ -70,7 +70,7 @@ def evaluate(
         name: model_class.model_validate(given.get(name, {}))
         for name, model_class in settings_models().items()
     }
-    return run_parts(context, chosen, validated, title=title)
+    return Run(context, chosen, validated, title=title).go()
 
 
 def _data_set(X: ArrayLike, y: ArrayLike | None = None) -> DataSet:

@@ -1,27 +1,53 @@
 """What each part will cost, from the measured cost of a few queries to this very model."""
 
 import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from fireassay.assessment.config import Config
-from fireassay.assessment.context import Context
-from fireassay.assessment.inputs import load_context
-from fireassay.assessment.parts import part_module
+import numpy as np
 
-PROBED_ROWS = 256
+from fireassay.assessment.config import Config
+from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.inputs import load_context
+from fireassay.assessment.memory_use import held_mb
+from fireassay.assessment.parts import in_running_order, part_module
+from fireassay.classifiers import GradientClassifier
+
+_PROBED_ROWS = 256
+_GRADIENT_ROWS = 32
 
 
 @dataclass(frozen=True)
 class PlanRow:
-    """One part: its expected cost, or the reason why it cannot run."""
+    """One part: its expected cost, or the reason why it cannot run.
+
+    ``memory_mb`` is that of the whole process while the part runs, ``disk_mb`` what it adds to the
+    run folder.
+    """
 
     part: str
     reason: str | None = None
     queries: int = 0
     labels: int = 0
     seconds: float = 0.0
-    megabytes: float = 0.0
+    memory_mb: float = 0.0
+    disk_mb: float = 0.0
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Measured seconds: of one row among many, of a call with one row, of one gradient."""
+
+    per_query: float
+    per_call: float
+    per_gradient: float
+    probed: int
+
+    def seconds(self, cost: Cost) -> float:
+        """How long a part of this cost will take."""
+        model = self.per_query * cost.queries + self.per_gradient * cost.gradient_queries
+        return model + self.per_call * cost.calls + cost.own_seconds
 
 
 @dataclass(frozen=True)
@@ -47,6 +73,20 @@ class Plan:
         """Expected wall-clock time on one core."""
         return sum(row.seconds for row in self.rows)
 
+    @property
+    def memory_mb(self) -> float:
+        """Memory of the process at its most (parts run one after the other)."""
+        return max((row.memory_mb for row in self.rows), default=0.0)
+
+    @property
+    def disk_mb(self) -> float:
+        """What the run folder will hold."""
+        return sum(row.disk_mb for row in self.rows)
+
+    def row(self, part: str) -> PlanRow | None:
+        """The row of a part, if it is in the plan."""
+        return next((row for row in self.rows if row.part == part), None)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain types for JSON."""
         return {
@@ -55,6 +95,8 @@ class Plan:
             "queries": self.queries,
             "labels": self.labels,
             "seconds": self.seconds,
+            "memory_mb": self.memory_mb,
+            "disk_mb": self.disk_mb,
         }
 
 
@@ -63,22 +105,58 @@ def make_plan(config: Config) -> Plan:
     return price(load_context(config), config.run.parts, config.settings)
 
 
-def price(context: Context, parts: tuple[str, ...], settings: dict[str, Any]) -> Plan:
-    """Price some parts in a context."""
-    rows = context.test.X[:PROBED_ROWS]
-    context.model.predict_proba(rows)  # the first call also loads and compiles
-    start = time.perf_counter()
-    context.model.predict_proba(rows)
-    per_query = (time.perf_counter() - start) / len(rows)
+def price(
+    context: Context,
+    parts: Iterable[str],
+    settings: Mapping[str, Any],
+    instead: Mapping[str, Context] | None = None,
+) -> Plan:
+    """Price some parts; ``instead`` gives parts a context of their own."""
+    speeds: dict[int, Speed] = {}
     planned = []
-    for name in parts:
+    for name in in_running_order(parts):
         module = part_module(name)
-        reason = module.missing(context)
+        own = context if instead is None else instead.get(name, context)
+        reason = module.missing(own)
         if reason is not None:
             planned.append(PlanRow(name, reason))
             continue
-        cost = module.cost(context, settings[name])
-        # A backward pass costs about two forward passes.
-        seconds = per_query * (cost.queries + 2 * cost.gradient_queries) + cost.extra_seconds
-        planned.append(PlanRow(name, None, cost.queries, cost.labels, seconds, cost.megabytes))
-    return Plan(tuple(planned), per_query, len(rows))
+        if id(own) not in speeds:
+            speeds[id(own)] = measure_speed(own)
+        cost: Cost = module.cost(own, settings[name])
+        planned.append(
+            PlanRow(
+                name,
+                None,
+                cost.queries,
+                cost.labels,
+                speeds[id(own)].seconds(cost),
+                held_mb() + cost.memory_mb,
+                cost.disk_mb,
+            )
+        )
+    speed = speeds.get(id(context), Speed(0.0, 0.0, 0.0, 0))
+    return Plan(tuple(planned), speed.per_query, speed.probed)
+
+
+def measure_speed(context: Context) -> Speed:
+    """Send the model a few rows: many at once, one alone, and some for gradients."""
+    model, X = context.model, context.test.X
+    rows = X[:_PROBED_ROWS]
+    model.predict_proba(rows)  # the first call also loads and compiles
+    many = _seconds(lambda: model.predict_proba(rows))
+    one = _seconds(lambda: model.predict_proba(rows[:1]))
+    probed, per_gradient = 2 * len(rows) + 1, 0.0
+    if isinstance(model, GradientClassifier):
+        some = rows[:_GRADIENT_ROWS]
+        targets = np.zeros(len(some), dtype=np.int64)
+        model.loss_gradient(some, targets)
+        taken = _seconds(lambda: model.loss_gradient(some, targets))
+        per_gradient, probed = taken / len(some), probed + 2 * len(some)
+    return Speed(many / len(rows), one, per_gradient, probed)
+
+
+def _seconds(call: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start

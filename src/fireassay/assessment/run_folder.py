@@ -1,5 +1,6 @@
 """The files of a run folder, and how they are read back."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,16 @@ from fireassay.engine import RunStore
 from fireassay.report import Gate, Report
 from fireassay.report.gates import parse_gates
 
-RESULT, PAGE, TIMINGS, GATES = "result.json", "report.html", "timings.json", "gates.json"
+RESULT, PAGE = "result.json", "report.html"
+TIMINGS, COSTS, GATES = "timings.json", "costs.json", "gates.json"
 PART_KEYS = "part keys"
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Whole or not at all, whenever the process is killed."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
 
 
 def result_path(run: Path) -> Path:
@@ -43,6 +52,12 @@ def read_gates(run: Path) -> tuple[Gate, ...]:
     """The gates that a run was configured with."""
     path = (run if run.is_dir() else run.parent) / GATES
     return parse_gates(strict_json.loads(path.read_text())) if path.is_file() else ()
+
+
+def read_costs(run: Path) -> dict[str, dict[str, Any]]:
+    """For each part of a run what was planned and what it took; empty if nothing is known."""
+    path = (run if run.is_dir() else run.parent) / COSTS
+    return dict(strict_json.loads(path.read_text())) if path.is_file() else {}
 
 
 def _finished_parts(folder: Path) -> dict[str, Any]:

@@ -2,22 +2,43 @@
 
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from fireassay.assessment.config import Config
 from fireassay.assessment.context import Context
 from fireassay.assessment.inputs import load_context
-from fireassay.assessment.parts import PARTS, part_module
-from fireassay.assessment.run_folder import GATES, PAGE, PART_KEYS, RESULT, TIMINGS
+from fireassay.assessment.memory_use import forget_most, most_held_mb
+from fireassay.assessment.parts import PARTS, in_running_order, part_module
+from fireassay.assessment.planning import Plan, PlanRow, price
+from fireassay.assessment.progress import RunProgress
+from fireassay.assessment.run_folder import (
+    COSTS,
+    GATES,
+    PAGE,
+    PART_KEYS,
+    RESULT,
+    TIMINGS,
+    write_whole,
+)
+from fireassay.assessment.spending import (
+    Budget,
+    OutOfTimeError,
+    Spent,
+    cost_record,
+    folder_mb,
+    queries_of,
+)
 from fireassay.core import Evidence, ParameterError, Result, sha256, strict_json
 from fireassay.engine import Executor, RunStore
 from fireassay.report import Report
 from fireassay.version import __version__
 
 Say = Callable[[str], None]
+Costs = dict[str, dict[str, Any]]
+_COSTS_KEPT = "costs by part key"
 
 
 def silent(line: str) -> None:
@@ -27,10 +48,11 @@ def silent(line: str) -> None:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run: its folder and its report."""
+    """A run: its folder, its report, and for each part what was planned and what it took."""
 
     folder: Path
     report: Report
+    costs: Costs = field(default_factory=dict)
 
 
 def run_assessment(
@@ -40,108 +62,190 @@ def run_assessment(
     seed: int | None = None,
     workers: int | None = None,
     cluster: str | None = None,
+    max_minutes: float | None = None,
+    max_queries: int | None = None,
     say: Say = silent,
+    progress: bool | None = None,
 ) -> Outcome:
     """Run what a configuration asks for, in its run folder."""
     unknown = [name for name in only or () if name not in PARTS]
     if unknown:
         raise ParameterError(f"Known parts: {', '.join(PARTS)}.", got=unknown[0])
     folder = config.folder / config.run.folder
+    budget = Budget(
+        config.run.max_minutes if max_minutes is None else max_minutes,
+        config.run.max_queries if max_queries is None else max_queries,
+    )
     with RunStore(folder) as store:
-        executor = Executor(workers=workers or config.run.workers, cluster=cluster, store=store)
-        context = load_context(config, seed=seed, executor=executor)
-        report = run_parts(
-            context,
+        executor = Executor(
+            workers=workers or config.run.workers, cluster=cluster, store=store, progress=False
+        )
+        run = Run(
+            load_context(config, seed=seed, executor=executor),
             config.run.parts if only is None else tuple({*config.run.parts, *only}),
             config.settings,
             only=only,
             title=config.run.title,
             gates={"max": config.gates.max, "min": config.gates.min},
+            budget=budget,
             say=say,
+            progress=progress,
         )
-    return Outcome(folder, report)
+        report = run.go()
+    return Outcome(folder, report, run.costs)
 
 
-def run_parts(
-    context: Context,
-    parts: Sequence[str],
-    settings: dict[str, Any],
-    *,
-    only: Sequence[str] | None = None,
-    instead: Mapping[str, Context] | None = None,
-    title: str = "Fire assay",
-    gates: dict[str, dict[str, float]] | None = None,
-    say: Say = silent,
-) -> Report:
-    """Run parts in order; each sees the results of the parts it uses.
+class Run:
+    """Parts one after the other; each sees the results of the parts it uses.
 
     If the context's executor has a store, finished parts are read back instead of run again, and
     ``result.json`` and ``report.html`` are there after every part, whenever it is killed. Parts
     outside ``only`` are not run, but stay in the report if they are done. ``instead`` gives parts
-    a context of their own.
+    a context of their own, whose results no other part takes.
     """
-    store: RunStore | None = context.executor.store
-    done: list[Evidence] = []
-    keys: dict[str, str] = {}
-    results: dict[str, Result] = {}
-    report = Report([], title)
-    for name in [name for name in PARTS if name in parts]:
-        uses = part_module(name).USES
-        own = context if instead is None else instead.get(name, context)
-        within = replace(own, results={u: results[u] for u in uses if u in results})
-        keys[name] = _part_key(name, within, settings[name], {u: keys.get(u) for u in uses})
-        kept = _read_back(store, keys[name])
-        if kept is None and only is not None and name not in only:
-            continue
-        evidence, result = kept or _run_part(name, within, settings[name], keys[name])
+
+    def __init__(
+        self,
+        context: Context,
+        parts: Iterable[str],
+        settings: Mapping[str, Any],
+        *,
+        only: Sequence[str] | None = None,
+        instead: Mapping[str, Context] | None = None,
+        title: str = "Fire assay",
+        gates: dict[str, dict[str, float]] | None = None,
+        budget: Budget | None = None,
+        say: Say = silent,
+        progress: bool | None = False,
+    ) -> None:
+        self.context, self.settings, self.only = context, settings, only
+        self.names = in_running_order(parts)
+        self.instead = instead or {}
+        self.title, self.gates = title, gates or {"max": {}, "min": {}}
+        self.budget, self.say, self.progress = budget or Budget(), say, progress
+        self.store: RunStore | None = context.executor.store
+        self.costs: Costs = {}
+        self._kept_costs: Costs = self.store.meta(_COSTS_KEPT, {}) if self.store else {}
+        self._done: dict[str, Evidence] = {}
+        self._keys: dict[str, str] = {}
+        self._results: dict[str, Result] = {}
+
+    def go(self) -> Report:
+        """Do what is not done yet."""
+        watched: RunProgress | None = None
+        plan: Plan | None = None
+        for position, name in enumerate(self.names):
+            module = part_module(name)
+            own = self.instead.get(name, self.context)
+            used = {u: self._results[u] for u in module.USES if u in self._usable(name)}
+            within = replace(own, results=used)
+            self._keys[name] = _part_key(
+                name, within, self.settings[name], {u: self._keys[u] for u in used}
+            )
+            kept = self._read_back(name)
+            if kept is None and self.only is not None and name not in self.only:
+                continue
+            if kept is None and watched is None:
+                rest = [n for n in self.names[position:] if self.only is None or n in self.only]
+                if self.store is not None:
+                    plan = price(self.context, rest, self.settings, self.instead)
+                watched = RunProgress(plan, rest, shown=self.progress)
+            if kept is None and watched is not None:
+                with watched:
+                    watched.begin(name)
+                    kept = self._run_part(name, within, plan.row(name) if plan else None)
+                    watched.end(kept[0].seconds)
+            if kept is not None:
+                self._add(name, *kept)
+        return self._report()
+
+    def _usable(self, name: str) -> set[str]:
+        """Parts whose results this one may take: those on the same model and data."""
+        return set() if name in self.instead else set(self._results) - set(self.instead)
+
+    def _add(self, name: str, evidence: Evidence, result: Result | None) -> None:
         if result is not None:
-            results[name] = result
-        done.append(evidence)
-        say(f"{name:<13}{evidence.headline}")
-        report = Report(done, title)
-        if store is not None:
-            store.set_meta(PART_KEYS, keys)
-            _write(store.path, report, gates or {"max": {}, "min": {}})
-    return report
+            self._results[name] = result
+        if self._keys[name] in self._kept_costs:
+            self.costs[name] = self._kept_costs[self._keys[name]]
+        self._done[name] = evidence
+        self.say(f"{name:<13}{evidence.headline}")
+        if self.store is not None:
+            self.store.set_meta(PART_KEYS, self._keys)
+            write_run(self.store.path, self._report(), self.gates, self.costs)
+
+    def _report(self) -> Report:
+        return Report([self._done[name] for name in PARTS if name in self._done], self.title)
+
+    def _run_part(
+        self, name: str, context: Context, planned: PlanRow | None
+    ) -> tuple[Evidence, Result | None]:
+        module = part_module(name)
+        seconds, queries = self._spent_so_far()
+        reason = module.missing(context) or self.budget.refusal(planned, seconds, queries)
+        if reason is not None:
+            return Evidence.not_available(name, reason), None
+        key = self._keys[name]
+        if self.store is not None:
+            self.store.expect([key], name=f"part {name}", function=PARTS[name])
+        before = context.model.queries
+        disk = 0.0 if self.store is None else folder_mb(self.store.path)
+        forget_most()
+        start = time.perf_counter()
+        try:
+            with self.budget.enforced(context.model, seconds, queries):
+                result: Result = module.run(context, self.settings[name])
+                evidence = result.evidence()
+        except OutOfTimeError:
+            return self._failed(name, f"stopped after {self.budget.max_minutes:g} minutes", start)
+        # One part that breaks, in whatever way, must not take the others with it; it is recorded
+        # as failed with its error, and `check` then exits with 3.
+        except Exception as error:  # noqa: BLE001
+            return self._failed(name, f"{type(error).__name__}: {error}", start)
+        taken = time.perf_counter() - start
+        if self.store is not None:
+            self.store.record(key, {"evidence": evidence, "result": result}, taken)
+            disk = folder_mb(self.store.path) - disk
+        spent = Spent(
+            queries=queries_of(evidence, context.model.queries - before),
+            labels=0 if evidence.provenance is None else evidence.provenance.labels,
+            seconds=taken,
+            memory_mb=most_held_mb(),
+            disk_mb=max(0.0, disk),
+        )
+        self._kept_costs[key] = cost_record(planned, spent)
+        if self.store is not None:
+            self.store.set_meta(_COSTS_KEPT, self._kept_costs)
+        return replace(evidence, seconds=taken), result
+
+    def _failed(self, name: str, reason: str, start: float) -> tuple[Evidence, None]:
+        taken = time.perf_counter() - start
+        if self.store is not None:
+            self.store.record_failure(self._keys[name], traceback.format_exc(), taken)
+        return replace(Evidence.failed(name, reason), seconds=taken), None
+
+    def _spent_so_far(self) -> tuple[float, int]:
+        """Seconds and queries of the parts in the report; those that failed cost time, too."""
+        failed = sum(
+            part.seconds or 0.0 for name, part in self._done.items() if name not in self.costs
+        )
+        actual = [cost["actual"] for cost in self.costs.values()]
+        seconds = sum(cost["seconds"] for cost in actual) + failed
+        return seconds, sum(cost["queries"] for cost in actual)
+
+    def _read_back(self, name: str) -> tuple[Evidence, Result | None] | None:
+        key = self._keys[name]
+        kept = {} if self.store is None else self.store.finished([key])
+        if self.store is None or key not in kept:
+            return None
+        seconds = self.store.timings().get(key)
+        return replace(kept[key]["evidence"], seconds=seconds), kept[key]["result"]
 
 
-def _run_part(
-    name: str, context: Context, settings: Any, key: str
-) -> tuple[Evidence, Result | None]:
-    module = part_module(name)
-    reason = module.missing(context)
-    if reason is not None:
-        return Evidence.not_available(name, reason), None
-    store: RunStore | None = context.executor.store
-    if store is not None:
-        store.expect([key], name=f"part {name}", function=PARTS[name])
-    start = time.perf_counter()
-    try:
-        result: Result = module.run(context, settings)
-        evidence = result.evidence()
-    # One part that breaks, in whatever way, must not take the others with it; it is recorded
-    # as failed with its error, and `check` then exits with 3.
-    except Exception as error:  # noqa: BLE001
-        if store is not None:
-            store.record_failure(key, traceback.format_exc(), time.perf_counter() - start)
-        return Evidence.failed(name, f"{type(error).__name__}: {error}"), None
-    seconds = time.perf_counter() - start
-    if store is not None:
-        store.record(key, {"evidence": evidence, "result": result}, seconds)
-    return replace(evidence, seconds=seconds), result
-
-
-def _read_back(store: RunStore | None, key: str) -> tuple[Evidence, Result | None] | None:
-    kept = {} if store is None else store.finished([key])
-    if store is None or key not in kept:
-        return None
-    seconds = store.timings().get(key)
-    return replace(kept[key]["evidence"], seconds=seconds), kept[key]["result"]
-
-
-def _part_key(name: str, context: Context, settings: Any, used_keys: dict[str, str | None]) -> str:
+def _part_key(name: str, context: Context, settings: Any, used_keys: dict[str, str]) -> str:
     """What a part's answer depends on: a changed input is a new answer, never an old one."""
     sets = [context.test, context.train, context.operational]
+    state = getattr(part_module(name), "state", None)
     return sha256(
         name,
         __version__,
@@ -153,12 +257,16 @@ def _part_key(name: str, context: Context, settings: Any, used_keys: dict[str, s
         context.vote_names,
         context.groups,
         used_keys,
+        None if state is None else state(context),
     )
 
 
-def _write(folder: Path, report: Report, gates: dict[str, dict[str, float]]) -> None:
+def write_run(
+    folder: Path, report: Report, gates: dict[str, dict[str, float]], costs: Costs
+) -> None:
+    """Result, page, and apart from them the times and costs, which differ from run to run."""
     report.to_json(folder / RESULT)
-    report.to_html(folder / PAGE, gates)
+    report.to_html(folder / PAGE, gates, costs=costs)
     seconds = {part.question: part.seconds for part in report.parts}
-    (folder / TIMINGS).write_text(strict_json.dumps(seconds, indent=2) + "\n")
-    (folder / GATES).write_text(strict_json.dumps(gates, indent=2) + "\n")
+    for name, content in ((TIMINGS, seconds), (COSTS, costs), (GATES, gates)):
+        write_whole(folder / name, strict_json.dumps(content, indent=2) + "\n")

@@ -6,12 +6,13 @@ from typing import Annotated
 import typer
 
 from fireassay.cli.console import emit_json, say
-from fireassay.cli.options import Json
+from fireassay.cli.options import Json, Quiet
 
 
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Two or more run folders, oldest first.")],
     json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Show differences with intervals, each run against the first, and what changed around them.
 
@@ -36,7 +37,7 @@ def compare(
             "only_after": comparison.only_after,
             "paired_accuracy": None if paired is None else paired.to_dict(),
         }
-        if json:
+        if json or quiet:
             continue
         say(f"{runs[0]} → {run}")
         for change in comparison.changed:

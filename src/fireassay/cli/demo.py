@@ -22,10 +22,19 @@ def demo(
     Example: fireassay demo --output my-demo
     """
     from fireassay.assessment import run_demo
+    from fireassay.assessment.spending import in_words
     from fireassay.report.document import to_document
 
-    outcome = run_demo(output, seed=seed, say=lambda line: say(line, quiet=quiet or json))
+    outcome = run_demo(
+        output,
+        seed=seed,
+        say=lambda line: say(line, quiet=quiet or json),
+        progress=False if quiet or json else None,
+    )
     if json:
         emit_json(to_document(outcome.report.parts, outcome.report.title))
     else:
+        words = in_words(outcome.costs)
+        if words is not None:
+            say(words, quiet=quiet)
         say(f"report: {outcome.folder / 'report.html'}", quiet=quiet)

@@ -1,10 +1,10 @@
 """``fireassay doctor``: what is installed, and what each missing extra would enable."""
 
 from fireassay.cli.console import emit_json, say
-from fireassay.cli.options import Json
+from fireassay.cli.options import Json, Quiet
 
 
-def doctor(json: Json = False) -> None:
+def doctor(json: Json = False, quiet: Quiet = False) -> None:
     """Show what is installed, and what each missing extra would enable.
 
     Example: fireassay doctor
@@ -15,6 +15,8 @@ def doctor(json: Json = False) -> None:
     extras = {name: is_installed(module) for name, (module, _) in EXTRAS.items()}
     if json:
         emit_json({"versions": library_versions(), "host": host_size(), "extras": extras})
+        return
+    if quiet:
         return
     for name, version in library_versions().items():
         say(f"{name:<14} {version}")

@@ -1,35 +1,81 @@
 """``fireassay plan``: what each part will cost, before anything is spent."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fireassay.cli.console import emit_json, say
-from fireassay.cli.options import Json
+from fireassay.cli.options import Json, Quiet
+
+if TYPE_CHECKING:
+    from fireassay.assessment import Plan
 
 
 def plan(
     config: Annotated[Path, typer.Option(help="The configuration file.")] = Path("fireassay.toml"),
     json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Show queries, labels and minutes of each part, from the measured cost of a few batches.
+    """Show queries, labels, minutes, memory and disk of each part, from a few measured batches.
+
+    After a run, also what each part took: the error of the plan.
 
     Example: fireassay plan
     """
     from fireassay.assessment import make_plan, read_config
+    from fireassay.assessment.run_folder import read_costs
+    from fireassay.assessment.spending import in_words
 
-    planned = make_plan(read_config(config))
+    read = read_config(config)
+    planned = make_plan(read)
+    costs = read_costs(read.folder / read.run.folder)
     if json:
-        emit_json(planned.to_dict())
+        emit_json({**planned.to_dict(), "costs": costs})
         return
-    say(f"{'part':<13}{'queries':>12}{'labels':>9}{'minutes':>9}  ")
+    if quiet:
+        return
+    _print_plan(planned)
+    if costs:
+        say()
+        _print_costs(costs)
+        words = in_words(costs)
+        if words is not None:
+            say(words)
+
+
+def _print_plan(planned: "Plan") -> None:
+    say(f"{'part':<13}{'queries':>12}{'labels':>9}{'minutes':>9}{'memory MB':>11}{'disk MB':>9}")
     for row in planned.rows:
         if row.reason:
             say(f"{row.part:<13}not available: {row.reason}")
-        else:
-            say(f"{row.part:<13}{row.queries:>12,}{row.labels:>9,}{row.seconds / 60:>9.2f}")
+            continue
+        say(
+            f"{row.part:<13}{row.queries:>12,}{row.labels:>9,}{row.seconds / 60:>9.2f}"
+            f"{row.memory_mb:>11,.0f}{row.disk_mb:>9.1f}"
+        )
     say(
-        f"{'all':<13}{planned.queries:>12,}{planned.labels:>9,}{planned.seconds / 60:>9.2f}   "
-        f"(one query: {1e6 * planned.seconds_per_query:.0f} µs, measured on {planned.probed} rows)"
+        f"{'all':<13}{planned.queries:>12,}{planned.labels:>9,}{planned.seconds / 60:>9.2f}"
+        f"{planned.memory_mb:>11,.0f}{planned.disk_mb:>9.1f}"
     )
+    say(
+        f"One query takes {1e6 * planned.seconds_per_query:.0f} µs ({planned.probed} rows were "
+        "sent to measure this). Attacks end where the model falls: their queries are the most."
+    )
+
+
+def _print_costs(costs: dict[str, dict[str, Any]]) -> None:
+    say("The run so far, planned → taken")
+    say(f"{'part':<13}{'queries':>22}{'labels':>16}{'minutes':>16}{'memory MB':>16}")
+    for part, cost in costs.items():
+        before, after = cost["planned"] or {}, cost["actual"]
+        cells = []
+        for key, scale, form, width in (
+            ("queries", 1, ",.0f", 22),
+            ("labels", 1, ",.0f", 16),
+            ("seconds", 60, ".2f", 16),
+            ("memory_mb", 1, ",.0f", 16),
+        ):
+            was = format(before[key] / scale, form) if key in before else "?"
+            cells.append(f"{f'{was} → {format(after[key] / scale, form)}':>{width}}")
+        say(f"{part:<13}{''.join(cells)}")

@@ -15,6 +15,7 @@ def report(
     open_: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
     gsn: Annotated[Path | None, typer.Option(help="Also write the argument as GSN YAML.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Also write JUnit XML.")] = None,
+    card: Annotated[Path | None, typer.Option(help="Also write a Markdown model card.")] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -22,15 +23,17 @@ def report(
 
     Example: fireassay report fireassay-run --open
     """
-    from fireassay.assessment.run_folder import read_gates, read_report
+    from fireassay.assessment.run_folder import read_costs, read_gates, read_report
 
     loaded = read_report(run)
     gates = read_gates(run)
-    page = loaded.to_html(run / "report.html", gates)
+    page = loaded.to_html(run / "report.html", gates, costs=read_costs(run))
     if gsn is not None:
         loaded.to_gsn(gsn)
     if junit is not None:
         loaded.to_junit(junit, gates)
+    if card is not None:
+        loaded.to_model_card(card)
     if json:
         emit_json({"report": str(page)})
     else:

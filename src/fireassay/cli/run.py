@@ -15,6 +15,12 @@ def run(
     seed: Annotated[int | None, typer.Option(min=0, help="Instead of the file's seed.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes on this machine.")] = None,
     cluster: Cluster = None,
+    max_minutes: Annotated[
+        float | None, typer.Option(min=0, help="Most minutes in all; what does not fit waits.")
+    ] = None,
+    max_queries: Annotated[
+        int | None, typer.Option(min=1, help="Most rows sent to the model in all.")
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -22,23 +28,29 @@ def run(
 
     Exit code 0: everything asked for ran. 3: a part failed (the others are there).
 
-    Example: fireassay run --only accuracy
+    Example: fireassay run --only accuracy --max-minutes 10
     """
     from fireassay.assessment import read_config, run_assessment
+    from fireassay.assessment.spending import in_words
     from fireassay.report.document import to_document
 
-    read = read_config(config)
     outcome = run_assessment(
-        read,
+        read_config(config),
         only=only,
         seed=seed,
         workers=workers,
         cluster=cluster,
+        max_minutes=max_minutes,
+        max_queries=max_queries,
         say=lambda line: say(line, quiet=quiet or json),
+        progress=False if quiet or json else None,
     )
     if json:
         emit_json(to_document(outcome.report.parts, outcome.report.title))
     else:
+        words = in_words(outcome.costs)
+        if words is not None:
+            say(words, quiet=quiet)
         say(f"report: {outcome.folder / 'report.html'}", quiet=quiet)
     if any(part.status == "failed" for part in outcome.report.parts):
         raise typer.Exit(3)

@@ -2,7 +2,7 @@
 
 import base64
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fireassay.core import Estimate, Evidence, Picture, Table
@@ -21,7 +21,12 @@ QUESTIONS = {
 }
 
 
-def to_html(evidence: Sequence[Evidence], title: str, verdict: Verdict | None = None) -> str:
+def to_html(
+    evidence: Sequence[Evidence],
+    title: str,
+    verdict: Verdict | None = None,
+    costs: Mapping[str, Mapping[str, Any]] | None = None,
+) -> str:
     """The page as text. Everything that came from a user is escaped by the template."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -37,6 +42,7 @@ def to_html(evidence: Sequence[Evidence], title: str, verdict: Verdict | None = 
         estimate=_estimate,
         image=_image,
         percent=_percent,
+        amount=_amount,
         cell=_cell,
         numeric_columns=_numeric_columns,
     )
@@ -44,6 +50,7 @@ def to_html(evidence: Sequence[Evidence], title: str, verdict: Verdict | None = 
         title=title,
         parts=evidence,
         verdict=verdict,
+        costs=costs or {},
         questions=QUESTIONS,
         glossary=GLOSSARY,
         version=__version__,
@@ -62,6 +69,10 @@ def _estimate(estimate: Estimate) -> str:
     if estimate.is_bound:
         return _number(estimate.value)
     return f"{_number(estimate.value)} [{_number(estimate.low)}, {_number(estimate.high)}]"
+
+
+def _amount(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.2f}"
 
 
 def _percent(value: float) -> str:

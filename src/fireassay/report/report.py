@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from fireassay.core import Evidence, ParameterError, strict_json
 from fireassay.core.result import SupportsEvidence
@@ -15,6 +15,7 @@ from fireassay.report.junit import to_junit
 from fireassay.report.model_card import to_model_card
 
 Gates = Mapping[str, Mapping[str, float]] | Iterable[Gate]
+Costs = Mapping[str, Mapping[str, Any]]
 
 
 class Report:
@@ -64,11 +65,14 @@ class Report:
         parts, title = read_document(path)
         return cls(parts, title)
 
-    def to_html(self, path: str | Path, gates: Gates = ()) -> Path:
-        """One self-contained page that opens offline."""
+    def to_html(self, path: str | Path, gates: Gates = (), *, costs: Costs | None = None) -> Path:
+        """One self-contained page that opens offline.
+
+        ``costs`` has for each part what was planned and what it took, as in ``costs.json``.
+        """
         judged = parse_gates(gates)
         verdict = judge(self.parts, judged) if judged else None
-        return _write(path, to_html(self.parts, self.title, verdict))
+        return _write(path, to_html(self.parts, self.title, verdict, costs))
 
     def to_junit(self, path: str | Path, gates: Gates = ()) -> Path:
         """JUnit XML for CI servers."""

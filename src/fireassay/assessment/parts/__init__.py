@@ -1,12 +1,14 @@
-"""The parts of an assessment: one file each, one row here, in the order in which they run."""
+"""The parts of an assessment: one file each, one row here, in the order of the report."""
 
 import importlib
+from collections.abc import Iterable
 from types import ModuleType
 
 from pydantic import BaseModel
 
 # A part's module has: Settings, USES (parts whose results it takes), missing(context) -> why it
-# cannot run or None, cost(context, settings) -> Cost, run(context, settings) -> Result.
+# cannot run or None, cost(context, settings) -> Cost, run(context, settings) -> Result. It may have
+# state(context): what its answer depends on besides its inputs. The order is that of the report.
 PARTS: dict[str, str] = {
     "accuracy": "fireassay.assessment.parts.accuracy",
     "curation": "fireassay.assessment.parts.curation",
@@ -26,3 +28,19 @@ def part_module(name: str) -> ModuleType:
 def settings_models() -> dict[str, type[BaseModel]]:
     """The settings of every part, by its name."""
     return {name: part_module(name).Settings for name in PARTS}
+
+
+def in_running_order(names: Iterable[str]) -> list[str]:
+    """The parts so that each comes after those whose results it takes."""
+    wanted = set(names)
+    order: list[str] = []
+
+    def add(name: str) -> None:
+        for used in part_module(name).USES:
+            add(used)
+        if name in wanted and name not in order:
+            order.append(name)
+
+    for name in PARTS:
+        add(name)
+    return order

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.curated_rows import curated_rows, voted_rows
+from fireassay.assessment.uses import with_uses
 from fireassay.core import (
     Assumption,
     Claim,
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-USES: tuple[str, ...] = ()
+USES = ("curation",)
 
 
 class Settings(BaseModel):
@@ -55,6 +57,8 @@ class AccuracyResult(Result):
     correct: NDArray[np.bool_]
     duplicates: int
     provenance: Provenance
+    curated: pd.DataFrame
+    uses: tuple[str, ...] = ()
 
     def frame(self) -> pd.DataFrame:
         """Recall of each class with its exact interval."""
@@ -90,17 +94,28 @@ class AccuracyResult(Result):
             else "No row repeats another; how the rows were drawn is not in the data.",
         )
         diagram = self.figures()["reliability diagram"]
-        return Evidence(
+        tables = {"recall": Table.from_frame(self.frame(), "Recall per class")}
+        estimates = {
+            "accuracy": self.accuracy,
+            "error": self.error,
+            "calibration_error": self.calibration_error,
+        }
+        if len(self.curated):
+            tables["curated"] = Table.from_frame(
+                self.curated, "Accuracy in what each curated dataset adds, from safe to adversarial"
+            )
+            last = self.curated.iloc[-1]
+            estimates["accuracy_curated_last"] = Estimate(
+                last["accuracy"], last["low"], last["high"], self.accuracy.confidence,
+                int(last["n"]), "Clopper-Pearson",
+            )  # fmt: skip
+        found = Evidence(
             question="accuracy",
             headline=f"Right on {self.accuracy.percent()} of the labelled rows.",
             claims=(Claim(f"Calibration error {self.calibration_error}."),),
-            estimates={
-                "accuracy": self.accuracy,
-                "error": self.error,
-                "calibration_error": self.calibration_error,
-            },
+            estimates=estimates,
             assumptions=(independent,),
-            tables={"recall": Table.from_frame(self.frame(), "Recall per class")},
+            tables=tables,
             figures={
                 "reliability diagram": picture(
                     diagram,
@@ -112,6 +127,7 @@ class AccuracyResult(Result):
             limits=("These are the labelled rows; the field may be different (see reliability).",),
             provenance=self.provenance,
         )
+        return with_uses(found, self.uses)
 
 
 def missing(context: Context) -> str | None:
@@ -120,9 +136,12 @@ def missing(context: Context) -> str | None:
 
 
 def cost(context: Context, settings: Settings) -> Cost:
-    """One query per labelled row."""
+    """One query per labelled row, and per labelled row of curation that is not among them."""
     del settings
-    return Cost(queries=len(context.test), labels=len(context.test))
+    n, voted = len(context.test), None if context.votes is None else voted_rows(context)
+    more = len(voted[0]) if voted and voted[1] != "test" and voted[0].y is not None else 0
+    n_bytes = n * (context.test.X[0].nbytes + 32 * len(context.test.classes))
+    return Cost(queries=n + more, labels=n + more, own_seconds=0.5, memory_mb=2e-6 * n_bytes)
 
 
 def run(context: Context, settings: Settings) -> AccuracyResult:
@@ -134,6 +153,7 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
     predicted = probabilities.argmax(axis=1)
     correct = predicted == labels
     n, hits = len(labels), int(correct.sum())
+    curated, uses = _curated(context, correct, settings.confidence)
     confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(confusion, (labels, predicted), 1)
     return AccuracyResult(
@@ -154,7 +174,27 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             queries=context.model.queries - before,
             labels=n,
         ),
+        curated=curated,
+        uses=uses,
     )
+
+
+def _curated(
+    context: Context, correct: NDArray[np.bool_], confidence: float
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Accuracy in what each dataset of curation adds, where the voted rows have labels."""
+    found = curated_rows(context)
+    if found is None or found.data.y is None:
+        return pd.DataFrame(), ()
+    if found.source != "test":
+        y = check_class_indices(found.data.y, context.model.classes)
+        correct = context.model.predict_proba(found.data.X).argmax(axis=1) == y
+    n = np.array([len(ring) for ring in found.rings])
+    hits = np.array([int(correct[ring].sum()) for ring in found.rings])
+    low, high = clopper_pearson(hits, n, confidence)
+    columns = {"accuracy": hits / n, "low": low, "high": high, "n": n}
+    index = pd.RangeIndex(1, len(n) + 1, name="dataset")
+    return pd.DataFrame(columns, index=index), (found.in_words,)
 
 
 def _share(hits: int, n: int, confidence: float) -> Estimate:

@@ -76,7 +76,13 @@ def cost(context: Context, settings: Settings) -> Cost:
     pairs = classes * (classes - 1) // 2
     features = context.test.X[0].size
     seconds = 4 + 0.1 * pairs * settings.tries * max(1.0, features / 100)
-    return Cost(queries=2 * settings.samples, extra_seconds=seconds)
+    megabytes = 1e-6 * context.test.X[0].nbytes * settings.samples
+    return Cost(
+        queries=2 * settings.samples,
+        own_seconds=seconds,
+        memory_mb=50 + 20 * megabytes + 0.02 * features * pairs * settings.tries,
+        disk_mb=0.3 + megabytes,
+    )
 
 
 def run(context: Context, settings: Settings) -> AmbiguityAnswer:

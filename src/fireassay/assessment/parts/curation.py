@@ -6,10 +6,10 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.curated_rows import voted_rows
 from fireassay.core.validation import check_class_indices
 from fireassay.curation import curate
 from fireassay.curation.answer import Answer
-from fireassay.data import DataSet
 
 USES: tuple[str, ...] = ()
 
@@ -36,18 +36,27 @@ def missing(context: Context) -> str | None:
     """Why nothing can be curated, or None."""
     if context.votes is None:
         return "there are no votes of labelling functions (data.votes)"
-    return None if _rows(context) is not None else "votes and rows differ in number"
+    return None if voted_rows(context) is not None else "votes and rows differ in number"
 
 
 def cost(context: Context, settings: Settings) -> Cost:
     """One query per voted row."""
     del settings
-    return Cost(queries=len(context.votes), extra_seconds=2.0 + 2e-5 * len(context.votes))
+    n, functions = np.shape(context.votes)
+    megabytes = 1e-6 * n * (8 * functions + 200)
+    return Cost(
+        queries=n,
+        labels=0 if context.test.y is None else n,
+        own_seconds=2.0 + 2e-5 * n,
+        memory_mb=3 * megabytes,
+        disk_mb=0.3 + 0.2 * megabytes,
+    )
 
 
 def run(context: Context, settings: Settings) -> Answer:
     """Order the rows, judge the order where labels allow it, and follow the model along it."""
-    rows = _rows(context) or context.test
+    voted = voted_rows(context)
+    rows = context.test if voted is None else voted[0]
     predicted = context.model.predict_proba(rows.X).argmax(axis=1)
     curation = curate(
         np.asarray(context.votes),
@@ -72,12 +81,3 @@ def run(context: Context, settings: Settings) -> Answer:
         groups=context.groups,
     )
     return curation.answer(**found)
-
-
-def _rows(context: Context) -> DataSet | None:
-    """The rows that were voted on: the field rows, or else the test rows."""
-    n = len(context.votes)
-    for rows in (context.operational, context.test):
-        if rows is not None and len(rows) == n:
-            return rows
-    return None

@@ -1,17 +1,25 @@
 """Discovery: a small label budget spent where the model may be confidently wrong."""
 
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.attack_space import AttackSpace, attack_space
 from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.field_draws import FieldDraws, answers_so_far, draw_labels
+from fireassay.assessment.uses import with_uses
 from fireassay.classifiers import Classifier, calibrate
-from fireassay.core import generator
-from fireassay.data import DataSet
+from fireassay.core import Claim, Evidence, Result, Table, generator
 from fireassay.discovery import Search, SearchResult
 
-USES: tuple[str, ...] = ()
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+USES = ("supervision",)
 # With fewer rows a temperature would be noise; the model's own confidences are used then.
 _LEAST_FOR_CALIBRATION = 50
 
@@ -36,8 +44,69 @@ class Settings(BaseModel):
     calibration_share: float = Field(
         default=0.25, ge=0, le=0.5, description="Share of the labelled rows for the temperature."
     )
+    drawn: int = Field(
+        default=50,
+        ge=0,
+        description="Labels drawn by lot, by the supervisor's suspicion: the error rate of all.",
+    )
     pool: int = Field(default=400, ge=10, description="The most rows that are attacked.")
     max_queries: int = Field(default=300, ge=1, description="Queries per attacked row.")
+
+
+@dataclass(frozen=True, eq=False)
+class DiscoveryAnswer(Result):
+    """The search for confident errors, and the labels drawn by lot beside it."""
+
+    search: SearchResult
+    drawn: FieldDraws | None
+
+    def frame(self) -> pd.DataFrame:
+        """One row per label of the search."""
+        return self.search.frame()
+
+    def figures(self) -> "dict[str, Figure]":
+        """Figures of the search."""
+        return self.search.figures()
+
+    def evidence(self) -> Evidence:
+        """The search's evidence, and what the draws say."""
+        found = self.search.evidence()
+        if self.drawn is None:
+            return found
+        drawn = self.drawn
+        where = {"test": "test", "operational": "field"}[drawn.source]
+        n, pool = len(drawn.result.wrong), len(drawn.state.rows)
+        if drawn.waiting:
+            text = (
+                f"{drawn.waiting} of {drawn.result.budget} field rows wait for a label: fireassay "
+                "label next, or fireassay serve; then run again"
+            )
+            return replace(found, claims=(*found.claims, Claim(f"{text}.")))
+        estimates = dict(found.estimates)
+        if drawn.result.error_rate is not None:
+            estimates["drawn_error_rate"] = drawn.result.error_rate
+        claim = Claim(
+            f"Drawn by lot, {drawn.result.errors} of {n} {where} rows are wrong; weighted by their "
+            f"chances, the error rate of all {pool} is {drawn.result.error_rate}."
+        )
+        table = Table.from_frame(drawn.result.frame(), "Rows drawn by lot", index=False)
+        provenance = found.provenance
+        if provenance is not None:
+            provenance = replace(
+                provenance,
+                labels=provenance.labels + n,
+                queries=provenance.queries + drawn.result.queries,
+            )
+        found = replace(
+            found,
+            claims=(*found.claims, claim),
+            estimates=estimates,
+            tables={**found.tables, "drawn": table},
+            provenance=provenance,
+        )
+        if drawn.guide == "confidence":
+            return found
+        return with_uses(found, (f"the scores of {drawn.guide}, which supervision recommends",))
 
 
 def missing(context: Context) -> str | None:
@@ -47,44 +116,80 @@ def missing(context: Context) -> str | None:
     return None
 
 
+def state(context: Context) -> Any:
+    """What the answer depends on besides its inputs: labels that people have given since."""
+    return answers_so_far(context)
+
+
 def cost(context: Context, settings: Settings) -> Cost:
     """Every row of the pool is attacked, unless the search needs no distances."""
     rows = min(settings.pool, len(context.test))
     attacked = settings.search in ("adversarial-distance", "hybrid")
-    queries = len(context.test) + rows * (settings.max_queries if attacked else 1)
-    return Cost(queries=queries, labels=settings.budget, extra_seconds=2.0)
+    sent = rows * (1 + (settings.max_queries if attacked else 0))
+    calibrated = int(settings.calibration_share * len(context.test))
+    field_rows = rows if context.operational is None else min(2000, len(context.operational))
+    started = min(2000, len(context.train or ())) if attacked else 0
+    row_mb = 1e-6 * context.test.X[0].nbytes
+    return Cost(
+        queries=sent + calibrated + field_rows + started,
+        labels=settings.budget + settings.drawn,
+        calls=settings.max_queries if attacked else 0,
+        own_seconds=2.0 + 3e-9 * sent * context.test.X[0].size,
+        memory_mb=100 * rows * row_mb,
+        disk_mb=0.4,
+    )
 
 
-def run(context: Context, settings: Settings) -> SearchResult:
+def run(context: Context, settings: Settings) -> DiscoveryAnswer:
     """Spend the budget on rows whose labels are known, as if a person gave them."""
     space = attack_space(context)
     model, pool = _calibrated(context, space, settings)
+    inputs = (settings.model_dump(exclude={"drawn"}), context.test.sha256, _pool_of_starts(context))
+    search = context.once("search", inputs, lambda: _search(context, settings, space, model, pool))
+    if not settings.drawn:
+        return DiscoveryAnswer(search, None)
+    return DiscoveryAnswer(search, draw_labels(context, space, model, pool, settings.drawn))
+
+
+def _search(
+    context: Context,
+    settings: Settings,
+    space: AttackSpace,
+    model: Classifier,
+    pool: NDArray[np.int64],
+) -> SearchResult:
+    rows = context.test.subset(pool)
     attack: dict[str, Any] = {} if space.mask is None else {"mask": space.mask}
-    if context.train is not None and space.bounds == context.model.bounds:
-        attack["pool"] = context.train.X[:2000]
+    starts = _pool_of_starts(context)
+    if starts is not None and space.bounds == context.model.bounds:
+        attack["pool"] = starts
     search = Search(
         settings.search,
         model=model,
-        X=space.inside(pool.X),
+        X=space.inside(rows.X),
         threshold=settings.threshold,
         budget=settings.budget,
         matched_share=settings.matched_share,
         max_queries=settings.max_queries,
         attack_parameters=attack,
-        ids=pool.ids,
+        ids=rows.ids,
         seed=context.seed,
     )
-    return search.run(lambda row: pool.labels[row])
+    return search.run(lambda row: rows.labels[row])
+
+
+def _pool_of_starts(context: Context) -> NDArray[Any] | None:
+    return None if context.train is None else context.train.X[:2000]
 
 
 def _calibrated(
     context: Context, space: AttackSpace, settings: Settings
-) -> tuple[Classifier, DataSet]:
-    """The model with honest confidences, and other rows to search in."""
+) -> tuple[Classifier, NDArray[np.int64]]:
+    """The model with honest confidences, and the other test rows, to search in."""
     order = generator(context.seed, "discovery part").permutation(len(context.test))
     n_calibration = int(settings.calibration_share * len(order))
     if n_calibration < _LEAST_FOR_CALIBRATION:
-        return space.model, context.test.subset(order[: settings.pool])
+        return space.model, order[: settings.pool]
     rows = context.test.subset(order[:n_calibration])
     rest = order[n_calibration : n_calibration + settings.pool]
-    return calibrate(space.model, space.inside(rows.X), rows.labels), context.test.subset(rest)
+    return calibrate(space.model, space.inside(rows.X), rows.labels), rest

@@ -1,13 +1,21 @@
 """Reliability: how often will it be wrong in the field, with a bound that holds."""
 
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
+import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.parts.discovery import DiscoveryAnswer
+from fireassay.assessment.uses import with_uses
+from fireassay.core import Claim, Estimate, Evidence, Result
 from fireassay.reliability import ReliabilityResult, assess
 
-USES: tuple[str, ...] = ()
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+USES = ("discovery",)
 
 
 class Settings(BaseModel):
@@ -23,6 +31,53 @@ class Settings(BaseModel):
     )
 
 
+@dataclass(frozen=True, eq=False)
+class ReliabilityAnswer(Result):
+    """The bound from the labelled rows, and the one from labels bought by lot in the field.
+
+    Attributes
+    ----------
+    field_rate, field_upper
+        Error rate of the field rows and its upper bound, from discovery's draws; None if it drew
+        none there, or labels are missing.
+    """
+
+    result: ReliabilityResult
+    field_rate: Estimate | None
+    field_upper: Estimate | None
+    uses: tuple[str, ...]
+
+    def frame(self) -> pd.DataFrame:
+        """All bounds on the same data, side by side."""
+        return self.result.frame()
+
+    def figures(self) -> "dict[str, Figure]":
+        """Figures of the bound."""
+        return self.result.figures()
+
+    def evidence(self) -> Evidence:
+        """The bound's evidence, and whether labels from the field agree with it."""
+        found = self.result.evidence()
+        if self.field_rate is not None and self.field_upper is not None:
+            agrees = self.field_rate.low <= self.result.pmi_upper
+            claim = Claim(
+                f"Labels bought in the field agree with the bound: error rate {self.field_rate}, "
+                f"at most {self.field_upper.value:.2%} ({self.field_upper.confidence:.1%} "
+                "confidence).",
+                agrees,
+            )
+            found = replace(
+                found,
+                claims=(*found.claims, claim),
+                estimates={
+                    **found.estimates,
+                    "field_error_rate": self.field_rate,
+                    "field_pmi_upper": self.field_upper,
+                },
+            )
+        return with_uses(found, self.uses)
+
+
 def missing(context: Context) -> str | None:
     """Why no bound can be given, or None."""
     return None if context.test.y is not None else "the test rows have no labels"
@@ -31,14 +86,20 @@ def missing(context: Context) -> str | None:
 def cost(context: Context, settings: Settings) -> Cost:
     """One query per labelled and per operational row."""
     del settings
-    field_rows = 0 if context.operational is None else len(context.operational)
-    rows = len(context.test)
-    return Cost(queries=rows + field_rows, labels=rows, extra_seconds=2.0 + rows * 1e-3)
+    rows, field_rows = len(context.test), len(context.operational or ())
+    megabytes = 1e-6 * (rows + field_rows) * context.test.X[0].nbytes
+    return Cost(
+        queries=rows + field_rows,
+        labels=rows,
+        own_seconds=2.0 + 1e-3 * rows,
+        memory_mb=4 * megabytes,
+        disk_mb=0.2,
+    )
 
 
-def run(context: Context, settings: Settings) -> ReliabilityResult:
+def run(context: Context, settings: Settings) -> ReliabilityAnswer:
     """Bound the probability of a misclassification."""
-    return assess(
+    result = assess(
         context.model,
         context.test.X,
         context.test.labels,
@@ -47,3 +108,14 @@ def run(context: Context, settings: Settings) -> ReliabilityResult:
         alpha=settings.alpha,
         seed=context.seed,
     )
+    searched = context.results.get("discovery")
+    drawn = searched.drawn if isinstance(searched, DiscoveryAnswer) else None
+    if drawn is None or drawn.source != "operational":
+        # Rows drawn among the test rows are labels that the bound has counted already.
+        return ReliabilityAnswer(result, None, None, ())
+    upper = drawn.upper_bound(settings.alpha)
+    if upper is None:
+        return ReliabilityAnswer(result, None, None, ())
+    n, pool = len(drawn.result.wrong), len(drawn.state.rows)
+    uses = (f"the {n} labels that discovery drew by lot among {pool} field rows",)
+    return ReliabilityAnswer(result, drawn.result.error_rate, upper, uses)

@@ -1,21 +1,35 @@
 """Supervision: which run-time monitor catches which trouble, at what threshold."""
 
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from fireassay.assessment.attack_space import attack_space
+from fireassay.assessment.attacked_rows import attacked_rows
 from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.curated_rows import curated_rows
 from fireassay.assessment.parts.ambiguity import AmbiguityAnswer
-from fireassay.classifiers import GradientClassifier
-from fireassay.core import NotEnoughEvidenceError, generator
+from fireassay.assessment.parts.survival import Settings as AttackSettings
+from fireassay.assessment.parts.survival import SurvivalAnswer
+from fireassay.assessment.uses import with_uses
+from fireassay.core import Evidence, NotEnoughEvidenceError, Result, Table, generator
 from fireassay.data import corrupt, corruption_kinds
-from fireassay.supervision import Comparison, adversarial_set, compare, names
+from fireassay.supervision import Comparison, compare, names
 
-USES = ("ambiguity",)
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+USES = ("ambiguity", "curation", "survival")
 # An ensemble needs a training recipe, which neither a file nor a server has.
 _ENSEMBLES = "ensemble-"
+NOMINAL, CALIBRATION, CURATED, FIELD = "nominal", "calibration", "curated", "control field"
+# Attacks of a fixed size go far over the boundary, which softmax scores do not see.
+_STRONG = ("fgm", "pgd")
+_FIELD_ROWS = 2000
 
 
 class Settings(BaseModel):
@@ -34,6 +48,57 @@ class Settings(BaseModel):
     )
 
 
+@dataclass(frozen=True, eq=False)
+class SupervisionAnswer(Result):
+    """The comparison, and which rows its scores belong to, for other parts to use.
+
+    Attributes
+    ----------
+    rows
+        Positions of the rows of a set in the test set, or (for "control field") in the
+        operational set; sets that were made have none.
+    """
+
+    comparison: Comparison
+    rows: dict[str, NDArray[np.int64]]
+    uses: tuple[str, ...]
+
+    def frame(self) -> pd.DataFrame:
+        """One row per supervisor and set."""
+        return self.comparison.frame()
+
+    def figures(self) -> "dict[str, Figure]":
+        """The heat map of AUROCs."""
+        return self.comparison.figures()
+
+    def evidence(self) -> Evidence:
+        """The comparison's evidence, and the curated datasets one by one."""
+        found = self.comparison.evidence()
+        groups = self.comparison.group_frame()
+        if len(groups):
+            best = groups[groups["supervisor"] == self.comparison.recommended]
+            table = Table.from_frame(
+                best, "The recommended supervisor, by attack, corruption, dataset", index=False
+            )
+            found = replace(found, tables={**found.tables, "groups": table})
+        return with_uses(found, self.uses)
+
+    def suspicion(self, source: str, n: int) -> NDArray[np.float64] | None:
+        """Scores of the recommended supervisor for the n rows of a set; NaN where not scored.
+
+        ``source`` is ``"test"`` or ``"operational"``.
+        """
+        name = self.comparison.recommended
+        wanted = (FIELD,) if source == "operational" else (NOMINAL, CALIBRATION, CURATED)
+        sets = [s for s in wanted if s in self.rows]
+        if name is None or not sets:
+            return None
+        scores = np.full(n, np.nan)
+        for s in sets:
+            scores[self.rows[s]] = self.comparison.scores[s][name]
+        return scores
+
+
 def missing(context: Context) -> str | None:
     """Why no supervisor can be compared, or None."""
     if context.train is None or context.train.y is None:
@@ -46,52 +111,113 @@ def missing(context: Context) -> str | None:
 def cost(context: Context, settings: Settings) -> Cost:
     """Several passes over the sets, more where dropout is sampled."""
     fitted = min(settings.train_rows, len(context.train or ()))
-    kinds = 4
-    rows = fitted + len(context.test) + kinds * settings.samples
-    return Cost(queries=3 * rows + 100 * settings.samples, extra_seconds=10.0)
-
-
-def run(context: Context, settings: Settings) -> Comparison:
-    """Compare supervisors on what can be made of these rows: each set is one kind of trouble."""
-    if context.train is None:
-        raise NotEnoughEvidenceError("Supervision needs training rows.", got="none")
-    order = generator(context.seed, "supervision part").permutation(len(context.test))
-    rows = context.test.subset(order[: settings.samples])
-    sets, groups = _sets(context, rows, settings)
-    train = context.train.subset(np.arange(min(settings.train_rows, len(context.train))))
-    chosen = settings.supervisors or tuple(n for n in names() if not n.startswith(_ENSEMBLES))
-    return compare(
-        context.model,
-        train.X,
-        train.labels,
-        nominal=context.test.X,
-        sets=sets,
-        supervisors=chosen,
-        groups=groups,
-        false_alarm=settings.false_alarm,
-        seed=context.seed,
+    field_rows = min(_FIELD_ROWS, len(context.operational or ()))
+    rows = fitted + len(context.test) + 5 * settings.samples + field_rows
+    megabytes = 1e-6 * rows * context.test.X[0].nbytes
+    return Cost(
+        queries=rows,
+        own_seconds=4.0 + 2e-3 * rows,
+        memory_mb=150 + 6 * megabytes,
+        disk_mb=0.5 + 2e-4 * rows,
     )
 
 
-def _sets(
-    context: Context, rows: Any, settings: Settings
-) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
-    sets: dict[str, NDArray[Any]] = {}
-    groups: dict[str, NDArray[Any]] = {}
+def run(context: Context, settings: Settings) -> SupervisionAnswer:
+    """Compare supervisors on what can be made of these rows: each set is one kind of trouble."""
+    if context.train is None:
+        raise NotEnoughEvidenceError("Supervision needs training rows.", got="none")
+    rng = generator(context.seed, "supervision part")
+    sampled = context.test.subset(rng.permutation(len(context.test))[: settings.samples])
+    troubles = _Troubles()
+    _add_made(troubles, context, sampled, settings)
+    rows = _add_real(troubles, context, settings, rng)
+    train = context.train.subset(np.arange(min(settings.train_rows, len(context.train))))
+    chosen = settings.supervisors or tuple(n for n in names() if not n.startswith(_ENSEMBLES))
+    comparison = compare(
+        context.model,
+        train.X,
+        train.labels,
+        nominal=context.test.X[rows[NOMINAL]],
+        calibration=context.test.X[rows[CALIBRATION]],
+        sets=troubles.sets,
+        supervisors=chosen,
+        groups=troubles.groups,
+        false_alarm=settings.false_alarm,
+        seed=context.seed,
+    )
+    return SupervisionAnswer(comparison, rows, tuple(troubles.uses))
+
+
+class _Troubles:
+    """Sets of trouble by name, the kinds within each, and where they come from."""
+
+    def __init__(self) -> None:
+        self.sets: dict[str, NDArray[Any]] = {}
+        self.groups: dict[str, NDArray[Any]] = {}
+        self.uses: list[str] = []
+
+    def add(self, name: str, X: NDArray[Any], kinds: NDArray[Any] | None = None) -> None:
+        self.sets[name] = X
+        if kinds is not None:
+            self.groups[name] = kinds
+
+
+def _add_made(troubles: _Troubles, context: Context, rows: Any, settings: Settings) -> None:
+    """Ambiguous, adversarial, corrupted and invalid inputs."""
     made = context.results.get("ambiguity")
     if isinstance(made, AmbiguityAnswer):
-        sets["ambiguous"] = made.ambiguous.X
-    if context.model.bounds is not None and isinstance(context.model, GradientClassifier):
-        span = context.model.bounds[1] - context.model.bounds[0]
-        attacked = adversarial_set(
-            context.model, rows.X, rows.labels, max_epsilon=0.5 * span, seed=context.seed
-        )
-        sets["adversarial"], groups["adversarial"] = attacked.X, attacked.attack
+        troubles.add("ambiguous", made.ambiguous.X)
+        troubles.uses.append(f"the {len(made.ambiguous.X)} ambiguous inputs of ambiguity")
+    if context.test.y is not None:
+        _add_adversarial(troubles, context)
     corrupted = _corrupted(context, rows.X, settings)
     if corrupted is not None:
-        sets["corrupted"], groups["corrupted"] = corrupted
-    sets["scrambled"] = _scrambled(rows.X, context.seed)
-    return sets, groups
+        troubles.add("corrupted", *corrupted)
+    troubles.add("scrambled", _scrambled(rows.X, context.seed))
+
+
+def _add_adversarial(troubles: _Troubles, context: Context) -> None:
+    """The inputs that fooled the model under attack: small changes apart from strong ones."""
+    space = attack_space(context)
+    known = context.results.get("survival")
+    if isinstance(known, SurvivalAnswer):
+        attacked = known.attacked
+    else:
+        limits = AttackSettings()
+        attacked = attacked_rows(context, space, limits.samples, limits.budget, limits.eps)
+    X, made_by = attacked.adversarial(space)
+    strong = np.isin(made_by, _STRONG)
+    for name, chosen in (("adversarial", ~strong), ("strong adversarial", strong)):
+        if chosen.sum() > 1:
+            troubles.add(name, X[chosen], made_by[chosen])
+    troubles.uses.append(f"{len(X)} adversarial inputs from the attacks of survival")
+
+
+def _add_real(
+    troubles: _Troubles, context: Context, settings: Settings, rng: np.random.Generator
+) -> dict[str, NDArray[np.int64]]:
+    """Curated and field rows; returns the positions of all rows that were not made."""
+    rows: dict[str, NDArray[np.int64]] = {}
+    nominal = np.arange(len(context.test))
+    curated = curated_rows(context)
+    if curated is not None:
+        hard, dataset = curated.hardest(settings.samples)
+        left = np.setdiff1d(nominal, hard) if curated.source == "test" else nominal
+        if len(left) >= 120:
+            troubles.add(
+                CURATED, curated.data.X[hard], np.char.add("dataset ", dataset.astype(str))
+            )
+            troubles.uses.append(f"the hardest of {curated.in_words}")
+            nominal = left
+            if curated.source == "test":
+                rows[CURATED] = hard
+    if context.operational is not None:
+        rows[FIELD] = rng.permutation(len(context.operational))[:_FIELD_ROWS]
+        troubles.add(FIELD, context.operational.X[rows[FIELD]])
+    order = rng.permutation(nominal)
+    rows[CALIBRATION] = np.sort(order[: len(order) // 2])
+    rows[NOMINAL] = np.sort(order[len(order) // 2 :])
+    return rows
 
 
 def _corrupted(

@@ -1,18 +1,20 @@
 """Survival: how many queries until the model falls to an attack."""
 
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
+import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
-from fireassay.assessment.attack_space import AttackSpace, attack_space
+from fireassay.assessment.attack_space import attack_space
+from fireassay.assessment.attacked_rows import AttackedRows, attack_parameters, attacked_rows
 from fireassay.assessment.context import Context, Cost
-from fireassay.classifiers import GradientClassifier
-from fireassay.core import generator
-from fireassay.survival import Observations, observe
+from fireassay.core import Evidence, Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 USES: tuple[str, ...] = ()
-# Steps of PGD that fit into a budget of forward-equivalents, three of which one step costs.
-_STEP_COST = 3
 
 
 class Settings(BaseModel):
@@ -31,6 +33,29 @@ class Settings(BaseModel):
     )
 
 
+@dataclass(frozen=True, eq=False)
+class SurvivalAnswer(Result):
+    """Times to failure, and the adversarial inputs behind them for other parts to use."""
+
+    attacked: AttackedRows
+
+    def frame(self) -> pd.DataFrame:
+        """One row per sample and attack."""
+        return self.attacked.observations().frame()
+
+    def figures(self) -> "dict[str, Figure]":
+        """Survival curves by attack."""
+        return self.attacked.observations().figures()
+
+    def evidence(self) -> Evidence:
+        """How many samples stand, how soon the others fall, per attack."""
+        found = self.attacked.observations().evidence()
+        if found.provenance is None:
+            return found
+        labelled = replace(found.provenance, labels=self.attacked.sampled)
+        return replace(found, provenance=labelled)
+
+
 def missing(context: Context) -> str | None:
     """Why nothing can be attacked, or None."""
     return None if context.test.y is not None else "the test rows have no labels"
@@ -39,33 +64,24 @@ def missing(context: Context) -> str | None:
 def cost(context: Context, settings: Settings) -> Cost:
     """Each row is attacked until it falls, or the budget is spent."""
     rows = min(settings.samples, len(context.test))
-    names = len(_attacks(attack_space(context), settings))
-    return Cost(queries=names * rows * settings.budget, labels=rows, extra_seconds=2.0)
-
-
-def run(context: Context, settings: Settings) -> Observations:
-    """Attack a random sample of the test rows."""
-    order = generator(context.seed, "survival part").permutation(len(context.test))
-    rows = context.test.subset(order[: settings.samples])
-    space = attack_space(context)
-    return observe(
-        space.model,
-        space.inside(rows.X),
-        rows.labels,
-        attacks=_attacks(space, settings),
-        budget=settings.budget,
-        seed=context.seed,
+    parameters = attack_parameters(attack_space(context), settings.budget, settings.eps)
+    sent = {name: each["max_queries"] for name, each in parameters.items()}
+    sent["fgm"] = min(2, sent.get("fgm", 0))
+    row_mb = 1e-6 * context.test.X[0].nbytes * rows
+    return Cost(
+        queries=rows * (1 + sum(sent.values())),
+        gradient_queries=rows * sum(n for name, n in sent.items() if name != "hopskipjump"),
+        labels=rows,
+        calls=2 * settings.budget,
+        own_seconds=2.0 + 2e-9 * rows * sum(sent.values()) * context.test.X[0].size,
+        memory_mb=100 * row_mb,
+        disk_mb=0.3 + 2 * len(parameters) * row_mb,
     )
 
 
-def _attacks(space: AttackSpace, settings: Settings) -> list[tuple[str, dict[str, Any]]]:
-    """Decisions alone are enough for one attack; gradients, where there are any, allow two more."""
-    low, high = space.bounds
-    limit: dict[str, Any] = {"norm": "linf", "eps": settings.eps or 0.1 * (high - low)}
-    if space.mask is not None:
-        limit["mask"] = space.mask
-    chosen: list[tuple[str, dict[str, Any]]] = [("hopskipjump", limit)]
-    if isinstance(space.model, GradientClassifier):
-        steps = max(1, settings.budget // _STEP_COST)
-        chosen += [("fgm", limit), ("pgd", {**limit, "steps": min(steps, 40)})]
-    return chosen
+def run(context: Context, settings: Settings) -> SurvivalAnswer:
+    """Attack a random sample of the test rows."""
+    space = attack_space(context)
+    return SurvivalAnswer(
+        attacked_rows(context, space, settings.samples, settings.budget, settings.eps)
+    )

@@ -1,0 +1,90 @@
+"""How far a run is, and how long it will still take: one line on a terminal."""
+
+import sys
+import threading
+import time
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Self
+
+from fireassay.assessment.planning import Plan
+
+_CLEAR = "\r\x1b[K"
+
+
+class RunProgress:
+    """A line on standard error, rewritten every second; silent unless that is a terminal.
+
+    The time left is the plan's, scaled by how long the finished parts took against their plan.
+    """
+
+    def __init__(self, plan: Plan | None, names: Iterable[str], *, shown: bool | None = None):
+        self.planned = {row.part: row.seconds for row in (plan.rows if plan else ())}
+        self.waiting = list(names)
+        self.total = len(self.waiting)
+        self.seen_planned = self.seen_actual = 0.0
+        self._shown = sys.stderr.isatty() if shown is None else shown
+        self._part, self._started = "", time.monotonic()
+        self._done = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def begin(self, part: str) -> None:
+        """A part starts."""
+        self._part, self._started = part, time.monotonic()
+        if self._shown:
+            self._done = threading.Event()
+            self._thread = threading.Thread(target=self._rewrite, daemon=True)
+            self._thread.start()
+
+    def end(self, seconds: float | None) -> None:
+        """The part is over; ``seconds`` None: it did not run, so it says nothing about speed."""
+        if self._thread is not None:
+            self._done.set()
+            self._thread.join()
+            self._thread = None
+            sys.stderr.write(_CLEAR)
+            sys.stderr.flush()
+        if self._part in self.waiting:
+            self.waiting.remove(self._part)
+        if seconds is not None and self._part in self.planned:
+            self.seen_planned += self.planned[self._part]
+            self.seen_actual += seconds
+
+    def seconds_left(self) -> float:
+        """Expected time until the last part is done."""
+        # One unseen second on both sides keeps the first parts, which are short, from deciding.
+        scale = (1.0 + self.seen_actual) / (1.0 + self.seen_planned)
+        running = self._part in self.waiting
+        spent = time.monotonic() - self._started if running else 0.0
+        here = max(0.0, scale * self.planned.get(self._part, 0.0) - spent) if running else 0.0
+        rest = [name for name in self.waiting if name != self._part]
+        return here + scale * sum(self.planned.get(name, 0.0) for name in rest)
+
+    def line(self) -> str:
+        """What is going on."""
+        number = self.total - len(self.waiting) + 1
+        spent = time.monotonic() - self._started
+        left = self.seconds_left()
+        return f"[{number}/{self.total}] {self._part} {_clock(spent)}, about {_clock(left)} left"
+
+    def _rewrite(self) -> None:
+        while not self._done.wait(1.0):
+            sys.stderr.write(_CLEAR + self.line())
+            sys.stderr.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.end(None)
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
