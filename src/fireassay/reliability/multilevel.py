@@ -11,22 +11,20 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 from scipy.stats import norm
 
 from fireassay.core.seeds import generator
+from fireassay.reliability.moves import Herd, scatter
+from fireassay.reliability.normal_table import normal_cdf
 from fireassay.reliability.rare_events import BoxFailures, Margin
 from fireassay.statistics.clopper_pearson import clopper_pearson
 from fireassay.statistics.poisson import poisson_interval
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-_WANTED_ACCEPTANCE = 0.25
-_ENOUGH_MOVED = 0.9
-_ENOUGH_ACCEPTED = 2.0
-_MANY = 50
-_ROWS_AT_ONCE = 8192
-_MOST_NUMBERS = 40_000_000
+_ROWS_AT_ONCE = 16_384
+_PARTICLES_AT_ONCE = 16_384
+_MOST_NUMBERS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,8 @@ class Splitting:
         self, margin: Margin, low: FloatArray, high: FloatArray, labels: IntArray, seed: int
     ) -> BoxFailures:
         """Failure probabilities of the boxes, as many at once as memory allows."""
-        size = max(1, _MOST_NUMBERS // (self.particles * low.shape[1]))
+        most = min(_PARTICLES_AT_ONCE, _MOST_NUMBERS // low.shape[1])
+        size = max(1, most // self.particles)
         parts = [
             _Climb(self, margin, low[i : i + size], high[i : i + size], labels[i : i + size]).run(
                 generator(seed, "splitting", i)
@@ -144,40 +143,16 @@ class _Climb:
     def _move(
         self, active: IntArray, level: FloatArray, dead: NDArray[np.bool_], rng: np.random.Generator
     ) -> None:
-        position, slot = np.nonzero(dead)
-        box = active[position]
-        bar = level[position]
-        parent = _random_survivors(~dead, position, rng)
-        g, score = self.g[box, parent], self.score[box, parent]
-        ever = np.zeros(len(box), dtype=bool)
-        count = np.bincount(position, minlength=len(active))
-        total, tried = np.zeros(len(active)), np.zeros(len(active))
-        going = np.ones(len(active), dtype=bool)
-        rows = np.arange(len(box))
-        for _ in range(self.settings.moves):
-            beta = self.step[box[rows]][:, None]
-            trial = np.sqrt(1 - beta**2) * g[rows]
-            trial += beta * rng.standard_normal(trial.shape)
-            value = self._scores(trial, box[rows])
-            accept = value > bar[rows]
-            changed = rows[accept]
-            g[changed], score[changed], ever[changed] = trial[accept], value[accept], True
-            rate = np.bincount(position[changed], minlength=len(active)) / count
-            total += rate
-            tried += going
-            step = self.step[active] * np.exp(rate - _WANTED_ACCEPTANCE)
-            self.step[active] = np.where(going, np.clip(step, 0.005, 1.0), self.step[active])
-            share = np.bincount(position[ever], minlength=len(active)) / count
-            # More moves would cost queries without making the copies less alike. With few copies
-            # the moment of stopping would depend on where they are, and bias them.
-            rested = (share >= _ENOUGH_MOVED) & (total >= _ENOUGH_ACCEPTED) & (count >= _MANY)
-            if (rested & going).any():
-                going &= ~rested
-                rows = np.flatnonzero(going[position])
-                if not len(rows):
-                    break
-        self.g[box, slot], self.score[box, slot] = g, score
-        self.accepted[active] += total / tried
+        owner, slot = np.nonzero(dead)
+        box = active[owner]
+        parent = _random_survivors(~dead, owner, rng)
+        herd = Herd(
+            self.g[box, parent], self.score[box, parent], owner, active, level, self.step[active]
+        )
+        acceptance, share = scatter(herd, self._scores, self.settings.moves, rng)
+        self.g[box, slot], self.score[box, slot] = herd.g, herd.score
+        self.step[active] = herd.step
+        self.accepted[active] += acceptance
         self.moved[active] = np.minimum(self.moved[active], share)
 
     def _scores(self, g: FloatArray, box: IntArray) -> FloatArray:
@@ -186,7 +161,9 @@ class _Climb:
         for start in range(0, len(g), _ROWS_AT_ONCE):
             part = slice(start, start + _ROWS_AT_ONCE)
             here = box[part]
-            rows = self.low[here] + self.width[here] * ndtr(g[part])
+            rows = normal_cdf(g[part])
+            rows *= self.width.take(here, axis=0)
+            rows += self.low.take(here, axis=0)
             values[part] = self.margin(rows, self.labels[here])
         return values
 

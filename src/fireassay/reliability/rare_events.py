@@ -13,6 +13,7 @@ from fireassay.statistics.clopper_pearson import clopper_pearson
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Margin = Callable[[FloatArray, IntArray], FloatArray]
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
@@ -97,14 +98,16 @@ def margin_of(
 
     def margin(rows: FloatArray, labels: IntArray) -> FloatArray:
         values = scores(rows)
-        index = np.arange(len(values))
-        wrong = values.argmax(axis=1) != labels
-        own = values[index, labels]
-        rest = values.copy()
-        rest[index, labels] = -np.inf
-        gap = rest.max(axis=1) - own
-        tiny = np.finfo(np.float64).tiny
-        signed: FloatArray = np.where(wrong, np.maximum(gap, tiny), np.minimum(gap, -tiny))
-        return signed
+        columns = np.ascontiguousarray(values.T)
+        own = columns[labels, np.arange(len(values))]
+        gap = np.full(len(values), -np.inf)
+        for index, column in enumerate(columns):
+            np.maximum(gap, np.where(labels == index, -np.inf, column), out=gap)
+        gap -= own
+        tied = np.flatnonzero(np.abs(gap) < _TINY)
+        if len(tied):
+            wrong = values[tied].argmax(axis=1) != labels[tied]
+            gap[tied] = np.where(wrong, _TINY, -_TINY)
+        return gap
 
     return margin
