@@ -1,16 +1,46 @@
 """The datasets of curation as a test set for other parts."""
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.assessment.context import Context
+from fireassay.core import Evidence, Result
 from fireassay.curation.answer import Answer
 from fireassay.data import DataSet
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 _LEAST_ROWS = 30
+
+
+@dataclass(frozen=True, eq=False)
+class CurationAnswer(Result):
+    """All that curation says, and which model was asked about how many rows."""
+
+    answer: Answer
+    model_sha256: str
+    queries: int
+
+    def frame(self) -> pd.DataFrame:
+        """One row per voted sample."""
+        return self.answer.frame()
+
+    def figures(self) -> "dict[str, Figure]":
+        """Figures of the order and of the classifier along it."""
+        return self.answer.figures()
+
+    def evidence(self) -> Evidence:
+        """The answer's evidence; its provenance names the model."""
+        found = self.answer.evidence()
+        if found.provenance is None:
+            return found
+        known = replace(found.provenance, model_sha256=self.model_sha256, queries=self.queries)
+        return replace(found, provenance=known)
 
 
 @dataclass(frozen=True)
@@ -57,11 +87,11 @@ def voted_rows(context: Context) -> tuple[DataSet, str] | None:
 
 def curated_rows(context: Context) -> CuratedRows | None:
     """What curation made of the voted rows; None if it did not run or there are too few rows."""
-    answer = context.results.get("curation")
+    known = context.results.get("curation")
     voted = None if context.votes is None else voted_rows(context)
-    if not isinstance(answer, Answer) or voted is None:
+    if not isinstance(known, CurationAnswer) or voted is None:
         return None
-    rings = tuple(np.asarray(ring) for ring in answer.curation.rings if len(ring))
+    rings = tuple(np.asarray(ring) for ring in known.answer.curation.rings if len(ring))
     if sum(map(len, rings)) < _LEAST_ROWS:
         return None
-    return CuratedRows(*voted, rings, answer.verdict == "decreasing")
+    return CuratedRows(*voted, rings, known.answer.verdict == "decreasing")

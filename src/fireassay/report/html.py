@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fireassay.core import Estimate, Evidence, Picture, Table
-from fireassay.report.gates import Verdict
-from fireassay.report.glossary import GLOSSARY
+from fireassay.report.gates import GateCheck, Verdict
+from fireassay.report.glossary import GLOSSARY, meaning_of
 from fireassay.version import __version__
 
 QUESTIONS = {
@@ -43,6 +43,10 @@ def to_html(
         image=_image,
         percent=_percent,
         amount=_amount,
+        meaning=meaning_of,
+        gates=_gates,
+        versions=_common_versions,
+        listed=lambda versions: ", ".join(f"{name} {number}" for name, number in versions.items()),
         cell=_cell,
         numeric_columns=_numeric_columns,
     )
@@ -85,6 +89,21 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return _number(value) if isinstance(value, float) else str(value)
+
+
+def _gates(part: Evidence, verdict: Verdict | None) -> list[GateCheck]:
+    """The gates on a part's numbers."""
+    return [
+        check
+        for check in (verdict.checks if verdict else ())
+        if check.gate.number.startswith(f"{part.question}.") or check.gate.number in part.estimates
+    ]
+
+
+def _common_versions(parts: Sequence[Evidence]) -> dict[str, str] | None:
+    """The libraries' versions if all parts were made with the same ones, else None."""
+    found = [part.provenance.versions for part in parts if part.provenance]
+    return found[0] if found and all(versions == found[0] for versions in found) else None
 
 
 def _numeric_columns(table: Table) -> list[bool]:

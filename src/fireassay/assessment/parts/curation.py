@@ -6,10 +6,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.context import Context, Cost
-from fireassay.assessment.curated_rows import voted_rows
+from fireassay.assessment.curated_rows import CurationAnswer, voted_rows
 from fireassay.core.validation import check_class_indices
 from fireassay.curation import curate
-from fireassay.curation.answer import Answer
 
 USES: tuple[str, ...] = ()
 
@@ -53,7 +52,7 @@ def cost(context: Context, settings: Settings) -> Cost:
     )
 
 
-def run(context: Context, settings: Settings) -> Answer:
+def run(context: Context, settings: Settings) -> CurationAnswer:
     """Order the rows, judge the order where labels allow it, and follow the model along it."""
     voted = voted_rows(context)
     rows = context.test if voted is None else voted[0]
@@ -80,4 +79,4 @@ def run(context: Context, settings: Settings) -> Answer:
         gamma=settings.gamma,
         groups=context.groups,
     )
-    return curation.answer(**found)
+    return CurationAnswer(curation.answer(**found), context.model.sha256, len(rows))

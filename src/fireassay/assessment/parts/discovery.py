@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 USES = ("supervision",)
 # With fewer rows a temperature would be noise; the model's own confidences are used then.
 _LEAST_FOR_CALIBRATION = 50
+_CAPTIONS = {
+    "sdr": "Errors found over errors that the confidences announce, label by label; above the "
+    "dotted line the model is more sure than it should be.",
+    "adversarial distance": "Confidence against the change that an attack needs. Rows left of the "
+    "line fall sooner than others of their confidence: these are looked at first.",
+}
 
 
 class Settings(BaseModel):
@@ -71,6 +77,11 @@ class DiscoveryAnswer(Result):
     def evidence(self) -> Evidence:
         """The search's evidence, and what the draws say."""
         found = self.search.evidence()
+        pictures = {
+            name: replace(shown, caption=_CAPTIONS.get(name, shown.caption))
+            for name, shown in found.figures.items()
+        }
+        found = replace(found, figures=pictures)
         if self.drawn is None:
             return found
         drawn = self.drawn

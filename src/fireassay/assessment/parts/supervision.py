@@ -234,6 +234,8 @@ def _corrupted(
         these = kind_of == kind
         if these.any():
             changed[these] = corrupt(X[these], str(kind), settings.severity, context.seed)
+    if context.model.bounds is not None:
+        changed = changed.clip(*context.model.bounds)
     return changed, kind_of
 
 

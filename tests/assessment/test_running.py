@@ -1,0 +1,128 @@
+"""Budgets, costs, and the time that is left."""
+
+import time
+
+import numpy as np
+import pytest
+
+from fireassay.assessment.context import Context
+from fireassay.assessment.parts import settings_models
+from fireassay.assessment.planning import Plan, PlanRow, price
+from fireassay.assessment.progress import RunProgress
+from fireassay.assessment.run_folder import read_costs
+from fireassay.assessment.running import Run
+from fireassay.assessment.spending import Budget, OutOfTimeError, in_words
+from fireassay.classifiers import as_classifier
+from fireassay.core import BudgetExceededError
+from fireassay.data import DataSet
+from fireassay.engine import Executor, RunStore
+
+SETTINGS = {name: each() for name, each in settings_models().items()}
+
+
+def confident(X):
+    return np.column_stack([1 - X[:, 0], X[:, 0]])
+
+
+def context(store=None, n=80):
+    X = np.random.default_rng(0).random((n, 2))
+    data = DataSet(X, (X[:, 0] > 0.5).astype(int))
+    return Context(as_classifier(confident, classes=(0, 1)), data, executor=Executor(store=store))
+
+
+def run(store, budget=None, parts=("accuracy", "reliability")):
+    run = Run(context(store), parts, SETTINGS, budget=budget)
+    return run, run.go()
+
+
+def test_a_run_shows_what_was_planned_and_what_it_took(tmp_path):
+    with RunStore(tmp_path) as store:
+        first, _ = run(store)
+        again, _ = run(store)
+    assert again.costs == first.costs == read_costs(tmp_path)
+    for cost in first.costs.values():
+        assert cost["planned"]["queries"] == cost["actual"]["queries"] == 80
+        assert cost["actual"]["labels"] == cost["planned"]["labels"] == 80
+        assert cost["actual"]["seconds"] > 0
+        assert cost["actual"]["memory_mb"] > 20
+        assert cost["actual"]["disk_mb"] > 0
+    assert "160 queries, sent 160" in in_words(first.costs)
+    page = (tmp_path / "report.html").read_text()
+    assert "minutes planned" in page
+    assert "seconds" not in (tmp_path / "result.json").read_text()
+
+
+def test_a_part_that_does_not_fit_waits_for_a_larger_budget(tmp_path):
+    with RunStore(tmp_path) as store:
+        _, small = run(store, Budget(max_queries=100))
+        assert small["accuracy"].status == "done"
+        assert small["reliability"].status == "not available"
+        assert "it needs up to 80 queries, 20 of 100 are left" in small["reliability"].reason
+        _, same = run(store, Budget(max_queries=100))
+        assert same["reliability"].reason == small["reliability"].reason
+        timings = (tmp_path / "timings.json").read_text()
+        _, large = run(store, Budget(max_queries=160))
+    assert large["reliability"].status == "done"
+    accuracy = next(line for line in timings.splitlines() if "accuracy" in line)
+    assert accuracy in (tmp_path / "timings.json").read_text()
+
+
+def test_minutes_are_a_budget_too(tmp_path):
+    with RunStore(tmp_path) as store:
+        _, none = run(store, Budget(max_minutes=1e-6))
+    assert "minutes are left (run.max_minutes)" in none["accuracy"].reason
+
+
+def test_what_goes_beyond_its_plan_is_stopped():
+    model = context().model
+    with Budget(max_queries=10).enforced(model, 0.0, 4), pytest.raises(BudgetExceededError):
+        model.predict_proba(np.zeros((7, 2)))
+    assert model.predict_proba(np.zeros((7, 2))).shape == (7, 2)
+    with pytest.raises(OutOfTimeError), Budget(max_minutes=0.05 / 60).enforced(model, 0.0, 0):
+        time.sleep(10)
+
+
+def test_a_part_that_runs_out_of_time_is_recorded_and_the_others_go_on(tmp_path, monkeypatch):
+    from fireassay.assessment.parts import accuracy
+
+    def hang(context, settings):
+        while True:
+            time.sleep(0.01)
+
+    monkeypatch.setattr(accuracy, "run", hang)
+    monkeypatch.setattr(Budget, "refusal", lambda *_: None)
+    with RunStore(tmp_path) as store:
+        _, report = run(store, Budget(max_minutes=0.2 / 60))
+    assert report["accuracy"].status == "failed"
+    assert "stopped after" in report["accuracy"].reason
+    assert report["reliability"].question == "reliability"
+    assert report.verdict({}).exit_code == 3
+
+
+def test_the_time_left_follows_what_has_been_seen():
+    plan = Plan((PlanRow("accuracy", seconds=9.0), PlanRow("survival", seconds=9.0)), 0.0, 0)
+    progress = RunProgress(plan, ["accuracy", "survival"], shown=False)
+    assert progress.seconds_left() == pytest.approx(18.0)
+    progress.begin("accuracy")
+    assert progress.line().startswith("[1/2] accuracy 0:00, about 0:18 left")
+    progress.end(19.0)
+    assert progress.seconds_left() == pytest.approx(18.0)  # twice as slow as planned
+    progress.begin("survival")
+    assert progress.line().startswith("[2/2] survival")
+
+
+def test_the_line_is_for_terminals_only(capsys):
+    progress = RunProgress(None, ["accuracy"])
+    progress.begin("accuracy")
+    progress.end(0.1)
+    assert capsys.readouterr().err == ""
+
+
+def test_memory_and_disk_are_planned():
+    plan = price(context(), ["accuracy", "survival", "curation"], SETTINGS)
+    rows = {row.part: row for row in plan.rows}
+    assert rows["curation"].reason
+    assert rows["survival"].memory_mb > 20
+    assert rows["survival"].disk_mb > 0
+    assert plan.probed == 2 * 80 + 1
+    assert plan.to_dict()["memory_mb"] == plan.memory_mb

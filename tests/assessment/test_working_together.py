@@ -1,0 +1,201 @@
+"""What one part found becomes another's argument, and is not computed twice."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import fireassay as fa
+from fireassay.assessment.attack_space import attack_space
+from fireassay.assessment.attacked_rows import attack_parameters, attacked_rows
+from fireassay.assessment.context import Context
+from fireassay.assessment.field_draws import draw_labels
+from fireassay.assessment.parts import PARTS, in_running_order, part_module, settings_models
+from fireassay.assessment.running import Run
+from fireassay.classifiers import as_classifier
+from fireassay.data import DataSet
+from fireassay.discovery import add_labels, next_labels
+from fireassay.engine import Executor, RunStore
+from fireassay.survival import observe
+
+
+def first_feature(X):
+    """Believes in the first feature; the truth also asks the second."""
+    p = 1 / (1 + np.exp(-8 * (X[:, 0] - 0.5)))
+    return np.column_stack([1 - p, p])
+
+
+def rows(n, seed, *, labelled=True):
+    X = np.random.default_rng(seed).random((n, 3))
+    y = (X[:, 0] + 0.2 * (X[:, 1] - 0.5) > 0.5).astype(int)
+    return DataSet(X, y if labelled else None)
+
+
+def model():
+    return as_classifier(first_feature, classes=(0, 1), bounds=(0.0, 1.0))
+
+
+def small(**changes):
+    given = {
+        "supervision": {"supervisors": ("max-softmax", "softmax-entropy"), "samples": 60},
+        "discovery": {"max_queries": 30, "budget": 10, "drawn": 40, "pool": 60},
+        "survival": {"samples": 30, "budget": 40},
+        **changes,
+    }
+    return {name: each(**given.get(name, {})) for name, each in settings_models().items()}
+
+
+def context(**changes):
+    given = {"test": rows(300, 1), "train": rows(120, 2), "operational": rows(300, 3), **changes}
+    return Context(model=model(), **given)
+
+
+@pytest.fixture(scope="module")
+def report():
+    votes = np.where(np.random.default_rng(4).random((300, 5)) < 0.8, rows(300, 3).y[:, None], -1)
+    given = context(votes=votes)
+    parts = [name for name in PARTS if name != "ambiguity"]
+    return Run(given, parts, small()).go()
+
+
+def test_parts_run_after_those_they_use():
+    order = in_running_order(PARTS)
+    assert sorted(order) == sorted(PARTS)
+    for name in PARTS:
+        for used in part_module(name).USES:
+            assert order.index(used) < order.index(name)
+    assert in_running_order(["reliability", "supervision"]) == ["supervision", "reliability"]
+
+
+def test_the_report_keeps_its_order_and_says_what_was_used(report):
+    assert [part.question for part in report.parts] == [n for n in PARTS if n != "ambiguity"]
+    said = {
+        part.question: [c.text for c in part.claims if "Uses: " in c.text] for part in report.parts
+    }
+    assert "datasets of curation" in said["accuracy"][0]
+    assert "adversarial inputs from the attacks of survival" in said["supervision"][0]
+    assert "which supervision recommends" in said["discovery"][0]
+    assert "labels that discovery drew by lot" in said["reliability"][0]
+
+
+def test_curated_datasets_are_a_test_set(report):
+    table = report["accuracy"].tables["curated"]
+    assert sum(row[-1] for row in table.rows) == 300
+    assert report["accuracy"].estimates["accuracy_curated_last"].n == table.rows[-1][-1]
+    assert "auroc_curated" in report["supervision"].estimates
+
+
+def test_labels_from_the_field_bound_its_error_rate(report):
+    part = report["reliability"]
+    truth = float((model().predict(rows(300, 3).X) != rows(300, 3).y).mean())
+    rate = part.estimates["field_error_rate"]
+    assert rate.low <= truth <= rate.high
+    assert truth < part.estimates["field_pmi_upper"].value < 1
+
+
+def test_attacks_are_made_once_and_equal_those_of_survival_alone(tmp_path):
+    with RunStore(tmp_path) as store:
+        given = context(executor=Executor(store=store))
+        space = attack_space(given)
+        attacked = attacked_rows(given, space, 30, 40, None)
+        sent = given.model.queries
+        again = context(executor=Executor(store=store))
+        assert attacked_rows(again, space, 30, 40, None).frame().equals(attacked.frame())
+        assert given.model.queries == sent
+        assert again.model.queries == 0
+    chosen = attack_parameters(space, 40, None)
+    alone = observe(
+        given.model,
+        given.test.X[attacked.rows],
+        given.test.labels[attacked.rows],
+        attacks=list(chosen.items()),
+        budget=40,
+    )
+    ours = attacked.observations()
+    columns = [c for c in alone.table.columns if c != "sample"]
+    pd.testing.assert_frame_equal(ours.table[columns], alone.table[columns], check_dtype=False)
+    X, made_by = attacked.adversarial(space)
+    assert set(made_by) == {"hopskipjump"}
+    assert (space.model.predict(X) != given.test.labels[attacked.rows[ours.table["success"]]]).all()
+
+
+@pytest.mark.extras
+def test_gradient_attacks_equal_those_of_survival_alone():
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    network = as_classifier(
+        torch.nn.Sequential(torch.nn.Linear(3, 2)), classes=(0, 1), bounds=(0, 1), output="logits"
+    )
+    data = rows(20, 1)
+    given = Context(network, DataSet(data.X.astype(np.float32), data.y))
+    space = attack_space(given)
+    attacked = attacked_rows(given, space, 20, 60, 0.2)
+    assert list(attacked.found) == ["hopskipjump", "fgm", "pgd", "deepfool"]
+    limits = {"norm": "linf", "eps": 0.2}
+    steps = attack_parameters(space, 60, 0.2)["pgd"]["steps"]
+    alone = observe(
+        network,
+        given.test.X[attacked.rows],
+        given.test.labels[attacked.rows],
+        attacks=[
+            ("hopskipjump", limits), ("fgm", limits), ("pgd", {**limits, "steps": steps}),
+            ("deepfool", limits),
+        ],
+        budget=60,
+    )  # fmt: skip
+    columns = [c for c in alone.table.columns if c != "sample"]
+    pd.testing.assert_frame_equal(attacked.observations().table[columns], alone.table[columns])
+
+
+def test_a_search_in_the_field_waits_for_people_and_goes_on(tmp_path):
+    hidden = rows(300, 3)
+    parts = ["discovery", "reliability"]
+
+    def run(store):
+        given = context(operational=rows(300, 3, labelled=False), train=None)
+        given = Context(**{**vars(given), "executor": Executor(store=store)})
+        return Run(given, parts, small()).go()
+
+    with RunStore(tmp_path) as store:
+        first = run(store)
+        assert any("wait for a label" in claim.text for claim in first["discovery"].claims)
+        assert "field_pmi_upper" not in first["reliability"].estimates
+        asked = next_labels(tmp_path, tmp_path / "next.csv", 40)
+        pd.DataFrame({"row": asked, "label": hidden.y[asked]}).to_csv(
+            tmp_path / "next.csv", index=False
+        )
+        add_labels(tmp_path, tmp_path / "next.csv")
+        second = run(store)
+    assert second["discovery"].estimates["drawn_error_rate"].n == 40
+    assert "field_pmi_upper" in second["reliability"].estimates
+    assert second["discovery"].headline == first["discovery"].headline
+
+
+def test_rows_of_the_test_set_are_not_counted_twice():
+    report = Run(context(operational=None), ["discovery", "reliability"], small()).go()
+    assert "drawn_error_rate" in report["discovery"].estimates
+    assert "field_pmi_upper" not in report["reliability"].estimates
+
+
+@pytest.mark.slow
+def test_the_bound_from_drawn_labels_holds():
+    alpha, worlds, misses = 0.1, 300, 0
+    X = np.random.default_rng(99).random((200_000, 3))
+    field_rate = float((model().predict(X) != (X[:, 0] + 0.2 * (X[:, 1] - 0.5) > 0.5)).mean())
+    for seed in range(worlds):
+        given = context(operational=rows(200, 1000 + seed), train=None)
+        given = Context(**{**vars(given), "seed": seed})
+        drawn = draw_labels(given, attack_space(given), given.model, np.arange(10), 30)
+        bound = drawn.upper_bound(alpha)
+        misses += bound.value < field_rate
+    assert misses <= stats.binom.ppf(0.999, worlds, alpha)
+
+
+def test_evaluate_does_the_same():
+    data, trained = rows(200, 1), rows(120, 2)
+    report = fa.evaluate(
+        model(), data.X, data.y, parts=["survival", "supervision"], train=(trained.X, trained.y),
+        settings={"survival": {"samples": 20, "budget": 30},
+                  "supervision": {"supervisors": ("max-softmax",), "samples": 60}},
+    )  # fmt: skip
+    assert any("attacks of survival" in claim.text for claim in report["supervision"].claims)
