@@ -102,14 +102,18 @@ def test_tables_have_every_trial_and_its_cluster(result):
         effects.index
     )
     assert (effects["cluster_se"] > 0).all()
-    with pytest.warns(AssumptionWarning):
-        cost = found.trash()
+    cost = found.trash()
     assert len(cost) == 2 * 3
     assert (cost["low"] < cost["trash"]).all()
     assert (cost["trash"] < cost["high"]).all()
-    assert (found.benign_cost()["benign_cost_ratio"] > 0).all()
+    assert (found.benign_cost()["ratio"] > 0).all()
     evidence = found.evidence()
-    assert "mean_queries_none" in evidence.estimates
+    assert {"mean_queries_none", "effect_layers", "largest_trash"} <= set(evidence.estimates)
+    assert {"log_rank", "families", "effects", "cost", "samples"} <= set(evidence.tables)
+    assert set(found.log_ranks().index) == {"attack", "defence", "model", "layers", "epochs"}
+    assert [claim.text.split()[0] for claim in evidence.claims] == [
+        "Depth", "More", "The", "The", "Breaking", "Comparing",
+    ]  # fmt: skip
     assert set(evidence.figures) >= {"accuracy", "effects", "cost", "curves"}
     assert any("clusters" in limit for limit in evidence.limits)
 
@@ -177,3 +181,115 @@ def test_resnets_have_the_papers_number_of_weights(depth, expected):
     # 21,282,122 and 23,520,842 weights; one channel in place of three saves 2 × 64 × 9.
     network = ResNet(depth, (32, 32), 10)
     assert sum(p.numel() for p in network.parameters()) == expected
+
+
+@pytest.fixture
+def own_models(tmp_path):
+    """Two models in files, with the data they are attacked on, and a campaign beside them."""
+    skops = pytest.importorskip("skops.io")
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import GaussianNB
+
+    from fireassay import data
+
+    digits = data.digits()
+    X, y = digits.X.reshape(len(digits), -1), digits.labels
+    kept = y < 3
+    X, y = X[kept], y[kept]
+    skops.dump(LogisticRegression(C=0.1, max_iter=300).fit(X[:200], y[:200]), tmp_path / "a.skops")
+    skops.dump(GaussianNB(var_smoothing=0.1).fit(X[:200], y[:200]), tmp_path / "b.skops")
+    np.savez(tmp_path / "test.npz", X=X[200:], y=y[200:])
+    path = tmp_path / "campaign.toml"
+    path.write_text(
+        """
+        data = ["test.npz"]
+        models = []
+        seeds = [0, 1]
+        samples = 20
+        budget = 40
+        [[own_models]]
+        name = "logistic regression"
+        path = "a.skops"
+        train_seconds = 0.5
+        n_train = 200
+        [[own_models]]
+        name = "naive Bayes"
+        path = "b.skops"
+        train_seconds = 0.01
+        n_train = 200
+        seconds_per_query = 0.001
+        [[defences]]
+        name = "none"
+        [[defences]]
+        name = "gauss-in"
+        values = [0.1]
+        [[defences]]
+        name = "fsq"
+        values = [2]
+        [[attacks]]
+        name = "hopskipjump"
+        eps = [2.0]
+        """
+    )
+    return path
+
+
+def test_own_models_are_attacked_as_they_are(own_models, tmp_path):
+    found = survival.campaign(own_models, store=tmp_path / "run", progress=False)
+    # Two models × two seeds × (none, fsq): noise in training cannot be added to a trained model.
+    assert len(found.trials) == 8
+    assert set(found.trials["defence"]) == {"none", "fsq"}
+    assert found.table["model_id"].nunique() == 2
+    costs = found.models.groupby("model")["train_seconds_per_sample"].first()
+    assert costs["logistic regression"] == pytest.approx(0.5 / 200)
+    assert (found.models.query("model == 'naive Bayes'")["seconds_per_query"] == 0.001).all()
+    # A store knows the models by content: nothing is attacked again.
+    with RunStore(tmp_path / "run", read_only=True) as journal:
+        before = journal.timings()
+    survival.campaign(own_models, store=tmp_path / "run", progress=False)
+    with RunStore(tmp_path / "run", read_only=True) as journal:
+        assert journal.timings() == before
+    evidence = found.evidence()
+    assert any("defence fsq" in claim.text for claim in evidence.claims)
+    assert "cost" in evidence.tables
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"models": []}, "models or own_models"),
+        ({"own_models": [{"name": "a", "path": "a", "n_train": 1}]}, "train_seconds"),
+        (
+            {"own_models": [{"name": "mlp", "path": "a", "n_train": 1, "train_seconds": 1}]},
+            "two models",
+        ),
+        (
+            {
+                "models": [],
+                "own_models": [{"name": "a", "path": "a", "n_train": 1, "train_seconds": 1}],
+                "defences": [{"name": "gauss-in", "values": [0.1]}],
+            },
+            "way to train",
+        ),
+    ],
+)
+def test_own_models_that_make_no_sense_are_refused(change, match):
+    with pytest.raises(ConfigError, match=match):
+        read_config({**SMALL, **change})
+
+
+def test_a_report_has_every_table_figure_and_conclusion(own_models, tmp_path):
+    from typer.testing import CliRunner
+
+    from fireassay.cli.survive import app
+
+    page = tmp_path / "report.html"
+    arguments = ["campaign", own_models, "--store", tmp_path / "run", "--report", page]
+    shown = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert shown.exit_code == 0, shown.output
+    assert "Breaking a sample costs less than training" in shown.stdout
+    text = page.read_text()
+    for part in ("Log-rank tests", "Median queries", "Cost of training over cost of attack"):
+        assert part in text
+    assert text.count("<svg") + text.count("data:image") >= 6
+    assert "http://" not in text.replace("http://www.w3.org", "")

@@ -1,6 +1,8 @@
 """Attacks over blocks of samples, in several processes or on a cluster."""
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -67,8 +69,7 @@ def in_blocks(
         for start in range(0, len(features), block)
     ]
     if workers == 1 and cluster is None:
-        with threadpool_limits(limits=1):  # as in a worker: the same rounding
-            parts = [attack_block(task, **shared) for task in tasks]
+        parts = [attack_block(task, **shared) for task in tasks]
     else:
         _check_no_budget(classifier)
         executor = Executor(workers=workers, cluster=cluster, progress=progress)
@@ -88,7 +89,23 @@ def attack_block(
 ) -> AttackResult:
     """One attack on one block of samples."""
     rows = slice(row["start"], row["stop"])
-    return attacks[row["attack"]](model, X[rows], y[rows], seed=row["seed"])
+    with one_thread():
+        return attacks[row["attack"]](model, X[rows], y[rows], seed=row["seed"])
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread for linear algebra and torch: the same rounding here, in workers, anywhere."""
+    torch = sys.modules.get("torch")
+    before = None if torch is None else torch.get_num_threads()
+    with threadpool_limits(limits=1):
+        if torch is not None:
+            torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            if torch is not None:
+                torch.set_num_threads(before)
 
 
 def joined(parts: list[AttackResult]) -> AttackResult:

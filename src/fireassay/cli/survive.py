@@ -44,6 +44,8 @@ def model(
         str, typer.Option("--model-output", help="probabilities, logits or labels.")
     ] = "probabilities",
     samples: Annotated[int | None, typer.Option(min=1, help="Use only the first rows.")] = None,
+    workers: Workers = 1,
+    cluster: Cluster = None,
     trust: Trust = False,
     output: Output = None,
     seed: Seed = 0,
@@ -73,6 +75,8 @@ def model(
         budget=budget,
         seed=seed,
         defence=shield,
+        workers=workers,
+        cluster=cluster,
     )
     if output is not None:
         _write(found.frame(), output)
@@ -196,21 +200,32 @@ def campaign(
     workers: Workers = 1,
     cluster: Cluster = None,
     output: Output = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write tables, figures and conclusions as one HTML page.")
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Train, defend and attack models; finished trials are never run twice.
 
-    Example: fireassay survive campaign campaign.toml --store runs/campaign --workers 2
+    Example: fireassay survive campaign campaign.toml --store runs/campaign --report campaign.html
     """
     from fireassay import survival
+    from fireassay.report import Report
 
     found = survival.campaign(
         config, store=store, workers=workers, cluster=cluster, progress=False if quiet else None
     )
     if output is not None:
         _write(found.frame(), output)
-    emit(found.evidence(), as_json=as_json, quiet=quiet)
+    evidence = found.evidence()
+    if report is not None:
+        Report([evidence], title=f"Campaign {config.stem}").to_html(report)
+    emit(evidence, as_json=as_json, quiet=quiet)
+    if not as_json:
+        for claim in evidence.claims:
+            verdict = {True: "yes", False: "no", None: "not decided"}[claim.holds]
+            say(f"{verdict}: {claim.text}", quiet=quiet)
 
 
 def _attack(text: str) -> tuple[str, dict[str, Any]]:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fireassay.classifiers import as_classifier
 from fireassay.core.errors import DataError, NotEnoughEvidenceError
 from fireassay.core.seeds import generator
 from fireassay.data import DataSet, digits, fashion_mnist, load, mnist
@@ -18,7 +19,13 @@ from fireassay.survival.campaign_result import CampaignResult
 from fireassay.survival.defences import make_defence
 from fireassay.survival.observations import Observations
 from fireassay.survival.observe import observe
-from fireassay.survival.reference_models import LAYERS, TrainedModel, Training, train_reference
+from fireassay.survival.reference_models import (
+    LAYERS,
+    TrainedModel,
+    Training,
+    measure_query,
+    train_reference,
+)
 
 
 def campaign(
@@ -43,33 +50,28 @@ def campaign(
     Notes
     -----
     A trial is one attack on one trained model behind one defence: a pure function of its row,
-    the model's weights and the samples. Models differ by data set, architecture, epochs,
-    learning rate and seed, which also shuffles the split into training and test part.
+    the model and the samples. Trained models differ by data set, architecture, epochs, learning
+    rate and seed, which also shuffles the split into training and test part; the user's own
+    (``own_models``) are attacked as they are, each seed drawing other samples.
     """
     config = read_config(source)
+    tables, models, checked = [], [], []
     with _opened(store) as journal:
         executor = Executor(workers=workers, cluster=cluster, store=journal, progress=progress)
-        tables, trained, checked = [], [], []
-        for name in config.data:
-            data = _data(name)
-            rows = [row for row in config.trainings() if row["data"] == name]
-            shared = {"X": data.X, "y": data.labels, "train_share": config.train_share}
-            shared["max_train"] = config.max_train
-            results = executor.map(train_trial, rows, shared=shared, name=f"training on {name}")
-            for row, training in zip(rows, results, strict=True):
-                X, y = _samples(data, row["seed"], config)
-                scale = _training_scale(data, row["seed"], config)
-                observed = executor.map(
-                    attack_trial,
-                    config.trials(row),
-                    shared={"model": training.model, "X": X, "y": y, "eps_scale": scale},
-                    name=f"attacks on {model_name(row)}",
-                )
-                trained.append(_training_row(row, training))
-                for trial, part in zip(config.trials(row), observed, strict=True):
-                    checked.append(_trial_row(part, trial, row))
-                    if len(part):
-                        tables.append(_labelled(part, trial, row))
+        for model, data, row, about in _models(config, executor):
+            X, y = _samples(data, row["seed"], config)
+            trials = config.trials(row)
+            observed = executor.map(
+                attack_trial,
+                trials,
+                shared={"model": model, "X": X, "y": y, "eps_scale": _scale(data, row, config)},
+                name=f"attacks on {row['model_id']}",
+            )
+            models.append({**row, **about})
+            for trial, part in zip(trials, observed, strict=True):
+                checked.append(_trial_row(part, trial, row))
+                if len(part):
+                    tables.append(_labelled(part, trial, row, about["layers"]))
     if not tables:
         raise NotEnoughEvidenceError(
             "At least one model must get a sample right.",
@@ -78,7 +80,39 @@ def campaign(
         )
     table = pd.concat(tables, ignore_index=True)
     table.attrs["time_unit"] = "queries"
-    return CampaignResult(table, pd.DataFrame(checked), pd.DataFrame(trained), config.budget)
+    return CampaignResult(table, pd.DataFrame(checked), pd.DataFrame(models), config.budget)
+
+
+_Attacked = tuple[Any, DataSet, dict[str, Any], dict[str, Any]]
+
+
+def _models(config: CampaignConfig, executor: Executor) -> Iterator[_Attacked]:
+    """Each model with its data set, its row and what it cost: trained here, then users' own."""
+    for name in config.data if config.models else ():
+        data = _data(name)
+        rows = [row for row in config.trainings() if row["data"] == name]
+        shared = {"X": data.X, "y": data.labels, "train_share": config.train_share}
+        shared["max_train"] = config.max_train
+        results = executor.map(train_trial, rows, shared=shared, name=f"training on {name}")
+        for row, training in zip(rows, results, strict=True):
+            yield training.model, data, row, _cost(LAYERS[row["model"]], training)
+    for own, row in config.attacked_as_they_are():
+        data = _data(row["data"])
+        model = as_classifier(
+            own.path,
+            classes=data.classes,
+            bounds=own.bounds,
+            output=own.output,
+            batch_size=config.batch_size,
+            trust=own.trust,
+        )
+        seconds = own.seconds_per_query or measure_query(model, data.X, rows=config.batch_size)
+        yield (
+            model,
+            data,
+            row,
+            _cost(own.layers, Training(model, own.n_train, own.train_seconds, seconds)),
+        )
 
 
 def train_trial(
@@ -105,22 +139,20 @@ def train_trial(
 
 def attack_trial(
     row: dict[str, Any],
-    model: TrainedModel,
+    model: Any,
     X: NDArray[Any],
     y: NDArray[Any],
     eps_scale: float,
 ) -> Observations:
-    """Attack one trained model behind one defence."""
-    import torch
-
-    torch.set_num_threads(1)
+    """Attack one model behind one defence."""
     parameters = {"label": row["label"], **row["parameters"]}
     for key in ("norm", "eps"):
         if row[key] is not None:
             parameters[key] = row[key]
     defence = make_defence(row["defence"], row["defence_value"], seed=row["seed"])
+    own = not isinstance(model, TrainedModel)
     return observe(
-        model.classifier(batch_size=row["batch_size"]),
+        model if own else model.classifier(batch_size=row["batch_size"]),
         X,
         y,
         [(row["attack"], parameters)],
@@ -129,15 +161,8 @@ def attack_trial(
         defence=defence,
         gradient_cost=row["gradient_cost"],
         eps_scale=eps_scale,
-        model_id=model_name(row),
+        model_id=row["model_id"],
         empty_ok=True,
-    )
-
-
-def model_name(row: dict[str, Any]) -> str:
-    """What identifies a trained model's recipe and seed: the cluster of its rows."""
-    return (
-        f"{row['data']}/{row['model']}/e{row['epochs']}/lr{row['learning_rate']:g}/s{row['seed']}"
     )
 
 
@@ -158,28 +183,35 @@ def _train_rows(n: int, seed: int, share: float) -> NDArray[np.int64]:
 
 
 def _samples(data: DataSet, seed: int, config: CampaignConfig) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Class-balanced samples of the test part."""
+    """Class-balanced samples of the test part; where nothing is trained, of the whole."""
     order = generator(seed, "campaign split").permutation(len(data))
-    test = order[round(config.train_share * len(data)) :]
+    test = order[round(config.train_share * len(data)) :] if config.models else order
     labels = data.labels[test]
     turn = pd.Series(labels).groupby(labels).cumcount().to_numpy()
     chosen = test[np.argsort(turn, kind="stable")[: config.samples]]
     return data.X[chosen], data.labels[chosen]
 
 
-def _training_scale(data: DataSet, seed: int, config: CampaignConfig) -> float:
+def _scale(data: DataSet, row: dict[str, Any], config: CampaignConfig) -> float:
+    """What ε = 1 means: a standard deviation of the training part, or 1."""
     if not config.eps_in_training_std:
         return 1.0
-    chosen = _train_rows(len(data), seed, config.train_share)[: config.max_train]
+    if not config.models:
+        return float(np.std(data.X))
+    chosen = _train_rows(len(data), row["seed"], config.train_share)[: config.max_train]
     return float(np.std(data.X[chosen]))
 
 
-def _labelled(part: Observations, trial: dict[str, Any], training: dict[str, Any]) -> pd.DataFrame:
+def _labelled(
+    part: Observations, trial: dict[str, Any], training: dict[str, Any], layers: int
+) -> pd.DataFrame:
     table = part.table.copy()
     table["eps"] = np.nan if trial["eps"] is None else trial["eps"]
     for name in ("data", "model", "epochs", "learning_rate", "seed"):
-        table[name] = training[name]
-    table["layers"] = LAYERS[training["model"]]
+        table[name] = np.nan if training[name] is None else training[name]
+    table["layers"] = layers
+    origin = f"{training['data']}/s{training['seed']}/"
+    table["sample_id"] = origin + table["sample"].astype(str)
     return table
 
 
@@ -192,7 +224,7 @@ def _trial_row(
     return {
         **{name: training[name] for name in ("data", "model", "epochs", "learning_rate", "seed")},
         **{("attack" if key == "label" else key): trial[key] for key in keys},
-        "model_id": model_name(training),
+        "model_id": training["model_id"],
         "n": part.benign_accuracy.n,
         "right": len(table),
         "failures": int(table["success"].sum()),
@@ -201,11 +233,9 @@ def _trial_row(
     }
 
 
-def _training_row(row: dict[str, Any], training: Training) -> dict[str, Any]:
+def _cost(layers: int, training: Training) -> dict[str, Any]:
     return {
-        **row,
-        "model_id": model_name(row),
-        "layers": LAYERS[row["model"]],
+        "layers": layers,
         "n_train": training.n_train,
         "train_seconds": training.train_seconds,
         "train_seconds_per_sample": training.train_seconds_per_sample,

@@ -44,18 +44,33 @@ class AttackAxis(_Strict):
 
 
 class OwnModel(_Strict):
-    """A model of the user's own, with what its training cost."""
+    """A model of the user's own, attacked as it is, with what its training cost.
+
+    ``path`` is a file, an address or ``package:name``, as in `as_classifier`; ``data`` the data
+    set on which it is attacked (default: all of the campaign's); ``seconds_per_query`` is measured
+    here (CPU seconds of this process) unless it is given, as it must be for a model elsewhere.
+    """
 
     name: str
     path: str
     train_seconds: float = Field(gt=0)
     n_train: int = Field(gt=0)
-    layers: int = 0
+    layers: int = Field(default=0, ge=0)
+    epochs: int | None = Field(default=None, ge=0)
+    seconds_per_query: float | None = Field(default=None, gt=0)
     output: str = "probabilities"
+    bounds: tuple[float, float] = (0.0, 1.0)
+    data: str | None = None
+    trust: bool = False
 
 
 class CampaignConfig(_Strict):
-    """What a campaign crosses."""
+    """What a campaign crosses.
+
+    Reference models (``models``) are trained on each seed's training part of each data set. Models
+    of the user's own are attacked on the same test parts; without reference models nothing is
+    trained, and the whole of a data set is its test part.
+    """
 
     data: tuple[str, ...] = ("digits",)
     models: tuple[str, ...] = ("resnet18",)
@@ -79,6 +94,14 @@ class CampaignConfig(_Strict):
         unknown = sorted(set(self.models) - set(LAYERS))
         if unknown:
             raise ValueError(f"unknown model '{unknown[0]}'; one of {', '.join(LAYERS)}")
+        names = [own.name for own in self.own_models]
+        taken = sorted({name for name in names if names.count(name) > 1 or name in self.models})
+        if taken:
+            raise ValueError(f"two models are called '{taken[0]}'")
+        if not self.models and not names:
+            raise ValueError("a campaign needs models or own_models")
+        if not self.models and all(axis.name == "gauss-in" for axis in self.defences):
+            raise ValueError("gauss-in is a way to train: own_models need another defence or none")
         return self
 
     def trainings(self) -> list[dict[str, Any]]:
@@ -102,8 +125,31 @@ class CampaignConfig(_Strict):
                 "training_defence": defence,
                 "training_value": value,
                 "width": self.width,
+                "model_id": f"{data}/{model}/e{epochs}/lr{rate:g}/s{seed}",
             }
             for data, model, epochs, rate, seed, (defence, value) in itertools.product(*axes)
+        ]
+
+    def attacked_as_they_are(self) -> list[tuple[OwnModel, dict[str, Any]]]:
+        """The user's own models, one row per data set and seed; a model is one cluster."""
+        return [
+            (
+                own,
+                {
+                    "data": data,
+                    "model": own.name,
+                    "epochs": own.epochs,
+                    "learning_rate": None,
+                    "seed": seed,
+                    "training_defence": "none",
+                    "training_value": 0.0,
+                    "width": None,
+                    "model_id": f"{data}/{own.name}",
+                },
+            )
+            for own in self.own_models
+            for data in ((own.data,) if own.data else self.data)
+            for seed in self.seeds
         ]
 
     def trials(self, training: dict[str, Any]) -> list[dict[str, Any]]:
@@ -155,10 +201,33 @@ def read_config(source: str | Path | dict[str, Any]) -> CampaignConfig:
                 f"A campaign must be a readable TOML file, also {source}.", got=f"{failure}"
             ) from failure
     try:
-        return CampaignConfig(**content)
+        return CampaignConfig(**_beside(source, content))
     except ValidationError as failure:
         first = failure.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "campaign"
         raise ConfigError(
             f"The campaign setting '{place}' is not valid.", got=str(first["msg"])
         ) from failure
+
+
+def _beside(source: str | Path | dict[str, Any], content: dict[str, Any]) -> dict[str, Any]:
+    """Paths in a campaign's file are relative to the file."""
+    if isinstance(source, dict):
+        return content
+    folder = Path(source).parent
+
+    def found(path: Any) -> Any:
+        beside = folder / path if isinstance(path, str) and path else None
+        return str(beside) if beside is not None and beside.is_file() else path
+
+    moved = dict(content)
+    if isinstance(moved.get("data"), list):
+        moved["data"] = [found(name) for name in moved["data"]]
+    if isinstance(moved.get("own_models"), list):
+        moved["own_models"] = [
+            {k: found(v) if k in ("path", "data") else v for k, v in own.items()}
+            if isinstance(own, dict)
+            else own
+            for own in moved["own_models"]
+        ]
+    return moved

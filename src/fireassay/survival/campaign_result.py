@@ -1,29 +1,33 @@
 """What a campaign found: tables by attack and defence, effects, and cost ratios."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
-from fireassay.core.errors import AssumptionWarning
-from fireassay.core.estimate import Estimate
-from fireassay.core.evidence import Assumption, Evidence, Provenance, Table
-from fireassay.core.pictures import picture
+from fireassay.core.errors import DataError, ParameterError
+from fireassay.core.evidence import Evidence
 from fireassay.core.result import Result
 from fireassay.statistics import clopper_pearson, poisson_interval
 from fireassay.survival.aft_fit import AftFit
+from fireassay.survival.compare import Comparison, compare
 from fireassay.survival.cost import Cost
 from fireassay.survival.cox_fit import CoxFit
 from fireassay.survival.fit import fit
 from fireassay.survival.kaplan_meier import KaplanMeier, kaplan_meier
+from fireassay.survival.log_rank import log_rank
 from fireassay.survival.rmst import Rmst, rmst
 from fireassay.survival.trash import trash
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+AXES = ("attack", "defence", "model", "layers", "epochs", "learning_rate", "data")
+_OF_THE_MODEL = ("layers", "epochs", "learning_rate", "data")
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class CampaignResult(Result):
     trials
         One row per trial: samples, how many were right before and fell, queries spent.
     models
-        One row per trained model: train_seconds, n_train, seconds_per_query.
+        One row per attacked model and seed: train_seconds, n_train, seconds_per_query.
     """
 
     table: pd.DataFrame
@@ -49,43 +53,118 @@ class CampaignResult(Result):
         """One row per sample and trial."""
         return self.table
 
+    def varied(self) -> list[str]:
+        """Axes with more than one value, all of them known."""
+        return [
+            name
+            for name in AXES
+            if self.table[name].nunique() > 1
+            and self.table[name].notna().all()
+            and not (name == "layers" and (self.table[name] == 0).any())
+        ]
+
+    def cluster_for(self, by: str | Sequence[str] = ()) -> str:
+        """What belongs together: models; samples, where a group has one model alone."""
+        groups = [by] if isinstance(by, str) else list(by)
+        counted = (
+            self.table.groupby(groups)["model_id"].nunique()
+            if groups
+            else pd.Series([self.table["model_id"].nunique()])
+        )
+        return "model_id" if counted.min() > 1 else "sample_id"
+
     def curves(self, by: str | Sequence[str] = "attack") -> KaplanMeier:
         """Survival curves with intervals between models."""
-        return kaplan_meier(self.table, by=by, cluster="model_id")
+        return kaplan_meier(self.table, by=by, cluster=self.cluster_for(by))
 
     def mean_times(self, by: str | Sequence[str] = "defence") -> Rmst:
         """Restricted mean times with intervals between models."""
-        return rmst(self.table, by=by, cluster="model_id")
+        return rmst(self.table, by=by, cluster=self.cluster_for(by))
+
+    def log_ranks(self) -> pd.DataFrame:
+        """Log-rank tests of every axis that was varied, between models."""
+        rows = {}
+        for name in self.varied():
+            try:
+                found = log_rank(self.table, name, cluster="model_id")
+            except DataError as refusal:  # too few models for this axis: said, not hidden
+                rows[name] = {"statistic": np.nan, "p": np.nan, "method": str(refusal)}
+                continue
+            rows[name] = {"statistic": found.statistic, "p": found.p, "method": found.method}
+        table = pd.DataFrame.from_dict(rows, orient="index", columns=["statistic", "p", "method"])
+        table.index.name = "axis"
+        return table
+
+    def covariates(self) -> list[str]:
+        """What `fit` explains the time with: every axis, of the model's own as many as it can.
+
+        An effect of models needs models: with fewer than three more than there are such axes,
+        attack and defence alone are left.
+        """
+        names = [name for name in self.varied() if name != "model"]
+        own = [name for name in names if name in _OF_THE_MODEL]
+        if self.table["model_id"].nunique() < len(own) + 3:
+            return [name for name in names if name not in own]
+        return names
 
     def fit(
         self, family: str = "weibull", covariates: Sequence[str] | None = None
     ) -> AftFit | CoxFit:
         """Effects of everything that varied, with intervals between models."""
-        names = self._covariates() if covariates is None else list(covariates)
-        reference = {"defence": "none"} if "defence" in names else None
-        return fit(self.table, family, names, cluster="model_id", reference=reference)
+        if family == "weibull" and covariates is None:
+            return self._weibull
+        names = self.covariates() if covariates is None else list(covariates)
+        reference = None
+        if "defence" in names and (self.table["defence"] == "none").any():
+            reference = {"defence": "none"}
+        return fit(self.table, family, names, cluster=self.cluster_for(), reference=reference)
 
-    def _covariates(self) -> list[str]:
-        candidates = ("layers", "epochs", "learning_rate", "attack", "defence", "data")
-        return [name for name in candidates if self.table[name].nunique() > 1]
+    @cached_property
+    def _weibull(self) -> AftFit | CoxFit:
+        return self.fit("weibull", self.covariates())
+
+    def families(self, test_share: float = 0.25) -> Comparison:
+        """All six families on a training and a test part, models kept whole."""
+        return compare(
+            self.table,
+            test_share=test_share,
+            covariates=self.covariates(),
+            cluster=self.cluster_for(),
+        )
 
     def accuracy(self) -> pd.DataFrame:
-        """Benign and adversarial accuracy and failures per query by attack and defence (Fig. 1)."""
+        """Benign and adversarial accuracy and failures per query by attack and defence (Fig. 1).
+
+        Intervals are between models (jackknife, t); where models do not differ at all, or there
+        is one alone, over samples.
+        """
         rows = []
         for (attack, defence), part in self.trials.groupby(["attack", "defence"], sort=True):
+            by_model = part.groupby("model_id")[["n", "right", "failures", "queries_spent"]].sum()
             n, failures = int(part["n"].sum()), int(part["failures"].sum())
-            right = int(part["right"].sum())
-            stood, spent = right - failures, float(part["queries_spent"].sum())
+            right, spent = int(part["right"].sum()), float(part["queries_spent"].sum())
+            stood = by_model["right"] - by_model["failures"]
             row: dict[str, Any] = {"attack": attack, "defence": defence, "n": n}
-            for name, count in (("benign_accuracy", right), ("adversarial_accuracy", stood)):
-                low, high = clopper_pearson(count, n)
-                row |= {name: count / n, f"{name}_low": float(low), f"{name}_high": float(high)}
-            low, high = poisson_interval(failures)
+            for name, counts in (
+                ("benign_accuracy", by_model["right"]),
+                ("adversarial_accuracy", stood),
+            ):
+                low, high = _between(counts, by_model["n"], 1.0) or clopper_pearson(counts.sum(), n)
+                row |= {
+                    name: counts.sum() / n,
+                    f"{name}_low": float(low),
+                    f"{name}_high": float(high),
+                }
+            rate = _between(by_model["failures"], by_model["queries_spent"], np.inf)
+            if rate is None:
+                low, high = poisson_interval(failures)
+                rate = float(low) / max(spent, 1.0), float(high) / max(spent, 1.0)
             row |= {
                 "failure_rate": failures / spent if spent else np.nan,
-                "failure_rate_low": float(low) / spent if spent else np.nan,
-                "failure_rate_high": float(high) / spent if spent else np.nan,
+                "failure_rate_low": rate[0] if spent else np.nan,
+                "failure_rate_high": rate[1] if spent else np.nan,
                 "benign_rejection_rate": float(part["benign_rejection_rate"].mean()),
+                "right": right,
             }
             rows.append(row)
         return pd.DataFrame(rows)
@@ -94,12 +173,12 @@ class CampaignResult(Result):
         """The cost ratio of each model and defence with its interval (Fig. 4)."""
         fitted = self.fit(family)
         if not isinstance(fitted, AftFit):
-            raise TypeError("trash needs a parametric family")
+            raise ParameterError("TRASH needs a parametric family.", got=repr(family))
         rows = []
         for (model, defence), part in self.table.groupby(["model", "defence"], sort=True):
-            own = self.models[self.models["model"] == model]
-            prices = price or Cost(seconds_per_query=float(own["seconds_per_query"].median()))
-            ratio = trash(fitted, float(own["train_seconds_per_sample"].mean()), prices, rows=part)
+            train, query = self._costs(str(model), str(defence))
+            prices = price or Cost(seconds_per_query=query)
+            ratio = trash(fitted, train, prices, rows=part)
             rows.append(
                 {
                     "model": model,
@@ -110,92 +189,73 @@ class CampaignResult(Result):
                     "p_above_one": ratio.probability_above_one,
                     "survival_at_budget": ratio.survival_at_horizon,
                     "mean_queries": ratio.mean_time.value,
-                    "train_seconds_per_sample": float(own["train_seconds_per_sample"].mean()),
+                    "train_seconds_per_sample": train,
                     "seconds_per_query": prices.seconds_per_query,
                 }
             )
         return pd.DataFrame(rows)
 
     def benign_cost(self) -> pd.DataFrame:
-        """Benign cost ratio: training seconds over benign failures' time, by model (Fig. 4, left).
+        """Benign cost ratio: training over the time to a failure without attacker (Fig. 4, left).
 
         Without an attacker a query fails with probability 1 − accuracy, so the expected time to
-        a failure is that of 1 / (1 − accuracy) queries.
+        a failure is that of 1 / (1 − accuracy) queries. A withheld answer is no failure.
         """
         rows = []
-        for model, part in self.trials.groupby("model", sort=True):
-            own = self.models[self.models["model"] == model]
-            wrong = 1.0 - float(part["right"].sum() / part["n"].sum())
-            query = float(own["seconds_per_query"].median())
-            train = float(own["train_seconds_per_sample"].mean())
-            ratio = train * wrong / query if wrong > 0 else 0.0
-            rows.append({"model": model, "benign_error": wrong, "benign_cost_ratio": ratio})
+        for (model, defence), part in self.trials.groupby(["model", "defence"], sort=True):
+            train, query = self._costs(str(model), str(defence))
+            withheld = part["benign_rejection_rate"] * part["n"]
+            by_model = pd.DataFrame({"wrong": part["n"] - part["right"] - withheld, "n": part["n"]})
+            by_model = by_model.groupby(part["model_id"]).sum()
+            wrong, n = float(by_model["wrong"].sum()), int(by_model["n"].sum())
+            low, high = _between(by_model["wrong"], by_model["n"], 1.0) or clopper_pearson(wrong, n)
+            rows.append(
+                {
+                    "model": model,
+                    "defence": defence,
+                    "benign_error": wrong / n,
+                    "ratio": train * wrong / n / query,
+                    "low": train * float(low) / query,
+                    "high": train * float(high) / query,
+                }
+            )
         return pd.DataFrame(rows)
+
+    def _costs(self, model: str, defence: str) -> tuple[float, float]:
+        """Training seconds per sample and seconds per query of a model behind a defence."""
+        own = self.models[self.models["model"] == model]
+        trained = own[own["training_defence"] == defence]
+        chosen = trained if len(trained) else own[own["training_defence"] == "none"]
+        return (
+            float(chosen["train_seconds_per_sample"].mean()),
+            float(own["seconds_per_query"].median()),
+        )
 
     def figures(self) -> "dict[str, Figure]":
         """Accuracy and failure rate (Fig. 1), effects (Fig. 3), cost (Fig. 4), curves."""
-        from fireassay.survival.figures import accuracy_figure, cost_figure
+        from fireassay.survival.campaign_evidence import campaign_figures
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AssumptionWarning)  # said in the evidence
-            fitted, cost = self.fit(), self.trash()
-        own = fitted.figures()
-        return {
-            "accuracy": accuracy_figure(self.accuracy()),
-            "effects": own["effects"],
-            "quantiles": own["quantiles"],
-            "calibration": own["calibration"],
-            "cost": cost_figure(cost),
-            "curves": self.curves("attack").figures()["survival"],
-        }
+        return campaign_figures(self)
 
     def evidence(self) -> Evidence:
-        """Mean queries by defence, effects of depth and training, cost ratios."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", AssumptionWarning)
-            fitted, cost = self.fit(), self.trash()
-        means = self.mean_times("defence")
-        slopes = fitted.coefficients.drop(index="Intercept", errors="ignore")
-        estimates = {
-            f"mean_queries_{name}": means.estimate(str(name)) for name in means.table.index
-        }
-        for name, row in slopes.iterrows():
-            if np.isfinite([row["coef"], row["low"], row["high"]]).all():
-                estimates[f"effect_{name!s}"] = Estimate(
-                    row["coef"], row["low"], row["high"], 0.95, fitted.n, "CR3, Satterthwaite t"
-                )
-        worst = cost.sort_values("trash").iloc[-1]
-        captions = {
-            "accuracy": "Accuracy and failures per query by attack and defence",
-            "effects": "Effects on log time with intervals between models",
-            "quantiles": "Observed against fitted quantiles",
-            "calibration": "Predicted against observed failure probability",
-            "cost": "Cost of training over cost of attack",
-            "curves": "Survival by attack",
-        }
-        return Evidence(
-            question="survival",
-            headline=f"{len(self.trials)} trials on {self.models['model_id'].nunique()} models; "
-            f"largest cost ratio {worst['trash']:.3g} [{worst['low']:.3g}, {worst['high']:.3g}] "
-            f"({worst['model']}, {worst['defence']})",
-            estimates=estimates,
-            assumptions=(
-                Assumption(
-                    "Models are independent of each other; their samples are not.",
-                    "untestable",
-                    f"{fitted.n_clusters} clusters, CR3 with Satterthwaite t.",
-                ),
-            ),
-            tables={
-                "accuracy": Table.from_frame(self.accuracy(), "By attack and defence", index=False),
-                "effects": Table.from_frame(fitted.coefficients, "Effects on log time"),
-                "mean_times": Table.from_frame(means.table, "Mean queries by defence"),
-                "cost": Table.from_frame(cost, "Cost ratios", index=False),
-            },
-            figures={
-                name: picture(figure, captions[name], captions[name])
-                for name, figure in self.figures().items()
-            },
-            limits=tuple(str(w.message) for w in caught),
-            provenance=Provenance(seed=0, queries=int(self.table["queries"].sum())),
-        )
+        """Mean queries, tests, families, effects of depth and training, cost, and conclusions."""
+        from fireassay.survival.campaign_evidence import campaign_evidence
+
+        return campaign_evidence(self)
+
+
+def _between(
+    counts: "pd.Series[Any]", totals: "pd.Series[Any]", largest: float
+) -> tuple[float, float] | None:
+    """95 % interval of a ratio of sums, jackknifed over models; None where they do not differ."""
+    k = len(counts)
+    part, whole = counts.to_numpy(dtype=float), totals.to_numpy(dtype=float)
+    if k < 2 or (whole.sum() - whole <= 0).any():
+        return None
+    ratio = part.sum() / whole.sum()
+    left_out = (part.sum() - part) / (whole.sum() - whole)
+    spread = float(np.sqrt((k - 1) / k * np.sum((left_out - left_out.mean()) ** 2)))
+    if spread == 0.0:
+        return None
+    reach = float(stats.t.ppf(0.975, k - 1)) * spread
+    return float(max(ratio - reach, 0.0)), float(min(ratio + reach, largest))

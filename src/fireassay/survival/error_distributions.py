@@ -18,8 +18,12 @@ Interval = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 # Below this size of the shape the generalised gamma is the log-normal to rounding.
 _SMALLEST_SHAPE = 1e-6
+# Exponents stop here, far beyond any fit, so that products of two exponentials do not overflow.
+_LARGEST = 300.0
+# Densities over masses stop at the exponential of this.
+_LARGEST_WEIGHT = 100.0
 # Ends within this distance from zero: no exponential of them or of their difference overflows.
-_SAFE = 300.0
+_SAFE = 100.0
 
 
 class ErrorDistribution(Protocol):
@@ -94,8 +98,8 @@ class _Together:
     def at_interval(self: ErrorDistribution, a: FloatArray, b: FloatArray) -> Interval:
         """Log mass, density over mass at both ends, score at both ends."""
         log_mass = self.log_between(a, b)
-        weight_a = np.exp(np.minimum(self.log_density(a) - log_mass, 300.0))
-        weight_b = np.exp(np.minimum(self.log_density(b) - log_mass, 300.0))
+        weight_a = np.exp(np.minimum(self.log_density(a) - log_mass, _LARGEST_WEIGHT))
+        weight_b = np.exp(np.minimum(self.log_density(b) - log_mass, _LARGEST_WEIGHT))
         return log_mass, weight_a, weight_b, self.score(a), self.score(b)
 
 
@@ -114,38 +118,40 @@ class ExtremeValue(_Together):
 
     def log_density(self, z: FloatArray) -> FloatArray:
         """z − exp(z)."""
-        return z - np.exp(np.minimum(z, 700.0))
+        return z - np.exp(np.minimum(z, _LARGEST))
 
     def score(self, z: FloatArray) -> FloatArray:
         """1 − exp(z)."""
-        return 1.0 - np.exp(np.minimum(z, 700.0))
+        return 1.0 - np.exp(np.minimum(z, _LARGEST))
 
     def curvature(self, z: FloatArray) -> FloatArray:
         """−exp(z)."""
-        return -np.exp(np.minimum(z, 700.0))
+        return -np.exp(np.minimum(z, _LARGEST))
 
     def log_survival(self, z: FloatArray) -> FloatArray:
         """−exp(z)."""
-        return -np.exp(np.minimum(z, 700.0))
+        return -np.exp(np.minimum(z, _LARGEST))
 
     def log_failure(self, z: FloatArray) -> FloatArray:
         """log(1 − exp(−exp(z)))."""
-        return log_one_minus_exp(-np.exp(np.minimum(z, 700.0)))
+        return log_one_minus_exp(-np.exp(np.minimum(z, _LARGEST)))
 
     def at_failure(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Log density, score and curvature from one exponential."""
-        e = np.exp(np.minimum(z, 700.0))
+        e = np.exp(np.minimum(z, _LARGEST))
         return z - e, 1.0 - e, -e
 
     def at_censoring(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Log survival, hazard and score from one exponential."""
-        e = np.exp(np.minimum(z, 700.0))
+        e = np.exp(np.minimum(z, _LARGEST))
         return -e, e, 1.0 - e
 
     def log_between(self, a: FloatArray, b: FloatArray) -> FloatArray:
         """log S(a) + log(1 − S(b)/S(a)), which never cancels."""
-        e = np.exp(np.minimum(a, 700.0))
-        return log_one_minus_exp(np.minimum(-e * np.expm1(np.minimum(b - a, 700.0)), -1e-300)) - e
+        e = np.exp(np.minimum(a, _LARGEST))
+        with np.errstate(over="ignore"):
+            added = e * np.expm1(np.minimum(b - a, 700.0))
+        return log_one_minus_exp(np.minimum(-added, -1e-300)) - e
 
     def at_interval(self, a: FloatArray, b: FloatArray) -> Interval:
         """From three exponentials: with h the cumulative hazard, the mass is S(a)(1 − e^−Δh)."""
@@ -276,11 +282,11 @@ class LogGamma(_Together):
         """(1 − exp(Qz)) / Q."""
         if self._is_normal:
             return -z
-        return -np.expm1(np.minimum(self.shape * z, 700.0)) / self.shape
+        return -np.expm1(np.minimum(self.shape * z, _LARGEST)) / self.shape
 
     def curvature(self, z: FloatArray) -> FloatArray:
         """−exp(Qz)."""
-        return -np.exp(np.minimum(self.shape * z, 700.0))
+        return -np.exp(np.minimum(self.shape * z, _LARGEST))
 
     def log_survival(self, z: FloatArray) -> FloatArray:
         """Upper incomplete gamma function (lower one for a negative shape)."""
@@ -308,7 +314,7 @@ class LogGamma(_Together):
 
     def _tail(self, z: FloatArray, *, upper: bool) -> FloatArray:
         k = self._k
-        x = k * np.exp(np.minimum(self.shape * z, 700.0))
+        x = k * np.exp(np.minimum(self.shape * z, _LARGEST))
         share = special.gammaincc(k, x) if upper else special.gammainc(k, x)
         with np.errstate(divide="ignore"):
             log_share = np.log(share)
@@ -325,7 +331,7 @@ def _excess(shape: float, z: FloatArray) -> FloatArray:
     """(exp(Qz) − 1 − Qz) / Q², by its series where the difference would cancel."""
     q = shape * z
     near = np.abs(q) < 1e-3
-    direct = (np.expm1(np.minimum(q, 700.0)) - q) / (shape * shape)
+    direct = (np.expm1(np.minimum(q, _LARGEST)) - q) / (shape * shape)
     series = z * z * (0.5 + q / 6.0 + q * q / 24.0 + q * q * q / 120.0)
     return np.where(near, series, direct)
 

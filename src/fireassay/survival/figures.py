@@ -135,12 +135,17 @@ def accuracy_figure(table: pd.DataFrame) -> "Figure":
     return figure
 
 
-def cost_figure(table: pd.DataFrame) -> "Figure":
-    """The cost ratio of training and attack with its interval (Fig. 4)."""
-    figure = _figure(9, 4)
-    axes = figure.subplots()
-    _interval_bars(axes, table, "trash", "low", "high", "defence", "model")
-    axes.axhline(1.0, color="0.5", linewidth=0.8)
-    axes.set(yscale="log", ylabel="cost of training / cost of attack")
+def cost_figure(table: pd.DataFrame, benign: pd.DataFrame | None = None) -> "Figure":
+    """The cost ratio of training and failure with its interval, benign and attacked (Fig. 4)."""
+    panels = [("trash", table, "cost of training / cost of attack")]
+    if benign is not None:
+        panels.insert(0, ("ratio", benign, "cost of training / cost of a benign failure"))
+    figure = _figure(5.5 * len(panels), 4)
+    for axes, (value, frame, label) in zip(
+        np.atleast_1d(figure.subplots(1, len(panels))), panels, strict=True
+    ):
+        _interval_bars(axes, frame, value, "low", "high", "defence", "model")
+        axes.axhline(1.0, color="0.5", linewidth=0.8)
+        axes.set(yscale="log", ylabel=label)
     axes.legend(fontsize="x-small")
     return figure

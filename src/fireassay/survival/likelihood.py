@@ -119,7 +119,7 @@ def _add_left(
     i = times.left
     b = (times.upper[i] - eta[i]) * inverse
     log_failure = law.log_failure(b)
-    slope = np.exp(np.minimum(law.log_density(b) - log_failure, 300.0))
+    slope = np.exp(np.minimum(law.log_density(b) - log_failure, 100.0))
     bend = slope * (law.score(b) - slope)
     terms.value[i] = log_failure
     terms.e[i] = -inverse * slope

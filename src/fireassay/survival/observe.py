@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.attacks import TABLE, in_blocks, make
+from fireassay.attacks.blocks import one_thread
 from fireassay.attacks.registry import Attack
 from fireassay.attacks.result import FOUND, AttackResult
 from fireassay.classifiers import as_classifier
@@ -120,7 +121,8 @@ def observe(
     target, shield = _defended(model, defence, seed)
     features = check_features(X)
     _check_range(features, target.bounds)
-    probabilities = target.predict_proba(features)
+    with one_thread():
+        probabilities = target.predict_proba(features)
     goal = check_class_indices(y, target.classes, n=len(features))
     withheld = shield.rejected(probabilities)
     right = (probabilities.argmax(axis=1) == goal) & ~withheld

@@ -67,7 +67,7 @@ class TrainedModel:
 class Training:
     """A trained model with its measured cost, which is no part of the model itself."""
 
-    model: TrainedModel
+    model: Any
     n_train: int
     train_seconds: float
     seconds_per_query: float
@@ -175,9 +175,10 @@ def _descend(
         torch.set_num_threads(threads)
 
 
-def measure_query(model: TrainedModel, X: NDArray[Any], rows: int = 64, repeats: int = 5) -> float:
+def measure_query(model: Any, X: NDArray[Any], rows: int = 64, repeats: int = 5) -> float:
     """CPU seconds of one forward query in a batch: the fastest of several repeats."""
-    classifier, batch = model.classifier(batch_size=rows), X[:rows]
+    trained = isinstance(model, TrainedModel)
+    classifier, batch = model.classifier(batch_size=rows) if trained else model, X[:rows]
     times = []
     for _ in range(repeats):
         start = time.process_time()

@@ -1,0 +1,230 @@
+"""A campaign's answer: tables, figures, and one sentence for each question it was run for."""
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from fireassay.core.errors import AssumptionWarning, FireassayError
+from fireassay.core.estimate import Estimate
+from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
+from fireassay.core.pictures import picture
+from fireassay.survival.aft_fit import AftFit
+from fireassay.survival.fit import fit
+from fireassay.survival.kaplan_meier import reached
+from fireassay.survival.plan import plan
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from fireassay.survival.campaign_result import CampaignResult
+
+_CAPTIONS = {
+    "accuracy": "Benign and adversarial accuracy and failures per query, intervals between models",
+    "effects": "Effects on log time with intervals between models",
+    "quantiles": "Observed against fitted quantiles",
+    "calibration": "Predicted against observed failure probability",
+    "cost": "Cost of training over cost of a failure: without attacker (left), attacked (right)",
+    "curves": "Survival by attack",
+}
+_PLANNED_RATIO = 1.2
+
+
+def campaign_figures(result: "CampaignResult") -> "dict[str, Figure]":
+    """Accuracy (Fig. 1), quantiles (Fig. 2), effects (Fig. 3), cost (Fig. 4), curves."""
+    from fireassay.survival.figures import accuracy_figure, cost_figure
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)  # said in the evidence
+        own = result.fit().figures()
+        cost = cost_figure(result.trash(), result.benign_cost())
+    return {
+        "accuracy": accuracy_figure(result.accuracy()),
+        "effects": own["effects"],
+        "quantiles": own["quantiles"],
+        "calibration": own["calibration"],
+        "cost": cost,
+        "curves": result.curves("attack").figures()["survival"],
+    }
+
+
+def samples_needed(result: "CampaignResult") -> pd.DataFrame:
+    """Samples per arm that see a time ratio of 1.2 with 80 % power, by what is compared."""
+    rows = {}
+    for attack, part in result.table.groupby("attack", sort=True):
+        share = float(np.isfinite(part["upper"]).mean())
+        if not 0.02 < share < 0.98:
+            continue
+        scale = float(fit(part, "weibull").scale)  # type: ignore[union-attr]
+        planned = plan(_PLANNED_RATIO, 0.8, failure_share=share, scale=scale)
+        rows[attack] = {
+            "failed_within_budget": share,
+            "scale": scale,
+            "survival": planned.samples,
+            "adversarial_accuracy": planned.samples_by_adversarial_accuracy,
+            "saving": planned.saving,
+        }
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    table.index.name = "attack"
+    return table
+
+
+def conclusions(
+    result: "CampaignResult", effects: pd.DataFrame, cost: pd.DataFrame, samples: pd.DataFrame
+) -> list[Claim]:
+    """One sentence with its figures for each question; no verdict where the data has none."""
+    found = []
+    rows: dict[Any, dict[Any, float]] = effects.to_dict(orient="index")
+    if "layers" in rows:
+        found.append(_depth(result, rows["layers"]))
+    if "epochs" in rows:
+        row = rows["epochs"]
+        found.append(
+            Claim(f"More epochs fail sooner: one more multiplies the time by {_factor(row)}.",
+                  _negated(_longer(row)))
+        )  # fmt: skip
+    withheld = result.trials.groupby("defence")["benign_rejection_rate"].mean()
+    for name in [n for n in rows if str(n).startswith("defence[")]:
+        defence = str(name)[len("defence[") : -1]
+        text = f"The defence {defence} lengthens survival: time × {_factor(rows[name])}"
+        if withheld.get(defence, 0.0) > 0:
+            text += f", and it withholds {withheld[defence]:.0%} of clean answers"
+        found.append(Claim(f"{text}.", _longer(rows[name])))
+    above, below = int((cost["low"] > 1).sum()), int((cost["high"] < 1).sum())
+    found.append(
+        Claim(
+            f"Breaking a sample costs less than training on one did: {above} of {len(cost)} models "
+            f"and defences are above 1, {below} below, the others undecided.",
+            True if above == len(cost) else False if below == len(cost) else None,
+        )
+    )
+    if len(samples):
+        low, high = float(samples["saving"].min()), float(samples["saving"].max())
+        found.append(
+            Claim(
+                "Comparing survival needs fewer samples than comparing adversarial accuracy: "
+                f"{low:.2f} to {high:.2f} times fewer, by attack, for a time ratio of "
+                f"{_PLANNED_RATIO:g}.",
+                True if low > 1 else False if high <= 1 else None,
+            )
+        )
+    return found
+
+
+def _depth(result: "CampaignResult", row: dict[Any, float]) -> Claim:
+    seconds = result.models.groupby("layers")["seconds_per_query"].median()
+    factor = float(seconds.iloc[-1] / seconds.iloc[0])
+    return Claim(
+        f"Depth buys robustness, not only slower inference: one layer more multiplies the queries "
+        f"to failure by {_factor(row)}, while a query of {seconds.index[-1]} layers takes "
+        f"{factor:.1f} times that of {seconds.index[0]}.",
+        _longer(row),
+    )
+
+
+def _factor(row: dict[Any, float]) -> str:
+    value, low, high = (float(np.exp(row[name])) for name in ("coef", "low", "high"))
+    return f"{value:.3g} [{low:.3g}, {high:.3g}]"
+
+
+def _longer(row: dict[Any, float]) -> bool | None:
+    """Whether the interval of an effect on log time lies above zero; None if it holds zero."""
+    return True if row["low"] > 0 else False if row["high"] < 0 else None
+
+
+def _negated(verdict: bool | None) -> bool | None:
+    return None if verdict is None else not verdict
+
+
+def _tables(
+    result: "CampaignResult", effects: pd.DataFrame, cost: pd.DataFrame, samples: pd.DataFrame
+) -> tuple[dict[str, Table], list[str]]:
+    medians = result.curves("attack").medians.copy()
+    for name in ("median", "low", "high"):
+        medians[name] = [reached(value) for value in medians[name]]
+    frames: dict[str, tuple[pd.DataFrame, str]] = {
+        "medians": (medians, "Median queries to failure by attack (Kaplan-Meier)"),
+        **{
+            f"mean_queries_by_{axis}": (
+                result.mean_times(axis).frame(),
+                f"Mean queries to failure within the budget, by {axis}",
+            )
+            for axis in result.varied()
+            if axis != "layers"
+        },
+        "log_rank": (result.log_ranks(), "Log-rank tests, rows of a model kept together"),
+        "effects": (effects, "Effects on log time: positive is longer"),
+        "accuracy": (result.accuracy().set_index("attack"), "By attack and defence"),
+        "cost": (cost.set_index("model"), "Cost of training over cost of attack"),
+        "benign_cost": (result.benign_cost().set_index("model"), "The same without an attacker"),
+    }
+    refusals = []
+    try:
+        frames["families"] = (
+            result.families().frame().drop(columns="note"),
+            "Families on a training and a test part, models kept whole",
+        )
+    except FireassayError as refusal:
+        refusals.append(f"Families are not compared: {refusal}")
+    if len(samples):
+        frames["samples"] = (samples, f"Samples per arm for a time ratio of {_PLANNED_RATIO:g}")
+    return {
+        name: Table.from_frame(frame, caption) for name, (frame, caption) in frames.items()
+    }, refusals
+
+
+def campaign_evidence(result: "CampaignResult") -> Evidence:
+    """Everything a report needs; what cannot be said is said to be missing, with its reason."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", AssumptionWarning)
+        fitted, cost, samples = result.fit(), result.trash(), samples_needed(result)
+        effects = fitted.coefficients
+        tables, refusals = _tables(result, effects, cost, samples)
+        pictures = campaign_figures(result)
+    assert isinstance(fitted, AftFit)
+    estimates = {}
+    for axis in ("defence", "attack"):
+        means = result.mean_times(axis)
+        for name in means.table.index:
+            estimates[f"mean_queries_{name}"] = means.estimate(str(name))
+    for name, row in effects.drop(index="Intercept", errors="ignore").iterrows():
+        if np.isfinite([row["coef"], row["low"], row["high"]]).all():
+            estimates[f"effect_{name!s}"] = Estimate(
+                row["coef"], row["low"], row["high"], 0.95, fitted.n, "CR3, Satterthwaite t"
+            )
+    worst = cost.sort_values("trash").iloc[-1]
+    estimates["largest_trash"] = Estimate(
+        worst["trash"], worst["low"], worst["high"], 0.95, fitted.n, "TRASH, delta method on logs"
+    )
+    warned = [str(w.message) for w in caught if issubclass(w.category, AssumptionWarning)]
+    said = dict.fromkeys([*fitted.notes, *warned])
+    models = int(result.table["model_id"].nunique())
+    return Evidence(
+        question="survival",
+        headline=f"{len(result.trials)} trials on {models} models; "
+        f"largest cost ratio {worst['trash']:.3g} [{worst['low']:.3g}, {worst['high']:.3g}] "
+        f"({worst['model']}, {worst['defence']})",
+        claims=tuple(conclusions(result, effects, cost, samples)),
+        estimates=estimates,
+        assumptions=(
+            Assumption(
+                "Models are independent of each other; their samples are not."
+                if models > 1
+                else "Samples of the one model are independent of each other.",
+                "untestable",
+                f"{fitted.n_clusters} clusters, CR3 with Satterthwaite t.",
+            ),
+            Assumption(
+                "The attacks are the strongest an adversary would use.",
+                "untestable",
+                "Attacks bound survival from above: a better one can only be faster.",
+            ),
+        ),
+        tables=tables,
+        figures={
+            name: picture(f, _CAPTIONS[name], _CAPTIONS[name]) for name, f in pictures.items()
+        },
+        limits=(*said, *refusals),
+        provenance=Provenance(seed=0, queries=int(result.table["queries"].sum())),
+    )
