@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fireassay import attacks
 from fireassay.assessment.attack_space import AttackSpace
 from fireassay.assessment.context import Context
+from fireassay.attacks.blocks import joined, one_thread
 from fireassay.attacks.result import FOUND, AttackResult
 from fireassay.classifiers import GradientClassifier
 from fireassay.core import Estimate, NotEnoughEvidenceError, Result, generator, sha256
@@ -123,7 +124,8 @@ def _attack_all(
     order = generator(context.seed, "attacked rows").permutation(len(context.test))[:samples]
     X = space.inside(context.test.X[order])
     goal = check_class_indices(context.test.labels[order], space.model.classes)
-    right = np.flatnonzero(space.model.predict_proba(X).argmax(axis=1) == goal)
+    with one_thread():
+        right = np.flatnonzero(space.model.predict_proba(X).argmax(axis=1) == goal)
     if not len(right):
         raise NotEnoughEvidenceError(
             "At least one sampled row must be classified correctly before the attack.",
@@ -158,20 +160,8 @@ def _attack_all(
 def _attack_chunk(row: dict[str, Any], model: Any, X: Any, y: Any, mask: Any, seed: int) -> Any:
     run = attacks.make(row["attack"], **row["parameters"])
     chunk = slice(row["start"], row["start"] + _CHUNK_ROWS)
-    return run(model, X[chunk], y[chunk], mask=mask, seed=seed)
-
-
-def joined(parts: list[AttackResult]) -> AttackResult:
-    """The outcomes of chunks as one outcome."""
-    first = parts[0]
-    fields: dict[str, Any] = {}
-    for name in first.__dataclass_fields__:
-        value = getattr(first, name)
-        if isinstance(value, np.ndarray):
-            value = np.concatenate([getattr(part, name) for part in parts])
-        fields[name] = value
-    fields["shared_queries"] = sum(part.shared_queries for part in parts)
-    return AttackResult(**fields)
+    with one_thread():
+        return run(model, X[chunk], y[chunk], mask=mask, seed=seed)
 
 
 def _times(attacked: AttackedRows, name: str, found: AttackResult) -> pd.DataFrame:

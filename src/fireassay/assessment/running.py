@@ -193,7 +193,8 @@ class Run:
         forget_most()
         start = time.perf_counter()
         try:
-            with self.budget.enforced(context.model, seconds, queries):
+            alone = context.executor.workers == 1 and context.executor.cluster is None
+            with self.budget.enforced(context.model, seconds, queries, alone=alone):
                 result: Result = module.run(context, self.settings[name])
                 evidence = result.evidence()
         except OutOfTimeError:

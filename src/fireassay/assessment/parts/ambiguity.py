@@ -93,6 +93,6 @@ def run(context: Context, settings: Settings) -> AmbiguityAnswer:
         tries=settings.tries,
         seed=context.seed,
         model=context.model if settings.pairs == "confused" else None,
-    ).fit(rows.X, rows.labels)
+    ).fit(rows.X, rows.labels, workers=context.executor.workers, cluster=context.executor.cluster)
     ambiguous = generator.sample(settings.samples, settings.delta_max, split="any")
     return AmbiguityAnswer(evaluate(context.model, ambiguous), ambiguous)

@@ -144,6 +144,8 @@ def run(context: Context, settings: Settings) -> SupervisionAnswer:
         groups=troubles.groups,
         false_alarm=settings.false_alarm,
         seed=context.seed,
+        workers=context.executor.workers,
+        cluster=context.executor.cluster,
     )
     return SupervisionAnswer(comparison, rows, tuple(troubles.uses))
 
