@@ -14,15 +14,16 @@ from fireassay.reliability.latent_cells import TopCells
 from fireassay.reliability.multilevel import Splitting
 from fireassay.reliability.plan import LabelPlan, plan
 from fireassay.reliability.profile import DensityProfile, KdeProfile
-from fireassay.reliability.rare_events import MonteCarlo
+from fireassay.reliability.rare_events import BoxFailures, MonteCarlo
 from fireassay.reliability.result import ReliabilityResult
 from fireassay.reliability.separation import Separation, r_separation
-from fireassay.reliability.splitting import SplittingResult, splitting
+from fireassay.reliability.splitting import SplittingResult, box_failures, splitting
 from fireassay.reliability.streaming import Monitor, MonitorState
 from fireassay.reliability.surrogate import cells_risk
 
 __all__ = [
     "MODES",
+    "BoxFailures",
     "Certified",
     "ConservativePrior",
     "DensityProfile",
@@ -43,6 +44,7 @@ __all__ = [
     "TopCells",
     "VaeLatent",
     "assess",
+    "box_failures",
     "cells_risk",
     "conservative_upper",
     "importance_design",

@@ -43,6 +43,8 @@ def assess(
     latent: Latent | None = None,
     top: TopCells | None = None,
     radius: float | None = None,
+    workers: int = 1,
+    cluster: Any = None,
 ) -> ReliabilityResult:
     """Bound the probability of a misclassification per input (pmi).
 
@@ -85,6 +87,9 @@ def assess(
     latent, top, radius
         Modes "ram" and "naive" on images: the latent space whose cells are used, how many of them,
         and the radius of the pixel ball (from r-separation if None).
+    workers, cluster
+        Where cells and balls are evaluated, as in `fireassay.engine.Executor`; the result does
+        not depend on it.
 
     Returns
     -------
@@ -107,7 +112,9 @@ def assess(
     check_integer(samples, "samples", low=2)
     if weights is not None and mode != "rectified":
         raise ParameterError("weights are used by mode='rectified' only.", got=f"mode={mode!r}")
-    problem = check_problem(model, X_test, y_test, operational, held_out, alpha, seed)
+    problem = check_problem(
+        model, X_test, y_test, operational, held_out, alpha, seed, workers=workers, cluster=cluster
+    )
     settings = CellSettings(cells, bounds, bandwidth, samples, estimator)
     if mode == "rectified":
         return modes.rectified(problem, surrogate, weights, weight_bound)

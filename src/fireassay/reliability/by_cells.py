@@ -23,7 +23,9 @@ def by_cells(
     X = problem.labelled.X
     grid = grid_of(problem, settings)
     profile = profile_of(problem, settings, grid, class_priors)
-    estimator = settings.estimator or estimator_for(problem.model, settings.samples)
+    estimator = settings.estimator or estimator_for(
+        problem.model, settings.samples, problem.workers
+    )
     common: dict[str, Any] = {
         "grid": grid,
         "profile": profile,

@@ -15,6 +15,7 @@ from fireassay.core.seeds import generator
 from fireassay.reliability.cells import Grid
 from fireassay.reliability.certificates import Prover, prover_of
 from fireassay.reliability.tree_boxes import Trees, exact_class_shares
+from fireassay.reliability.workers import Workers
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -56,14 +57,14 @@ class CellEstimator(Protocol):
         ...
 
 
-def estimator_for(model: Any, samples: int) -> CellEstimator:
+def estimator_for(model: Any, samples: int, workers: Workers | None = None) -> CellEstimator:
     """The best estimator that the model allows: proofs first, sampling where nothing is proven."""
     prover = prover_of(model)
     if isinstance(prover, Trees):
-        return ExactTrees(prover, samples)
+        return ExactTrees(prover, samples, workers)
     if prover is not None:
-        return Certified(prover, samples)
-    return Sampled(samples)
+        return Certified(prover, samples, workers)
+    return Sampled(samples, workers=workers)
 
 
 @dataclass(frozen=True)
@@ -72,12 +73,13 @@ class ExactTrees:
 
     trees: Trees
     samples: int = 10_000
+    workers: Workers | None = None
 
     def __call__(self, predict: Predict, grid: Grid, n_classes: int, seed: int) -> CellShares:
         """The class shares of every cell of the grid."""
         shares = exact_class_shares(predict, self.trees, grid, n_classes)
         if shares is None:
-            return Certified(self.trees, self.samples)(predict, grid, n_classes, seed)
+            return Certified(self.trees, self.samples, self.workers)(predict, grid, n_classes, seed)
         nothing = np.zeros(grid.n_cells)
         return CellShares(shares, nothing, np.ones(grid.n_cells), "exact tree boxes")
 
@@ -92,10 +94,10 @@ class Certified:
 
     prover: Prover
     samples: int = 10_000
+    workers: Workers | None = None
 
     def __call__(self, predict: Predict, grid: Grid, n_classes: int, seed: int) -> CellShares:
         """The class shares of every cell of the grid."""
-        rng = generator(seed, "certified-cells")
         whole = _whole_cells(self.prover, grid)
         shares = np.zeros((grid.n_cells, n_classes))
         constant = np.flatnonzero(whole >= 0)
@@ -118,7 +120,9 @@ class Certified:
         variance = np.zeros(grid.n_cells)
         if len(owner):
             points = max(2, round(min(self.samples, _MOST_POINTS) * part))
-            found = _scattered_shares(predict, low, high, points, n_classes, rng)
+            found = _scattered_shares(
+                predict, low, high, points, n_classes, ("certified-cells", seed), self.workers
+            )
             np.add.at(shares, owner, part * found)
             top = found.max(axis=1)
             np.add.at(variance, owner, part**2 * np.maximum(top * (1 - top), 1 / points) / points)
@@ -136,19 +140,19 @@ class Sampled:
     samples: int = 10_000
     first: int = 16
     within: WithinCell | None = None
+    workers: Workers | None = None
 
     def __call__(self, predict: Predict, grid: Grid, n_classes: int, seed: int) -> CellShares:
         """The class shares of every cell of the grid."""
-        rng = generator(seed, "sampled-cells")
         cells = np.arange(grid.n_cells)
-        shares = self._shares(predict, grid, cells, self.first, n_classes, rng)
+        shares = self._shares(predict, grid, cells, self.first, n_classes, seed)
         mixed = np.flatnonzero(shares.max(axis=1) < 1)
         variance = np.full(grid.n_cells, _rule_of_succession(self.first))
         most = max(
             self.first, min(self.samples, _MOST_POINTS if self.within is None else self.samples)
         )
         if len(mixed):
-            shares[mixed] = self._shares(predict, grid, mixed, most, n_classes, rng)
+            shares[mixed] = self._shares(predict, grid, mixed, most, n_classes, seed)
             top = shares[mixed].max(axis=1)
             variance[mixed] = np.maximum(top * (1 - top), 1 / most) / most
         return CellShares(shares, variance, np.zeros(grid.n_cells), "stratified sampling")
@@ -160,19 +164,13 @@ class Sampled:
         cells: IntArray,
         points: int,
         n_classes: int,
-        rng: np.random.Generator,
+        seed: int,
     ) -> FloatArray:
-        if self.within is None:
-            low, high = grid.boxes(cells)
-            return _scattered_shares(predict, low, high, points, n_classes, rng)
-        counts = np.zeros((len(cells), n_classes))
-        size = max(1, _ROWS_AT_ONCE // points)
-        for start in range(0, len(cells), size):
-            low, high = grid.boxes(cells[start : start + size])
-            rows = self.within(np.repeat(low, points, axis=0), np.repeat(high, points, axis=0), rng)
-            owner = np.repeat(np.arange(start, start + len(low)), points)
-            np.add.at(counts, (owner, predict(rows)), 1)
-        return counts / points
+        low, high = grid.boxes(cells)
+        stream = (f"sampled-cells-{points}", seed)
+        return _scattered_shares(
+            predict, low, high, points, n_classes, stream, self.workers, self.within
+        )
 
 
 def _scattered_shares(
@@ -181,26 +179,65 @@ def _scattered_shares(
     high: FloatArray,
     points: int,
     n_classes: int,
-    rng: np.random.Generator,
+    stream: tuple[str, int],
+    workers: Workers | None,
+    within: WithinCell | None = None,
 ) -> FloatArray:
-    """Class shares of boxes from about ``points`` points each, one in each part of a fine grid."""
-    d = low.shape[1]
-    per_axis = max(1, round(points ** (1 / d)))
-    repeats = per_axis**d
-    steps = np.stack(np.unravel_index(np.arange(repeats), (per_axis,) * d), axis=1)
-    counts = np.zeros((len(low), n_classes))
+    """Class shares of boxes from about ``points`` points each.
+
+    Some boxes at a time, as many as their points allow, with random numbers of their own: the
+    result does not depend on where they are evaluated.
+    """
+    per_axis = max(1, round(points ** (1 / low.shape[1])))
+    repeats = points if within is not None else per_axis ** low.shape[1]
     size = max(1, _ROWS_AT_ONCE // repeats)
-    for start in range(0, len(low), size):
-        below, above = low[start : start + size, None], high[start : start + size, None]
-        offset = (steps + rng.random((len(below), repeats, d))) / per_axis
-        rows = (below + (above - below) * offset).reshape(-1, d)
-        owner = np.repeat(np.arange(start, start + len(below)), repeats)
-        flat = np.bincount(
-            owner * n_classes + predict(rows), minlength=(start + len(below)) * n_classes
-        )
-        counts[start : start + len(below)] = flat.reshape(-1, n_classes)[start:]
-    shares: FloatArray = counts / repeats
+    shared: dict[str, Any] = {
+        "predict": predict,
+        "low": low,
+        "high": high,
+        "n_classes": n_classes,
+        "within": within,
+        "points": points if within is not None else per_axis,
+        "stream": stream,
+    }
+    rows = [(start, min(start + size, len(low))) for start in range(0, len(low), size)]
+    if workers is None:
+        counts = [class_counts(row, **shared) for row in rows]
+    else:
+        counts = workers.run(class_counts, rows, shared, "cells")
+    shares: FloatArray = np.concatenate(counts) / repeats
     return shares
+
+
+def class_counts(
+    row: tuple[int, int],
+    predict: Predict,
+    low: FloatArray,
+    high: FloatArray,
+    n_classes: int,
+    within: WithinCell | None,
+    points: int,
+    stream: tuple[str, int],
+) -> FloatArray:
+    """How many points of some boxes the model gives to each class.
+
+    Without ``within`` there is one point in each part of a fine grid, ``points`` parts per axis.
+    """
+    start, stop = row
+    below, above = low[start:stop], high[start:stop]
+    rng = generator(stream[1], stream[0], start)
+    if within is not None:
+        repeats = points
+        drawn = within(np.repeat(below, points, axis=0), np.repeat(above, points, axis=0), rng)
+    else:
+        d = low.shape[1]
+        repeats = points**d
+        steps = np.stack(np.unravel_index(np.arange(repeats), (points,) * d), axis=1)
+        offset = (steps + rng.random((len(below), repeats, d))) / points
+        drawn = (below[:, None] + (above - below)[:, None] * offset).reshape(-1, d)
+    owner = np.repeat(np.arange(len(below)), repeats)
+    flat = np.bincount(owner * n_classes + predict(drawn), minlength=len(below) * n_classes)
+    return np.asarray(flat.reshape(-1, n_classes), dtype=np.float64)
 
 
 def _whole_cells(prover: Prover, grid: Grid) -> IntArray:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.stats import norm
 
 from fireassay.core.seeds import derived_seed, generator
 from fireassay.core.validation import check_choice, check_integer, check_real
@@ -22,6 +23,8 @@ from fireassay.statistics.kde import leave_one_out_bandwidth, product_cell_mass
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 _ROWS_FOR_R = 2000
+_IMAGES_AT_ONCE = 2000
+_LITTLE_MASS = 0.5
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,9 @@ class TopCells:
         profile's mass.
     rest
         What the others count: ``"worst"`` (always wrong) or ``"mean"`` (like the evaluated ones).
+    draws
+        Cells drawn from the latent profile, evaluated as well: their mean is an estimate of E[λ]
+        over the whole profile, however little mass the heaviest cells hold.
     candidates
         Rows drawn from the latent profile to find cells beside those hit by data.
     decoded
@@ -49,6 +55,7 @@ class TopCells:
     top_k: int = 1000
     mass: float = 0.99
     rest: str = "worst"
+    draws: int = 500
     candidates: int = 10_000
     decoded: int = 8
     balls: RareEventEstimator = field(default_factory=lambda: MonteCarlo(20))
@@ -58,6 +65,8 @@ class TopCells:
         check_integer(self.top_k, "top_k", low=1)
         check_real(self.mass, "mass", low=0, high=1, inclusive="high")
         check_choice(self.rest, "rest", ("worst", "mean"))
+        check_integer(self.draws, "draws", low=0)
+        check_integer(self.candidates, "candidates", low=1)
         check_integer(self.decoded, "decoded", low=1)
 
 
@@ -78,34 +87,44 @@ def by_latent_cells(
     if width is None or isinstance(width, str):
         rng = generator(seed, "latent-bandwidth")
         width = leave_one_out_bandwidth(field_codes, max_rows=400, rng=rng)
-    keys, kind, label = _cells(codes, field_codes, problem.y, width, top, seed)
-    corner: FloatArray = np.asarray(keys * top.side, dtype=np.float64)
+    found = _cells(codes, field_codes, problem.y, width, top, seed)
+    corner: FloatArray = np.asarray(found.keys * top.side, dtype=np.float64)
     mass = product_cell_mass(field_codes, corner, corner + top.side, width)
     order = np.argsort(-mass, kind="stable")
     enough = int(np.searchsorted(np.cumsum(mass[order]), top.mass)) + 1
     chosen = order[: min(top.top_k, enough, len(order))]
     ball = _ball_radius(problem) if radius is None else check_real(radius, "radius", low=0)
-    unastuteness, label = _evaluate(
-        problem, latent, top, keys[chosen], kind[chosen], label[chosen], ball
-    )
-    weight = mass[chosen]
+    wanted, position = np.unique(np.concatenate([chosen, found.drawn]), return_inverse=True)
+    every, label = _evaluate(problem, latent, top, found, wanted, ball)
+    heavy, drawn = position[: len(chosen)], every[position[len(chosen) :]]
+    unastuteness, weight = every[heavy], mass[chosen]
     inside = float(weight @ unastuteness)
     evaluated = float(weight.sum())
     mean = inside / evaluated if evaluated > 0 else 1.0
     pmi = inside + (1 - evaluated) * (1.0 if top.rest == "worst" else mean)
-    cells = pd.DataFrame({f"low_{a}": keys[chosen, a] * top.side for a in range(keys.shape[1])})
-    cells["kind"] = [KINDS[i] for i in kind[chosen]]
-    cells["label"], cells["unastuteness"], cells["mass"] = label, unastuteness, weight
+    cells = pd.DataFrame({f"low_{a}": column for a, column in enumerate(corner[chosen].T)})
+    cells["kind"] = [KINDS[i] for i in found.kind[chosen]]
+    cells["label"], cells["unastuteness"], cells["mass"] = label[heavy], unastuteness, weight
     cells["vote"] = 1 - unastuteness
-    notes = (
-        f"{len(chosen)} latent cells were evaluated, with {evaluated:.3g} of the profile's mass.",
-        f"The other cells count as {'always wrong' if top.rest == 'worst' else 'like these'}.",
-        f"E[λ] within the evaluated cells: {mean:.4g}; pixel balls of radius {ball:.3g} (L∞).",
-    )
-    rows = [
-        ("latent cells, published way", mean, pmi, "none: the rest of the space is not evaluated"),
-        exact_row(problem),
+    rows = [("latent cells, heaviest", mean, pmi, "none: see the evaluated mass")]
+    others = "always wrong" if top.rest == "worst" else "like these"
+    notes = [
+        f"The {len(chosen)} heaviest latent cells hold {evaluated:.3g} of the profile's mass.",
+        f"E[λ] within them is {mean:.4g}; the others count as {others}, which gives {pmi:.4g}.",
+        f"Pixel balls of radius {ball:.3g} (L∞).",
     ]
+    if evaluated < _LITTLE_MASS:
+        notes.insert(
+            2,
+            "So little mass says nothing about the field: larger cells (top.side), or the mean "
+            "over cells drawn from the profile, do.",
+        )
+    if len(drawn) > 1:
+        error = float(drawn.std(ddof=1) / np.sqrt(len(drawn)))
+        average = float(drawn.mean())
+        upper = min(1.0, average + float(norm.isf(problem.alpha)) * error)
+        why = "none: empty cells are labelled by the model, balls are not the field"
+        rows.append((f"latent cells, {len(drawn)} drawn from the profile", average, upper, why))
     return build_result(
         problem,
         "ram",
@@ -113,9 +132,9 @@ def by_latent_cells(
         low=0.0,
         upper=pmi,
         std=float("nan"),
-        comparison=rows,
+        comparison=[*rows, exact_row(problem)],
         assumptions=full_ledger(problem),
-        notes=notes,
+        notes=tuple(notes),
         is_bound=False,
         cells=cells,
         acu=float(unastuteness.mean()),
@@ -123,25 +142,67 @@ def by_latent_cells(
     )
 
 
+@dataclass(frozen=True)
+class _Cells:
+    """Cells hit by data or by draws from the profile.
+
+    ``keys`` are corners in units of the side, ``label`` is -1 where there is none, and ``drawn``
+    are the cells of the first draws from the profile, in order, repeated where hit again.
+    """
+
+    keys: IntArray
+    kind: IntArray
+    label: IntArray
+    drawn: IntArray
+
+
 def _cells(
     codes: FloatArray, field_codes: FloatArray, y: IntArray, width: float, top: TopCells, seed: int
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Cells hit by data or by draws from the profile, their kind and their label."""
+) -> _Cells:
     rng = generator(seed, "latent-candidates")
-    drawn = field_codes[rng.integers(len(field_codes), size=top.candidates)]
+    candidates = max(top.candidates, top.draws)
+    drawn = field_codes[rng.integers(len(field_codes), size=candidates)]
     drawn = drawn + width * rng.standard_normal(drawn.shape)
     every = np.floor(np.concatenate([codes, field_codes, drawn]) / top.side).astype(np.int64)
     keys, owner = np.unique(every, axis=0, return_inverse=True)
-    own = owner.ravel()[: len(codes)]
+    owner = owner.ravel()
+    own = owner[: len(codes)]
     smallest = np.full(len(keys), np.iinfo(np.int64).max)
     largest = np.full(len(keys), -1, dtype=np.int64)
     np.minimum.at(smallest, own, y)
     np.maximum.at(largest, own, y)
     kind = np.where(largest < 0, EMPTY, np.where(smallest == largest, NORMAL, CROSS_BOUNDARY))
-    return keys, kind, np.where(kind == NORMAL, largest, -1)
+    label = np.where(kind == NORMAL, largest, -1)
+    return _Cells(keys, kind, label, owner[len(owner) - candidates :][: top.draws])
 
 
 def _evaluate(
+    problem: Problem,
+    latent: Latent,
+    top: TopCells,
+    found: _Cells,
+    wanted: IntArray,
+    radius: float,
+) -> tuple[FloatArray, IntArray]:
+    """λ and label of the wanted cells, some cells at a time, wherever there is room."""
+    size = max(1, _IMAGES_AT_ONCE // top.decoded)
+    shared = {
+        "problem": problem.without_rows(),
+        "latent": latent,
+        "top": top,
+        "keys": found.keys[wanted],
+        "kind": found.kind[wanted],
+        "label": found.label[wanted],
+        "radius": radius,
+    }
+    rows = [(start, min(start + size, len(wanted))) for start in range(0, len(wanted), size)]
+    parts = problem.workers.run(latent_unastuteness, rows, shared, "latent cells")
+    unastuteness, label = zip(*parts, strict=True)
+    return np.concatenate(unastuteness), np.concatenate(label)
+
+
+def latent_unastuteness(
+    row: tuple[int, int],
     problem: Problem,
     latent: Latent,
     top: TopCells,
@@ -150,28 +211,26 @@ def _evaluate(
     label: IntArray,
     radius: float,
 ) -> tuple[FloatArray, IntArray]:
-    """Mean failure probability of pixel balls around images decoded from each cell."""
-    rng = generator(problem.seed, "latent-decoded")
-    cells, dims = keys.shape
-    label = label.copy()
-    unastuteness = np.ones(cells)
-    size = max(1, 2_000 // top.decoded)
-    for start in range(0, cells, size):
-        rows = np.arange(start, min(start + size, cells))
-        rows = rows[kind[rows] != CROSS_BOUNDARY]
-        if not len(rows):
-            continue
-        spots = keys[rows, None] + rng.random((len(rows), top.decoded, dims))
-        images = latent.decode((spots * top.side).reshape(-1, dims))
-        if problem.model.bounds is not None:
-            images = np.clip(images, *problem.model.bounds)
-        voted = problem.predict(images.reshape(len(images), -1)).reshape(len(rows), -1)
-        counts = (voted[:, :, None] == np.arange(problem.n_classes)).sum(axis=1)
-        label[rows] = np.where(kind[rows] == EMPTY, counts.argmax(axis=1), label[rows])
-        margin, low, high = ball_problem(problem.model, images, radius)
-        owners = np.repeat(label[rows], top.decoded)
-        found = top.balls(margin, low, high, owners, derived_seed(problem.seed, "balls", start))
-        unastuteness[rows] = np.exp(found.log_p).reshape(len(rows), -1).mean(axis=1)
+    """Mean failure probability of pixel balls around images decoded from each of some cells."""
+    start, stop = row
+    keys, kind, label = keys[start:stop], kind[start:stop], label[start:stop].copy()
+    unastuteness = np.ones(len(keys))
+    rows = np.flatnonzero(kind != CROSS_BOUNDARY)
+    if not len(rows):
+        return unastuteness, label
+    rng = generator(problem.seed, "latent-decoded", start)
+    dims = keys.shape[1]
+    spots = keys[rows, None] + rng.random((len(rows), top.decoded, dims))
+    images = latent.decode((spots * top.side).reshape(-1, dims))
+    if problem.model.bounds is not None:
+        images = np.clip(images, *problem.model.bounds)
+    voted = problem.predict(images.reshape(len(images), -1)).reshape(len(rows), -1)
+    counts = (voted[:, :, None] == np.arange(problem.n_classes)).sum(axis=1)
+    label[rows] = np.where(kind[rows] == EMPTY, counts.argmax(axis=1), label[rows])
+    margin, low, high = ball_problem(problem.model, images, radius)
+    owners = np.repeat(label[rows], top.decoded)
+    found = top.balls(margin, low, high, owners, derived_seed(problem.seed, "balls", start))
+    unastuteness[rows] = np.exp(found.log_p).reshape(len(rows), -1).mean(axis=1)
     return unastuteness, label
 
 

@@ -14,7 +14,7 @@ from fireassay.reliability.build_result import (
 )
 from fireassay.reliability.cell_settings import CellSettings
 from fireassay.reliability.problem import Problem
-from fireassay.reliability.rare_events import MonteCarlo
+from fireassay.reliability.rare_events import MonteCarlo, map_boxes
 from fireassay.reliability.result import ReliabilityResult
 from fireassay.reliability.splitting import ball_problem
 
@@ -42,7 +42,7 @@ def naive(problem: Problem, settings: CellSettings, radius: float | None) -> Rel
     rows = problem.labelled.X.reshape(n, *problem.row_shape)
     margin, low, high = ball_problem(problem.model, rows, radius)
     seed = derived_seed(problem.seed, "naive")
-    found = MonteCarlo(draws)(margin, low, high, problem.y, seed)
+    found = map_boxes(MonteCarlo(draws), margin, low, high, problem.y, seed, problem.workers)
     local = np.exp(found.log_p)
     pmi = float(local.mean())
     std = float(local.std(ddof=1) / np.sqrt(n)) if n > 1 else 1.0

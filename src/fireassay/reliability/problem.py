@@ -1,7 +1,7 @@
 """What an assessment is about, checked once at the border."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from fireassay.core.validation import (
 from fireassay.reliability.ledger import Drift, same_distribution
 from fireassay.reliability.profile import KdeProfile, Profile
 from fireassay.reliability.surrogate import Inputs
+from fireassay.reliability.workers import Workers
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -45,6 +46,7 @@ class Problem:
     data_sha256: str
     queries_before: int
     shared_rows: int
+    workers: Workers
 
     @property
     def wrong(self) -> FloatArray:
@@ -70,6 +72,11 @@ class Problem:
         """Flat rows with the model's answers."""
         return Inputs(X, self.model.predict_proba(X.reshape(len(X), *self.row_shape)))
 
+    def without_rows(self) -> "Problem":
+        """What a task needs to ask the model, light enough to travel."""
+        light = self.labelled.take(slice(0, 1))
+        return replace(self, raw=None, labelled=light, operational=None, held_out=None)
+
     def drift(self) -> Drift | None:
         """Whether labelled and operational rows look alike, if there are both."""
         if self.operational is None or len(self.operational) < 5 or len(self.y) < 5:
@@ -88,7 +95,7 @@ class Problem:
             seed=self.seed,
             model_sha256=self.model.sha256,
             data_sha256=self.data_sha256,
-            queries=self.model.queries - self.queries_before,
+            queries=self.model.queries - self.queries_before + self.workers.queries_elsewhere,
             labels=len(self.y),
         )
 
@@ -101,6 +108,9 @@ def check_problem(
     held_out: tuple[ArrayLike, ArrayLike] | None,
     alpha: float,
     seed: int,
+    *,
+    workers: int = 1,
+    cluster: Any = None,
 ) -> Problem:
     """Check everything once, and ask the model about all rows once."""
     check_real(alpha, "alpha", low=0, high=1)
@@ -153,6 +163,7 @@ def check_problem(
         digest,
         before,
         shared,
+        Workers(classifier, workers, cluster),
     )
 
 

@@ -1,18 +1,21 @@
 """How likely a model fails inside boxes: one protocol, plain draws or multilevel splitting."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.core.seeds import generator
+from fireassay.core.seeds import derived_seed, generator
+from fireassay.reliability.workers import Workers
 from fireassay.statistics.clopper_pearson import clopper_pearson
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Margin = Callable[[FloatArray, IntArray], FloatArray]
+_BOXES_AT_ONCE = 64
+_MOST_NUMBERS = 2_000_000
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -58,12 +61,65 @@ class RareEventEstimator(Protocol):
         ...
 
 
+def map_boxes(
+    estimator: RareEventEstimator,
+    margin: Margin,
+    low: FloatArray,
+    high: FloatArray,
+    labels: IntArray,
+    seed: int,
+    workers: Workers,
+) -> BoxFailures:
+    """Many boxes, some at a time, wherever there is room.
+
+    How many go together depends on the estimator and the dimensions alone (its method
+    ``boxes_at_once(dims)``, else 64), and so do the random numbers: neither depends on workers.
+    """
+    at_once = getattr(estimator, "boxes_at_once", lambda _: _BOXES_AT_ONCE)(low.shape[1])
+    tasks = [
+        {"start": start, "stop": min(start + at_once, len(low)), "seed": seed}
+        for start in range(0, len(low), at_once)
+    ]
+    shared = {"estimator": estimator, "margin": margin, "low": low, "high": high, "labels": labels}
+    return joined(workers.run(some_boxes, tasks, shared, "boxes"))
+
+
+def some_boxes(
+    row: dict[str, int],
+    estimator: RareEventEstimator,
+    margin: Margin,
+    low: FloatArray,
+    high: FloatArray,
+    labels: IntArray,
+) -> BoxFailures:
+    """The failures of one run of boxes."""
+    part = slice(row["start"], row["stop"])
+    seed = derived_seed(row["seed"], "boxes", row["start"])
+    return estimator(margin, low[part], high[part], labels[part], seed)
+
+
+def joined(parts: list[BoxFailures]) -> BoxFailures:
+    """The failures of consecutive boxes as one."""
+    if len(parts) == 1:
+        return parts[0]
+    columns: dict[str, Any] = {
+        field.name: np.concatenate([getattr(part, field.name) for part in parts])
+        for field in fields(BoxFailures)
+        if field.name != "queries"
+    }
+    return BoxFailures(**columns, queries=sum(part.queries for part in parts))
+
+
 @dataclass(frozen=True)
 class MonteCarlo:
     """Plain uniform draws: unbiased, exact intervals, useless below about one in ``samples``."""
 
     samples: int = 10_000
     confidence: float = 0.95
+
+    def boxes_at_once(self, dims: int) -> int:
+        """How many boxes are drawn together."""
+        return max(1, _MOST_NUMBERS // (self.samples * dims))
 
     def __call__(
         self, margin: Margin, low: FloatArray, high: FloatArray, labels: IntArray, seed: int
@@ -72,7 +128,7 @@ class MonteCarlo:
         boxes, d = low.shape
         rng = generator(seed, "monte-carlo")
         failures = np.zeros(boxes)
-        size = max(1, 20_000_000 // (self.samples * d))
+        size = self.boxes_at_once(d)
         for start in range(0, boxes, size):
             rows = slice(start, start + size)
             width = (high - low)[rows, None]

@@ -10,7 +10,7 @@ from scipy.stats import t
 
 from fireassay.classifiers import as_classifier
 from fireassay.classifiers.protocol import Classifier
-from fireassay.core.errors import ParameterError
+from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.seeds import derived_seed
 from fireassay.core.validation import (
     check_choice,
@@ -20,7 +20,14 @@ from fireassay.core.validation import (
     check_real,
 )
 from fireassay.reliability.multilevel import Splitting
-from fireassay.reliability.rare_events import BoxFailures, Margin, margin_of
+from fireassay.reliability.rare_events import (
+    BoxFailures,
+    Margin,
+    RareEventEstimator,
+    map_boxes,
+    margin_of,
+)
+from fireassay.reliability.workers import Workers
 
 FloatArray = NDArray[np.float64]
 
@@ -75,6 +82,8 @@ def splitting(
     replicates: int = 1,
     confidence: float = 0.95,
     smallest: float = -30.0,
+    workers: int = 1,
+    cluster: Any = None,
 ) -> SplittingResult:
     """The probability that the model is wrong at a random point of the ball around x (L∞).
 
@@ -94,6 +103,8 @@ def splitting(
         Independent runs; with two or more the interval comes from their spread.
     smallest
         Climbing stops below this ln p.
+    workers, cluster
+        Where replicates run, as in `fireassay.engine.Executor`; the result does not depend on it.
     """
     check_integer(particles, "particles", low=10)
     check_integer(moves, "moves", low=1)
@@ -107,11 +118,66 @@ def splitting(
     margin, low, high = ball_problem(classifier, row, radius)
     index = check_class_indices([label], classifier.classes, name="label")
     settings = Splitting(particles, moves, keep, method == "last-particle", smallest, confidence)
-    tiled = np.repeat(np.arange(1), replicates)
-    found = settings(
-        margin, low[tiled], high[tiled], index[tiled], derived_seed(seed, "splitting-ball")
+    tiled = np.zeros(replicates, dtype=np.int64)
+    found = map_boxes(
+        settings,
+        margin,
+        low[tiled],
+        high[tiled],
+        index[tiled],
+        derived_seed(seed, "splitting-ball"),
+        Workers(classifier, workers, cluster),
     )
     return _summary(found, settings)
+
+
+def box_failures(
+    model: Any,
+    low: ArrayLike,
+    high: ArrayLike,
+    labels: ArrayLike,
+    estimator: RareEventEstimator | None = None,
+    seed: int = 0,
+    *,
+    workers: int = 1,
+    cluster: Any = None,
+) -> BoxFailures:
+    """How likely the model is wrong at a random point of each of many boxes.
+
+    Parameters
+    ----------
+    model
+        A `Classifier` or anything `as_classifier` takes.
+    low, high
+        Corners, one row per box; rows have the shape of the model's inputs.
+    labels
+        The true class of each box.
+    estimator
+        `Splitting` (default), `MonteCarlo` or your own `RareEventEstimator`.
+    workers, cluster
+        As in `fireassay.engine.Executor`; the result does not depend on them.
+    """
+    classifier = model if isinstance(model, Classifier) else as_classifier(model)
+    below = check_features(low, name="low").astype(np.float64)
+    above = check_features(high, name="high").astype(np.float64)
+    if below.shape != above.shape or not (below < above).all():
+        raise DataError(
+            "Boxes must have a lower corner below the upper one in every feature.",
+            got=f"shapes {below.shape} and {above.shape}",
+        )
+    if classifier.bounds is not None and (
+        below.min() < classifier.bounds[0] or above.max() > classifier.bounds[1]
+    ):
+        raise DataError("Boxes must lie within the model's bounds.", got="a corner outside")
+    return map_boxes(
+        Splitting() if estimator is None else estimator,
+        margin_of(_scores_of(classifier, below.shape[1:])),
+        below.reshape(len(below), -1),
+        above.reshape(len(above), -1),
+        check_class_indices(labels, classifier.classes, name="labels", n=len(below)),
+        derived_seed(seed, "box-failures"),
+        Workers(classifier, workers, cluster),
+    )
 
 
 def ball_problem(
