@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch")
 
 from fireassay.ambiguity.sampling import member_quotas, soft_labels  # noqa: E402
-from fireassay.core import DataError, ParameterError  # noqa: E402
+from fireassay.core import ParameterError  # noqa: E402
 
 pytestmark = pytest.mark.extras
 
@@ -105,13 +105,3 @@ def test_weighted_and_uniform_sampling_differ(fitted):
 def test_bad_arguments_are_named(fitted, arguments, message):
     with pytest.raises(ParameterError, match=message):
         fitted.sample(**arguments)
-
-
-def test_one_try_leaves_nothing_for_the_training_split(digits):
-    from fireassay.ambiguity import AmbiguityGenerator, Preset
-
-    short = Preset("short", steps=120, warm_up=30, batch=32, hidden=32, code_noise=0.0)
-    gen = AmbiguityGenerator([(0, 1)], tries=1, preset=short).fit(digits.X, digits.y)
-    assert len(gen.sample(4)) == 4
-    with pytest.raises(DataError, match=r"first one is for the test split.*tries=4"):
-        gen.sample(4, split="train")

@@ -30,6 +30,10 @@ class Preset:
     warm_up
         First steps, in which the codes are pulled to the mean of their class instead of being
         made to fool the discriminator.
+    aligned_styles
+        In the warm-up, the codes are also pulled to a height that says how far a row is along the
+        direction in which both classes vary most. Between two classes then lie things of one
+        style, not a slanted one over an upright one.
     mismatch_negatives
         Also teach the discriminator that a prior sample with the wrong label is fake.
     balanced
@@ -38,10 +42,11 @@ class Preset:
         Adam's step for each part; "fooling" is the encoder's step against the discriminator.
     decay
         Let the steps fall to zero in the last two thirds of the training.
-    code_noise
-        Standard deviation of noise on the codes before they are decoded. Between the classes the
-        decoder then learns a mixture of both, half and half in the middle, instead of whatever it
-        happens to make of points it never saw.
+    code_noise, style_noise
+        Standard deviation of noise on the codes before they are decoded, along the line between
+        the classes and across it. Between the classes the decoder then learns a mixture of both,
+        half and half in the middle, instead of whatever it happens to make of points it never
+        saw. Noise across that line would mix styles too, and wash the images out.
     beta1
         Adam's first decay rate.
     dropout
@@ -62,14 +67,16 @@ class Preset:
     epochs: int = 0
     batch: int = 64
     warm_up: int = 60
+    aligned_styles: bool = True
     mismatch_negatives: bool = True
     balanced: bool = True
     encoder_rate: float = 1e-3
     decoder_rate: float = 3e-3
-    discriminator_rate: float = 1e-3
+    discriminator_rate: float = 2e-3
     fooling_rate: float = 2e-3
     decay: bool = True
     code_noise: float = 1.0
+    style_noise: float = 0.3
     beta1: float = 0.5
     dropout: float = 0.0
     start_at_mean: bool = True
@@ -100,12 +107,15 @@ PAPER = Preset(
     epochs=80,
     batch=1000,
     warm_up=0,
+    aligned_styles=False,
     mismatch_negatives=False,
     balanced=False,
     decoder_rate=1e-3,
+    discriminator_rate=1e-3,
     fooling_rate=1e-3,
     decay=False,
     code_noise=0.0,
+    style_noise=0.0,
     beta1=0.9,
     dropout=0.1,
     start_at_mean=False,

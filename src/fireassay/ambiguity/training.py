@@ -10,6 +10,7 @@ from torch.nn import functional
 from fireassay.ambiguity.autoencoders import PairAutoencoders, prior_means
 from fireassay.ambiguity.batches import PairBatches, PairRows
 from fireassay.ambiguity.preset import Preset
+from fireassay.ambiguity.styles import shared_styles
 from fireassay.engine import track
 
 _DARKEST = 1e-3
@@ -46,6 +47,8 @@ def train(
         _start_at_mean(nets, targets, rows)
     noise = torch.Generator().manual_seed(int(generators[0].integers(2**31)))
     steps = preset.total_steps(max(pair.size for pair in rows), targets.shape[1])
+    spread = torch.tensor([preset.code_noise, preset.style_noise])
+    styles = shared_styles(inputs, rows) * float(preset.aligned_styles and preset.warm_up > 0)
     adams = _Adams(nets, preset, steps)
     batches = PairBatches(rows, preset, generators)
     for step in track(range(steps), "training autoencoders") if watched else range(steps):
@@ -53,7 +56,7 @@ def train(
         picked, side, normals = (torch.from_numpy(part) for part in batches.draw())
         x, means = inputs[picked], prior_means(side)
         codes = nets.encoder(x, noise)
-        shaken = codes + preset.code_noise * normals[..., 2:]
+        shaken = codes + spread * normals[..., 2:]
         error = functional.mse_loss(nets.decode(shaken, noise), targets[picked], reduction="none")
         _step(adams.reconstruct, error.mean(dim=(1, 2)).sum())
         loss = _discriminator_loss(
@@ -62,6 +65,7 @@ def train(
         _step(adams.discriminate, loss)
         codes = nets.encoder(x, noise)
         if step < preset.warm_up:
+            means[..., 1] += styles.gather(1, picked)
             _step(adams.fool, (codes - means).square().mean(dim=(1, 2)).sum())
         else:
             nets.discriminator.requires_grad_(False)
