@@ -164,6 +164,8 @@ def curate_stream(
     workers, cluster
         Where the first pass runs.
 
+    Notes
+    -----
     The other parameters are those of `curate`.
     """
     chosen = as_labeler(labeler)
