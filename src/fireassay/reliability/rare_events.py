@@ -15,7 +15,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Margin = Callable[[FloatArray, IntArray], FloatArray]
 _BOXES_AT_ONCE = 64
-_MOST_NUMBERS = 2_000_000
+_MOST_NUMBERS = 500_000
 _TINY = float(np.finfo(np.float64).tiny)
 
 
