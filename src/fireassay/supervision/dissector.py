@@ -55,12 +55,17 @@ class Dissector(Supervisor):
             support(_probe_probabilities(probe, layer), predictions)
             for probe, layer in zip(self.state_["probes"], reading.layers.values(), strict=True)
         ]
-        depth = np.arange(1.0, len(supports) + 1)
-        weights = {
-            "linear": depth, "logarithmic": np.log1p(depth), "exponential": np.exp(depth),
-        }[self.growth]  # fmt: skip
+        weights = depth_weights(self.growth, len(supports))
         scores: FloatArray = 1.0 - np.average(supports, axis=0, weights=weights)
         return scores
+
+
+def depth_weights(growth: str, n_layers: int) -> FloatArray:
+    """Weights of the layers from the first to the last."""
+    depth = np.arange(1.0, n_layers + 1)
+    if growth == "linear":
+        return depth
+    return np.asarray(np.log1p(depth) if growth == "logarithmic" else np.exp(depth))
 
 
 def support(probabilities: FloatArray, predictions: IntArray) -> FloatArray:

@@ -85,6 +85,11 @@ class DsaReference:
         scores = np.where(to_same == 0.0, 0.0, to_same / np.maximum(to_other, tiny))
         return np.minimum(scores, np.finfo(np.float64).max)
 
+    def to_other_class(self) -> FloatArray:
+        """Distance of every training row to its nearest row of another class."""
+        self._measure_other_class(np.arange(len(self.activations)))
+        return self._to_other_class
+
     def _measure_other_class(self, wanted: IntArray) -> None:
         unknown = wanted[np.isnan(self._to_other_class[wanted])]
         for label, rows in group_rows(self.predictions[unknown]).items():

@@ -9,7 +9,7 @@ from fireassay.classifiers import Classifier, GradientClassifier, as_classifier
 from fireassay.core.errors import ModelError, ParameterError
 from fireassay.core.extras import is_installed
 from fireassay.core.validation import check_integer
-from fireassay.supervision.reading import FIELDS, Reading, SampleSummary, as_rows
+from fireassay.supervision.reading import FIELDS, FloatArray, Reading, SampleSummary, as_rows
 
 INPUTS = "inputs"
 
@@ -27,6 +27,10 @@ class Hidden(Protocol):
 
     def dropout_samples(self, X: NDArray[Any], n_samples: int, seed: int) -> Iterable[NDArray[Any]]:
         """Probabilities under ``n_samples`` fixed dropout masks."""
+        ...
+
+    def last_layer(self) -> tuple[FloatArray, FloatArray] | None:
+        """Weights (k, d) and bias (k,) of the last linear layer, if there is one."""
         ...
 
 
@@ -114,6 +118,10 @@ class ModelReader:
             found["ensemble"] = SampleSummary.of(m.predict_proba(X) for m in self.members)
         return Reading(**found)
 
+    def head(self) -> tuple[FloatArray, FloatArray] | None:
+        """Weights and bias of the last linear layer, where the activations it takes are read."""
+        return self.hidden.last_layer() if self.layer is None else None
+
     @property
     def queries(self) -> int:
         """Rows sent to the model and to the members of the ensemble."""
@@ -141,6 +149,10 @@ class NothingInside:
     def dropout_samples(self, X: NDArray[Any], n_samples: int, seed: int) -> Iterable[NDArray[Any]]:
         """Never called: everything is missing."""
         raise ModelError(self.why, got=f"{n_samples} samples of {len(X)} rows asked, seed {seed}")
+
+    def last_layer(self) -> tuple[FloatArray, FloatArray] | None:
+        """Not seen."""
+        return None
 
 
 def _hidden(model: Classifier, layer: str | None) -> Hidden:

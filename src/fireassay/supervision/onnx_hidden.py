@@ -77,6 +77,10 @@ class OnnxHidden:
             }
         return found
 
+    def last_layer(self) -> tuple[FloatArray, FloatArray] | None:
+        """Weights (k, d) and bias (k,) of the last linear layer, if there is one."""
+        return None if self.head is None else self.head[1:]
+
     def dropout_samples(self, X: NDArray[Any], n_samples: int, seed: int) -> Iterable[NDArray[Any]]:
         """An inference graph has no dropout."""
         raise ModelError(

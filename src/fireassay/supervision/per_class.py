@@ -9,7 +9,7 @@ from fireassay.supervision.nearest import group_rows
 from fireassay.supervision.reading import FloatArray, IntArray
 
 T = TypeVar("T")
-_POOLED = "-1"
+POOLED = "-1"
 
 
 def fit_per_class(
@@ -17,7 +17,7 @@ def fit_per_class(
 ) -> dict[str, T]:
     """``fit(name, rows)`` of each class with at least ``fewest`` rows, and of all rows."""
     groups = {str(k): rows for k, rows in group_rows(predictions).items() if len(rows) >= fewest}
-    groups[_POOLED] = np.arange(len(predictions))
+    groups[POOLED] = np.arange(len(predictions))
     return {name: fit(name, rows) for name, rows in groups.items()}
 
 
@@ -30,5 +30,5 @@ def score_per_class(
     """``score(fitted, activations, rows)`` with what was fitted to each row's class."""
     scores = np.empty(len(activations))
     for label, rows in group_rows(predictions).items():
-        scores[rows] = score(fitted.get(str(label), fitted[_POOLED]), activations, rows)
+        scores[rows] = score(fitted.get(str(label), fitted[POOLED]), activations, rows)
     return scores

@@ -44,14 +44,19 @@ class SklearnHidden:
         for name, (weights, bias) in zip(self.names, weights_of, strict=True):
             hidden = _activated(hidden @ weights + bias, self.network.activation)
             layers[name] = hidden
-        weights, bias = self.network.coefs_[-1].T, self.network.intercepts_[-1]
-        if len(weights) == 1:  # one logistic unit is the log-odds of the second class
-            weights, bias = np.vstack([0 * weights, weights]), np.append(0.0, bias)
+        weights, bias = self.last_layer()
         logits = (hidden @ weights.T + bias) / self.temperature
         features = layers[self.layer] if self.layer else hidden
         return found | {
             "layers": layers, "features": features, "logits": logits, "head": (weights, bias),
         }  # fmt: skip
+
+    def last_layer(self) -> tuple[FloatArray, FloatArray]:
+        """Weights (k, d) and bias (k,) of the last linear layer."""
+        weights, bias = self.network.coefs_[-1].T, self.network.intercepts_[-1]
+        if len(weights) == 1:  # one logistic unit is the log-odds of the second class
+            weights, bias = np.vstack([0 * weights, weights]), np.append(0.0, bias)
+        return weights, bias
 
     def dropout_samples(self, X: NDArray[Any], n_samples: int, seed: int) -> Iterable[NDArray[Any]]:
         """These networks have no dropout."""

@@ -106,11 +106,8 @@ class TorchHidden:
             raise ModelError(
                 "The last linear layer must be called in the forward pass.", got="no call of it"
             )
-        part = self.names[self.head_name]
         features = _joined(blocks, "head input", n)
-        weights = part.weight.detach().cpu().numpy().astype(np.float64)
-        bias = np.zeros(len(weights)) if part.bias is None else part.bias.detach().cpu().numpy()
-        bias = bias.astype(np.float64)
+        weights, bias = self._weights(self.head_name)
         logits = features @ weights.T + bias if features.shape[1] == weights.shape[1] else features
         if logits.shape != probabilities.shape or not np.allclose(
             softmax(logits / self.temperature), probabilities, atol=1e-4
@@ -124,6 +121,16 @@ class TorchHidden:
         return {
             "features": features, "head": (weights, bias), "logits": logits / self.temperature,
         }  # fmt: skip
+
+    def last_layer(self) -> tuple[FloatArray, FloatArray] | None:
+        """Weights (k, d) and bias (k,) of the last linear layer, if there is one."""
+        return None if self.head_name is None else self._weights(self.head_name)
+
+    def _weights(self, name: str) -> tuple[FloatArray, FloatArray]:
+        part = self.names[name]
+        weights = part.weight.detach().cpu().numpy().astype(np.float64)
+        bias = np.zeros(len(weights)) if part.bias is None else part.bias.detach().cpu().numpy()
+        return weights, bias.astype(np.float64)
 
     @contextmanager
     def _captured(self, outputs: list[str]) -> Iterator[list[dict[str, Any]]]:
