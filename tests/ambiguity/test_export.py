@@ -87,6 +87,20 @@ def test_class_names_cannot_leave_the_folder(amb, tmp_path):
     assert ("../../up", "</script>") in read_set(tmp_path / "inside").unique_pairs
 
 
+def test_table_rows_are_written_with_the_names_of_their_features(amb, tmp_path):
+    import pandas as pd
+
+    control = dataclasses.replace(amb.control, X=amb.control.X[:, 0, :2])
+    rows = dataclasses.replace(amb, X=amb.X[:, 0, :2], control=control)
+    files = rows.export(tmp_path, ["width", "label"])
+    frame = pd.read_parquet(next(path for path in files if path.suffix == ".parquet"))
+    assert (frame["width"] == rows.X[:, 0]).all()
+    assert (frame["feature label"] == rows.X[:, 1]).all()
+    assert (frame["label"] == rows.labels).all()
+    with pytest.raises(DataError, match="2 feature names"):
+        rows.export(tmp_path, ["width"])
+
+
 def test_white_stays_white_on_a_sheet():
     images = np.ones((3, 4, 4))
     images[1] = 0.0

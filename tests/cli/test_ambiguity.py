@@ -60,6 +60,20 @@ def test_unknown_pairs_and_missing_folders_are_errors_in_words(folder):
     assert isinstance(missing.exception, DataError)
 
 
+def test_names_of_classes_may_have_commas():
+    from fireassay.cli.ambiguity import _pairs
+    from fireassay.core import ParameterError
+
+    classes = ("fraud", "doubtful, see note", "fine", 3)
+    assert _pairs(["doubtful, see note,fine", "3, fraud"], classes) == [
+        ("doubtful, see note", "fine"),
+        (3, "fraud"),
+    ]
+    for text in ("fraud", "fraud,", "fraud,none", "fraud,fine,3"):
+        with pytest.raises(ParameterError, match="two of the classes"):
+            _pairs([text], classes)
+
+
 def test_help_has_examples():
     for command in ("generate", "evaluate"):
         result = runner.invoke(app, [command, "--help"])

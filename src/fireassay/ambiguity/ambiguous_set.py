@@ -1,5 +1,6 @@
 """The generated set: inputs, probabilistic labels, where each came from, and controls."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -137,11 +138,11 @@ class AmbiguousSet(Result):
         sheet = overview(self)
         return {} if sheet is None else {"samples": sheet}
 
-    def export(self, folder: str | Path) -> list[Path]:
+    def export(self, folder: str | Path, feature_names: Sequence[str] | None = None) -> list[Path]:
         """Write arrays, tables, manifest and a picture sheet per pair (see `export_set`)."""
         from fireassay.ambiguity.export import export_set
 
-        return export_set(self, folder)
+        return export_set(self, folder, feature_names)
 
     def evidence(self) -> Evidence:
         """What was generated, from which autoencoders, and why some pairs are missing."""

@@ -3,6 +3,7 @@
 import io
 import re
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,16 @@ from fireassay.core.extras import is_installed
 ARRAYS, CONTROL, MANIFEST, TABLE = "ambiguous.npz", "control.npz", "manifest.json", "samples"
 
 
-def export_set(amb: AmbiguousSet, folder: str | Path) -> list[Path]:
+def export_set(
+    amb: AmbiguousSet, folder: str | Path, feature_names: Sequence[str] | None = None
+) -> list[Path]:
     """Write a set to a folder, and return the files.
 
     ``ambiguous.npz`` (X, y, soft_labels, pairs, classes, autoencoders, codes), ``control.npz``
     (X, y, rows, autoencoders), ``manifest.json`` (seed, versions, hashes, report),
     ``samples.parquet`` (``.csv`` without pyarrow), and ``sheets/`` with a PNG per pair of images.
-    Equal sets give equal bytes, but for the versions in the manifest.
+    With ``feature_names`` of table rows, the samples have a column for each feature. Equal sets
+    give equal bytes, but for the versions in the manifest.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -53,7 +57,7 @@ def export_set(amb: AmbiguousSet, folder: str | Path) -> list[Path]:
         _write(folder / ARRAYS, _npz(arrays)),
         _write(folder / CONTROL, _npz(control)),
         _write(folder / MANIFEST, strict_json.dumps(manifest, indent=2).encode()),
-        _write_table(amb.frame(), folder),
+        _write_table(_samples(amb, feature_names), folder),
     ]
     if is_image(amb.X):
         files += _write_sheets(amb, folder / "sheets")
@@ -127,6 +131,19 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise DataError(f"Expected {path}.", got=str(error)) from error
+
+
+def _samples(amb: AmbiguousSet, feature_names: Sequence[str] | None) -> pd.DataFrame:
+    frame = amb.frame()
+    if feature_names is None or amb.X.ndim != 2:
+        return frame
+    if len(feature_names) != amb.X.shape[1]:
+        raise DataError(
+            f"Expected {amb.X.shape[1]} feature names, one for each column.",
+            got=f"{len(feature_names)}",
+        )
+    taken = [f"feature {name}" if name in frame else name for name in feature_names]
+    return pd.concat([frame, pd.DataFrame(amb.X, columns=taken)], axis=1)
 
 
 def _write_table(frame: pd.DataFrame, folder: Path) -> Path:

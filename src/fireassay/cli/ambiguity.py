@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from fireassay.cli.console import emit, emit_json, say
-from fireassay.cli.options import Json, Quiet, Seed, Trust
+from fireassay.cli.options import Cluster, Json, Quiet, Seed, Trust, Workers
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -33,6 +33,8 @@ def generate(
     ] = 0.25,
     split: Annotated[str, typer.Option(help="test, train or any.")] = "test",
     label: Annotated[str | None, typer.Option(help="The label column of a table.")] = None,
+    workers: Workers = 1,
+    cluster: Cluster = None,
     seed: Seed = 0,
     trust: Trust = False,
     json: Json = False,
@@ -56,9 +58,9 @@ def generate(
         preset=preset,
         seed=seed,
         model=as_classifier(confused_by, trust=trust) if confused_by else None,
-    ).fit(loaded.X, loaded.labels)
+    ).fit(loaded.X, loaded.labels, workers=workers, cluster=cluster)
     amb = gen.sample(n, delta_max=delta_max, split=split)
-    files = amb.export(output)
+    files = amb.export(output, loaded.feature_names)
     if json:
         emit_json(
             {
@@ -113,12 +115,17 @@ def _pairs(texts: list[str], classes: tuple[object, ...]) -> list[tuple[object, 
     named = {str(label): label for label in classes}
     pairs = []
     for text in texts:
-        parts = [part.strip() for part in text.split(",")]
-        unknown = [part for part in parts if part not in named]
-        if len(parts) != 2 or unknown:
+        # A name may have commas in it: any comma that leaves two names is the one meant.
+        commas = [i for i, letter in enumerate(text) if letter == ","]
+        found = [
+            (named[first], named[second])
+            for first, second in ((text[:i].strip(), text[i + 1 :].strip()) for i in commas)
+            if first in named and second in named
+        ]
+        if len(found) != 1:
             raise ParameterError(
                 f"--pair must be two of the classes {', '.join(named)}, with a comma.",
                 got=repr(text),
             )
-        pairs.append((named[parts[0]], named[parts[1]]))
+        pairs += found
     return pairs
