@@ -148,7 +148,11 @@ def test_every_command_has_help_with_an_example():
     for command in commands:
         page = call(*command, "--help")
         assert page.exit_code == 0
-        assert "Example: fireassay" in " ".join(page.output.split()), command
+        text = " ".join(page.output.split())
+        assert "Example: fireassay" in text, command
+        assert "--json" in text, command
+        # A list that nobody wants to see would not be asked for.
+        assert "--quiet" in text or command[-1] == "names", command
 
 
 def test_doctor_names_missing_extras():

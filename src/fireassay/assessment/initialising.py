@@ -28,6 +28,7 @@ def initialise(
     output: str | None = None,
     trust: bool = False,
     folder: Path = Path(),
+    seed: int = 0,
 ) -> Initialised:
     """Inspect, choose the parts that can be answered, and say what the others need.
 
@@ -49,6 +50,9 @@ def initialise(
             "trust": True if trust else None,
         },
         "data": section.model_dump(),
-        "run": {"parts": [name for name, reason in missing.items() if reason is None]},
+        "run": {
+            "seed": seed or None,
+            "parts": [name for name, reason in missing.items() if reason is None],
+        },
     }
     return Initialised(write_config(values), found, missing)

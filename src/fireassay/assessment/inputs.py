@@ -56,7 +56,8 @@ def make_importable(model: str, folder: Path) -> None:
 
 def load_sets(section: DataSection, folder: Path) -> dict[str, Any]:
     """The data sets by name; tables are encoded as the test table is."""
-    test = load(folder / section.test, label=section.label)
+    path = folder / section.test
+    test = load(path, label=section.label, **_as_the_model_takes_it(path))
     sets: dict[str, Any] = {"test": test}
     for name in ("train", "operational"):
         path = getattr(section, name)
@@ -67,8 +68,13 @@ def load_sets(section: DataSection, folder: Path) -> dict[str, Any]:
     return sets
 
 
+def _as_the_model_takes_it(path: Path) -> dict[str, Any]:
+    """Arrays go to the model as they are: whether channels come first is between these two."""
+    return {"layout": "HWC"} if path.suffix.lower() in (".npz", ".npy") else {}
+
+
 def _same_encoding(path: Path, label: str | None, test: DataSet) -> DataSet:
-    loaded = load(path, label=label, encoder=test.encoder)
+    loaded = load(path, label=label, encoder=test.encoder, **_as_the_model_takes_it(path))
     if loaded.X.shape[1:] != test.X.shape[1:]:
         raise DataError(
             f"{path.name} must have rows like the test rows, shape {test.X.shape[1:]}.",

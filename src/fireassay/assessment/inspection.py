@@ -67,6 +67,8 @@ def inspect(
     absent = known - set(map(str, present))
     if data.y is not None and absent:
         notes.append(f"classes without a row: {', '.join(sorted(absent)[:5])}")
+    if data.X.ndim == 4 and data.X.shape[1] <= 3 < data.X.shape[3]:
+        notes.append("images with channels first, sent to the model as they are")
     if data.y is None:
         notes.append("without labels, accuracy and reliability cannot be measured")
     return (

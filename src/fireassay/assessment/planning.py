@@ -100,9 +100,9 @@ class Plan:
         }
 
 
-def make_plan(config: Config) -> Plan:
+def make_plan(config: Config, *, seed: int | None = None) -> Plan:
     """Measure the model on a few rows and price every part of the configuration."""
-    return price(load_context(config), config.run.parts, config.settings)
+    return price(load_context(config, seed=seed), config.run.parts, config.settings)
 
 
 def price(

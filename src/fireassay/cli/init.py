@@ -23,6 +23,7 @@ def init(
     config: Annotated[Path, typer.Option(help="The file to write.")] = Path("fireassay.toml"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     trust: Trust = False,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the run.")] = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -48,6 +49,7 @@ def init(
         output=output,
         trust=trust,
         folder=base,
+        seed=seed,
     )
     config.write_text(started.text, encoding="utf-8")
     if json:

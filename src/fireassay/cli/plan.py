@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 def plan(
     config: Annotated[Path, typer.Option(help="The configuration file.")] = Path("fireassay.toml"),
+    seed: Annotated[int | None, typer.Option(min=0, help="Instead of the file's seed.")] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -28,7 +29,7 @@ def plan(
     from fireassay.assessment.spending import in_words
 
     read = read_config(config)
-    planned = make_plan(read)
+    planned = make_plan(read, seed=seed)
     costs = read_costs(read.folder / read.run.folder)
     if json:
         emit_json({**planned.to_dict(), "costs": costs})

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 USES: tuple[str, ...] = ()
+_TRIVIAL = 2  # classes, of which any classifier ranks both first
 
 
 class Settings(BaseModel):
@@ -50,8 +51,15 @@ class AmbiguityAnswer(Result):
     def evidence(self) -> Evidence:
         """The evaluation's evidence, with what is known about the generated set."""
         found, made = self.evaluation.evidence(), self.ambiguous.evidence()
+        headline = found.headline
+        if self.ambiguous.soft_labels.shape[1] == _TRIVIAL:
+            headline = (
+                f"Between its two classes its mean uncertainty is {found.estimates['entropy']} "
+                "bits, where 1 would be a coin; that both come first says nothing with two classes."
+            )
         return replace(
             found,
+            headline=headline,
             claims=(*found.claims, *made.claims),
             assumptions=(*found.assumptions, *made.assumptions[:1]),
             figures={**made.figures, **found.figures},

@@ -227,6 +227,9 @@ def _corrupted(
 ) -> tuple[NDArray[Any], NDArray[Any]] | None:
     """Every kind in turn over the rows; None for images whose scale is not [0, 1]."""
     images = X.ndim > 2
+    if X.ndim == 4 and X.shape[1] <= 3 < X.shape[3]:
+        channels_last = _corrupted(context, np.moveaxis(X, 1, -1), settings)
+        return channels_last and (np.moveaxis(channels_last[0], -1, 1), channels_last[1])
     if images and (context.model.bounds != (0.0, 1.0) or min(X.shape[1:3]) < 8):
         return None
     kinds = np.array(corruption_kinds("images" if images else "tables"))
