@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet
+from fireassay.ambiguity.class_order import column_classes
 from fireassay.ambiguity.metrics import (
     entropy_bits,
     expected_top_k,
@@ -147,7 +148,8 @@ def evaluate(model: Any, amb: AmbiguousSet, confidence: float = 0.95) -> Ambigui
     Parameters
     ----------
     model
-        A classifier, or anything `as_classifier` takes. Its classes are matched by label.
+        A classifier, or anything `as_classifier` takes. Its classes are matched by label; columns
+        without names are taken to be in the order of the set's classes, with a warning.
     amb
         What `AmbiguityGenerator.sample` gave.
     confidence
@@ -162,7 +164,7 @@ def evaluate(model: Any, amb: AmbiguousSet, confidence: float = 0.95) -> Ambigui
     classifier = as_classifier(model)
     before = classifier.queries
     raw = classifier.predict_proba(amb.X)
-    columns = _Columns.of(amb, tuple(classifier.classes))
+    columns = _Columns.of(amb, column_classes(classifier.classes, amb.classes))
     predicted, soft = columns.predicted(raw), columns.soft(amb.soft_labels)
     scores = _scores(predicted, soft, columns.positions(amb.labels))
     mean = _Means(confidence, float(np.log2(predicted.shape[1])))

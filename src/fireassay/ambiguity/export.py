@@ -73,6 +73,12 @@ def read_set(folder: str | Path) -> AmbiguousSet:
         If a file is missing, damaged, or not the one the manifest names.
     """
     folder = Path(folder)
+    if not (folder / MANIFEST).is_file():
+        raise DataError(
+            f"Expected the folder of an ambiguous set, with a {MANIFEST} in it.",
+            got=str(folder),
+            do="Write one: fireassay ambiguity generate DATA -o FOLDER, or export_set.",
+        )
     manifest = strict_json.loads(_read(folder / MANIFEST))
     if not isinstance(manifest, dict) or "sha256" not in manifest:
         raise DataError("Expected the manifest of an ambiguous set.", got=str(folder / MANIFEST))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fireassay.ambiguity.class_order import column_classes
 from fireassay.classifiers import Classifier
 from fireassay.core.errors import DataError, ParameterError
 
@@ -74,12 +75,19 @@ def _confused(
             got="no model",
             do="Pass AmbiguityGenerator(pairs='confused', model=…).",
         )
-    predicted = model.predict(X)
+    columns = model.predict_proba(X).argmax(axis=1)
     position = {label: i for i, label in enumerate(classes)}
+    of_column = [position.get(label, -1) for label in column_classes(model.classes, classes)]
+    predicted = np.asarray(of_column)[columns]
+    known = predicted >= 0
+    if not known.any():
+        raise DataError(
+            f"The model must know classes of y ({', '.join(map(repr, position))}).",
+            got=f"{tuple(model.classes)[:12]!r}",
+            do="Pass classes= to as_classifier in the model's column order.",
+        )
     counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
-    known = np.array([label in position for label in predicted.tolist()])
-    found = [position[label] for label in predicted[known].tolist()]
-    np.add.at(counts, (y_index[known], found), 1)
+    np.add.at(counts, (y_index[known], predicted[known]), 1)
     both_ways = np.triu(counts + counts.T, k=1)
     order = np.argsort(-both_ways, axis=None, kind="stable")
     ranked = [(int(a), int(b)) for a, b in zip(*np.unravel_index(order, counts.shape), strict=True)]
