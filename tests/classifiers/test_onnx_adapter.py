@@ -156,3 +156,42 @@ def test_a_torch_export_gives_the_modules_numbers(tmp_path: Path) -> None:
     from_file = fa.as_classifier(tmp_path / "linear.onnx", output="logits")
     from_module = fa.as_classifier(sklearn_like, output="logits")
     np.testing.assert_allclose(from_file.predict_proba(X), from_module.predict_proba(X), atol=1e-6)
+
+
+def test_weights_in_a_file_of_their_own_are_part_of_the_model(tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    X = np.random.default_rng(0).random((3, 2))
+
+    def save(folder: str, slope: float) -> Path:
+        place = tmp_path / folder
+        place.mkdir()
+        weights = onnx.numpy_helper.from_array(
+            np.array([[0.0, slope], [0.0, 0.0]], dtype=np.float32), "w"
+        )
+        node = onnx.helper.make_node("MatMul", ["x", "w"], ["z"])
+        shape = onnx.helper.make_tensor_value_info
+        graph = onnx.helper.make_graph(
+            [node],
+            "g",
+            [shape("x", onnx.TensorProto.FLOAT, ["n", 2])],
+            [shape("z", onnx.TensorProto.FLOAT, ["n", 2])],
+            [weights],
+        )
+        model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)])
+        model.ir_version = 8
+        onnx.save(
+            model, place / "m.onnx", save_as_external_data=True, location="w", size_threshold=0
+        )
+        return place / "m.onnx"
+
+    one, other = (
+        fa.as_classifier(str(save(name, slope)), output="logits")
+        for name, slope in (("a", 1.0), ("b", 2.0))
+    )
+    assert (tmp_path / "a/m.onnx").read_bytes() == (tmp_path / "b/m.onnx").read_bytes()
+    assert one.sha256 != other.sha256
+    before = other.predict_proba(X)
+    (tmp_path / "b" / "w").unlink()
+    assert np.array_equal(pickle.loads(pickle.dumps(other)).predict_proba(X), before)
+    with pytest.raises(ModelError, match="must lie in the files"):
+        fa.as_classifier(str(tmp_path / "b" / "m.onnx"), output="logits")

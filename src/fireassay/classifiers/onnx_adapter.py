@@ -32,7 +32,9 @@ class OnnxClassifier(BaseClassifier):
     def __init__(self, path: Path, **options: Any) -> None:
         super().__init__(**options)
         self.path = path
-        self._model = path.read_bytes()
+        content = path.read_bytes()
+        self._file_hash = hashlib.sha256(content).hexdigest()
+        self._model = _with_weights(content, path)
         self._sessions: dict[tuple[str, ...], Any] = {}
         session = self._session()
         self._read_input(session)
@@ -170,13 +172,34 @@ class OnnxClassifier(BaseClassifier):
     @property
     def file_sha256(self) -> str:
         """SHA-256 of the file's bytes, as ``sha256sum`` prints it."""
-        return self._content_hash()
+        return self._file_hash
 
     def _content_hash(self) -> str:
         return hashlib.sha256(self._model).hexdigest()
 
     def _described(self) -> str:
         return repr(self.path.name)
+
+
+def _with_weights(content: bytes, path: Path) -> bytes:
+    """The model in one piece: weights that lie in files beside it are part of what it is."""
+    if b"location" not in content:  # the key under which a graph names such a file
+        return content
+    onnx = require("onnx", "interop", "An ONNX model with weights in a file of their own")
+    try:
+        model = onnx.load_model_from_string(content)
+        tensors = onnx.external_data_helper._get_all_tensors(model)
+        if not any(onnx.external_data_helper.uses_external_data(tensor) for tensor in tensors):
+            return content
+        onnx.load_external_data_for_model(model, str(path.parent))
+        whole: bytes = model.SerializeToString(deterministic=True)
+    except Exception as failure:
+        raise ModelError(
+            f"The weights of {path.name!r} must lie in the files that it names, beside it.",
+            got=f"{failure}"[:300],
+            do="Copy the whole export, or export with external_data=False.",
+        ) from failure
+    return whole
 
 
 def _open(model: bytes, path: Path) -> Any:
