@@ -1,10 +1,12 @@
 """A real campaign: three depths × five defences × six attacks × three seeds × two epoch settings.
 
-    python studies/survival_campaign.py STORE          # run, kill -9 half-way, resume
-    python studies/survival_campaign.py STORE --run    # run (or go on) to the end
-    python studies/survival_campaign.py STORE --report FOLDER   # tables and figures (minutes)
+    python studies/survival_campaign.py STORE                    # run, kill -9 half-way, resume
+    python studies/survival_campaign.py STORE --run [CONFIG]     # run (or go on) to the end
+    python studies/survival_campaign.py STORE --report FOLDER    # tables, figures, page (a minute)
 
-Each trial attacks ten test digits, one of each class, with a budget of 40 forward-equivalents each.
+The campaign is survival_campaign.toml; ``--run studies/survival_campaign_art.toml`` on the same
+store adds Pixel and Threshold (from ART) on ResNet-18 behind every defence. The report writes
+studies/results/survival_campaign.json and, to FOLDER, figures and an offline page.
 """
 
 import json
@@ -16,22 +18,28 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from fireassay import survival
 from fireassay.core.errors import AssumptionWarning, StoreError
 from fireassay.engine import RunStore
+from fireassay.report import Report
 from fireassay.survival.campaign_config import read_config
+from fireassay.survival.campaign_evidence import campaign_evidence, samples_needed
 
 CONFIG = Path(__file__).with_suffix(".toml")
+ART = CONFIG.with_name("survival_campaign_art.toml")
+RESULTS = Path(__file__).parent / "results"
+SIZES = (5, 10, 15, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480)
 
 
-def count_trials():
-    config = read_config(CONFIG)
-    return sum(len(config.trials(row)) for row in config.trainings())
+def tasks(config):
+    read = read_config(config)
+    return len(read.trainings()) + sum(len(read.trials(row)) for row in read.trainings())
 
 
 def done(store):
-    """Finished trials in the journal, read without disturbing the writer."""
+    """Finished tasks in the journal and their seconds, read without disturbing the writer."""
     if not (Path(store) / "run.sqlite").exists():
         return 0, 0.0
     try:
@@ -43,7 +51,7 @@ def done(store):
 
 
 def kill_and_resume(store):
-    total = count_trials() + len(read_config(CONFIG).trainings())
+    total = tasks(CONFIG)
     command = [sys.executable, __file__, store, "--run"]
     child = subprocess.Popen(command)
     while done(store)[0] < total // 2 and child.poll() is None:
@@ -55,86 +63,120 @@ def kill_and_resume(store):
     subprocess.run(command, check=True)
     after = done(store)
     print(f"resumed to {after[0]} of {total} ({after[1] - before[1]:.0f} s of work)", flush=True)
+    note = {"tasks": total, "killed_with": before[0], "resumed_to": after[0]}
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "survival_campaign_kill.json").write_text(json.dumps(note) + "\n")
 
 
-def samples_for_power(result):
-    """Samples per arm for 80 % power to tell two seeds of models apart, by what is compared."""
-    table = result.table
-    rows = []
-    for attack, part in table.groupby("attack"):
-        share = float(np.isfinite(part["upper"]).mean())
-        fit = survival.fit(part, "weibull", cluster="model_id")
-        if not 0.02 < share < 0.98:
-            continue
-        plan = survival.plan(
-            1.2, 0.8, failure_share=share, scale=float(fit.scale), benign_accuracies=(0.95, 0.94)
-        )
-        rows.append(
-            {
-                "attack": attack,
-                "failed within budget": share,
-                "scale": float(fit.scale),
-                "survival": plan.samples,
-                "adversarial accuracy": plan.samples_by_adversarial_accuracy,
-                "saving": plan.saving,
-            }
-        )
-    return pd.DataFrame(rows)
+def power(result, attack, one="none", other="gauss-in", repeats=400, seed=0):
+    """Samples per arm with 80 % power to tell two defences apart, drawn from the campaign's rows.
+
+    Each draw takes n test samples of each arm, wrong ones included. Survival compares those that
+    were right by log-rank; accuracy compares shares by the normal two-sample test.
+    """
+    rng = np.random.default_rng(seed)
+    arms = [arm(result, attack, name) for name in (one, other)]
+    needed = {}
+    for n in SIZES:
+        hits = {"survival": 0, "adversarial accuracy": 0, "benign accuracy": 0}
+        for _ in range(repeats):
+            drawn = [part.iloc[rng.integers(len(part), size=n)] for part in arms]
+            rows = pd.concat([p[p["right"]].assign(arm=k) for k, p in enumerate(drawn)])
+            if rows["arm"].nunique() == 2 and rows["event"].any():
+                hits["survival"] += survival.log_rank(rows, "arm").p <= 0.05
+            for name, column in (("adversarial accuracy", "stood"), ("benign accuracy", "right")):
+                hits[name] += two_shares(*(p[column].sum() for p in drawn), n) <= 0.05
+        for name, count in hits.items():
+            if count / repeats >= 0.8:
+                needed.setdefault(name, n)
+        if len(needed) == len(hits):
+            break
+    return {name: needed.get(name, f"> {SIZES[-1]}") for name in hits}
+
+
+def arm(result, attack, defence):
+    """One row per test sample of a defence: right before the attack, and when it fell."""
+    rows, trials = (
+        table[(table["attack"] == attack) & (table["defence"] == defence)]
+        for table in (result.table, result.trials)
+    )
+    fell = np.isfinite(rows["upper"])
+    seen = np.where(fell, rows["upper"], rows["lower"])
+    right = pd.DataFrame({"duration": seen, "event": fell * 1, "right": True, "stood": ~fell})
+    wrong = pd.DataFrame(
+        {"right": False, "stood": False}, index=range(int((trials["n"] - trials["right"]).sum()))
+    )
+    return pd.concat([right, wrong], ignore_index=True)
+
+
+def two_shares(first, second, n):
+    pooled = (first + second) / (2 * n)
+    spread = np.sqrt(2 * pooled * (1 - pooled) / n)
+    return 2 * stats.norm.sf(abs(first - second) / n / spread) if spread > 0 else 1.0
 
 
 def report(store, folder):
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    result = survival.campaign(CONFIG, store=store)
     warnings.simplefilter("ignore", AssumptionWarning)
-    families = survival.compare(
-        result.table,
-        covariates=["layers", "epochs", "attack", "defence"],
-        test_share=0.25,
-    )
-    weibull = result.fit()
-    best = result.fit(families.best)
+    result = survival.campaign(CONFIG, store=store)
+    evidence = campaign_evidence(result)
+    Report([evidence], title="A campaign on digits").to_html(folder / "campaign.html")
+    for name, figure in result.figures().items():
+        figure.savefig(folder / f"campaign_{name}.svg", metadata={"Date": None})
+    families = result.families()
     tables = {
         "families": families.frame().drop(columns="note"),
-        "effects": weibull.coefficients,
-        f"effects_{families.best}": best.coefficients,
-        "mean_queries_by_defence": result.mean_times("defence").frame(),
-        "mean_queries_by_model": result.mean_times("model").frame(),
-        "mean_queries_by_epochs": result.mean_times("epochs").frame(),
+        "effects": result.fit().coefficients,
+        f"effects_{families.best}": result.fit(families.best).coefficients,
+        "log_rank": result.log_ranks(),
+        **{
+            f"mean_by_{axis}": result.mean_times(axis).frame()
+            for axis in ("attack", "defence", "model", "epochs")
+        },
         "accuracy": result.accuracy(),
         "cost": result.trash(),
         "benign_cost": result.benign_cost(),
         "models": result.models.groupby(["model", "epochs"])[
             ["train_seconds_per_sample", "seconds_per_query"]
-        ].median(),
-        "log_rank": pd.DataFrame(
-            {
-                by: {"p": survival.log_rank(result.table, by, cluster="model_id").p}
-                for by in ("model", "epochs", "defence")
-            }
-        ),
-        "samples": samples_for_power(result),
+        ]
+        .median()
+        .reset_index(),
+        "benign_accuracy_by_epochs": result.trials.groupby(["model", "epochs", "defence"])[
+            ["n", "right"]
+        ]
+        .sum()
+        .reset_index(),
+        "samples_planned": samples_needed(result),
+        "samples_drawn": pd.DataFrame(
+            {a: power(result, a) for a in ("pgd-linf", "pgd-l2", "hopskipjump")}
+        ).T,
     }
-    text = []
+    art = survival.campaign(ART, store=store)
+    tables["art_mean_by_attack"] = art.mean_times("attack").frame()
+    tables["art_accuracy"] = art.accuracy()
     for name, table in tables.items():
-        text.append(f"## {name}\n{table.round(4).to_string()}\n")
-    (folder / "campaign.txt").write_text("\n".join(text))
-    print("\n".join(text))
-    for name, figure in result.figures().items():
-        figure.savefig(folder / f"campaign_{name}.svg", metadata={"Date": None})
+        print(f"## {name}\n{table.round(4).to_string()}\n", flush=True)
     summary = {
         "trials": len(result.trials),
-        "models": int(result.models["model_id"].nunique()),
+        "models": int(result.table["model_id"].nunique()),
         "rows": len(result.table),
         "censored": float(1 - np.isfinite(result.table["upper"]).mean()),
+        "art_trials": len(art.trials),
+        "art_rows": len(art.table),
+        "conclusions": [{"text": c.text, "holds": c.holds} for c in evidence.claims],
+        "limits": list(evidence.limits),
+        **{name: json.loads(table.to_json(orient="split")) for name, table in tables.items()},
     }
-    print(json.dumps(summary))
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "survival_campaign.json").write_text(json.dumps(summary, indent=1) + "\n")
+    print(json.dumps({k: summary[k] for k in list(summary)[:8]}, indent=1))
 
 
 if __name__ == "__main__":
     if "--report" in sys.argv:
         report(sys.argv[1], sys.argv[3])
     elif "--run" in sys.argv:
-        survival.campaign(CONFIG, store=sys.argv[1])
+        survival.campaign(sys.argv[3] if len(sys.argv) > 3 else CONFIG, store=sys.argv[1])
     else:
         kill_and_resume(sys.argv[1])

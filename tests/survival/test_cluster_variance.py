@@ -105,3 +105,18 @@ def test_clustered_log_rank_and_rmst_keep_their_level():
     assert np.mean(rejected) <= 0.09
     assert np.mean(plain) > 0.3
     assert np.mean(covered) >= 0.91
+
+
+@pytest.mark.slow
+def test_log_rank_keeps_its_level_where_one_model_alone_is_in_both_groups():
+    # The hardest design of studies/survival_log_rank.py: scores of clusters alone reject .09.
+    rng = np.random.default_rng(4)
+    rejected = []
+    model = np.repeat(np.arange(8), 16)
+    arm = np.where(model == 0, np.arange(128) % 2, model % 2)
+    for _ in range(300):
+        time = np.ceil(5 * np.exp(0.8 * rng.normal(size=8)[model]) * rng.exponential(size=128))
+        frame = pd.DataFrame({"duration": time, "event": 1, "model_id": model, "arm": arm})
+        rejected.append(survival.log_rank(frame, "arm", cluster="model_id").p <= 0.05)
+    # 300 tests at .05 reject more than .08 once in a hundred times.
+    assert np.mean(rejected) <= 0.08

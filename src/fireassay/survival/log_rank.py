@@ -46,7 +46,8 @@ def log_rank(
     Without ``cluster`` the statistic is chi-square with K − 1 degrees of freedom. With it, rows
     of one cluster stay together: where each cluster lies in one group (a model has one depth),
     groups are permuted over clusters, which holds its level exactly; where clusters are in
-    several groups (a model meets every attack), scores are compared between clusters by F.
+    several groups (a model meets every attack), Peto's log hazard ratios V⁻¹(O − E) are tested by
+    Hotelling's F with their jackknife variance over clusters.
     """
     frame = as_frame(obs)
     times, clusters = read_times(frame), cluster_codes(frame, cluster)
@@ -133,28 +134,22 @@ def _between_clusters(
             "A clustered log-rank test needs at least as many clusters as groups.",
             got=f"{count} clusters in {width} groups",
         )
-    sums = np.zeros((count, width))
-    np.add.at(sums, clusters, _row_scores(place, failed, member))
-    difference = sums.sum(axis=0)[:-1]
-    spread = sums[:, :-1] - sums[:, :-1].mean(axis=0)
-    # Hotelling's T² of the clusters' scores.
-    variance = spread.T @ spread * count / (count - 1)
+    whole = _log_hazard_ratios(place, failed, member)
+    without = [
+        _log_hazard_ratios(place[kept], failed[kept], member[kept])
+        for kept in (clusters != code for code in range(count))
+    ]
+    spread = np.array(without) - whole
+    variance = spread.T @ spread * (count - 1) / count
     factor = freedom / ((count - 1) * (width - 1))
-    statistic = float(difference @ np.linalg.pinv(variance) @ difference) * factor
+    statistic = float(whole @ np.linalg.pinv(variance) @ whole) * factor
     p = float(stats.f.sf(statistic, width - 1, freedom))
-    return statistic, freedom, p, f"log-rank between {count} clusters, F"
+    return statistic, freedom, p, f"log-rank, jackknife over {count} clusters, F"
 
 
-def _row_scores(place: NDArray[np.intp], failed: FloatArray, member: FloatArray) -> FloatArray:
-    """Each row's part of observed minus expected, as a sum of martingale differences."""
-    size, width = int(place.max()) + 1, member.shape[1]
-    events = np.bincount(place, failed, size)
-    leaving = np.column_stack([np.bincount(place, member[:, j], size) for j in range(width)])
-    risk_by_group = np.cumsum(leaving[::-1], axis=0)[::-1]
-    at_risk = risk_by_group.sum(axis=1)
-    share = risk_by_group / at_risk[:, None]
-    hazard = events / at_risk
-    cumulative = np.cumsum(hazard)
-    cumulative_share = np.cumsum(hazard[:, None] * share, axis=0)
-    at_event = failed[:, None] * (member - share[place])
-    return np.asarray(at_event - (member * cumulative[place][:, None] - cumulative_share[place]))
+def _log_hazard_ratios(
+    place: NDArray[np.intp], failed: FloatArray, member: FloatArray
+) -> FloatArray:
+    """Peto's estimates of all groups but the last, against the mean of those at risk."""
+    observed, expected, variance = _counts(place, failed, member)
+    return np.asarray(np.linalg.pinv(variance) @ (observed - expected)[:-1])
