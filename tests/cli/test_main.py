@@ -1,8 +1,5 @@
 import json
-import signal
-import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -160,23 +157,6 @@ def test_doctor_names_missing_extras():
     facts = json.loads(done.output)
     assert set(facts["extras"]) >= {"torch", "interop", "web"}
     assert facts["versions"]["fireassay"]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
-def test_a_killed_run_goes_on_and_gives_the_same_bytes(project):
-    call("init", "--model", "my_digits:model", "--data", "test.npz")
-    command = [sys.executable, "-m", "fireassay", "run", "--only", "accuracy"]
-    process = subprocess.Popen(command, cwd=project, stdout=subprocess.DEVNULL)
-    journal = project / "fireassay-run" / "run.sqlite"
-    while not journal.exists() and process.poll() is None:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert subprocess.run(command, cwd=project, check=False).returncode == 0
-    resumed = (project / "fireassay-run" / "result.json").read_bytes()
-    (project / "fireassay-run").rename(project / "old")
-    assert subprocess.run(command, cwd=project, check=False).returncode == 0
-    assert (project / "fireassay-run" / "result.json").read_bytes() == resumed
 
 
 def test_two_runs_on_the_same_rows_are_compared_row_by_row(project):

@@ -82,6 +82,8 @@ class Cost:
         Time besides the model's.
     memory_mb
         Largest arrays at one time, besides the data and the model.
+    library_mb
+        Libraries that it loads, which stay in memory for the parts after it.
     disk_mb
         What the result needs in the run folder.
     """
@@ -92,4 +94,5 @@ class Cost:
     calls: int = 0
     own_seconds: float = 0.0
     memory_mb: float = 0.0
+    library_mb: float = 0.0
     disk_mb: float = 0.1
