@@ -1,10 +1,17 @@
-"""What a task costs beyond itself: without and with a run store, here and in workers.
+"""What a task costs beyond itself: without and with a run store, here, in workers, on a cluster.
 
-Run: python benchmarks/engine.py [--tasks 100000]
+Run: python benchmarks/engine.py [--tasks 100000] [--only here cluster]
+
+The cluster is a Dask scheduler and two workers in processes of their own on 127.0.0.1.
 """
 
 import argparse
+import contextlib
 import json
+import os
+import socket
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -81,10 +88,84 @@ def growth(total, blocks=10):
     return cpu.tolist(), seconds, size
 
 
+def on_a_cluster(total, blocks=10):
+    """Journalled empty tasks through a scheduler: tasks per second, and who is busy."""
+    with (
+        loopback_cluster() as (address, processes),
+        tempfile.TemporaryDirectory() as folder,
+        RunStore(f"{folder}/run") as store,
+    ):
+        Executor(cluster=address, progress=False).map(empty, range(200))
+        marks = []
+
+        def note(done, _total):
+            if done % (total // blocks) == 0:
+                marks.append(time.perf_counter())
+
+        busy = [cpu_seconds(process.pid) for process in processes]
+        wall, cpu = time.perf_counter(), time.process_time()
+        executor = Executor(cluster=address, store=store, progress=note)
+        executor.map(empty, range(total), name="empty")
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        assert store.progress("empty").done == total
+        busy = [cpu_seconds(p.pid) - b for p, b in zip(processes, busy, strict=True)]
+    return {
+        "tasks": total, "seconds": wall, "tasks_per_s": total / wall,
+        "wall_ms_by_tenth": (np.diff(marks) * 1e3 * blocks / total).tolist(),
+        "cpu_ms_per_task": {
+            "driver and journal": 1e3 * cpu / total,
+            "scheduler": 1e3 * busy[0] / total,
+            "each worker": 1e3 * sum(busy[1:]) / 2 / total,
+        },
+    }  # fmt: skip
+
+
+@contextlib.contextmanager
+def loopback_cluster(workers=2):
+    """A scheduler and workers in processes of their own; nothing listens but on 127.0.0.1."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    dask = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+    port = address.rsplit(":", 1)[1]
+    commands = [[*dask, "--host", "127.0.0.1", "--port", port, "--dashboard-address",
+                 "127.0.0.1:0", "--no-dashboard"]]  # fmt: skip
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--host", "127.0.0.1",
+              "--nthreads", "1", "--no-nanny", "--no-dashboard", "--dashboard-address",
+              "127.0.0.1:0"]  # fmt: skip
+    commands += [worker] * workers
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    processes = [subprocess.Popen(command, env=environment, **quiet) for command in commands]
+    try:
+        yield address, processes
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def cpu_seconds(pid):
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tasks", type=int, default=100_000)
-    total = parser.parse_args().tasks
+    parser.add_argument("--only", nargs="+", default=["here", "cluster"])
+    options = parser.parse_args()
+    record = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    if "here" in options.only:
+        record |= here(options.tasks)
+    if "cluster" in options.only:
+        record["cluster"] = on_a_cluster(options.tasks)
+        print(json.dumps(record["cluster"], indent=1))
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps(record, indent=2) + "\n")
+
+
+def here(total):
     rows = overheads(2000)
     print(f"{'2,000 empty tasks':38} {'wall ms/task':>14} {'CPU ms/task':>14}")
     for name, (wall, cpu) in rows.items():
@@ -100,8 +181,7 @@ def main():
         f"worst overhead {worst:.3f} ms (budget {BUDGET_MS} ms); last tenth / second tenth: "
         f"{cpu[-1] / cpu[0]:.2f}"
     )
-    RESULTS.parent.mkdir(exist_ok=True)
-    record = {
+    return {
         "overhead_ms": {name: {"wall": w, "cpu": c} for name, (w, c) in rows.items()},
         "journalled": {
             "tasks": total,
@@ -110,7 +190,6 @@ def main():
             "cpu_ms_by_tenth": cpu,
         },
     }
-    RESULTS.write_text(json.dumps(record, indent=2) + "\n")
 
 
 if __name__ == "__main__":

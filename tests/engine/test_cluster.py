@@ -9,10 +9,13 @@ import cloudpickle
 import pytest
 
 from fireassay.core import StoreError, codec, generator
-from fireassay.engine import ExecutionError, Executor, RunStore
+from fireassay.engine import ExecutionError, Executor, Failure, RunStore
+from fireassay.engine.attempt import Outcome
+from fireassay.engine.cluster import _next_size
 
 pytestmark = [pytest.mark.extras, pytest.mark.filterwarnings("default")]
 distributed = pytest.importorskip("distributed")
+dask = pytest.importorskip("dask")
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
@@ -35,16 +38,27 @@ def dies_once(row, flag):
     return row
 
 
-@pytest.fixture(scope="module")
-def address():
-    with distributed.LocalCluster(
+def always_dies_on_thirty(row):
+    if row == 30:
+        time.sleep(0.2)
+        os.kill(os.getpid(), 9)
+    return row
+
+
+def two_workers():
+    return distributed.LocalCluster(
         n_workers=2,
         threads_per_worker=1,
         processes=True,
         host="127.0.0.1",
         dashboard_address=None,
         silence_logs=50,
-    ) as cluster:
+    )
+
+
+@pytest.fixture(scope="module")
+def address():
+    with two_workers() as cluster:
         yield cluster.scheduler_address
 
 
@@ -72,6 +86,46 @@ def test_the_rows_of_a_worker_that_dies_go_to_another(tmp_path, address):
     flag = str(tmp_path / "died")
     assert Executor(cluster=address).map(dies_once, range(8), {"flag": flag}) == list(range(8))
     assert Path(flag).exists()
+
+
+@pytest.mark.slow
+def test_a_fatal_row_takes_no_other_row_with_it():
+    # One death is forgiven, not three: each takes a worker's start.
+    forgiving = dask.config.set({"distributed.scheduler.allowed-failures": 1})
+    with forgiving, two_workers() as cluster:
+        found = Executor(cluster=cluster.scheduler_address).map(
+            always_dies_on_thirty, range(60), on_error="return"
+        )
+    failures = [row for row in found if isinstance(row, Failure)]
+    assert [(failure.position, failure.kind) for failure in failures] == [(30, "KilledWorker")]
+    assert [row for row in found if row not in failures] == [*range(30), *range(31, 60)]
+
+
+@pytest.mark.slow
+def test_a_cluster_whose_workers_are_all_gone(monkeypatch, tmp_path):
+    monkeypatch.setattr("fireassay.engine.cluster._PATIENCE_S", 1)
+    with two_workers() as cluster, RunStore(tmp_path / "run") as store:
+
+        def stop_all_workers(done, _total):
+            if done == 3:
+                cluster.scale(0)
+
+        executor = Executor(
+            cluster=cluster.scheduler_address, store=store, progress=stop_all_workers
+        )
+        with pytest.raises(ExecutionError, match=r"must have workers.*finished tasks are kept"):
+            executor.map(time.sleep, [0.3 + 1e-6 * i for i in range(60)], name="naps")
+        assert store.progress("naps").done >= 3
+
+
+def test_short_tasks_travel_together_and_long_ones_alone():
+    quick = [Outcome(i, None, None, 1e-5) for i in range(4)]
+    slow = [Outcome(0, None, None, 3.0)]
+    sizes = [1]
+    for _ in range(6):
+        sizes.append(_next_size(sizes[-1], quick))
+    assert sizes == [1, 4, 16, 64, 256, 256, 256]
+    assert _next_size(256, slow) == 1
 
 
 def test_an_address_without_a_scheduler(monkeypatch):

@@ -1,8 +1,10 @@
 """Tasks on a Dask cluster (extra "cluster"): the same call, other machines."""
 
 import contextlib
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from typing import Any
+import time
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, cast
 
 from fireassay.core.errors import StoreError
 from fireassay.core.extras import require
@@ -10,9 +12,13 @@ from fireassay.engine.attempt import Outcome, Task, attempt
 from fireassay.engine.failure import ExecutionError, Failure
 
 _RETRIES = 3
-_TASKS_PER_THREAD = 4
+_PARCELS_PER_THREAD = 4
+_PARCEL_S = 0.25
+_MOST_ROWS = 256
 _PATIENCE_S = 30
+_POLL_S = 0.005
 _one_thread_each = False
+Parcel = list[tuple[int, Any]]
 
 
 def run_on_cluster(
@@ -20,53 +26,107 @@ def run_on_cluster(
 ) -> Generator[Outcome, None, None]:
     """Run tasks on the workers of a cluster; outcomes come as they finish, in any order.
 
-    ``shared`` is sent to the cluster once. A bounded number of rows is under way at any time. The
-    rows of a worker that dies go to another one, three times at most; then the task fails.
+    ``shared`` is sent to the cluster once. Short tasks travel in parcels of about a quarter of a
+    second, because a scheduler's own work is milliseconds each; a bounded number of parcels is
+    under way at any time. The parcels of a worker that dies go to another one, three times at
+    most; then their rows go again one by one, so that only the fatal row fails.
     """
     distributed = require("distributed", "cluster", "A cluster")
     with _client(distributed, cluster) as client:
-        # In a list: a bare dict would be taken apart into its values.
-        (scattered,) = client.scatter([dict(shared)], hash=False)
-        window = _TASKS_PER_THREAD * max(1, sum(client.ncores().values()))
+        held = _send(client, dict(shared))
+        window = _PARCELS_PER_THREAD * max(1, sum(client.ncores().values()))
         waiting = iter(rows)
-        position: dict[str, int] = {}
+        under_way: dict[str, Parcel] = {}
+        suspects: list[tuple[int, Any]] = []
         running = distributed.as_completed(loop=client.loop)
+        size = 1
 
-        def submit() -> bool:
-            for i, row in waiting:
-                future = client.submit(
-                    _on_worker, task, i, row, scattered, pure=False, retries=_RETRIES
-                )
-                position[future.key] = i
+        def submit(parcel: Parcel) -> Any:
+            return client.submit(_on_worker, task, parcel, held, pure=False, retries=_RETRIES)
+
+        def fill() -> None:
+            while len(under_way) < window and (parcel := list(islice(waiting, size))):
+                future = submit(parcel)
+                under_way[future.key] = parcel
                 running.add(future)
-                return True
-            return False
 
         try:
-            while len(position) < window and submit():
-                pass
-            for future in running:
-                i = position.pop(future.key)
-                yield _outcome(future, i)
-                submit()
+            fill()
+            for future in _finished(running, client):
+                parcel = under_way.pop(future.key)
+                if future.status == "finished":
+                    outcomes: list[Outcome] = future.result()
+                    yield from outcomes
+                    size = _next_size(size, outcomes)
+                else:
+                    suspects += parcel
+                fill()
+            # One of them killed its workers, the others were only near it: each goes alone.
+            for row in suspects:
+                running.add(submit([row]))
+                yield _outcome(next(_finished(running, client)), row[0])
         finally:
             client.cancel(list(running.futures), force=True)
 
 
-def _on_worker(task: Task, position: int, row: Any, shared: Mapping[str, Any]) -> Outcome:
+def _send(client: Any, shared: dict[str, Any]) -> Any:
+    """What every task needs, as the value of a task of its own.
+
+    Scattered data would be gone with the last worker that holds it; the value of a task can be
+    made again. The scheduler keeps one copy, workers pass it on among themselves.
+    """
+    import dask
+
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"}):
+        return client.submit(_hold, shared, pure=False)
+
+
+def _hold(shared: dict[str, Any]) -> dict[str, Any]:
+    return shared
+
+
+def _finished(running: Any, client: Any) -> Iterator[Any]:
+    """Futures as they finish; a cluster without workers is an error, not a wait for ever."""
+    last_seen = time.monotonic()
+    while not running.is_empty():
+        while not running.has_ready():
+            time.sleep(_POLL_S)
+            if time.monotonic() - last_seen > _PATIENCE_S:
+                if not client.ncores():
+                    raise _without_workers(client.scheduler.address)
+                last_seen = time.monotonic()
+        last_seen = time.monotonic()
+        yield next(running)
+
+
+def _without_workers(address: Any) -> ExecutionError:
+    return ExecutionError(
+        "The cluster must have workers.",
+        got=f"none at {address} after {_PATIENCE_S} s",
+        do="Start some with 'dask worker'; with a run store, finished tasks are kept.",
+    )
+
+
+def _next_size(size: int, outcomes: Sequence[Outcome]) -> int:
+    """Rows of the next parcel: as many as fill its seconds, growing fourfold at most."""
+    each = sum(outcome.seconds for outcome in outcomes) / len(outcomes)
+    return max(1, min(_MOST_ROWS, 4 * size, int(_PARCEL_S / max(each, 1e-6))))
+
+
+def _on_worker(task: Task, parcel: Parcel, shared: Mapping[str, Any]) -> list[Outcome]:
     global _one_thread_each
     if not _one_thread_each:
         from threadpoolctl import threadpool_limits
 
         threadpool_limits(limits=1)
         _one_thread_each = True
-    return attempt(task, position, row, shared)
+    return [attempt(task, position, row, shared) for position, row in parcel]
 
 
 def _outcome(future: Any, position: int) -> Outcome:
     if future.status == "finished":
-        outcome: Outcome = future.result()
-        return outcome
+        (outcome,) = future.result()
+        return cast(Outcome, outcome)
     error = future.exception() if future.status == "error" else None
     failure = (
         Failure(position, "Cancelled", f"the cluster gave the task up ({future.status})")
@@ -94,9 +154,5 @@ def _client(distributed: Any, cluster: Any) -> Iterator[Any]:
             try:
                 client.wait_for_workers(1, timeout=_PATIENCE_S)
             except TimeoutError as error:
-                raise ExecutionError(
-                    "The cluster must have workers.",
-                    got=f"none at {cluster} after {_PATIENCE_S} s",
-                    do="Start some with 'dask worker'.",
-                ) from error
+                raise _without_workers(cluster) from error
         yield client
