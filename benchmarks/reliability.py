@@ -344,7 +344,7 @@ def kde() -> list[dict[str, Any]]:
     return rows
 
 
-def splitting(boxes: int = 48, repeats: int = 3, rivals: int = 4) -> list[dict[str, Any]]:
+def splitting(boxes: int = 48, repeats: int = 3, rivals: int = 8) -> list[dict[str, Any]]:
     """Failure beyond a plane through a corner of the box, for which the probability is known.
 
     All boxes at once, then some boxes one at a time with the published moves and with as few as

@@ -110,6 +110,7 @@ def test_labels_fitted_on_never_rectify_themselves():
     def values(labels):
         wrong = (labelled.predicted != labels).astype(float)
         args = (labelled, labels, wrong, field, 0.025, None, np.ones(300), 1.0)
+        args = (*args, np.random.default_rng(7))
         return rectified._play(*args)[0].values
 
     for row in (299, 170, 60):

@@ -51,7 +51,7 @@ def build_result(
         alpha=problem.alpha,
         n_labels=len(y),
         n_errors=errors,
-        n_operational=0 if problem.operational is None else len(problem.operational),
+        n_operational=problem.n_operational,
         cells=empty_frame("kind", "unastuteness", "mass") if cells is None else cells,
         assumptions=assumptions,
         contradiction_p=problem.contradiction(upper) if contradiction is None else contradiction,

@@ -68,9 +68,11 @@ def profile_of(
         limits = np.column_stack([grid.low, grid.high])
         width = "loo" if settings.bandwidth is None else settings.bandwidth
         return KdeProfile(width, limits).fit(problem.labelled.X, labels, class_priors=priors)
-    if isinstance(settings.bandwidth, str) or len(grid.shape) > 3:
+    on_disk = problem.streamed is not None
+    if isinstance(settings.bandwidth, str) or len(grid.shape) > 3 or on_disk:
         limits = np.column_stack([grid.low, grid.high])
-        return KdeProfile(settings.bandwidth or "loo", limits).fit(rows, seed=problem.seed)
+        every: Any = problem.streamed.rows if problem.streamed is not None else rows
+        return KdeProfile(settings.bandwidth or "loo", limits).fit(every, seed=problem.seed)
     if settings.bandwidth is None:
         return CentreDensity(rows, 0.2 * float((grid.high - grid.low).mean()))
     return CentreDensity(rows, check_real(settings.bandwidth, "bandwidth", low=0))

@@ -173,7 +173,7 @@ def uniform_in_cells(grid: Grid | None, X: FloatArray) -> Assumption:
 def profile_fits(profile: "CentreDensity | Profile", grid: Grid, seed: int) -> Assumption:
     """The kernel density should fit the rows, and stay where inputs can be."""
     statement = "The kernel density fits the operational profile."
-    points = getattr(profile, "points", getattr(profile, "points_", None))
+    points = getattr(profile, "points", getattr(profile, "sample_", None))
     if points is None or len(np.unique(points, axis=0)) < 3:
         return Assumption(statement, "untestable", "The profile is given, or has too few rows.")
     width = float(getattr(profile, "bandwidth", 0) if hasattr(profile, "points") else 0)

@@ -35,7 +35,7 @@ def rectified(
     found = rectified_bound(
         problem.labelled,
         problem.y,
-        problem.operational,
+        problem.field,
         alpha=problem.alpha,
         risk=risk,
         weights=values,
@@ -56,7 +56,7 @@ def rectified(
         ("prediction-powered, normal", found.pmi, min(1.0, found.normal_upper), "asymptotic")
     )
     notes = [*too_few_labels(len(problem.y), problem.alpha)]
-    if problem.operational is None or len(problem.operational) < len(problem.y):
+    if problem.n_operational < len(problem.y):
         notes.append("With fewer operational rows than labels the bound rests on the labels alone.")
     elif kind is None:
         notes.append(
@@ -123,7 +123,7 @@ def conservative(problem: Problem, prior: ConservativePrior | None) -> Reliabili
 
 def worst_case(problem: Problem, settings: CellSettings) -> ReliabilityResult:
     """Nothing is assumed about cells without labels."""
-    labelled, y, field = problem.labelled, problem.y, problem.operational
+    labelled, y, field = problem.labelled, problem.y, problem.field
     notes: list[str] = []
     if field is None:
         if len(y) < 2:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,18 @@ from fireassay.core.validation import (
     check_lengths,
     check_real,
 )
+from fireassay.data import load
+from fireassay.reliability.disk_rows import rows_on_disk
 from fireassay.reliability.ledger import Drift, same_distribution
 from fireassay.reliability.profile import KdeProfile, Profile
+from fireassay.reliability.streamed import Known, Streamed, scan
 from fireassay.reliability.surrogate import Inputs
 from fireassay.reliability.workers import Workers
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 _DRAWS_PER_LABEL = 20
+_SAMPLE = 20_000
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,7 @@ class Problem:
     queries_before: int
     shared_rows: int
     workers: Workers
+    streamed: Streamed | None = None
 
     @property
     def wrong(self) -> FloatArray:
@@ -57,6 +63,16 @@ class Problem:
     def n_classes(self) -> int:
         """Columns of the model's probabilities."""
         return int(self.labelled.probabilities.shape[1])
+
+    @property
+    def field(self) -> Inputs | Streamed | None:
+        """All operational rows: where they are on disk, ``operational`` is only a sample."""
+        return self.operational if self.streamed is None else self.streamed
+
+    @property
+    def n_operational(self) -> int:
+        """How many operational rows there are."""
+        return 0 if self.field is None else len(self.field)
 
     @property
     def classes(self) -> list[Any]:
@@ -75,7 +91,9 @@ class Problem:
     def without_rows(self) -> "Problem":
         """What a task needs to ask the model, light enough to travel."""
         light = self.labelled.take(slice(0, 1))
-        return replace(self, raw=None, labelled=light, operational=None, held_out=None)
+        return replace(
+            self, raw=None, labelled=light, operational=None, held_out=None, streamed=None
+        )
 
     def drift(self) -> Drift | None:
         """Whether labelled and operational rows look alike, if there are both."""
@@ -132,12 +150,21 @@ def check_problem(
                 got=f"{drawn.shape[1]}",
             )
         field = _inputs(classifier, drawn.reshape(len(drawn), *shape))
-    elif operational is not None:
+    known, streamed, content = Known(labelled.X), None, None
+    disk = None if operational is None or profile is not None else rows_on_disk(operational)
+    if disk is not None:
+        _check_shape(disk.shape, shape, "operational")
+        fresh_rows, content = scan(disk, known)
+        streamed = Streamed(disk, classifier, known, fresh_rows) if fresh_rows else None
+        field = _inputs(classifier, disk.sample(_SAMPLE, seed))
+    elif operational is not None and profile is None:
+        if isinstance(operational, str | Path):
+            operational = load(operational, label=False).X
         field = _inputs(classifier, _same_shape(operational, shape, "operational"))
     shared = 0
     if field is not None:
-        fresh = ~_also_labelled(labelled.X, field.X)
-        shared = int((~fresh).sum())
+        fresh = ~known.among(field.X)
+        shared = int((~fresh).sum()) if disk is None else len(disk) - fresh_rows
         field = field.take(fresh) if fresh.any() else None
     kept = None
     if held_out is not None:
@@ -148,7 +175,7 @@ def check_problem(
             held_out[1], classifier.classes, name="held_out y", n=len(other)
         )
         kept = (_inputs(classifier, other), labels)
-    digest = sha256(labelled.X, indices, None if field is None else field.X)
+    digest = sha256(labelled.X, indices, content or (None if field is None else field.X))
     return Problem(
         classifier,
         model,
@@ -164,6 +191,7 @@ def check_problem(
         before,
         shared,
         Workers(classifier, workers, cluster),
+        streamed,
     )
 
 
@@ -174,25 +202,15 @@ def _rows_of(profile: Any, n: int, seed: int) -> FloatArray:
     return np.asarray(profile.sample(n, seed), dtype=np.float64)
 
 
-def _also_labelled(labelled: FloatArray, operational: FloatArray) -> NDArray[np.bool_]:
-    """Operational rows that are labelled rows: they are not fresh draws.
-
-    Rows of features that hardly ever repeat can only be equal by being the same; where labelled
-    rows repeat among themselves, equal rows are nothing special.
-    """
-    known = {row.tobytes() for row in labelled}
-    if len(known) < 0.99 * len(labelled):
-        return np.zeros(len(operational), dtype=bool)
-    return np.array([row.tobytes() in known for row in operational], dtype=bool)
-
-
 def _same_shape(X: ArrayLike, shape: tuple[int, ...], name: str) -> NDArray[Any]:
     rows = check_features(X, name=name)
-    if rows.shape[1:] != shape:
-        raise DataError(
-            f"{name} must have rows of the shape of X_test, {shape}.", got=f"{rows.shape[1:]}"
-        )
+    _check_shape(rows.shape[1:], shape, name)
     return rows
+
+
+def _check_shape(got: tuple[int, ...], shape: tuple[int, ...], name: str) -> None:
+    if got != shape:
+        raise DataError(f"{name} must have rows of the shape of X_test, {shape}.", got=f"{got}")
 
 
 def _inputs(model: Classifier, rows: NDArray[Any]) -> Inputs:

@@ -1,6 +1,7 @@
 """The operational profile: how often inputs fall where, from a sample or from a known density."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -11,7 +12,9 @@ from scipy.special import ndtr
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features, check_integer, check_labels, check_real
+from fireassay.reliability.binned_rows import binned_rows
 from fireassay.reliability.cells import Grid, box
+from fireassay.reliability.disk_rows import DiskRows, rows_on_disk
 from fireassay.statistics.kde import BinnedKde, kde_density, leave_one_out_bandwidth
 
 FloatArray = NDArray[np.float64]
@@ -58,7 +61,7 @@ class KdeProfile:
 
     def fit(
         self,
-        X: ArrayLike,
+        X: "ArrayLike | DiskRows | Path",
         y: ArrayLike | None = None,
         *,
         class_priors: dict[Any, float] | None = None,
@@ -69,23 +72,40 @@ class KdeProfile:
         Parameters
         ----------
         X
-            Operational rows, shape ``(n, d)``; no labels are needed.
+            Operational rows, shape ``(n, d)``; no labels are needed. A `numpy.memmap`, or the path
+            of an .npy or Parquet file, is read block by block and may be larger than memory: in
+            up to three dimensions its rows are binned, above a random sample of them is kept.
         y, class_priors
             If the rows were collected class by class, their labels and how often each class
             really comes in operation: the rows are weighted accordingly.
         """
-        rows = check_features(X, name="X_operational").astype(np.float64)
-        if rows.ndim != 2:
-            raise DataError(
-                "A KDE profile takes rows of features, shape (n, d).",
-                got=f"shape {rows.shape}",
-                do="For images fit the profile in a latent space (reliability.PcaLatent).",
-            )
-        self.points_ = rows
+        disk = rows_on_disk(X)
+        if disk is not None:
+            return self._fit_disk(disk, class_priors, seed)
+        rows = check_features(np.asarray(X), name="X_operational").astype(np.float64)
+        _check_table(rows.shape[1:])
+        self.points_ = self.sample_ = rows
         self.n_ = len(rows)
-        self.limits_ = self._checked_bounds(rows)
+        self.limits_ = self._checked_bounds(rows.min(axis=0), rows.max(axis=0))
         self.weights_ = None if class_priors is None else _prior_weights(y, class_priors, self.n_)
+        self.shares_ = (
+            float(1 / self.n_) if self.weights_ is None else float((self.weights_**2).sum())
+        )
         self.bandwidth_ = self._chosen_bandwidth(rows, seed)
+        return self
+
+    def _fit_disk(self, rows: DiskRows, priors: dict[Any, float] | None, seed: int) -> Self:
+        _check_table(rows.shape)
+        if priors is not None:
+            raise ParameterError(
+                "class_priors are for rows in memory.", got="rows on disk", do="Pass an array."
+            )
+        binned = binned_rows(rows, seed)
+        self.points_, self.weights_, self.sample_ = binned.points, binned.weights, binned.sample
+        self.n_ = len(rows) if rows.shape[0] <= 3 else len(binned.sample)
+        self.shares_ = 1 / self.n_
+        self.limits_ = self._checked_bounds(binned.low, binned.high)
+        self.bandwidth_ = self._chosen_bandwidth(binned.sample, seed)
         return self
 
     def density(self, X: ArrayLike) -> FloatArray:
@@ -119,7 +139,7 @@ class KdeProfile:
         """Rows drawn from the density: a random point plus noise, folded at the borders."""
         check_integer(n, "n", low=1)
         rng = generator(seed, "kde-profile-sample")
-        rows = self.points_[rng.choice(self.n_, size=n, p=self.weights_)]
+        rows = self.points_[rng.choice(len(self.points_), size=n, p=self.weights_)]
         rows = rows + self.bandwidth_ * rng.standard_normal(rows.shape)
         if self.limits_ is not None:
             low, high = np.array(self.limits_).T
@@ -139,12 +159,12 @@ class KdeProfile:
             first, second = self._marginals(grid)
             table = values.reshape(len(first), len(second))
             means = np.einsum("an,an->n", first, table @ second)
-        weights = self.weights_ if self.weights_ is not None else np.full(self.n_, 1 / self.n_)
+        weights = self._weights()
         mean = float(weights @ means)
         if self.n_ < 2:
             return mean, float("nan")
         spread = float(np.sqrt(weights @ (means - mean) ** 2))
-        return mean, spread * float(np.sqrt((weights**2).sum() * self.n_ / (self.n_ - 1)))
+        return mean, spread * float(np.sqrt(self.shares_ * self.n_ / (self.n_ - 1)))
 
     def outside(self, bounds: ArrayLike) -> float:
         """The share of mass that an unfolded kernel of this bandwidth would put outside a box."""
@@ -161,6 +181,7 @@ class KdeProfile:
         for factor in factors:
             other = KdeProfile(self.bandwidth_ * factor, self.bounds)
             other.points_, other.n_, other.limits_ = self.points_, self.n_, self.limits_
+            other.sample_, other.shares_ = self.sample_, self.shares_
             other.weights_, other.bandwidth_ = self.weights_, self.bandwidth_ * factor
             mass = other.cell_mass(grid)
             rows.append((other.bandwidth_, float(mass @ values / mass.sum())))
@@ -173,15 +194,15 @@ class KdeProfile:
     def _folded_mass(self, grid: Grid) -> FloatArray:
         """Cell masses above three dimensions: one product of marginals per point."""
         halves = self._marginals(grid)
-        share = self.weights_ if self.weights_ is not None else np.full(self.n_, 1 / self.n_)
-        return np.asarray((halves[0] * share) @ halves[1].T, dtype=np.float64).ravel()
+        return np.asarray((halves[0] * self._weights()) @ halves[1].T, dtype=np.float64).ravel()
 
     def _marginals(self, grid: Grid) -> tuple[FloatArray, FloatArray]:
         """Cells × points for the first and for the second half of the axes."""
         blocks: list[FloatArray] = []
         half = len(grid.shape) // 2
         for axes in (range(half), range(half, len(grid.shape))):
-            block = np.ones((1, self.n_))
+            n = len(self.points_)
+            block = np.ones((1, n))
             for axis in axes:
                 column = self.points_[:, axis]
                 images = [column]
@@ -190,18 +211,24 @@ class KdeProfile:
                     images += [2 * low - column, 2 * high - column]
                 cdf = sum(ndtr((grid.edges[axis][:, None] - x) / self.bandwidth_) for x in images)
                 marginal = np.diff(np.asarray(cdf), axis=0)
-                block = (block[:, None] * marginal).reshape(-1, self.n_)
+                block = (block[:, None] * marginal).reshape(-1, n)
             blocks.append(block)
         return blocks[0], blocks[1]
 
-    def _checked_bounds(self, rows: FloatArray) -> list[tuple[float, float]] | None:
+    def _weights(self) -> FloatArray:
+        n = len(self.points_)
+        return self.weights_ if self.weights_ is not None else np.full(n, 1 / n)
+
+    def _checked_bounds(
+        self, smallest: FloatArray, largest: FloatArray
+    ) -> list[tuple[float, float]] | None:
         if self.bounds is None:
             return None
-        low, high = box(self.bounds, rows.shape[1])
-        if ((rows < low) | (rows > high)).any():
+        low, high = box(self.bounds, len(smallest))
+        if ((smallest < low) | (largest > high)).any():
             raise DataError(
                 f"Operational rows must lie within bounds={self.bounds!r}.",
-                got=f"values from {rows.min():g} to {rows.max():g}",
+                got=f"values from {smallest.min():g} to {largest.max():g}",
                 do="Scale the rows, pass their true bounds, or bounds=None.",
             )
         return list(zip(low.tolist(), high.tolist(), strict=True))
@@ -274,6 +301,15 @@ class DensityProfile:
             rows = self.low + (self.high - self.low) * rng.random((4 * n + 1000, len(self.low)))
             kept.append(rows[rng.random(len(rows)) * ceiling < self.density(rows)])
         return np.concatenate(kept)[:n]
+
+
+def _check_table(shape: tuple[int, ...]) -> None:
+    if len(shape) != 1:
+        raise DataError(
+            "A KDE profile takes rows of features, shape (n, d).",
+            got=f"rows of shape {shape}",
+            do="For images fit the profile in a latent space (reliability.PcaLatent).",
+        )
 
 
 def _prior_weights(y: ArrayLike | None, priors: dict[Any, float], n: int) -> FloatArray:

@@ -6,17 +6,26 @@ still holds with the full confidence.
 
 import itertools
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
 from fireassay.core.seeds import generator
+from fireassay.reliability.field_risk import (
+    TRIAL,
+    UNUSED,
+    GroupMeans,
+    Moments,
+    risk_chunks,
+)
 from fireassay.reliability.rectified_bound import (
     RectifiedValues,
     betting_upper,
     ppi_interval,
 )
+from fireassay.reliability.streamed import Streamed
 from fireassay.reliability.surrogate import Inputs, Risk, fit_risk, no_risk
 from fireassay.statistics.clopper_pearson import clopper_pearson
 
@@ -62,7 +71,7 @@ class Rectified:
 def rectified_bound(
     labelled: Inputs,
     y: IntArray,
-    operational: Inputs | None,
+    operational: Inputs | Streamed | None,
     *,
     alpha: float,
     risk: Risk | None = None,
@@ -77,7 +86,7 @@ def rectified_bound(
     labelled, y
         Labelled rows drawn from the profile (or weighted), with class indices.
     operational
-        Unlabelled rows of the profile, not the labelled ones.
+        Unlabelled rows of the profile, not the labelled ones; in memory or on disk.
     risk
         A surrogate that has seen none of these labels; None fits one step by step, for each
         label from earlier labels only.
@@ -98,13 +107,12 @@ def rectified_bound(
         std = float(np.sqrt(rate * (1 - rate) / n))
         normal = rate + float(norm.isf(alpha)) * std
         return Rectified(rate, std, alone, alone, 1.0, alone, normal, 0.0, 0.0)
-    operational = operational.take(rng.permutation(len(operational)))
-    game, share, fitted, fitted_operational = _play(
-        labelled, y, wrong, operational, alpha, risk, np.ones(n), 1.0
+    game, share, fitted, field = _play(
+        labelled, y, wrong, operational, alpha, risk, np.ones(n), 1.0, rng
     )
     betting = betting_upper(game, share * alpha)
     exact = _cp(errors, n, (1 - share) * alpha)
-    estimate, std, normal = ppi_interval(wrong, fitted, fitted_operational, alpha)
+    estimate, std, normal = ppi_interval(wrong, fitted, field, alpha)
     upper = min(exact, betting)
     pmi = float(np.clip(estimate, 0.0, upper))
     explained = _explained(wrong, fitted)
@@ -115,7 +123,7 @@ def _weighted(
     labelled: Inputs,
     y: IntArray,
     wrong: FloatArray,
-    operational: Inputs | None,
+    operational: Inputs | Streamed | None,
     alpha: float,
     risk: Risk | None,
     weights: FloatArray,
@@ -131,14 +139,11 @@ def _weighted(
         upper = betting_upper(plain, alpha)
         normal = rate + float(norm.isf(alpha)) * spread
         return Rectified(min(rate, upper), spread, upper, 1.0, upper, 1.0, normal, 1.0, 0.0)
-    operational = operational.take(rng.permutation(len(operational)))
-    game, _, fitted, fitted_operational = _play(
-        labelled, y, wrong, operational, alpha, risk, weights, bound
+    game, _, fitted, field = _play(
+        labelled, y, wrong, operational, alpha, risk, weights, bound, rng
     )
     upper = min(betting_upper(plain, alpha / 2), betting_upper(game, alpha / 2))
-    estimate, std, normal = ppi_interval(
-        weights * wrong, weights * fitted, fitted_operational, alpha
-    )
+    estimate, std, normal = ppi_interval(weights * wrong, weights * fitted, field, alpha)
     pmi = float(np.clip(estimate, 0.0, upper))
     explained = _explained(weights * wrong, weights * fitted)
     return Rectified(pmi, std, upper, 1.0, upper, 1.0, normal, 1.0, explained)
@@ -148,61 +153,83 @@ def _play(
     labelled: Inputs,
     y: IntArray,
     wrong: FloatArray,
-    operational: Inputs,
+    operational: Inputs | Streamed,
     alpha: float,
     risk: Risk | None,
     weights: FloatArray,
     bound: float,
-) -> tuple[RectifiedValues, float, FloatArray, FloatArray]:
+    rng: np.random.Generator,
+) -> tuple[RectifiedValues, float, FloatArray, Moments]:
     """The rectified values, the betting share, and cross-fitted risks for the estimate."""
     if risk is not None:
-        return _play_fixed(labelled, wrong, operational, alpha, risk, weights, bound)
+        return _play_fixed(labelled, wrong, operational, alpha, risk, weights, bound, rng)
     n = len(y)
-    block = len(operational) // n
-    values, ceilings = np.empty(n), np.empty(n)
-    fitted, fitted_operational = np.empty(n), np.zeros(len(operational))
+    here, ceilings = np.empty(n), np.empty(n)
+    stages: list[tuple[int, int, Risk]] = []
     current: Risk = no_risk
-    stops = [0, *_refits(n), n]
-    for start, stop in itertools.pairwise(stops):
+    for start, stop in itertools.pairwise([0, *_refits(n), n]):
         if start >= _FIRST_FIT:
             current = fit_risk(labelled.take(slice(0, start)), y[:start])
         largest = float(current(labelled.take(slice(0, max(1, start)))).max())
-        here = np.minimum(current(labelled.take(slice(start, stop))), largest)
-        rows = operational.take(slice(start * block, stop * block))
-        there = np.minimum(current(rows), largest).reshape(stop - start, block)
-        values[start:stop] = weights[start:stop] * (wrong[start:stop] - here) + there.mean(axis=1)
+        capped = partial(_capped, current, largest)
+        here[start:stop] = capped(labelled.take(slice(start, stop)))
         ceilings[start:stop] = bound + largest
-        fitted[start:stop] = here
-        fitted_operational[start * block : stop * block] = there.ravel()
-    game = RectifiedValues(values, ceilings, 0.1 * bound)
-    return game, _SMALL_SHARE, fitted, fitted_operational[: n * block]
+        stages.append((start, stop, capped))
+    groups, field = GroupMeans(n), Moments()
+    for labels, values in risk_chunks(operational, n, partial(_staged, stages), rng, trial=False):
+        groups.add(labels, values)
+        field = field.with_(Moments.of(values[labels >= 0]))
+    values = weights * (wrong - here) + groups.means()
+    game = RectifiedValues(
+        np.where(groups.counts > 0, values, weights * wrong), ceilings, 0.1 * bound
+    )
+    return game, _SMALL_SHARE, here, field
 
 
 def _play_fixed(
     labelled: Inputs,
     wrong: FloatArray,
-    operational: Inputs,
+    operational: Inputs | Streamed,
     alpha: float,
     risk: Risk,
     weights: FloatArray,
     bound: float,
-) -> tuple[RectifiedValues, float, FloatArray, FloatArray]:
+    rng: np.random.Generator,
+) -> tuple[RectifiedValues, float, FloatArray, Moments]:
     """A surrogate from elsewhere: a tenth of the operational rows decides how alpha is split."""
     n = len(wrong)
-    everywhere = risk(operational)
-    first = max(1, len(operational) // 10)
-    block = (len(operational) - first) // n
-    if block == 0:
-        first, block = 0, len(operational) // n
-    trial, rest = everywhere[:first], everywhere[first : first + n * block]
-    largest = float(trial.max()) if len(trial) else 1.0
+    groups, field = GroupMeans(n), Moments()
+    trial, largest = np.zeros(0), 1.0
+    for number, (labels, values) in enumerate(
+        risk_chunks(operational, n, lambda rows, _: risk(rows), rng, trial=True)
+    ):
+        if number == 0 and (labels == TRIAL).any():
+            trial = values[labels == TRIAL]
+            largest = float(trial.max())
+        groups.add(labels, np.minimum(values, largest))
+        field = field.with_(Moments.of(values[labels != UNUSED]))
     here = np.minimum(risk(labelled), largest)
-    there = np.minimum(rest, largest).reshape(n, block)
-    values = weights * (wrong - here) + there.mean(axis=1)
-    expected = float((trial * (1 - trial)).mean() + trial.var() / block) if len(trial) else 0.1
+    values = weights * (wrong - here) + groups.means()
+    values = np.where(groups.counts > 0, values, weights * wrong)
+    each = float(groups.counts.mean())
+    expected = float((trial * (1 - trial)).mean() + trial.var() / each) if len(trial) else 0.1
     share = _betting_share(trial, expected, n, alpha)
     game = RectifiedValues(values, np.full(n, bound + largest), max(1e-4, expected * bound))
-    return game, share, here, everywhere
+    return game, share, here, field
+
+
+def _capped(risk: Risk, largest: float, inputs: Inputs) -> FloatArray:
+    return np.minimum(risk(inputs), largest)
+
+
+def _staged(stages: list[tuple[int, int, Risk]], inputs: Inputs, labels: IntArray) -> FloatArray:
+    """For each row the risk that was fitted before its label."""
+    values = np.zeros(len(labels))
+    for start, stop, risk in stages:
+        rows = np.flatnonzero((labels >= start) & (labels < stop))
+        if len(rows):
+            values[rows] = risk(inputs.take(rows))
+    return values
 
 
 def _betting_share(trial: FloatArray, expected: float, n: int, alpha: float) -> float:

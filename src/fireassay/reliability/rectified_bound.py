@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from fireassay.reliability.field_risk import Moments
+
 FloatArray = NDArray[np.float64]
 _LARGEST_STAKE = 0.8
 
@@ -65,22 +67,27 @@ def betting_upper_sequence(game: RectifiedValues, alpha: float, grid: int = 400)
 
 
 def ppi_interval(
-    wrong: FloatArray, risk: FloatArray, risk_operational: FloatArray, alpha: float
+    wrong: FloatArray, risk: FloatArray, risk_operational: "FloatArray | Moments", alpha: float
 ) -> tuple[float, float, float]:
     """Prediction-powered estimate, its standard error and its normal upper bound.
 
     The surrogate is scaled by the factor that minimises the variance, so that a useless one does
     no harm. The bound is asymptotic: with few errors it covers less often than it says.
     """
-    n, N = len(wrong), len(risk_operational)
-    spread = float(np.var(np.concatenate([risk, risk_operational])))
+    field = (
+        risk_operational
+        if isinstance(risk_operational, Moments)
+        else Moments.of(np.asarray(risk_operational, dtype=np.float64))
+    )
+    n, N = len(wrong), field.n
+    spread = Moments.of(risk).with_(field).variance
     factor = 0.0
     if spread > 0 and n > 1:
         covariance = float(np.cov(wrong, risk)[0, 1])
         factor = covariance / (spread * (1 + n / N))
     rest = wrong - factor * risk
-    estimate = float(rest.mean() + factor * risk_operational.mean())
-    error = math.sqrt(rest.var() / max(1, n - 1) + factor**2 * risk_operational.var() / N)
+    estimate = float(rest.mean() + factor * field.mean)
+    error = math.sqrt(rest.var() / max(1, n - 1) + factor**2 * field.variance / N)
     return estimate, error, estimate + float(norm.isf(alpha)) * error
 
 

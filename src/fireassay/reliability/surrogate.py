@@ -1,6 +1,6 @@
 """Surrogate risks: how likely the model is wrong at an input, guessed without its label."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from fireassay.reliability.cells import Grid
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 _LARGEST_K = 15
+_ROWS_AT_ONCE = 65_536
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,35 @@ class Inputs:
     def take(self, rows: Any) -> "Inputs":
         """Some of the rows."""
         return Inputs(self.X[rows], self.probabilities[rows])
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all blocks."""
+        return len(self.X)
+
+    def blocks(self) -> Iterator["Block"]:
+        """All rows, some at a time, as rows on disk come."""
+        for start in range(0, len(self), _ROWS_AT_ONCE):
+            inputs = self.take(slice(start, start + _ROWS_AT_ONCE))
+            yield Block(len(inputs), np.arange(len(inputs)), inputs)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive rows; ``inputs`` are those at the positions ``rows``, the rest is left out."""
+
+    size: int
+    rows: IntArray
+    inputs: Inputs
+
+    def part(self, start: int, stop: int) -> "Block":
+        """Rows from ``start`` to ``stop`` of this block."""
+        if start == 0 and stop == self.size:
+            return self
+        first, last = np.searchsorted(self.rows, [start, stop])
+        return Block(
+            stop - start, self.rows[first:last] - start, self.inputs.take(slice(first, last))
+        )
 
 
 Risk = Callable[[Inputs], FloatArray]

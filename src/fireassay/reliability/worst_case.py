@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fireassay.reliability.streamed import Streamed
 from fireassay.reliability.surrogate import Inputs
 from fireassay.statistics.clopper_pearson import clopper_pearson
 
@@ -39,7 +40,7 @@ class WorstCase:
 def worst_case_interval(
     labelled: Inputs,
     y: IntArray,
-    operational: Inputs,
+    operational: Inputs | Streamed,
     *,
     side: FloatArray,
     origin: FloatArray,
@@ -52,19 +53,21 @@ def worst_case_interval(
     rows, so exact limits hold, given that a cell has one true label.
     """
     label_of = _labels_by_cell(labelled.X, y, side, origin)
-    keys = _keys(operational.X, side, origin)
-    seen = np.array([label_of.get(key, -1) for key in keys], dtype=np.int64)
-    unknown = seen < 0
-    wrong = ~unknown & (seen != operational.predicted)
+    unknown, wrong = 0, 0
+    for block in operational.blocks():
+        keys = _keys(block.inputs.X, side, origin)
+        seen = np.array([label_of.get(key, -1) for key in keys], dtype=np.int64)
+        unknown += int((seen < 0).sum())
+        wrong += int(((seen >= 0) & (seen != block.inputs.predicted)).sum())
     n = len(operational)
-    low = clopper_pearson(int(wrong.sum()), n, 1 - alpha, "lower")[0]
-    high = clopper_pearson(int((wrong | unknown).sum()), n, 1 - alpha, "upper")[1]
+    low = clopper_pearson(wrong, n, 1 - alpha, "lower")[0]
+    high = clopper_pearson(wrong + unknown, n, 1 - alpha, "upper")[1]
     return WorstCase(
         float(low),
         float(high),
-        float(wrong.mean()),
-        float((wrong | unknown).mean()),
-        float(unknown.mean()),
+        wrong / n,
+        (wrong + unknown) / n,
+        unknown / n,
         sum(label >= 0 for label in label_of.values()),
     )
 

@@ -1,0 +1,117 @@
+"""Rows that need not fit into memory: memory maps, .npy and Parquet files, read block by block."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fireassay.core.errors import DataError
+from fireassay.core.extras import require
+from fireassay.core.seeds import generator
+from fireassay.core.validation import check_features
+
+_NUMBERS_AT_ONCE = 1 << 20
+_PARQUET = (".parquet", ".pq")
+
+
+@dataclass(frozen=True)
+class DiskRows:
+    """Rows on disk: an array that is mapped, or Parquet files whose columns are the features."""
+
+    source: "NDArray[Any] | tuple[str, ...]"
+    n: int
+    shape: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return self.n
+
+    def blocks(self) -> Iterator[NDArray[Any]]:
+        """All rows in order, about eight megabytes at a time, checked to be finite numbers."""
+        width = int(np.prod(self.shape))
+        size = int(np.clip(_NUMBERS_AT_ONCE // width, 256, 65_536))
+        if isinstance(self.source, np.ndarray):
+            for start in range(0, self.n, size):
+                block = np.array(self.source[start : start + size])
+                yield check_features(block, name="operational")
+            return
+        parquet = require("pyarrow.parquet", "tables", "Reading Parquet")
+        for path in self.source:
+            with parquet.ParquetFile(path) as file:
+                for batch in file.iter_batches(batch_size=size):
+                    columns = [c.to_numpy(zero_copy_only=False) for c in batch.columns]
+                    yield check_features(np.column_stack(columns), name="operational")
+
+    def sample(self, most: int, seed: int) -> NDArray[Any]:
+        """Up to ``most`` rows, each as likely as any other, in their order."""
+        chosen = np.arange(self.n)
+        if self.n > most:
+            rng = generator(seed, "disk-rows")
+            chosen = np.sort(rng.choice(self.n, most, replace=False, shuffle=False))
+        found, start = [], 0
+        for block in self.blocks():
+            inside = chosen[(chosen >= start) & (chosen < start + len(block))] - start
+            found.append(block[inside])
+            start += len(block)
+        return np.concatenate(found)
+
+
+def rows_on_disk(source: Any) -> DiskRows | None:
+    """Rows that stay on disk: a `numpy.memmap`, or the path of .npy or Parquet; else None.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, damaged, or not of rows of numbers.
+    """
+    if isinstance(source, DiskRows):
+        return source
+    if isinstance(source, np.memmap):
+        return _mapped(source)
+    if not isinstance(source, str | Path):
+        return None
+    path = Path(source)
+    if not path.exists():
+        raise DataError("The file of operational rows must exist.", got=str(path))
+    if path.suffix.lower() == ".npy":
+        try:
+            return _mapped(np.load(path, mmap_mode="r", allow_pickle=False))
+        except ValueError as error:
+            raise DataError(f"{path} must be an .npy file of numbers.", got=str(error)) from error
+    if path.is_dir() or path.suffix.lower() in _PARQUET:
+        files = [path] if path.is_file() else sorted(p for p in path.iterdir() if _is_parquet(p))
+        return _parquet(files) if files else None
+    return None
+
+
+def _mapped(array: NDArray[Any]) -> DiskRows:
+    if array.ndim < 2 or array.dtype.kind not in "fiub" or not array.size:
+        raise DataError(
+            "Operational rows on disk must be an array of numbers, shape (n, features …).",
+            got=f"shape {array.shape}, {array.dtype}",
+        )
+    return DiskRows(array, len(array), array.shape[1:])
+
+
+def _parquet(files: list[Path]) -> DiskRows:
+    parquet = require("pyarrow.parquet", "tables", "Reading Parquet")
+    from pyarrow import ArrowException
+
+    try:
+        described = [parquet.read_metadata(path) for path in files]
+    except (ArrowException, OSError) as error:
+        raise DataError("Expected whole Parquet files.", got=str(error)) from error
+    columns = {metadata.num_columns for metadata in described}
+    rows = sum(metadata.num_rows for metadata in described)
+    if len(columns) > 1 or not rows:
+        raise DataError(
+            "Parquet files of one sample must have rows, and the same columns.",
+            got=f"{sorted(columns)} columns, {rows} rows",
+        )
+    return DiskRows(tuple(str(path.resolve()) for path in files), rows, (columns.pop(),))
+
+
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.lower() in _PARQUET
