@@ -92,6 +92,23 @@ def test_init_does_not_overwrite_without_being_told(project):
     assert "--force" in again.output
 
 
+def test_a_part_that_fails_is_said_everywhere(project):
+    np.save(project / "votes.npy", np.zeros((797, 3), dtype=int))
+    call("init", "--model", "my_digits:model", "--data", "test.npz", "--votes", "votes.npy")
+    config = project / "fireassay.toml"
+    config.write_text(config.read_text().replace("[curation]", "[curation]\nlabeler = 'magic'"))
+    run = call("run", "--only", "curation", "--only", "accuracy")
+    assert run.exit_code == 3
+    assert "curation     Failed: ParameterError" in run.output
+    assert "accuracy     Right on" in run.output
+    page = (project / "fireassay-run" / "report.html").read_text()
+    assert '<span class="tag bad">failed</span>' in page
+    assert call("check", "fireassay-run", "--min", "accuracy=0.5").exit_code == 3
+    plan = call("plan")
+    assert "The run so far, planned → taken" in plan.output
+    assert "memory MB" in plan.output
+
+
 def write_result(folder, *parts):
     folder.mkdir()
     Report(parts).to_json(folder / "result.json")

@@ -114,7 +114,7 @@ def price(
     """Price some parts; ``instead`` gives parts a context of their own."""
     speeds: dict[int, Speed] = {}
     planned = []
-    libraries = 0.0
+    libraries = arrays = 0.0
     for name in in_running_order(parts):
         module = part_module(name)
         own = context if instead is None else instead.get(name, context)
@@ -125,7 +125,8 @@ def price(
         if id(own) not in speeds:
             speeds[id(own)] = measure_speed(own)
         cost: Cost = module.cost(own, settings[name])
-        libraries = max(libraries, cost.library_mb)
+        # What one part took is seldom given back to the system before the next one.
+        libraries, arrays = max(libraries, cost.library_mb), max(arrays, cost.memory_mb)
         planned.append(
             PlanRow(
                 name,
@@ -133,7 +134,7 @@ def price(
                 cost.queries,
                 cost.labels,
                 speeds[id(own)].seconds(cost),
-                held_mb() + libraries + cost.memory_mb,
+                held_mb() + libraries + arrays,
                 cost.disk_mb,
             )
         )

@@ -90,7 +90,7 @@ def cost(context: Context, settings: Settings) -> Cost:
     return Cost(
         queries=2 * settings.samples,
         own_seconds=seconds,
-        memory_mb=50 + 20 * megabytes + 0.02 * features * pairs * settings.tries,
+        memory_mb=50 + 20 * megabytes + 0.012 * features * pairs * settings.tries,
         library_mb=0.0 if "torch" in sys.modules else _TORCH_MB,
         disk_mb=0.3 + megabytes,
     )

@@ -13,7 +13,7 @@ from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.field_draws import FieldDraws, answers_so_far, draw_labels
 from fireassay.assessment.uses import with_uses
 from fireassay.classifiers import Classifier, calibrate
-from fireassay.core import Claim, Evidence, Result, Table, generator
+from fireassay.core import Assumption, Claim, Evidence, Result, Table, generator
 from fireassay.discovery import Search, SearchResult
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ class DiscoveryAnswer(Result):
 
     search: SearchResult
     drawn: FieldDraws | None
+    calibration_rows: int
 
     def frame(self) -> pd.DataFrame:
         """One row per label of the search."""
@@ -81,7 +82,7 @@ class DiscoveryAnswer(Result):
             name: replace(shown, caption=_CAPTIONS.get(name, shown.caption))
             for name, shown in found.figures.items()
         }
-        found = replace(found, figures=pictures)
+        found = replace(found, figures=pictures, assumptions=self._assumptions(found))
         if self.drawn is None:
             return found
         drawn = self.drawn
@@ -118,6 +119,17 @@ class DiscoveryAnswer(Result):
         if drawn.guide == "confidence":
             return found
         return with_uses(found, (f"the scores of {drawn.guide}, which supervision recommends",))
+
+    def _assumptions(self, found: Evidence) -> tuple[Assumption, ...]:
+        check = (
+            f"A temperature was fitted on {self.calibration_rows} other labelled rows first."
+            if self.calibration_rows
+            else "Too few labelled rows to calibrate on: the model's own confidences were taken."
+        )
+        return tuple(
+            replace(assumption, check=check) if "calibrated" in assumption.statement else assumption
+            for assumption in found.assumptions
+        )
 
 
 def missing(context: Context) -> str | None:
@@ -157,9 +169,8 @@ def run(context: Context, settings: Settings) -> DiscoveryAnswer:
     model, pool = _calibrated(context, space, settings)
     inputs = (settings.model_dump(exclude={"drawn"}), context.test.sha256, _pool_of_starts(context))
     search = context.once("search", inputs, lambda: _search(context, settings, space, model, pool))
-    if not settings.drawn:
-        return DiscoveryAnswer(search, None)
-    return DiscoveryAnswer(search, draw_labels(context, space, model, pool, settings.drawn))
+    drawn = draw_labels(context, space, model, pool, settings.drawn) if settings.drawn else None
+    return DiscoveryAnswer(search, drawn, _calibration_rows(context, settings))
 
 
 def _search(
@@ -198,9 +209,14 @@ def _calibrated(
 ) -> tuple[Classifier, NDArray[np.int64]]:
     """The model with honest confidences, and the other test rows, to search in."""
     order = generator(context.seed, "discovery part").permutation(len(context.test))
-    n_calibration = int(settings.calibration_share * len(order))
-    if n_calibration < _LEAST_FOR_CALIBRATION:
+    n_calibration = _calibration_rows(context, settings)
+    if not n_calibration:
         return space.model, order[: settings.pool]
     rows = context.test.subset(order[:n_calibration])
     rest = order[n_calibration : n_calibration + settings.pool]
     return calibrate(space.model, space.inside(rows.X), rows.labels), rest
+
+
+def _calibration_rows(context: Context, settings: Settings) -> int:
+    wanted = int(settings.calibration_share * len(context.test))
+    return wanted if wanted >= _LEAST_FOR_CALIBRATION else 0

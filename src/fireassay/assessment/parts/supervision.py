@@ -16,6 +16,7 @@ from fireassay.assessment.parts.ambiguity import AmbiguityAnswer
 from fireassay.assessment.parts.survival import Settings as AttackSettings
 from fireassay.assessment.parts.survival import SurvivalAnswer
 from fireassay.assessment.uses import with_uses
+from fireassay.classifiers import ActivationClassifier
 from fireassay.core import Evidence, NotEnoughEvidenceError, Result, Table, generator
 from fireassay.data import corrupt, corruption_kinds
 from fireassay.supervision import Comparison, compare, names
@@ -115,7 +116,7 @@ def cost(context: Context, settings: Settings) -> Cost:
     rows = fitted + len(context.test) + 5 * settings.samples + field_rows
     megabytes = 1e-6 * rows * context.test.X[0].nbytes
     return Cost(
-        queries=rows,
+        queries=2 * rows if isinstance(context.model, ActivationClassifier) else rows,
         own_seconds=4.0 + 2e-3 * rows,
         memory_mb=150 + 6 * megabytes,
         disk_mb=0.5 + 2e-4 * rows,
