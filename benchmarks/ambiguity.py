@@ -1,6 +1,7 @@
 """Ambiguity on MNIST and Fashion-MNIST: speed, acceptance, labels, and a model trained on both.
 
 Run:  FIREASSAY_DATA=FOLDER python benchmarks/ambiguity.py [--only mnist] [--work FOLDER]
+      [--pictures docs/images]
 
 1. CPU seconds of the stacked training of 45 pairs against the paper's loop (one pair after the
    other, batch 1,000, 80 epochs), which is timed here on one epoch of two pairs, the fastest of
@@ -22,10 +23,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from matplotlib.image import imsave
 from torch import nn
 
 from fireassay import ambiguity
 from fireassay.ambiguity.latent_grid import confined_anchors
+from fireassay.ambiguity.picture_sheet import tiles
 from fireassay.ambiguity.sampling import decoded
 from fireassay.classifiers import as_classifier
 from fireassay.core.evidence import host_size, library_versions
@@ -35,6 +38,11 @@ from fireassay.networks.training import train
 
 SETS = {"mnist": mnist, "fashion-mnist": fashion_mnist}
 PAPER_EPOCHS = 80
+PICTURES = 20
+SHOWN = {
+    "mnist": [(3, 8), (4, 9), (1, 7), (0, 1), (5, 6), (2, 5)],
+    "fashion-mnist": [(0, 6), (2, 4), (5, 7), (1, 3), (7, 9), (5, 8)],
+}
 
 
 def paper_loop_seconds(data: DataSet, pairs: list[tuple[int, int]], epochs: int) -> float:
@@ -235,6 +243,7 @@ def show(name: str, found: dict[str, Any]) -> None:
         f"{found['times_faster']:.0f} times faster"
     )
     print(f"  accepted: {found['accepted_of_45']} of 45; label error: {found['label_error']}")
+    print(f"  distance to the nearest neighbour: {found['nearest_neighbour']}")
     print(f"  {'training':<8}{'top-1':>8}{'drawn':>8}{'top-2':>8}{'top-pair':>10}{'bits':>7}"
           f"{'nominal':>10}{'AUROC':>8}")  # fmt: skip
     for kind in ("clean", "mixed"):
@@ -251,11 +260,20 @@ def show(name: str, found: dict[str, Any]) -> None:
         )  # fmt: skip
 
 
+def draw(name: str, work: Path, folder: Path) -> None:
+    """A row of the first samples of each of some pairs, as the documentation shows them."""
+    amb = ambiguity.read_set(work / "test")
+    rows = [amb.X[amb.of_pair(*pair)[:PICTURES]] for pair in SHOWN[name]]
+    pixels = np.kron(tiles(np.concatenate(rows), PICTURES), np.ones((2, 2), dtype=np.uint8))
+    imsave(folder / f"ambiguity_{name}.png", pixels, cmap="gray", vmin=0, vmax=255)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", choices=list(SETS))
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--work", type=Path, help="Keep sets and models here, and go on from them.")
+    parser.add_argument("--pictures", type=Path, help="Folder to draw samples to.")
     parser.add_argument("--stages", type=int, default=99, help="Stop after so many new stages.")
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -271,6 +289,8 @@ def main() -> None:
                 continue
             results[name] = found
             show(name, found)
+            if options.pictures is not None:
+                draw(name, work / name, options.pictures)
             path.write_text(json.dumps(results, indent=2) + "\n")
 
 

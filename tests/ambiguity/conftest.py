@@ -1,3 +1,5 @@
+import dataclasses
+
 import pytest
 
 
@@ -12,8 +14,10 @@ def digits():
 def fitted(digits):
     pytest.importorskip("torch")
     from fireassay.ambiguity import AmbiguityGenerator
+    from fireassay.ambiguity.preset import FAST
 
-    return AmbiguityGenerator(pairs=[(3, 8), (4, 9), (1, 7)], tries=2).fit(digits.X, digits.y)
+    pairs, preset = [(3, 8), (4, 9), (1, 7)], dataclasses.replace(FAST, steps=250)
+    return AmbiguityGenerator(pairs, tries=2, preset=preset).fit(digits.X, digits.y)
 
 
 @pytest.fixture(scope="session")

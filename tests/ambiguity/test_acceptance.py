@@ -32,7 +32,7 @@ def test_overlapping_classes_of_a_table_are_accepted():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 400)
     X = rng.normal(0, 1, (400, 3)) + 1.2 * y[:, None] * [1, 1, 0]  # at best 80 % are right
-    preset = Preset("short", steps=250, hidden=32)
+    preset = Preset("short", steps=120, batch=32, hidden=32)
     report = AmbiguityGenerator(tries=1, preset=preset).fit(X, y).report
     assert report["reference_accuracy"][0] < 0.9
     assert report["accepted"][0] == 1, report["reason"][0]

@@ -131,7 +131,7 @@ def test_table_rows_keep_their_scale():
     from fireassay.data import breast_cancer
 
     data = breast_cancer()
-    gen = AmbiguityGenerator(tries=1, preset=Preset("short", steps=200, hidden=32))
+    gen = AmbiguityGenerator(tries=1, preset=Preset("short", steps=150, batch=32, hidden=32))
     amb = gen.fit(data.X, data.y).sample(80)
     assert amb.X.dtype == data.X.dtype
     assert (amb.X.min(axis=0) >= data.X.min(axis=0) - 1e-9).all()

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -65,6 +65,7 @@ pairs_of_five = st.lists(
 )
 
 
+@settings(max_examples=40)
 @given(pairs_of_five, st.data())
 def test_top_pair_is_at_most_top_two_and_survives_renaming(pairs, data):
     labels = soft(pairs, 5)

@@ -35,7 +35,7 @@ def test_quotas_are_even_over_pairs_and_their_autoencoders(members, n):
         assert max(own) - min(own) <= 1
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.floats(0.005, 1.0), st.integers(1, 60), st.sampled_from(["test", "train", "any"]))
 def test_every_sample_is_as_ambiguous_as_asked(fitted, delta_max, n, split):
     amb = fitted.sample(n, delta_max=delta_max, split=split)

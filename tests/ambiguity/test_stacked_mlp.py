@@ -77,7 +77,7 @@ def test_training_separates_the_classes_in_the_plane(preset):
     import dataclasses
 
     features, rows = toy_pairs()
-    steps = {"fast": 150, "paper": 300}[preset.name]
+    steps = {"fast": 100, "paper": 300}[preset.name]
     small = {"hidden": 32, "discriminator_hidden": 32, "batch": 32}
     short = dataclasses.replace(preset, steps=steps, epochs=0, **small)
     with one_thread():
