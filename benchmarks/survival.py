@@ -166,11 +166,11 @@ def attacks(samples=1000):
     torch.set_num_threads(1)
     digits = data.digits()
     X, y = digits.X, digits.labels
-    trained = survival.train_reference("cnn", X[:697], y[:697], epochs=15, width=8).model
+    trained = survival.train_reference("cnn", X[:597], y[:597], epochs=30, width=8).model
     model = trained.classifier(batch_size=256)
-    test = X[697:].astype(np.float32)
-    right = np.flatnonzero(model.predict(test) == y[697:])[:samples]
-    test, labels = test[right], y[697:][right]
+    test = X[597:].astype(np.float32)
+    right = np.flatnonzero(model.predict(test) == y[597:])[:samples]
+    test, labels = test[right], y[597:][right]
     theirs = PyTorchClassifier(
         trained.module(),
         torch.nn.CrossEntropyLoss(),

@@ -56,14 +56,16 @@ def cluster():
     with tempfile.TemporaryDirectory() as folder:
         contact = Path(folder) / "scheduler.json"
         dask = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
-        address = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
+        # --no-dashboard alone would leave a page of metrics on every address.
+        hidden = ["--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
+        address = ["--host", "127.0.0.1", "--port", "0", *hidden]
         started = [start([*dask, *address, "--scheduler-file", contact])]
         try:
             while not contact.exists() or not contact.read_text().strip():
                 time.sleep(0.1)
             where = json.loads(contact.read_text())["address"]
             dask = [sys.executable, "-m", "distributed.cli.dask_worker", where]
-            options = ["--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", "--no-dashboard"]
+            options = ["--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", *hidden]
             workers = [start([*dask, *options, "--local-directory", folder]) for _ in range(2)]
             started += workers
             yield where, workers, started
@@ -165,8 +167,8 @@ def main(folder):
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(summary, indent=1) + "\n")
     print(json.dumps(summary, indent=1))
-    if not identical:
-        sys.exit("the results differ")
+    if not identical or listening != ["127.0.0.1"]:
+        sys.exit("the results differ, or something listens on another address")
 
 
 if __name__ == "__main__":

@@ -131,8 +131,13 @@ def accuracy_figure(table: pd.DataFrame) -> "Figure":
         _interval_bars(axes, table, name, f"{name}_low", f"{name}_high", "defence", "attack")
         axes.set_ylabel(label)
     axes.set_yscale("log")
-    figure.axes[0].legend(fontsize="x-small")
+    _legend_above(figure)
     return figure
+
+
+def _legend_above(figure: "Figure") -> None:
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), fontsize="small")
 
 
 def cost_figure(table: pd.DataFrame, benign: pd.DataFrame | None = None) -> "Figure":
@@ -147,5 +152,5 @@ def cost_figure(table: pd.DataFrame, benign: pd.DataFrame | None = None) -> "Fig
         _interval_bars(axes, frame, value, "low", "high", "defence", "model")
         axes.axhline(1.0, color="0.5", linewidth=0.8)
         axes.set(yscale="log", ylabel=label)
-    axes.legend(fontsize="x-small")
+    _legend_above(figure)
     return figure

@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,7 @@ def train_reference(
     labels = check_labels(y, n=len(features))
     check_lengths(X=len(features), y=len(labels))
     classes = n_classes or int(labels.max()) + 1
+    _warm_up()
     start = time.process_time()
     hardened = (defence or Defence()).training(features, seed)
     module = build(name, features.shape[1:], classes, width=width, seed=seed)
@@ -144,6 +146,14 @@ def train_reference(
     weights = {key: value.detach().numpy().copy() for key, value in module.state_dict().items()}
     model = TrainedModel(name, features.shape[1:], classes, width, bounds, weights)
     return Training(model, len(features), seconds, measure_query(model, features))
+
+
+@cache
+def _warm_up() -> None:
+    """The first step of a process loads half of torch: no part of what training costs."""
+    torch = require("torch", "torch", "Training a reference model")
+    module = build("logistic", (2,), 2, width=1)
+    _descend(torch, module, np.zeros((2, 2), dtype=np.float32), np.arange(2), 1, 0.1, 2, 0)
 
 
 def _descend(
