@@ -1,5 +1,6 @@
 import json
 from html.parser import HTMLParser
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -127,6 +128,11 @@ def test_the_published_schema_fits_what_is_written(tmp_path):
     document["parts"]["survival"]["status"] = "passed"
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(document, result_schema())
+
+
+def test_the_schema_on_the_web_is_the_one_in_the_code():
+    published = Path(__file__).parents[2] / "docs" / "result.schema.json"
+    assert json.loads(published.read_text()) == result_schema()
 
 
 def full_nan(question):
