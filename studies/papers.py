@@ -274,10 +274,20 @@ def campaign(figure: str) -> Lookup:
         found = results("survival_campaign")
         if not (ROOT / "docs" / "survival" / f"campaign_{figure}.svg").is_file():
             return None
-        size = ""
-        if found:
-            size = f", {found['trials']} trials of {found['models']} models"
-        return f"docs/survival/campaign_{figure}.svg{size}", "rebuilt on small images"
+        text = f"docs/survival/campaign_{figure}.svg"
+        if found and figure == "effects":
+            shown = dict(zip(found["effects"]["index"], found["effects"]["data"], strict=True))
+            at = found["effects"]["columns"].index("coef")
+            effects = ", ".join(
+                f"{n} {shown[n][at]:+.3f}" for n in ("layers", "epochs") if n in shown
+            )
+            text += f"; per unit of log time: {effects}"
+        elif found:
+            text += (
+                f"; {found['trials']} trials, {found['rows']:,} rows, "
+                f"{found['censored']:.0%} censored"
+            )
+        return text, "rebuilt on small images"
 
     return lookup
 
@@ -288,17 +298,18 @@ def latent_cells(name: str) -> Lookup:
         if not found or not found.get("latent cells"):
             return None
         cells = found["latent cells"][0]
+        mean = next(cells[k] for k in ("E (these cells)", "E (evaluated cells)") if k in cells)
         text = (
-            f"ACU {cells['ACU']:.3f}, E {cells['E (evaluated cells)']:.3f}, "
+            f"ACU {cells['ACU']:.3f}, E {mean:.3f}, "
             f"{cells['cells']:,} cells, test error {found['test error']:.3f}"
         )
         published = found["published"]
         near = all(
             abs(ours - published[key]) <= 0.1 * published[key]
-            for ours, key in ((cells["ACU"], "ACU"), (cells["E (evaluated cells)"], "E"))
+            for ours, key in ((cells["ACU"], "ACU"), (mean, "E"))
             if key in published
         )
-        error = f"their model's test error {published['test error']:.3f}"
+        error = f"theirs has test error {published['test error']:.3f}"
         return text, "reproduced within 10 %" if near else f"not reproduced: other model ({error})"
 
     return lookup
