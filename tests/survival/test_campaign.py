@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -45,6 +46,18 @@ def test_axes_are_crossed_and_only_training_noise_trains_again():
     assert {(t["defence"], t["defence_value"]) for t in trials} == {
         ("none", 0.0), ("gauss-in", 0.3), ("fsq", 2.0),
     }  # fmt: skip
+
+
+def test_the_papers_grid_is_read_whole():
+    grid = Path(__file__).parents[2] / "studies" / "survival_paper_grid.toml"
+    config = read_config(grid)
+    rows = config.trainings()
+    # Five depths × five epochs × eight rates × ten seeds, plain and with six noises in training.
+    assert len(rows) == 5 * 5 * 8 * 10 * 7
+    # Two attacks with three norms and nine ε, four DeepFool, five Pixel, five Threshold, one HSJ.
+    attacks = 2 * 3 * 9 + 4 + 5 + 5 + 1
+    assert len(config.trials(rows[0])) == attacks * (1 + 5 + 6 + 6)
+    assert len(config.trials(rows[1])) == attacks
 
 
 @pytest.mark.parametrize(
