@@ -24,6 +24,9 @@ lint: .venv/.dev
 docs: .venv/.dev
 	$(BIN)/mkdocs build --strict
 
+benchmarks: .venv/.dev
+	$(BIN)/python benchmarks/all.py
+
 .venv/.python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else f"fireassay needs Python 3.11 or newer, {sys.executable} is {v.major}.{v.minor}. Try: make PYTHON=python3.12 …")'
 	$(PYTHON) -m venv .venv

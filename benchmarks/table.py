@@ -1,0 +1,146 @@
+"""Write benchmarks/README.md from the files under results/: nothing in it is typed by hand.
+
+python benchmarks/table.py
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from figures import FIGURES, RESULTS
+
+README = Path(__file__).with_name("README.md")
+HEAD = """# Benchmarks
+
+Written by `python benchmarks/table.py` from `benchmarks/results/`; refresh everything with
+`make benchmarks` (hours), or one part: `python benchmarks/rivals.py --only lifelines`, then the
+table. Peers live in an environment of their own (`benchmarks/peers.py` makes it). Times are CPU
+seconds of one thread, because machines are shared: ratios count, not seconds.
+"""
+
+
+def main() -> None:
+    sections = [HEAD, rivals(), promises(), scaling(), engine(), profiles()]
+    README.write_text("\n".join(section for section in sections if section))
+    print(f"{README} written")
+
+
+def stored(name: str) -> dict[str, Any] | None:
+    path = RESULTS / f"{name}.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def markdown(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + "\n"
+
+
+def machine_line(record: dict[str, Any]) -> str:
+    machine = record["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
+    return (
+        f"{record['date']}; {machine['processor']}, {machine['cores']} cores, load "
+        f"{machine['load_average']} at the end; reads {machine['read_bytes_per_s'] / 1e9:.1f} GB/s,"
+        f" multiplies {machine['float32_flops_per_s'] / 1e9:.0f} Gflop/s (float32, one thread); "
+        f"Python {machine['python']}; {versions}.\n"
+    )
+
+
+def seconds(value: float) -> str:
+    return f"{value:,.0f} s" if value >= 100 else f"{value:.3g} s"
+
+
+def rivals() -> str:
+    record = stored("rivals")
+    if record is None:
+        return ""
+    rows = []
+    for row in record["rows"]:
+        scaled = "" if row["scaled"] == 1 else f" (scaled ×{row['scaled']:,.0f})"
+        target = "" if row["target"] is None else f"≥ {row['target']:g}"
+        form = "{:,.1f}" if row["ratio"] < 100 else "{:,.0f}"
+        ratio, low, high = (form.format(row[key]) for key in ("ratio", "low", "high"))
+        rows.append([
+            row["package"], row["work"], row["peer"], seconds(row["ours_cpu_s"]),
+            seconds(row["peer_cpu_s"]) + scaled, f"**×{ratio}** [{low}, {high}]", target,
+            row["agreement"],
+        ])  # fmt: skip
+    head = ["package", "work", "peer", "ours", "peer's", "ratio [95 %]", "target", "agreement"]
+    return (
+        "## Against every peer, side by side in one run\n\n" + machine_line(record)
+        + f"\n{markdown(head, rows)}\nEach ratio is the geometric mean of "
+        f"{record['rows'][0]['repeats']} or more turns with a t interval on the log scale. "
+        "Decision-based attacks are compared at equal distance: the rows \"at the same median distance\" "
+        "below. A ratio under 1 means that the peer is faster.\n"
+    )  # fmt: skip
+
+
+def promises() -> str:
+    rows = [figure.row() for figure in FIGURES]
+    short = sum("not reached" in row[4] for row in rows)
+    absent = sum(row[3] == "not measured" for row in rows)
+    head = ["package", "figure", "target", "measured", "", "note"]
+    return (
+        f"## What each package promises\n\n{len(rows)} figures: {len(rows) - short - absent} "
+        f"reached, {short} not reached, {absent} not measured.\n\n{markdown(head, rows)}"
+    )
+
+
+def scaling() -> str:
+    record = stored("scaling")
+    if record is None:
+        return ""
+    rows = []
+    for row in record["rows"]:
+        points = "; ".join(f"{p['n']:,}: {seconds(p['cpu_s'])}" for p in row["points"])
+        rows.append([
+            row["name"], row["unit"], points,
+            f"{row['exponent']:.2f} [{row['low']:.2f}, {row['high']:.2f}]",
+            f"{row['exponent_of_the_last_step']:.2f}",
+            f"×{row['times_limit']:,.1f} of {row['limit_is']}",
+        ])  # fmt: skip
+    head = ["function", "n", "CPU seconds", "exponent [95 %]", "last ×10", "from the limit"]
+    return (
+        "## Growth\n\n" + machine_line(record) + f"\n{markdown(head, rows)}\n"
+        "The exponent is the slope of log seconds on log n over all turns; below 1 a constant "
+        "start still shows, so the last step (n × 10 to n × 100) stands beside it. A limit is the least "
+        "that the machine needs for the stated pass alone.\n"
+    )  # fmt: skip
+
+
+def engine() -> str:
+    record = stored("engine")
+    if record is None:
+        return ""
+    here = record["journalled"]
+    text = (
+        f"## Empty tasks\n\n{here['tasks']:,} journalled in one process: "
+        f"{here['tasks'] / here['seconds']:,.0f} a second, {here['bytes_per_task']:.0f} bytes "
+        f"each; CPU ms a task in successive tenths: "
+        f"{', '.join(f'{v:.3f}' for v in here['cpu_ms_by_tenth'])}.\n"
+    )
+    if "cluster" in record:
+        far = record["cluster"]
+        busy = ", ".join(f"{who} {ms:.3f}" for who, ms in far["cpu_ms_per_task"].items())
+        text += (
+            f"\n{far['tasks']:,} through a Dask scheduler to two workers: "
+            f"{far['tasks_per_s']:,.0f} a second; CPU ms a task: {busy}; wall ms a task in "
+            f"successive tenths: {', '.join(f'{v:.3f}' for v in far['wall_ms_by_tenth'])}.\n"
+        )
+    return text
+
+
+def profiles() -> str:
+    record = stored("profiles")
+    if record is None:
+        return ""
+    rows = []
+    for name, entry in record["profiles"].items():
+        costs = "; ".join(f"{c['where']} {c['share']:.0%}" for c in entry["largest"])
+        rows.append([name, seconds(entry["cpu_s"]), costs, entry["done"]])
+    head = ["work", "CPU", "three largest costs (own time)", "what was done about them"]
+    return f"## Where the time goes\n\n{markdown(head, rows)}"
+
+
+if __name__ == "__main__":
+    main()
