@@ -3,12 +3,13 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from typer.testing import CliRunner
 
 from fireassay.cli.supervise import app
-from fireassay.core import DataError, ParameterError
+from fireassay.core import DataError, ModelError, ParameterError
 from fireassay.data import breast_cancer, corrupt
 
 runner = CliRunner()
@@ -68,6 +69,48 @@ def test_fit_then_score_files_and_streams(files, tmp_path):
     assert "error" in rows[2]
     assert rows[3]["alarm"] is True
     assert stream.exit_code == 1
+
+
+@pytest.mark.extras
+def test_columns_of_tables_are_found_by_name(files, tmp_path):
+    data = np.load(files / "train.npz")
+    columns = [f"f{i}" for i in range(data["X"].shape[1])]
+    table = pd.DataFrame(data["X"], columns=columns).assign(label=data["y"])
+    table.to_csv(tmp_path / "train.csv", index=False)
+    nominal = np.load(files / "nominal.npz")["X"]
+    shuffled = pd.DataFrame(nominal, columns=columns)[columns[::-1]]
+    shuffled.assign(label=0).to_csv(tmp_path / "nominal.csv", index=False)
+    shuffled.drop(columns="f3").to_csv(tmp_path / "narrow.csv", index=False)
+    monitor, model = tmp_path / "monitor.npz", ["--model", files / "model.skops"]
+    fitted = run(
+        "fit", "mdsa", *model, "--train", tmp_path / "train.csv", "--nominal",
+        tmp_path / "nominal.csv", "-o", monitor, "--layer", "inputs",
+    )  # fmt: skip
+    assert fitted.exit_code == 0, fitted.output
+    by_name = json.loads(run("score", monitor, tmp_path / "nominal.csv", *model, "--json").output)
+    np.save(tmp_path / "nominal.npy", nominal)
+    in_order = json.loads(run("score", monitor, tmp_path / "nominal.npy", *model, "--json").output)
+    assert by_name["rows"] == in_order["rows"]
+    with pytest.raises(DataError, match="none named f3"):
+        run("score", monitor, tmp_path / "narrow.csv", *model)
+    named = json.dumps(dict(shuffled.iloc[0]))
+    stream = run("score", monitor, "-", *model, input=f'{named}\n{{"f0": 1}}\n')
+    first, second = map(json.loads, stream.output.splitlines())
+    assert first["score"] == pytest.approx(in_order["rows"][0]["score"])
+    assert "no f1" in second["error"]
+
+
+@pytest.mark.extras
+def test_ensembles_take_further_models(files, tmp_path):
+    monitor, model = tmp_path / "monitor.npz", files / "model.skops"
+    members = ["--member", model, "--member", model]
+    nominal = ["--nominal", files / "nominal.npz", "-o", monitor]
+    fitted = run("fit", "ensemble-mean-softmax", *options(files), *members, *nominal)
+    assert fitted.exit_code == 0, fitted.output
+    scored = run("score", monitor, files / "rows.npy", "--model", model, *members, "--json")
+    assert len(json.loads(scored.output)["rows"]) == 10
+    with pytest.raises(ModelError, match="--member"):
+        run("score", monitor, files / "rows.npy", "--model", model)
 
 
 @pytest.mark.extras

@@ -1,5 +1,7 @@
 """The comparison of supervisors."""
 
+import re
+
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
@@ -135,6 +137,11 @@ def test_evidence_figure_and_file(comparison, tmp_path):
     assert evidence.status == "done"
     assert {"auroc_noise", "auroc_swap", "caught_noise", "false_alarm"} <= set(evidence.estimates)
     assert comparison.recommended in evidence.headline
+    assert evidence.estimates["caught_noise"].n == len(comparison.scores["noise"]["dsa"])
+    # Every number of the headline comes with its interval.
+    values = re.findall(r"\d\.\d\d(?= |\))", evidence.headline)
+    intervals = re.findall(r"\d\.\d\d \[\d\.\d\d, \d\.\d\d\]", evidence.headline)
+    assert len(values) == len(intervals) > 2
     assert "<svg" in evidence.figures["heat_map"].source
     loaded = Comparison.load(comparison.save(tmp_path / "comparison.npz"))
     assert loaded.frame().equals(comparison.frame())

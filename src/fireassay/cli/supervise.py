@@ -1,5 +1,6 @@
 """``fireassay supervise``: which monitor catches which trouble; fit one; score inputs with it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,6 +24,11 @@ ModelOutput = Annotated[
 Layer = Annotated[
     str | None, typer.Option("--layer", help="Layer to read, or 'inputs' for the rows themselves.")
 ]
+Members = Annotated[
+    list[str] | None,
+    typer.Option("--member", help="A further model of an ensemble; say it for each of them."),
+]
+Workers = Annotated[int, typer.Option("--workers", help="Processes; the numbers stay the same.")]
 FalseAlarm = Annotated[float, typer.Option("--false-alarm", help="Promised false-alarm rate.")]
 Confidence = Annotated[float, typer.Option("--confidence", help="Of promise and intervals.")]
 
@@ -54,10 +60,12 @@ def compare(
     supervisors: Annotated[
         list[str] | None, typer.Option("--supervisor", help="One or several; default: all.")
     ] = None,
+    members: Members = None,
     model_output: ModelOutput = "probabilities",
     layer: Layer = None,
     false_alarm: FalseAlarm = 0.05,
     confidence: Confidence = 0.95,
+    workers: Workers = 1,
     output: Output = None,
     trust: Trust = False,
     seed: Seed = 0,
@@ -82,10 +90,12 @@ def compare(
         as_classifier(model, output=model_output, trust=trust),
         rows.X,
         rows.y,
-        nominal=load(nominal).X,
-        sets={name: load(path).X for name, path in named.items()},
+        nominal=_columns(load(nominal), rows.feature_names),
+        sets={name: _columns(load(path), rows.feature_names) for name, path in named.items()},
         supervisors=supervisors or "all",
+        members=_members(members, model_output, trust),
         layer=layer,
+        workers=workers,
         false_alarm=false_alarm,
         confidence=confidence,
         seed=seed,
@@ -113,6 +123,7 @@ def fit(
     onnx: Annotated[
         Path | None, typer.Option("--onnx", help="Also write an ONNX graph, where there is one.")
     ] = None,
+    members: Members = None,
     model_output: ModelOutput = "probabilities",
     layer: Layer = None,
     false_alarm: FalseAlarm = 0.05,
@@ -133,9 +144,13 @@ def fit(
     from fireassay.supervision.storage import described
 
     rows = load(train)
-    supervisor = make(name, layer=layer, seed=seed)
+    ensemble = _members(members, model_output, trust)
+    more = {} if ensemble is None else {"members": ensemble}
+    supervisor = make(name, layer=layer, seed=seed, **more)
     supervisor.fit(as_classifier(model, output=model_output, trust=trust), rows.X, rows.y)
-    supervisor.threshold(load(nominal).X, false_alarm, confidence)
+    supervisor.threshold(_columns(load(nominal), rows.feature_names), false_alarm, confidence)
+    if rows.feature_names is not None:
+        supervisor.feature_names_ = tuple(rows.feature_names)
     supervisor.save(output)
     if onnx is not None:
         to_onnx(supervisor, onnx)
@@ -158,6 +173,7 @@ def score(
         str, typer.Argument(help="Rows (npz, csv, …), or '-' to read JSON lines as they come.")
     ],
     model: Model,
+    members: Members = None,
     model_output: ModelOutput = "probabilities",
     trust: Trust = False,
     json: Json = False,
@@ -165,8 +181,9 @@ def score(
 ) -> None:
     """Score inputs with a fitted supervisor: one score and one alarm each.
 
-    With '-', every line of standard input is one row (a JSON list, nested for images) and every
-    line of output one JSON object. Exit code 1 if any input raised an alarm.
+    With '-', every line of standard input is one row (a JSON list, nested for images, or an object
+    with the names of the training columns) and every line of output one JSON object. Columns of a
+    table are found by their names. Exit code 1 if any input raised an alarm.
 
     Example: fireassay supervise score monitor.npz today.npz --model m.onnx
     """
@@ -174,13 +191,17 @@ def score(
     from fireassay.data import load as load_data
     from fireassay.supervision import load
 
-    supervisor = load(monitor, as_classifier(model, output=model_output, trust=trust))
+    supervisor = load(monitor)
+    ensemble = _members(members, model_output, trust)
+    if ensemble is not None:
+        supervisor.set_params(members=ensemble)
+    supervisor.attach(as_classifier(model, output=model_output, trust=trust))
     rule = getattr(supervisor, "rule_", None)
     limit = None if rule is None else rule.threshold
     if data == "-":
         alarms = _stream(supervisor, limit, quiet)
     else:
-        scores = supervisor.score(load_data(data, label=False).X)
+        scores = supervisor.score(_columns(load_data(data, label=False), supervisor.feature_names_))
         rows = [_row(i, float(value), limit) for i, value in enumerate(scores)]
         alarms = sum(bool(row["alarm"]) for row in rows)
         if json:
@@ -191,6 +212,31 @@ def score(
                 say(f"{row['row']}  {row['score']:.6g}{mark}", quiet=quiet)
             say(f"{alarms} of {len(rows)} inputs raised an alarm.", quiet=quiet)
     raise typer.Exit(1 if alarms else 0)
+
+
+def _members(paths: list[str] | None, output: str, trust: bool) -> list[Any] | None:
+    from fireassay.classifiers import as_classifier
+
+    if not paths:
+        return None
+    return [as_classifier(path, output=output, trust=trust) for path in paths]
+
+
+def _columns(data: Any, names: Sequence[str] | None) -> Any:
+    """The columns of training, by name where both are known: their order may differ."""
+    if names is None or data.feature_names is None or data.X.ndim != 2:
+        return data.X
+    from fireassay.core.errors import DataError
+
+    place = {name: i for i, name in enumerate(data.feature_names)}
+    missing = [name for name in names if name not in place]
+    if missing:
+        raise DataError(
+            f"The rows must have the {len(names)} columns of training.",
+            got=f"none named {', '.join(missing[:5])}",
+            do=f"Name the columns {', '.join(names[:5])}{', …' if len(names) > 5 else ''}.",
+        )
+    return data.X[:, [place[name] for name in names]]
 
 
 def _row(number: int, value: float, limit: float | None) -> dict[str, Any]:
@@ -212,7 +258,8 @@ def _stream(supervisor: Any, limit: float | None, quiet: bool) -> int:
         if not line.strip():
             continue
         try:
-            value = float(supervisor.score(np.asarray([json.loads(line)], dtype=np.float64))[0])
+            given = _values(json.loads(line), supervisor.feature_names_)
+            value = float(supervisor.score(np.asarray([given], dtype=np.float64))[0])
         except (FireassayError, ValueError, TypeError) as failure:
             answer: dict[str, Any] = {"row": number, "error": str(failure)}
         else:
@@ -221,3 +268,15 @@ def _stream(supervisor: Any, limit: float | None, quiet: bool) -> int:
         say(dumps(answer), quiet=quiet)
         sys.stdout.flush()
     return alarms
+
+
+def _values(row: Any, names: tuple[str, ...] | None) -> Any:
+    """A JSON object as a list in the order of the training columns."""
+    if not isinstance(row, dict):
+        return row
+    if names is None:
+        raise ValueError("the monitor knows no column names: send a list")
+    missing = [name for name in names if name not in row]
+    if missing:
+        raise ValueError(f"the row has no {', '.join(missing[:5])}")
+    return [row[name] for name in names]

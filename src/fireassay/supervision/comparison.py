@@ -156,8 +156,11 @@ class Comparison(Result):
         )
 
     def _estimate(self, row: Any, value: str, low: str, high: str) -> Estimate:
-        method = "DeLong, logit scale" if value == "auroc" else "Clopper-Pearson"
-        return Estimate(row[value], row[low], row[high], self.confidence, int(row["n"]), method)
+        method, n = "DeLong, logit scale", int(row["n"])
+        if value == "caught":
+            set_name = row.get("set", row.name)
+            method, n = "Clopper-Pearson", len(self.scores[set_name][row["supervisor"]])
+        return Estimate(row[value], row[low], row[high], self.confidence, n, method)
 
 
 def build_comparison(

@@ -89,7 +89,7 @@ class ModelReader:
         if need == "ensemble":
             if self.members is not None:
                 return None
-            return "one model is not an ensemble; pass members=[…] or train=recipe"
+            return "one model is not an ensemble; pass members=[…] (--member …) or train=recipe"
         if need == "head" and self.layer is not None:
             return "with layer= another layer is read than the one the last linear layer takes"
         if need == "logits" and isinstance(self.model, GradientClassifier):
@@ -140,7 +140,7 @@ class NothingInside:
             return f"{self.why}; dropout can be sampled in torch modules"
         if need == "logits":
             return f"{self.why}; energies cannot be recovered from probabilities"
-        return f"{self.why}; layer='inputs' uses the inputs where one layer is enough"
+        return f"{self.why}; layer='inputs' (--layer inputs) takes the inputs themselves"
 
     def read(self, X: NDArray[Any], needs: frozenset[str]) -> dict[str, Any]:
         """Never called: everything is missing."""

@@ -20,6 +20,7 @@ class SavedSupervisor:
     parameters: dict[str, Any]
     state: dict[str, Any]
     rule: AlarmRule | None
+    feature_names: tuple[str, ...] | None = None
 
 
 def save(supervisor: Supervisor, path: str | Path) -> Path:
@@ -32,7 +33,10 @@ def save(supervisor: Supervisor, path: str | Path) -> Path:
         if name not in ("members", "train")
     }
     rule = getattr(supervisor, "rule_", None)
-    return codec.save(SavedSupervisor(supervisor.name, parameters, supervisor.state_, rule), path)
+    names = supervisor.feature_names_
+    return codec.save(
+        SavedSupervisor(supervisor.name, parameters, supervisor.state_, rule, names), path
+    )
 
 
 def load(path: str | Path, model: Any = None) -> Supervisor:
@@ -49,6 +53,7 @@ def load(path: str | Path, model: Any = None) -> Supervisor:
     supervisor = make(saved.name, **saved.parameters)
     supervisor.state_ = saved.state
     supervisor.rule_ = saved.rule
+    supervisor.feature_names_ = saved.feature_names
     return supervisor if model is None else supervisor.attach(model)
 
 

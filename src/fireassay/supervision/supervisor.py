@@ -45,6 +45,16 @@ class Supervisor:
     layer: str | None = None
     seed: int = 0
 
+    @property
+    def feature_names_(self) -> tuple[str, ...] | None:
+        """Names of the columns of training, where they are known."""
+        names: tuple[str, ...] | None = vars(self).get("_feature_names")
+        return names
+
+    @feature_names_.setter
+    def feature_names_(self, names: tuple[str, ...] | None) -> None:
+        self._feature_names = names
+
     # What a subclass gives ------------------------------------------------------------------
 
     def _fit(self, reading: Reading, labels: IntArray | None) -> dict[str, Any]:
