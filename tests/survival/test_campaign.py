@@ -124,9 +124,11 @@ def test_tables_have_every_trial_and_its_cluster(result):
     assert {"mean_queries_none", "effect_layers", "largest_trash"} <= set(evidence.estimates)
     assert {"log_rank", "families", "effects", "cost", "samples"} <= set(evidence.tables)
     assert set(found.log_ranks().index) == {"attack", "defence", "model", "layers", "epochs"}
-    assert [claim.text.split()[0] for claim in evidence.claims] == [
+    said = [claim.text.removeprefix("Not decided: ") for claim in evidence.claims]
+    assert [text.split()[0] for text in said] == [
         "Depth", "More", "The", "The", "Breaking", "Comparing",
     ]  # fmt: skip
+    assert all(("Not decided" in c.text) == (c.holds is None) for c in evidence.claims)
     assert set(evidence.figures) >= {"accuracy", "effects", "cost", "curves"}
     assert any("clusters" in limit for limit in evidence.limits)
 

@@ -224,8 +224,8 @@ def campaign(
     emit(evidence, as_json=as_json, quiet=quiet)
     if not as_json:
         for claim in evidence.claims:
-            verdict = {True: "yes", False: "no", None: "not decided"}[claim.holds]
-            say(f"{verdict}: {claim.text}", quiet=quiet)
+            verdict = {True: "Yes: ", False: "No: ", None: ""}[claim.holds]
+            say(verdict + claim.text, quiet=quiet)
 
 
 def _attack(text: str) -> tuple[str, dict[str, Any]]:

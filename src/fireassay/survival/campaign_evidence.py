@@ -111,7 +111,10 @@ def conclusions(
                 True if low > _WORTH_SAYING else False if high < _WORTH_SAYING else None,
             )
         )
-    return found
+    return [
+        claim if claim.holds is not None else Claim(f"Not decided: {claim.text}", None)
+        for claim in found
+    ]
 
 
 def _depth(result: "CampaignResult", row: dict[Any, float]) -> Claim:
