@@ -1,6 +1,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 import typer
 from sklearn.tree import DecisionTreeClassifier
@@ -9,6 +10,7 @@ from typer.testing import CliRunner
 from fireassay import load
 from fireassay.cli.assess import assess
 from fireassay.core import DataError, ParameterError
+from fireassay.data import load as load_data
 from fireassay.data import unit_square
 
 skops = pytest.importorskip("skops.io")
@@ -61,3 +63,36 @@ def test_missing_labels_and_bad_settings_are_refused(files):
         call(files / "model.skops", files / "bare.npz")
     with pytest.raises(ParameterError, match="alpha"):
         call(files / "model.skops", files / "test.npz", "--alpha", 1)
+
+
+def test_a_table_with_text_columns_and_its_field_rows(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"age": rng.integers(18, 90, 400), "region": rng.choice(["n", "s"], 400)})
+    table["decision"] = np.where((table["age"] > 50) ^ (table["region"] == "n"), "yes", "no")
+    table[:200].to_csv(tmp_path / "test.csv", index=False)
+    table[200:].drop(columns="decision").to_csv(tmp_path / "field.csv", index=False)
+    table[200:].to_csv(tmp_path / "labelled.csv", index=False)
+    data = load_data(tmp_path / "test.csv", label="decision")
+    skops.dump(DecisionTreeClassifier(max_depth=2).fit(data.X, data.y), tmp_path / "model.skops")
+    arguments = (tmp_path / "model.skops", tmp_path / "test.csv", "--label", "decision")
+    for field in ("field.csv", "labelled.csv"):
+        found = call(*arguments, "--operational", tmp_path / field, "--json")
+        assert json.loads(found.stdout)["estimates"]["pmi_upper"]["n"] == 200
+    found = call(*arguments, "--mode", "ram", "--held-out", tmp_path / "labelled.csv", "--json")
+    assert json.loads(found.stdout)["status"] == "done"
+
+
+def test_many_features_and_rows_on_disk(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((900, 20))
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    skops.dump(DecisionTreeClassifier(max_depth=4).fit(X[:300], y[:300]), tmp_path / "model.skops")
+    np.savez(tmp_path / "test.npz", X=X[300:500], y=y[300:500])
+    np.save(tmp_path / "field.npy", X[500:])
+    arguments = (tmp_path / "model.skops", tmp_path / "test.npz")
+    found = call(*arguments, "--operational", tmp_path / "field.npy")
+    assert "At most" in found.stdout
+    found = call(*arguments, "--mode", "ram", "--latent", 2, "--side", 1)
+    assert "of the profile" in found.stdout
+    with pytest.raises(ParameterError, match="--latent 3"):
+        call(*arguments, "--mode", "ram")

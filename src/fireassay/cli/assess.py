@@ -1,12 +1,15 @@
 """``fireassay assess``: how often the model will be wrong in the field, and how sure that is."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fireassay.cli.console import emit, say
-from fireassay.cli.options import Json, Output, Quiet, Seed, Trust
+from fireassay.cli.options import Json, Output, Quiet, Seed, Trust, Workers
+
+if TYPE_CHECKING:
+    from fireassay.data import DataSet
 
 
 def assess(
@@ -44,6 +47,11 @@ def assess(
     floor: Annotated[
         float, typer.Option("--floor", help="conservative-bayes: smallest possible pmi.")
     ] = 0.0,
+    latent: Annotated[
+        int | None,
+        typer.Option("--latent", min=1, help="ram: cells in so many principal components."),
+    ] = None,
+    side: Annotated[float, typer.Option("--side", help="ram with --latent: side of a cell.")] = 0.5,
     label: Annotated[str | None, typer.Option("--label", help="Column of the labels.")] = None,
     output_kind: Annotated[
         str, typer.Option("--model-output", help="probabilities, logits or labels.")
@@ -51,6 +59,7 @@ def assess(
     target: Annotated[
         float | None, typer.Option("--target", help="Also say how many labels this bound costs.")
     ] = None,
+    workers: Workers = 1,
     output: Output = None,
     trust: Trust = False,
     seed: Seed = 0,
@@ -68,8 +77,10 @@ def assess(
     labelled = load(data, label=label)
     if labelled.y is None:
         raise DataError(f"{data} must have labels.", got="none", do="Name their column: --label.")
-    field = None if operational is None else load(operational).X
-    check = None if held_out is None else load(held_out, label=label)
+    field = None if operational is None else _field_rows(operational, labelled)
+    check = None
+    if held_out is not None:
+        check = load(held_out, label=label, encoder=labelled.encoder)
     if check is not None and check.y is None:
         raise DataError(f"{held_out} must have labels.", got="none", do="Name them: --label.")
     result = reliability.assess(
@@ -85,6 +96,9 @@ def assess(
         cells=cells,
         bandwidth=bandwidth,
         prior=reliability.ConservativePrior(epsilon, theta, floor),
+        latent=None if latent is None else _components(latent, labelled.X),
+        top=reliability.TopCells(side=side),
+        workers=workers,
     )
     if output is not None:
         result.save(output)
@@ -97,3 +111,22 @@ def assess(
     if target is not None:
         planned = reliability.plan(target, alpha)
         say(f"  A bound of {target:g} takes at least {planned.labels} labels without an error.")
+
+
+def _field_rows(path: Path, labelled: "DataSet") -> Any:
+    """Operational rows like the labelled ones; an .npy table stays on disk."""
+    import numpy as np
+
+    from fireassay.data import load
+
+    if path.suffix == ".npy" and path.exists() and labelled.X.ndim == 2:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    if labelled.encoder is not None:
+        return load(path, label=False, encoder=labelled.encoder).X
+    return load(path).X
+
+
+def _components(dims: int, X: Any) -> Any:
+    from fireassay.reliability import PcaLatent
+
+    return PcaLatent(dims, (0, 1) if X.min() >= 0 and X.max() <= 1 else None).fit(X)

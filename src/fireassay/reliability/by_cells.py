@@ -50,7 +50,12 @@ def by_cells(
     ]
     p = problem.contradiction(ram.pmi_upper)
     empty = float(ram.mass[ram.labels.kind == 1].sum())
+    ranges = grid.high - grid.low
+    unlike = (
+        "Features have very different ranges, and the profile one bandwidth for all: scale them.",
+    )
     notes = (
+        *(unlike if ranges.max() > 10 * ranges.min() else ()),
         f"{empty:.1%} of the profile's mass is in cells that the model labelled itself.",
         "There it is right by definition, which is why the estimate shrinks as cells do.",
         f"If the published bound held, errors as many as seen would have probability {p:.2g}.",

@@ -40,7 +40,7 @@ def grid_of(problem: Problem, settings: CellSettings) -> Grid:
             raise ParameterError(
                 "A full grid of cells takes at most 5 features.",
                 got=f"{d}",
-                do="Pass latent=reliability.PcaLatent(...) for cells in a latent space.",
+                do="Take cells in a latent space: latent=reliability.PcaLatent(…), or --latent 3.",
             )
         cells = _CELLS_BY_DIMENSION[d]
     return Grid.regular(cells, bounds_of(X, settings), dimensions=d)

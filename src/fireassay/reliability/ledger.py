@@ -182,7 +182,7 @@ def profile_fits(profile: "CentreDensity | Profile", grid: Grid, seed: int) -> A
     corners = np.stack([grid.low]), np.stack([grid.high])
     outside = 1 - float(product_cell_mass(points, *corners, width)[0])
     folded = isinstance(profile, KdeProfile) and profile.limits_ is not None
-    leaks = outside > 0.05 and not folded
+    leaks = outside > (0.5 if folded else 0.05)
     fits = 0.5 < width / best < 2
     status: AssumptionStatus = "supported" if fits and not leaks else "contradicted"
     where = "folded back at" if folded else "beyond"

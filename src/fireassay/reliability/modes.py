@@ -42,15 +42,17 @@ def rectified(
         weight_bound=bound,
         seed=problem.seed,
     )
-    rows = [("headline", found.pmi, found.pmi_upper, "holds" if kind != "estimated" else "none")]
+    assumptions = full_ledger(problem, weights=kind)
+    shifted = any(a.status == "contradicted" and "assumption 3" in a.statement for a in assumptions)
+    claim = "none" if kind == "estimated" else "holds"
+    claim = "does not hold: labels not from the profile" if shifted else claim
+    rows = [("headline", found.pmi, found.pmi_upper, claim)]
     if kind is None:
         share = found.betting_share
-        claim = "holds"
-        rows.append(
-            (f"Clopper-Pearson at {1 - share:.1f} α", found.pmi, found.clopper_pearson, claim)
-        )
         if share:
-            rows.append((f"rectified betting at {share:.1f} α", found.pmi, found.betting, claim))
+            exact, betting = found.clopper_pearson, found.betting
+            rows.append((f"Clopper-Pearson at {1 - share:.1f} α", found.pmi, exact, claim))
+            rows.append((f"rectified betting at {share:.1f} α", found.pmi, betting, claim))
         rows.append(exact_row(problem))
     rows.append(
         ("prediction-powered, normal", found.pmi, min(1.0, found.normal_upper), "asymptotic")
@@ -79,7 +81,7 @@ def rectified(
         upper=found.pmi_upper,
         std=found.std,
         comparison=rows,
-        assumptions=full_ledger(problem, weights=kind),
+        assumptions=assumptions,
         notes=tuple(notes),
         is_bound=kind != "estimated",
         contradiction=float("nan") if kind else None,

@@ -150,6 +150,18 @@ class ReliabilityResult(Result):
                 f"About {self.pmi:.2%} of inputs are misclassified, perhaps up to "
                 f"{self.pmi_upper:.2%}: with estimated weights no finite-sample claim is made."
             )
+        if self.mode == "naive":
+            return (
+                f"Around the test rows {self.pmi:.3g} of points are misclassified: this smears the "
+                f"test error, and is not a bound ({counted})."
+            )
+        if self.mode == "ram" and self.evaluated_mass < 1:
+            inside = float(self.comparison["pmi"].iloc[0])
+            return (
+                f"E[λ] = {inside:.3g} in {len(self.cells)} latent cells that hold "
+                f"{self.evaluated_mass:.2g} of the profile; with the rest E[pmi] = {self.pmi:.3g}: "
+                "not a bound that holds."
+            )
         if not self.is_bound:
             return (
                 f"E[pmi] = {self.pmi:.3g}, published bound {self.pmi_upper:.3g}: not a bound that "
@@ -196,7 +208,7 @@ class ReliabilityResult(Result):
             exact = self.comparison["pmi_upper"][self.comparison["method"] == text].to_numpy()
             found["pmi_upper"] = Estimate.bound(float(exact[0]), confidence, n, text)
         if self.acu == self.acu:
-            found["acu"] = Estimate.bound(self.acu, confidence, max(1, len(self.cells)), "mean λ")
+            found["acu"] = Estimate.bound(self.acu, confidence, len(self.cells) or n, "mean λ")
         return found
 
 
