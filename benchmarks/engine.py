@@ -1,6 +1,6 @@
 """What a task costs beyond itself: without and with a run store, here, in workers, on a cluster.
 
-Run: python benchmarks/engine.py [--tasks 100000] [--only here cluster]
+Run: python benchmarks/engine.py [--tasks 100000] [--only here cluster feeding]
 
 The cluster is a Dask scheduler and two workers in processes of their own on 127.0.0.1.
 """
@@ -120,8 +120,34 @@ def on_a_cluster(total, blocks=10):
     }  # fmt: skip
 
 
+def nap(_row):
+    time.sleep(0.3)
+
+
+def feeding(tasks=6000, threads=100):
+    """Tasks too long to travel together: how many a second can one scheduler hand out?
+
+    Two workers of ``threads`` sleeping threads each stand for that many cores.
+    """
+    with loopback_cluster(threads=threads) as (address, processes):
+        Executor(cluster=address, progress=False).map(nap, range(2 * threads))
+        busy = [cpu_seconds(process.pid) for process in processes]
+        wall, cpu = time.perf_counter(), time.process_time()
+        Executor(cluster=address, progress=False).map(nap, range(tasks))
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        busy = [cpu_seconds(p.pid) - b for p, b in zip(processes, busy, strict=True)]
+    return {
+        "tasks": tasks, "cores_stood_for": 2 * threads, "tasks_per_s": tasks / wall,
+        "ideal_per_s": 2 * threads / 0.3, "cpu_ms_per_task": {
+            "driver": 1e3 * cpu / tasks,
+            "scheduler": 1e3 * busy[0] / tasks,
+            "both workers": 1e3 * sum(busy[1:]) / tasks,
+        },
+    }  # fmt: skip
+
+
 @contextlib.contextmanager
-def loopback_cluster(workers=2):
+def loopback_cluster(workers=2, threads=1):
     """A scheduler and workers in processes of their own; nothing listens but on 127.0.0.1."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -131,7 +157,7 @@ def loopback_cluster(workers=2):
     commands = [[*dask, "--host", "127.0.0.1", "--port", port, "--dashboard-address",
                  "127.0.0.1:0", "--no-dashboard"]]  # fmt: skip
     worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--host", "127.0.0.1",
-              "--nthreads", "1", "--no-nanny", "--no-dashboard", "--dashboard-address",
+              "--nthreads", str(threads), "--no-nanny", "--no-dashboard", "--dashboard-address",
               "127.0.0.1:0"]  # fmt: skip
     commands += [worker] * workers
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -153,7 +179,7 @@ def cpu_seconds(pid):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tasks", type=int, default=100_000)
-    parser.add_argument("--only", nargs="+", default=["here", "cluster"])
+    parser.add_argument("--only", nargs="+", default=["here", "cluster", "feeding"])
     options = parser.parse_args()
     record = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     if "here" in options.only:
@@ -161,6 +187,9 @@ def main():
     if "cluster" in options.only:
         record["cluster"] = on_a_cluster(options.tasks)
         print(json.dumps(record["cluster"], indent=1))
+    if "feeding" in options.only:
+        record["feeding"] = feeding()
+        print(json.dumps(record["feeding"], indent=1))
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(record, indent=2) + "\n")
 

@@ -70,8 +70,8 @@ def rivals() -> str:
         "## Against every peer, side by side in one run\n\n" + machine_line(record)
         + f"\n{markdown(head, rows)}\nEach ratio is the geometric mean of "
         f"{record['rows'][0]['repeats']} or more turns with a t interval on the log scale. "
-        "Decision-based attacks are compared at equal distance: the rows \"at the same median distance\" "
-        "below. A ratio under 1 means that the peer is faster.\n"
+        "Decision-based attacks are compared at equal distance: the rows \"at the same median "
+        "distance\" below. A ratio under 1 means that the peer is faster.\n"
     )  # fmt: skip
 
 
@@ -103,8 +103,8 @@ def scaling() -> str:
     return (
         "## Growth\n\n" + machine_line(record) + f"\n{markdown(head, rows)}\n"
         "The exponent is the slope of log seconds on log n over all turns; below 1 a constant "
-        "start still shows, so the last step (n × 10 to n × 100) stands beside it. A limit is the least "
-        "that the machine needs for the stated pass alone.\n"
+        "start still shows, so the last step (n × 10 to n × 100) stands beside it. A limit is the "
+        "least that the machine needs for the stated pass alone.\n"
     )  # fmt: skip
 
 

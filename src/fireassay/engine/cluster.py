@@ -14,6 +14,7 @@ from fireassay.engine.failure import ExecutionError, Failure
 _RETRIES = 3
 _PARCELS_PER_THREAD = 4
 _PARCEL_S = 0.25
+_PARCELS_PER_S = 100  # what a scheduler hands out with ease (benchmarks/engine.py)
 _MOST_ROWS = 256
 _PATIENCE_S = 30
 _POLL_S = 0.005
@@ -27,14 +28,16 @@ def run_on_cluster(
     """Run tasks on the workers of a cluster; outcomes come as they finish, in any order.
 
     ``shared`` is sent to the cluster once. Short tasks travel in parcels of about a quarter of a
-    second, because a scheduler's own work is milliseconds each; a bounded number of parcels is
-    under way at any time. The parcels of a worker that dies go to another one, three times at
-    most; then their rows go again one by one, so that only the fatal row fails.
+    second (longer on more than 25 cores), because a scheduler's own work is milliseconds each; a
+    bounded number of parcels is under way at any time. The parcels of a worker that dies go to
+    another one, three times at most; then their rows go again one by one, so that only the fatal
+    row fails.
     """
     distributed = require("distributed", "cluster", "A cluster")
     with _client(distributed, cluster) as client:
         held = _send(client, dict(shared))
-        window = _PARCELS_PER_THREAD * max(1, sum(client.ncores().values()))
+        threads = max(1, sum(client.ncores().values()))
+        window, parcel_s = _PARCELS_PER_THREAD * threads, max(_PARCEL_S, threads / _PARCELS_PER_S)
         waiting = iter(rows)
         under_way: dict[str, Parcel] = {}
         suspects: list[tuple[int, Any]] = []
@@ -57,7 +60,7 @@ def run_on_cluster(
                 if future.status == "finished":
                     outcomes: list[Outcome] = future.result()
                     yield from outcomes
-                    size = _next_size(size, outcomes)
+                    size = _next_size(size, outcomes, parcel_s)
                 else:
                     suspects += parcel
                 fill()
@@ -107,10 +110,10 @@ def _without_workers(address: Any) -> ExecutionError:
     )
 
 
-def _next_size(size: int, outcomes: Sequence[Outcome]) -> int:
+def _next_size(size: int, outcomes: Sequence[Outcome], parcel_s: float = _PARCEL_S) -> int:
     """Rows of the next parcel: as many as fill its seconds, growing fourfold at most."""
     each = sum(outcome.seconds for outcome in outcomes) / len(outcomes)
-    return max(1, min(_MOST_ROWS, 4 * size, int(_PARCEL_S / max(each, 1e-6))))
+    return max(1, min(_MOST_ROWS, 4 * size, int(parcel_s / max(each, 1e-6))))
 
 
 def _on_worker(task: Task, parcel: Parcel, shared: Mapping[str, Any]) -> list[Outcome]:
