@@ -135,8 +135,8 @@ class CampaignResult(Result):
     def accuracy(self) -> pd.DataFrame:
         """Benign and adversarial accuracy and failures per query by attack and defence (Fig. 1).
 
-        Intervals are between models (jackknife, t); where models do not differ at all, or there
-        is one alone, over samples.
+        Intervals are between models (jackknife, t), but never narrower than over samples: a few
+        models that agree by luck are no proof that they always do.
         """
         rows = []
         for (attack, defence), part in self.trials.groupby(["attack", "defence"], sort=True):
@@ -149,20 +149,17 @@ class CampaignResult(Result):
                 ("benign_accuracy", by_model["right"]),
                 ("adversarial_accuracy", stood),
             ):
-                low, high = _between(counts, by_model["n"], 1.0) or clopper_pearson(counts.sum(), n)
+                low, high = _share_interval(counts, by_model["n"])
                 row |= {
                     name: counts.sum() / n,
-                    f"{name}_low": float(low),
-                    f"{name}_high": float(high),
+                    f"{name}_low": low,
+                    f"{name}_high": high,
                 }
-            rate = _between(by_model["failures"], by_model["queries_spent"], np.inf)
-            if rate is None:
-                low, high = poisson_interval(failures)
-                rate = float(low) / max(spent, 1.0), float(high) / max(spent, 1.0)
+            low, high = _rate_interval(by_model["failures"], by_model["queries_spent"])
             row |= {
                 "failure_rate": failures / spent if spent else np.nan,
-                "failure_rate_low": rate[0] if spent else np.nan,
-                "failure_rate_high": rate[1] if spent else np.nan,
+                "failure_rate_low": low,
+                "failure_rate_high": high,
                 "benign_rejection_rate": float(part["benign_rejection_rate"].mean()),
                 "right": right,
             }
@@ -208,15 +205,15 @@ class CampaignResult(Result):
             by_model = pd.DataFrame({"wrong": part["n"] - part["right"] - withheld, "n": part["n"]})
             by_model = by_model.groupby(part["model_id"]).sum()
             wrong, n = float(by_model["wrong"].sum()), int(by_model["n"].sum())
-            low, high = _between(by_model["wrong"], by_model["n"], 1.0) or clopper_pearson(wrong, n)
+            low, high = _share_interval(by_model["wrong"], by_model["n"])
             rows.append(
                 {
                     "model": model,
                     "defence": defence,
                     "benign_error": wrong / n,
                     "ratio": train * wrong / n / query,
-                    "low": train * float(low) / query,
-                    "high": train * float(high) / query,
+                    "low": train * low / query,
+                    "high": train * high / query,
                 }
             )
         return pd.DataFrame(rows)
@@ -244,18 +241,29 @@ class CampaignResult(Result):
         return campaign_evidence(self)
 
 
-def _between(
-    counts: "pd.Series[Any]", totals: "pd.Series[Any]", largest: float
-) -> tuple[float, float] | None:
-    """95 % interval of a ratio of sums, jackknifed over models; None where they do not differ."""
+def _share_interval(counts: "pd.Series[Any]", totals: "pd.Series[Any]") -> tuple[float, float]:
+    low, high = clopper_pearson(float(counts.sum()), float(totals.sum()))
+    between = _between(counts, totals)
+    return max(0.0, min(float(low), between[0])), min(1.0, max(float(high), between[1]))
+
+
+def _rate_interval(counts: "pd.Series[Any]", spent: "pd.Series[Any]") -> tuple[float, float]:
+    total = float(spent.sum())
+    if not total:
+        return float("nan"), float("nan")
+    low, high = poisson_interval(float(counts.sum()))
+    between = _between(counts, spent)
+    return max(0.0, min(float(low) / total, between[0])), max(float(high) / total, between[1])
+
+
+def _between(counts: "pd.Series[Any]", totals: "pd.Series[Any]") -> tuple[float, float]:
+    """95 % interval of a ratio of sums, jackknifed over models; empty where it cannot be."""
     k = len(counts)
     part, whole = counts.to_numpy(dtype=float), totals.to_numpy(dtype=float)
     if k < 2 or (whole.sum() - whole <= 0).any():
-        return None
-    ratio = part.sum() / whole.sum()
+        return float("inf"), float("-inf")
+    ratio = float(part.sum() / whole.sum())
     left_out = (part.sum() - part) / (whole.sum() - whole)
     spread = float(np.sqrt((k - 1) / k * np.sum((left_out - left_out.mean()) ** 2)))
-    if spread == 0.0:
-        return None
     reach = float(stats.t.ppf(0.975, k - 1)) * spread
-    return float(max(ratio - reach, 0.0)), float(min(ratio + reach, largest))
+    return ratio - reach, ratio + reach
