@@ -36,7 +36,8 @@ def bound_against_labels(result: "ReliabilityResult") -> "Figure":
     _, upper = clopper_pearson(rate * n, n, 1 - result.alpha, "upper")
     axes.plot(n, upper, label="Clopper-Pearson at the same error rate")
     axes.axhline(rate, color="0.6", linestyle=":", label="error rate seen")
-    axes.plot([result.n_labels], [result.pmi_upper], "o", label=f"this result ({result.mode})")
+    kind = result.mode if result.is_bound else f"{result.mode}, not a bound"
+    axes.plot([result.n_labels], [result.pmi_upper], "o", label=f"this result ({kind})")
     axes.set(xscale="log", yscale="log", xlabel="labels", ylabel="pmi, upper bound")
     axes.legend(fontsize=8)
     return figure
@@ -61,6 +62,7 @@ def cell_map(result: "ReliabilityResult", column: str, label: str) -> "Figure":
 def refinement(result: "ReliabilityResult") -> "Figure":
     """Estimate and ACU against the number of cells, with the error rate seen."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import NullLocator
 
     figure = Figure(figsize=(5, 3.4), layout="constrained")
     axes = figure.add_subplot()
@@ -71,6 +73,9 @@ def refinement(result: "ReliabilityResult") -> "Figure":
     if rate > 0:
         axes.axhline(rate, color="0.6", linestyle=":", label="error rate on the labels")
     axes.set(xscale="log", yscale="log", xlabel="cells per axis", ylabel="pmi")
+    counts = table["cells_per_axis"].to_numpy()
+    axes.set_xticks(counts, [f"{count:,}" for count in counts])
+    axes.xaxis.set_minor_locator(NullLocator())
     axes.legend(fontsize=8)
     return figure
 
