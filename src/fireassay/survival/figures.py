@@ -43,19 +43,28 @@ def curves_figure(curves: pd.DataFrame, time_unit: str) -> "Figure":
 
 
 def effects_figure(coefficients: pd.DataFrame) -> "Figure":
-    """Effects on the time to failure with intervals (the paper's Fig. 3)."""
+    """Effects on the time to failure with intervals (the paper's Fig. 3).
+
+    Levels against their reference and numbers per unit are on scales of their own.
+    """
     shown = coefficients.drop(index="Intercept", errors="ignore").iloc[::-1]
-    figure = _figure(6.5, 1.0 + 0.3 * len(shown))
-    axes = figure.subplots()
-    place = np.arange(len(shown))
-    finite = np.isfinite(shown["low"]) & np.isfinite(shown["high"])
-    reach = np.where(finite, shown["high"] - shown["coef"], 0.0)
-    axes.errorbar(shown["coef"], place, xerr=reach, fmt="o", capsize=3)
-    axes.axvline(0.0, color="0.5", linewidth=0.8)
-    axes.set_yticks(place, [str(name) for name in shown.index])
+    levels = np.array([str(name).endswith("]") for name in shown.index], dtype=bool)
+    parts = [part for part in (shown[levels], shown[~levels]) if len(part)]
+    tallest = max((len(part) for part in parts), default=1)
+    figure = _figure(6.5 if len(parts) < 2 else 10.0, 1.0 + 0.3 * max(tallest, 3))
     longer = "longer" if coefficients["time_ratio"].notna().any() else "shorter"
     shorter = "shorter" if longer == "longer" else "longer"
-    axes.set_xlabel(f"← {shorter} survival      effect      {longer} survival →")
+    for axes, part in zip(
+        np.atleast_1d(figure.subplots(1, max(len(parts), 1))), parts, strict=False
+    ):
+        place = np.arange(len(part))
+        finite = np.isfinite(part["low"]) & np.isfinite(part["high"])
+        reach = np.where(finite, part["high"] - part["coef"], 0.0)
+        axes.errorbar(part["coef"], place, xerr=reach, fmt="o", capsize=3)
+        axes.axvline(0.0, color="0.5", linewidth=0.8)
+        axes.set_yticks(place, [str(name) for name in part.index])
+        axes.set_ylim(-0.6, len(part) - 0.4)
+        axes.set_xlabel(f"← {shorter} survival      effect      {longer} survival →")
     return figure
 
 
