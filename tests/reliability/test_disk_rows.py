@@ -84,7 +84,7 @@ def test_labelled_rows_on_disk_are_left_out(tmp_path):
     assert any("200 operational rows are labelled" in note for note in found.notes)
 
 
-@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("dims", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_a_profile_from_disk_is_that_of_its_rows(tmp_path, dims):
     rows = np.random.default_rng(4).beta(2, 3, (20_000, dims))
     np.save(tmp_path / "rows.npy", rows)
@@ -102,7 +102,7 @@ def test_a_profile_from_disk_is_that_of_its_rows(tmp_path, dims):
 
 
 def test_the_bandwidth_comes_from_a_sample(tmp_path):
-    rows = np.random.default_rng(4).beta(2, 3, (1000, 2))
+    rows = np.random.default_rng(4).beta(2, 3, (300, 2))
     np.save(tmp_path / "rows.npy", rows)
     disk = reliability.KdeProfile("loo").fit(tmp_path / "rows.npy")
     assert disk.bandwidth_ == reliability.KdeProfile("loo").fit(rows).bandwidth_

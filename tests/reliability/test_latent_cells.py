@@ -87,3 +87,33 @@ def test_a_vae_rebuilds_digits_and_is_repeatable():
     np.testing.assert_array_equal(first, second)
     with pytest.raises(DataError, match=r"\[0, 1\]"):
         VaeLatent(2).fit(X * 16)
+
+
+@pytest.mark.parametrize("name", ["constant", "flipped", "perfect"])
+def test_odd_classifiers_in_latent_cells(digits, name):
+    _, X, y = digits
+    known = {row.tobytes(): label for row, label in zip(X, y, strict=True)}
+
+    def answer(rows):
+        truth = np.array([known.get(row.tobytes(), 0) for row in rows])
+        column = {"constant": 0 * truth, "flipped": (truth + 1) % 10, "perfect": truth}[name]
+        return np.eye(10)[column]
+
+    model = as_classifier(answer, classes=range(10), bounds=(0, 1))
+    top = TopCells(side=1.0, top_k=40, draws=30, candidates=300, decoded=2)
+    found = reliability.assess(
+        model,
+        X[900:1200],
+        y[900:1200],
+        mode="ram",
+        latent=PcaLatent(2).fit(X[:900]),
+        top=top,
+        radius=0.01,
+    )
+    error = {"constant": (y[900:1200] != 0).mean(), "flipped": 1.0, "perfect": 0.0}[name]
+    assert found.n_errors / 300 == pytest.approx(error)
+    assert 0 <= found.pmi <= found.pmi_upper <= 1
+    assert "not a bound" in found.headline
+    assert found._estimates()["pmi_upper"].value >= error
+    drawn = found.comparison[found.comparison["method"].str.contains("drawn")].iloc[0]
+    assert 0 <= drawn["pmi"] <= drawn["pmi_upper"] <= 1

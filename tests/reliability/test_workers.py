@@ -20,6 +20,7 @@ def boxes(count):
     return low, low + 0.2, (low.sum(axis=1) > 0.8).astype(int)
 
 
+@pytest.mark.slow
 def test_two_workers_give_the_same_numbers_and_count_the_same_queries():
     one, two = (
         reliability.box_failures(LINE, *boxes(20), Splitting(1000, 2), workers=n) for n in (1, 2)
