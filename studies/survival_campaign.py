@@ -68,24 +68,32 @@ def kill_and_resume(store):
     (RESULTS / "survival_campaign_kill.json").write_text(json.dumps(note) + "\n")
 
 
-def power(result, attack, one="none", other="gauss-in", repeats=400, seed=0):
+def power(result, attack, one="none", other="conf", repeats=200, seed=0):
     """Samples per arm with 80 % power to tell two defences apart, drawn from the campaign's rows.
 
-    Each draw takes n test samples of each arm, wrong ones included. Survival compares those that
-    were right by log-rank; accuracy compares shares by the normal two-sample test.
+    Each draw takes n test samples of each arm after 30 epochs, wrong ones included. Survival
+    compares those that were right by log-rank; "standing share" compares how many of those stand
+    at the budget, accuracies how many of all (withheld answers are not right), by the normal test.
     """
     rng = np.random.default_rng(seed)
     arms = [arm(result, attack, name) for name in (one, other)]
     needed = {}
     for n in SIZES:
-        hits = {"survival": 0, "adversarial accuracy": 0, "benign accuracy": 0}
+        names = ("survival", "standing share", "adversarial accuracy", "benign accuracy")
+        hits = dict.fromkeys(names, 0)
         for _ in range(repeats):
             drawn = [part.iloc[rng.integers(len(part), size=n)] for part in arms]
             rows = pd.concat([p[p["right"]].assign(arm=k) for k, p in enumerate(drawn)])
             if rows["arm"].nunique() == 2 and rows["event"].any():
                 hits["survival"] += survival.log_rank(rows, "arm").p <= 0.05
-            for name, column in (("adversarial accuracy", "stood"), ("benign accuracy", "right")):
-                hits[name] += two_shares(*(p[column].sum() for p in drawn), n) <= 0.05
+            for name, column, among in (
+                ("standing share", "stood", "right"),
+                ("adversarial accuracy", "stood", "any"),
+                ("benign accuracy", "right", "any"),
+            ):
+                counts = [p[column].sum() for p in drawn]
+                totals = [p["right"].sum() if among == "right" else n for p in drawn]
+                hits[name] += two_shares(counts, totals) <= 0.05
         for name, count in hits.items():
             if count / repeats >= 0.8:
                 needed.setdefault(name, n)
@@ -97,7 +105,7 @@ def power(result, attack, one="none", other="gauss-in", repeats=400, seed=0):
 def arm(result, attack, defence):
     """One row per test sample of a defence: right before the attack, and when it fell."""
     rows, trials = (
-        table[(table["attack"] == attack) & (table["defence"] == defence)]
+        table[(table["attack"] == attack) & (table["defence"] == defence) & (table["epochs"] == 30)]
         for table in (result.table, result.trials)
     )
     fell = np.isfinite(rows["upper"])
@@ -109,10 +117,14 @@ def arm(result, attack, defence):
     return pd.concat([right, wrong], ignore_index=True)
 
 
-def two_shares(first, second, n):
-    pooled = (first + second) / (2 * n)
-    spread = np.sqrt(2 * pooled * (1 - pooled) / n)
-    return 2 * stats.norm.sf(abs(first - second) / n / spread) if spread > 0 else 1.0
+def two_shares(counts, totals):
+    """p of the pooled two-sample test."""
+    if min(totals) == 0:
+        return 1.0
+    pooled = sum(counts) / sum(totals)
+    spread = np.sqrt(pooled * (1 - pooled) * (1 / totals[0] + 1 / totals[1]))
+    difference = counts[0] / totals[0] - counts[1] / totals[1]
+    return 2 * stats.norm.sf(abs(difference) / spread) if spread > 0 else 1.0
 
 
 def report(store, folder):
