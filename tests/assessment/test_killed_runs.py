@@ -89,5 +89,9 @@ def test_killed_at_three_points_a_run_gives_the_same_bytes(project, monkeypatch)
     assert 0 < killed_at[0] < killed_at[1] < killed_at[2] < tasks
     assert subprocess.run(command, cwd=project, check=False, capture_output=True).returncode == 0
     assert (run / "result.json").read_bytes() == undisturbed
+    run.rename(project / "killed")
+    shared = [*command, "--workers", "2"]
+    assert subprocess.run(shared, cwd=project, check=False, capture_output=True).returncode == 0
+    assert (run / "result.json").read_bytes() == undisturbed, "two workers gave another answer"
     for name in PARTS:
         assert f'"{name}": {{' in undisturbed.decode()

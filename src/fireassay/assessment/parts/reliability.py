@@ -107,6 +107,8 @@ def run(context: Context, settings: Settings) -> ReliabilityAnswer:
         mode=settings.mode,
         alpha=settings.alpha,
         seed=context.seed,
+        workers=context.executor.workers,
+        cluster=context.executor.cluster,
     )
     searched = context.results.get("discovery")
     drawn = searched.drawn if isinstance(searched, DiscoveryAnswer) else None
