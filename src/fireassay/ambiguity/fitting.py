@@ -17,6 +17,7 @@ from fireassay.ambiguity.pair_classifiers import PairClassifiers
 from fireassay.ambiguity.pairs import Pair
 from fireassay.ambiguity.preset import Preset
 from fireassay.ambiguity.training_groups import train_groups
+from fireassay.classifiers.blas_threads import one_blas_thread
 from fireassay.classifiers.torch_threads import one_thread
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import generator
@@ -78,12 +79,13 @@ def fit_pairs(
 ) -> FittedPairs:
     """Train and judge ``tries`` autoencoders for each pair that can be trained."""
     used = np.isin(y_index, np.unique(np.asarray(pairs)))
-    encoder_inputs = (
-        plain_inputs(flat)
-        if preset.components is None
-        else principal_inputs(flat[used & ~held_out], preset.components, seed)
-    )
-    inputs = torch.from_numpy(encoder_inputs(flat))
+    with one_blas_thread():
+        encoder_inputs = (
+            plain_inputs(flat)
+            if preset.components is None
+            else principal_inputs(flat[used & ~held_out], preset.components, seed)
+        )
+        inputs = torch.from_numpy(encoder_inputs(flat))
     targets = torch.from_numpy(flat)
     learn = [_rows(y_index, pair, ~held_out) for pair in pairs]
     check = [_rows(y_index, pair, held_out) for pair in pairs]

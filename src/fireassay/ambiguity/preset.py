@@ -54,7 +54,7 @@ class Preset:
     start_at_mean
         Decoders begin with the mean of their pair, so that background is black from the start.
     relative_acceptance
-        Judge the label accuracy by what a pair classifier reaches where that is below 0.95.
+        Judge an autoencoder by what a pair classifier reaches where that is below 0.95.
     latent_sd
         Height of the confined latent space: this many standard deviations up and down.
     """
