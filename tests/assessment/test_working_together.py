@@ -38,7 +38,7 @@ def model():
 def small(**changes):
     given = {
         "supervision": {"supervisors": ("max-softmax", "softmax-entropy"), "samples": 60},
-        "discovery": {"max_queries": 30, "budget": 10, "drawn": 40, "pool": 60},
+        "discovery": {"search": "low-confidence", "budget": 10, "drawn": 40, "pool": 60},
         "survival": {"samples": 30, "budget": 40},
         **changes,
     }

@@ -16,6 +16,9 @@ def init(
     train: Annotated[Path | None, typer.Option(help="Rows the model was trained on.")] = None,
     operational: Annotated[Path | None, typer.Option(help="Unlabelled rows of the field.")] = None,
     votes: Annotated[Path | None, typer.Option(help="Votes of labelling functions (.npy).")] = None,
+    groups: Annotated[
+        Path | None, typer.Option(help="Patient or device of each voted row (.npy).")
+    ] = None,
     label: Annotated[str | None, typer.Option(help="The label column of a table.")] = None,
     output: Annotated[
         str | None, typer.Option(help="probabilities, logits or labels (default: inferred).")
@@ -44,6 +47,7 @@ def init(
             "train": None if train is None else _relative(str(train), base),
             "operational": None if operational is None else _relative(str(operational), base),
             "votes": None if votes is None else _relative(str(votes), base),
+            "groups": None if groups is None else _relative(str(groups), base),
             "label": label,
         },
         output=output,

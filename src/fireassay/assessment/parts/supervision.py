@@ -193,7 +193,7 @@ def _add_adversarial(troubles: _Troubles, context: Context) -> None:
     for name, chosen in (("adversarial", ~strong), ("strong adversarial", strong)):
         if chosen.sum() > 1:
             troubles.add(name, X[chosen], made_by[chosen])
-    troubles.uses.append(f"{len(X)} adversarial inputs from the attacks of survival")
+            troubles.uses.append(f"{chosen.sum()} {name} inputs from the attacks of survival")
 
 
 def _add_real(
