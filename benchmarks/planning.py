@@ -64,8 +64,8 @@ def table():
 
 
 def main():
-    marked = re.compile(r"(<!-- plan -->\n).*?(\n<!-- end of plan -->)", re.DOTALL)
-    page, found = marked.subn(lambda m: m[1] + "\n" + table() + "\n" + m[2], PAGE.read_text())
+    marked = re.compile(r"(<!-- plan -->\n).*?(<!-- end of plan -->)", re.DOTALL)
+    page, found = marked.subn(lambda m: m[1] + "\n" + table() + "\n\n" + m[2], PAGE.read_text())
     if not found:
         raise SystemExit("docs/scale.md has no place for the table")
     PAGE.write_text(page)
