@@ -120,26 +120,10 @@ def crowdkit_dawid_skene(quick: bool) -> Race:
     return Race(ours, peer, agree)
 
 
-def _digits_network():
-    import torch
-
-    from fireassay import data
-    from fireassay.networks.cnn import Cnn
-    from fireassay.networks.training import train
-
-    torch.set_num_threads(1)
-    digits = data.digits()
-    X = digits.X.astype(np.float32)
-    module = Cnn((8, 8), 10, width=8, seed=0)
-    train(module, X[:797], digits.y[:797], epochs=15)
-    return module.eval(), X[797:], digits.y[797:]
-
-
 def _attack(samples: int):
-    from fireassay import as_classifier
+    from digits_network import digits_network
 
-    module, X, y = _digits_network()
-    model = as_classifier(module, classes=range(10), bounds=(0, 1), output="logits")
+    module, model, X, y = digits_network()
     right = np.flatnonzero(model.predict(X) == y)[:samples]
     return module, model, X[right], y[right]
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from digits_network import digits_network
 from measuring import cpu, exponent, stamp
 
 RESULTS = Path(__file__).parent / "results" / "scaling.json"
@@ -194,23 +195,6 @@ def splitting() -> Curve:
     return Curve((1, 10, 100), work, limit, "one pass over the particles' moves")
 
 
-def _network():
-    import torch
-
-    from fireassay import as_classifier, data
-    from fireassay.networks.cnn import Cnn
-    from fireassay.networks.training import train
-
-    torch.set_num_threads(1)
-    digits = data.digits()
-    X = digits.X.astype(np.float32)
-    module = Cnn((8, 8), 10, width=8, seed=0)
-    train(module, X[:797], digits.y[:797], epochs=10)
-    module.eval()
-    model = as_classifier(module, classes=range(10), bounds=(0, 1), output="logits")
-    return module, model, X, digits.y
-
-
 def _forward_s(module, X) -> float:
     """CPU seconds of the bare model for one row, in blocks of 256."""
     import torch
@@ -224,7 +208,7 @@ def _forward_s(module, X) -> float:
 def pgd() -> Curve:
     from fireassay import attacks
 
-    module, model, X, y = _network()
+    module, model, X, y = digits_network()
     each = _forward_s(module, X)
 
     def work(n):
@@ -241,7 +225,7 @@ def pgd() -> Curve:
 def entropy() -> Curve:
     from fireassay import supervision
 
-    module, model, X, y = _network()
+    module, model, X, y = digits_network()
     each = _forward_s(module, X)
     fitted = supervision.make("softmax-entropy").fit(model, X[:500], y[:500])
 
