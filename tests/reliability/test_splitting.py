@@ -2,9 +2,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from fireassay import as_classifier, reliability
 from fireassay.core import DataError, ParameterError
+from fireassay.reliability.normal_table import normal_cdf
 from fireassay.reliability.rare_events import margin_of
 
 
@@ -104,3 +106,25 @@ def test_bad_arguments_are_refused(change, error):
     arguments = {"x": [0.5, 0.5], "label": 0, "radius": 0.1, **change}
     with pytest.raises(error):
         reliability.splitting(beyond_plane(2, 1e-3), **arguments)
+
+
+def test_the_table_of_the_normal_distribution():
+    g = np.concatenate([np.linspace(-8.4, 8.4, 40_001), [-20.0, 20.0]]).reshape(-1, 1)
+    found = normal_cdf(g)
+    assert found.shape == g.shape
+    np.testing.assert_allclose(found[:-2], ndtr(g[:-2]), rtol=1e-4)
+    np.testing.assert_allclose(1 - found[g < 5], ndtr(-g[g < 5]), rtol=1e-4)
+    assert (np.diff(found[:-2, 0]) >= 0).all()
+    assert found[-2, 0] < 1e-16
+    assert found[-1, 0] == 1
+
+
+def test_the_margin_is_positive_exactly_where_the_model_is_wrong():
+    rng = np.random.default_rng(0)
+    scores = np.round(rng.normal(size=(3000, 5)), 1)  # many ties
+    labels = rng.integers(0, 5, 3000)
+    margin = margin_of(lambda rows: scores)(np.zeros((3000, 1)), labels)
+    np.testing.assert_array_equal(margin > 0, scores.argmax(axis=1) != labels)
+    own = scores[np.arange(3000), labels]
+    other = np.where(np.arange(5) == labels[:, None], -np.inf, scores).max(axis=1)
+    np.testing.assert_allclose(margin, other - own, atol=1e-12)
