@@ -10,7 +10,7 @@ from fireassay.statistics import mann_whitney_auc
 
 pytestmark = pytest.mark.extras
 NAMES = supervision.names()
-FAST = {"autoencoder": {"epochs": 25, "dims": 8}, "knn": {"k": 10}, "dissector": {"max_rows": 500}}
+FAST = {"autoencoder": {"epochs": 10, "dims": 8}, "knn": {"k": 10}, "dissector": {"max_rows": 500}}
 SAMPLES = {"n_samples": 15}
 
 

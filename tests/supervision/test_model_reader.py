@@ -187,7 +187,9 @@ def test_a_recipe_trains_the_members(torch_model, digit_rows):
 
 def test_deep_networks_are_probed_at_a_few_small_layers():
     resnet = pytest.importorskip("fireassay.networks.resnet")
-    model = as_classifier(resnet.ResNet(18, (28, 28), 10), output="logits", classes=range(10))
+    model = as_classifier(
+        resnet.ResNet(18, (28, 28), 10), output="logits", classes=range(10), batch_size=6
+    )
     X = np.random.default_rng(0).random((6, 28, 28)).astype(np.float32)
     reading = ModelReader(model).read(X, ("layers", "features", "head", "logits"))
     assert 2 <= len(reading.layers) <= 8
