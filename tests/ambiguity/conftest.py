@@ -16,7 +16,7 @@ def fitted(digits):
     from fireassay.ambiguity import AmbiguityGenerator
     from fireassay.ambiguity.preset import FAST
 
-    pairs, preset = [(3, 8), (4, 9), (1, 7)], dataclasses.replace(FAST, steps=250)
+    pairs, preset = [(3, 8), (4, 9), (1, 7)], dataclasses.replace(FAST, steps=250, batch=32)
     return AmbiguityGenerator(pairs, tries=2, preset=preset).fit(digits.X, digits.y)
 
 

@@ -11,7 +11,7 @@ from fireassay.core import DataError, ParameterError
 
 pytestmark = pytest.mark.extras
 SHORT = Preset(
-    "short", steps=120, warm_up=30, batch=32, hidden=32, code_noise=0.0, relative_acceptance=False
+    "short", steps=90, warm_up=30, batch=32, hidden=32, code_noise=0.0, relative_acceptance=False
 )
 
 
