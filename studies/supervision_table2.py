@@ -313,7 +313,7 @@ def main():
         "parts": [row | part for row, part in parts],
     }
     arguments.output.parent.mkdir(exist_ok=True)
-    arguments.output.write_text(json.dumps(results, indent=1) + "\n")
+    arguments.output.write_text(json.dumps(results) + "\n")
     print(markdown(results))
 
 
