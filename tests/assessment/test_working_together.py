@@ -199,3 +199,19 @@ def test_evaluate_does_the_same():
                   "supervision": {"supervisors": ("max-softmax",), "samples": 60}},
     )  # fmt: skip
     assert any("attacks of survival" in claim.text for claim in report["supervision"].claims)
+
+
+def test_a_network_of_scikit_learn_is_supervised_on_images():
+    from sklearn.neural_network import MLPClassifier
+
+    from fireassay.data import digits
+
+    data = digits()
+    train, test = data.subset(np.arange(300)), data.subset(np.arange(300, 600))
+    network = MLPClassifier((16,), random_state=0, max_iter=400, tol=0.03)
+    network.fit(train.X.reshape(300, -1), train.y)
+    given = Context(as_classifier(network, bounds=(0.0, 1.0)), test, train)
+    chosen = small(supervision={"supervisors": ("mahalanobis", "dissector"), "samples": 60})
+    part = Run(given, ["supervision"], chosen).go()["supervision"]
+    assert part.status == "done", part.reason
+    assert {"auroc_scrambled", "auroc_corrupted"} <= set(part.estimates)

@@ -36,7 +36,8 @@ class SklearnHidden:
         """Probabilities and the asked fields."""
         del needs
         found: dict[str, Any] = {"probabilities": self.model.predict_proba(X)}
-        hidden = np.asarray(X, dtype=np.float64)
+        # Images are flattened, as the adapter does before it asks the estimator.
+        hidden = np.asarray(X, dtype=np.float64).reshape(len(X), -1)
         if self.network is not self.estimator:
             hidden = np.asarray(self.estimator[:-1].transform(hidden), dtype=np.float64)
         layers: dict[str, FloatArray] = {}
