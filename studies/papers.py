@@ -171,7 +171,7 @@ def _verdict(mean: dict[tuple[str, str], float]) -> str:
     strange = min(mean.get((s, "invalid"), 0.0) for s in ("dsa", "mdsa")) > 0.9
     blind = max(mean.get((s, "ambiguous"), 1.0) for s in ("dsa", "mdsa")) <= 0.5
     if ambiguous and strange and blind:
-        return "reproduced"
+        return "complementarity reproduced, single cells not"
     parts = {
         "entropy finds ambiguous": ambiguous,
         "surprise finds invalid": strange,
