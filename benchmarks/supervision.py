@@ -262,6 +262,7 @@ def main():
         print(name, json.dumps(short, indent=1), flush=True)
         results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
         results[name] = found
+        results = {part: results[part] for part in PARTS if part in results}
         RESULTS.write_text(json.dumps(results, indent=1, default=str) + "\n")
 
 
