@@ -70,7 +70,7 @@ def rare_events(where):
 def generated(where):
     digits = data.digits()
     chosen = np.isin(digits.y, [3, 8])
-    made = ambiguity.AmbiguityGenerator(tries=2, seed=0)
+    made = ambiguity.AmbiguityGenerator(tries=1, seed=0)
     amb = made.fit(digits.X[chosen], digits.y[chosen], **where).sample(40)
     return [amb.X, amb.soft_labels]
 

@@ -128,8 +128,9 @@ class Observations(Result):
         return Evidence(
             question="survival",
             headline=f"{standing.percent()} of correctly classified samples stand against "
-            f"{len(medians)} attack(s) within {self.budget} queries; hardest: {fastest}, "
-            f"median {reached(medians[fastest])}",
+            f"{len(medians)} attack{'s'[: len(medians) - 1]} within {self.budget} queries; "
+            f"hardest: {fastest}, "
+            f"{_half_fallen(curves.medians.loc[[fastest]].iloc[0], curves.confidence)}",
             claims=(
                 Claim(
                     f"At least half of the samples stand within {self.budget} queries.",
@@ -163,3 +164,13 @@ class Observations(Result):
                 queries=int(self.table["queries"].sum()) + self.benign_accuracy.n,
             ),
         )
+
+
+def _half_fallen(median: pd.Series, confidence: float) -> str:
+    """When half of the samples have fallen, with its interval, in words."""
+    if not np.isfinite(median["median"]):
+        return "fewer than half of the samples fall"
+    return (
+        f"half of the samples fall by query {median['median']:.4g} ({confidence:.0%} interval "
+        f"{median['low']:.4g} to {reached(median['high'])})"
+    )
