@@ -116,7 +116,7 @@ FIGURES = (
            lambda r: r["golden"]["lsa_max_difference"], "supervision", True, "{:.1e}"),
     Figure("supervision", "DSA against dnn-tip, 10,000 × 18,000 × 128", 300,
            lambda r: r["dsa"]["smallest_ratio"], "supervision",
-           note="least of 3; peer scaled from 100 rows; more in the run above, with other threads"),
+           note="least of 3; peer scaled from 100 rows; the run above gave more"),
     Figure("supervision", "softmax entropy on ambiguous MNIST, AUROC", 0.95,
            _auroc("softmax-entropy", "ambiguous"), "supervision", form="{:.3f}"),
     Figure("supervision", "DSA on invalid inputs, AUROC", 0.93,

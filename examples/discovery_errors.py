@@ -40,7 +40,7 @@ def main() -> None:
     labels = np.where(critical, "critical", "other")
     order = np.random.default_rng(1).permutation(len(X))
     third = len(X) // 3
-    learn, held_out, field = order[:third], order[third : third + 400], order[third + 400 :][:900]
+    learn, held_out, field = order[:third], order[third : third + 400], order[third + 400 :][:500]
     for kind in ("bias", "shift", "overfitting"):
         rows, check, tested, epochs = learn, held_out, X[field], 8
         if kind == "bias":
