@@ -153,7 +153,8 @@ class SearchResult(Result):
         return Evidence(
             "discovery",
             headline=(
-                f"{self.errors} confident errors in {n} labels, {self.expected:.1f} expected"
+                f"{self.errors} confident error{'' if self.errors == 1 else 's'} in {n} labels, "
+                f"{self.expected:.1f} expected"
                 f" (ratio {value:.2f} [{low:.2f}, {high:.2f}]){said}."
             ),
             claims=tuple(claims),
