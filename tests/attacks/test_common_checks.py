@@ -278,4 +278,5 @@ def test_make_names_the_attacks_it_knows():
 def test_no_warning_leaves_an_attack(network, images):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        attacks.pgd(network, images[2][:3], images[3][:3], eps=1e-9)
+        out = attacks.pgd(network, images[2][:3], images[3][:3], eps=1e-9)
+    assert len(out.success) == 3

@@ -16,9 +16,10 @@ def test_heavy_libraries_are_imported_only_when_a_model_needs_them() -> None:
         "import sys, fireassay, fireassay.classifiers as c\n"
         "m = c.as_classifier(lambda X: X); m.predict_proba([[0.5, 0.5]]); m.sha256\n"
         "heavy = {'torch', 'onnx', 'onnxruntime', 'skops', 'maite'} & set(sys.modules)\n"
-        "assert not heavy, heavy\n"
+        "print(sorted(heavy))\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
 
 
 @pytest.mark.extras

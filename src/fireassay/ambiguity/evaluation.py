@@ -99,8 +99,14 @@ class AmbiguityEvaluation(Result):
     def evidence(self) -> Evidence:
         """The answer for the report."""
         ordered = self.by_pair.sort_values("top_pair", kind="stable")
-        worst, first, second = (ordered[name].iloc[0] for name in ("top_pair", "first", "second"))
-        claims = [Claim(f"Weakest pair: {first} and {second}, top-pair accuracy {worst:.2f}.")]
+        worst = {name: column.iloc[0] for name, column in ordered.items()}  # each in its own type
+        claims = [
+            Claim(
+                f"Lowest of {len(ordered)} pairs: {worst['first']} and {worst['second']}, top-pair "
+                f"accuracy {worst['top_pair']:.2f} [{worst['top_pair_low']:.2f}, "
+                f"{worst['top_pair_high']:.2f}] n={worst['n']} (chosen for being the lowest)."
+            )
+        ]
         if self.separation is not None:
             claims.append(
                 Claim(

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.assessment.context import Context
+from fireassay.attacks.clip_range import check_clip_range
 from fireassay.classifiers import Classifier
-from fireassay.core import DataError, sha256
+from fireassay.core import sha256
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def attack_space(context: Context) -> AttackSpace:
     X = context.test.X
     one = np.ones((), dtype=X.dtype)
     if context.model.bounds is not None:
-        _check_range(X, context.model.bounds)
+        check_clip_range(X, context.model.bounds)
         return AttackSpace(context.model, context.model.bounds, 0 * one, one, _numbers(context))
     axis = 0 if X.ndim == 2 else None
     low, high = X.min(axis=axis), X.max(axis=axis)
@@ -89,18 +90,6 @@ def attack_space(context: Context) -> AttackSpace:
         moving = high > low
         mask = moving if mask is None else mask & moving
     return AttackSpace(UnitScaled(context.model, low, span), (0.0, 1.0), low, span, mask)
-
-
-def _check_range(X: NDArray[Any], bounds: tuple[float, float]) -> None:
-    """An attack that may move in another range than the data's measures nothing."""
-    low, high = bounds
-    used = float(X.max()) - float(X.min())
-    if used < 0.02 * (high - low):
-        raise DataError(
-            f"The rows must use the range in which an attack may move, [{low:g}, {high:g}].",
-            got=f"values from {X.min():g} to {X.max():g}",
-            do="Correct the bounds of the model, or scale the rows.",
-        )
 
 
 def _numbers(context: Context) -> NDArray[np.bool_] | None:

@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.attacks import TABLE, in_blocks, make
 from fireassay.attacks.blocks import one_thread
+from fireassay.attacks.clip_range import check_clip_range
 from fireassay.attacks.registry import Attack
 from fireassay.attacks.result import FOUND, AttackResult
 from fireassay.classifiers import as_classifier
-from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
+from fireassay.core.errors import NotEnoughEvidenceError, ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.hashing import sha256
 from fireassay.core.validation import (
@@ -120,7 +121,7 @@ def observe(
     check_integer(draws, "draws", low=1)
     target, shield = _defended(model, defence, seed)
     features = check_features(X)
-    _check_range(features, target.bounds)
+    check_clip_range(features, target.bounds)
     with one_thread():
         probabilities = target.predict_proba(features)
     goal = check_class_indices(y, target.classes, n=len(features))
@@ -177,20 +178,6 @@ def _defended(
         return classifier, Defence()
     chosen = defence if isinstance(defence, Defence) else make_defence(*defence, seed=seed)
     return defend(model, chosen), chosen
-
-
-def _check_range(X: NDArray[Any], bounds: tuple[float, float] | None) -> None:
-    """An attack that may move in another range than the data's measures nothing."""
-    if bounds is None:
-        return
-    low, high = bounds
-    used = float(X.max()) - float(X.min())
-    if used < 0.02 * (high - low):
-        raise DataError(
-            f"X must use the range in which an attack may move, [{low:g}, {high:g}].",
-            got=f"values from {X.min():g} to {X.max():g}, {used / (high - low):.2%} of it",
-            do="The clip range is not the input range: correct bounds=, or scale X.",
-        )
 
 
 def _labelled(
