@@ -22,16 +22,11 @@ import torch
 from numpy.typing import NDArray
 
 from fireassay import ambiguity
-from fireassay.ambiguity.metrics import (
-    entropy_bits,
-    has_top_pair,
-    top_columns,
-    top_k_hits,
-    top_pair_hits,
-)
+from fireassay.ambiguity.metrics import has_top_pair, top_columns, top_k_hits, top_pair_hits
 from fireassay.classifiers import as_classifier
 from fireassay.core.evidence import host_size, library_versions
 from fireassay.core.hashing import sha256
+from fireassay.core.probabilities import entropy_bits
 from fireassay.core.seeds import generator
 from fireassay.data import fashion_mnist, mnist
 from fireassay.engine import Executor, RunStore

@@ -7,7 +7,7 @@ from fireassay.ambiguity.batches import PairRows  # noqa: E402
 from fireassay.ambiguity.preset import FAST, PAPER, Preset  # noqa: E402
 from fireassay.ambiguity.stacked_mlp import StackedMlp  # noqa: E402
 from fireassay.ambiguity.training import train  # noqa: E402
-from fireassay.classifiers.torch_threads import one_thread  # noqa: E402
+from fireassay.core.threads import one_torch_thread  # noqa: E402
 
 pytestmark = pytest.mark.extras
 
@@ -65,7 +65,7 @@ def toy_pairs():
 def test_a_network_learns_in_a_stack_as_it_does_alone():
     features, rows = toy_pairs()
     preset = Preset("short", steps=25, batch=16, warm_up=5, hidden=16)
-    with one_thread():
+    with one_torch_thread():
         together = train(features, features, rows, preset, generators(1, 2))
         alone = train(features, features, rows[:1], preset, generators(1))
     for one, many in zip(alone.parameters(), together.parameters(), strict=True):
@@ -80,7 +80,7 @@ def test_training_separates_the_classes_in_the_plane(preset):
     steps = {"fast": 100, "paper": 300}[preset.name]
     small = {"hidden": 32, "discriminator_hidden": 32, "batch": 32}
     short = dataclasses.replace(preset, steps=steps, epochs=0, **small)
-    with one_thread():
+    with one_torch_thread():
         nets = train(features, features, rows, short, generators(1, 2))
     codes = nets.encoder(features[torch.from_numpy(rows[0].both)].expand(2, -1, -1))
     x = codes[0, :, 0].detach()

@@ -4,8 +4,8 @@ import pytest
 pytest.importorskip("torch")
 
 from fireassay.ambiguity import VaeBaseline, top_pair_accuracy
-from fireassay.ambiguity.metrics import entropy_bits
 from fireassay.core import DataError, ParameterError
+from fireassay.core.probabilities import entropy_bits
 
 pytestmark = [pytest.mark.extras, pytest.mark.slow]
 

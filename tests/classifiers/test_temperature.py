@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax
 
 import fireassay as fa
 from fireassay.classifiers import (
@@ -17,6 +17,7 @@ from fireassay.classifiers import (
     calibrate,
 )
 from fireassay.core import DataError, ModelError, ParameterError
+from fireassay.core.probabilities import softmax
 
 LOGITS = np.random.default_rng(0).normal(scale=3, size=(400, 4))
 ROWS = np.arange(400.0)[:, None]

@@ -20,7 +20,7 @@ def test_small_numbers_keep_two_digits_of_their_width():
 
 def test_a_bound_prints_without_a_fake_interval():
     bound = Estimate.bound(0.05, confidence=0.975, n=59, method="Clopper-Pearson upper bound")
-    assert bound.is_bound
+    assert bound.kind == "bound"
     assert str(bound) == "0.050 n=59"
 
 

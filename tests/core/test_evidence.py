@@ -56,6 +56,8 @@ def test_the_record_holds_numbers_with_intervals_and_provenance():
         "confidence": 0.95,
         "n": 3,
         "method": "Clopper-Pearson",
+        "kind": "interval",
+        "rests_on": [],
     }
     assert record["provenance"]["seed"] == 7
     assert record["provenance"]["versions"]["fireassay"]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fireassay import curation
-from fireassay.curation.answer import Answer
+from fireassay.curation.answer import CurationAnswer
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +40,12 @@ def test_everything_together(world, tmp_path):
     for name in ("order_auc", "audit_auc", "agreement_auc", "calibration_error", "first_accuracy"):
         estimate = evidence.estimates[name]
         assert estimate.low < estimate.value < estimate.high
-    assert evidence.estimates["classifier_accuracy_upper"].is_bound
+    assert evidence.estimates["classifier_accuracy_upper"].kind == "bound"
     assert "accuracy" in evidence.figures
     assert evidence.figures["accuracy"].source.lstrip().startswith("<?xml")
     assert evidence.provenance.labels == 600
     assert evidence.to_dict() == answer.evidence().to_dict()
-    loaded = Answer.load(answer.save(tmp_path / "answer"))
+    loaded = CurationAnswer.load(answer.save(tmp_path / "answer"))
     assert loaded.evidence().to_dict() == evidence.to_dict()
 
 

@@ -134,7 +134,7 @@ def test_exports_cannot_run_in_a_spreadsheet(tmp_path):
     lines = write_csv(frame, tmp_path / "d.csv").read_text().splitlines()
     assert lines == ["'=evil(),n", "'=cmd(),-1.5", "'+1,2.0", "ok,3.0", ",4.0"]
     with pytest.raises(DataError, match="writable"):
-        write_csv(frame, tmp_path / "absent" / "d.csv")
+        write_csv(frame, tmp_path / "d.csv" / "below a file.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["d.csv"]
 
 

@@ -108,7 +108,7 @@ def test_evidence_and_figures():
     assert "<svg" in evidence.figures["cells"].source
     assert evidence.estimates["acu"].value == found.acu
     rectified = assess("constant", "rectified").evidence()
-    assert rectified.estimates["pmi_upper"].is_bound
+    assert rectified.estimates["pmi_upper"].kind == "bound"
     assert rectified.provenance.labels == 600
     assert rectified.provenance.queries == 3600
     assert rectified.provenance.model_sha256

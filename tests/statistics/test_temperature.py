@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax
 
 from fireassay.core import ConvergenceWarning, DataError
+from fireassay.core.probabilities import softmax
 from fireassay.statistics import fit_temperature
 
 

@@ -15,7 +15,7 @@ from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
 from fireassay.core.hashing import sha256
 from fireassay.core.pictures import picture
-from fireassay.core.result import Result
+from fireassay.core.result import Answer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,7 +47,7 @@ class ControlSet:
 
 
 @dataclass(frozen=True, eq=False)
-class AmbiguousSet(Result):
+class AmbiguousSet(Answer):
     """Inputs that belong to two classes.
 
     Attributes

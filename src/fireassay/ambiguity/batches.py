@@ -4,12 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fireassay.ambiguity.preset import Preset
-
-IntArray = NDArray[np.int64]
-Float32 = NDArray[np.float32]
+from fireassay.core.arrays import Float32Array, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +27,7 @@ class PairRows:
         return np.concatenate([self.first, self.second])
 
     @property
-    def side(self) -> Float32:
+    def side(self) -> Float32Array:
         """0 for rows of the first class, 1 for those of the second, in the order of `both`."""
         return np.repeat([0.0, 1.0], [len(self.first), len(self.second)]).astype(np.float32)
 
@@ -49,7 +46,7 @@ class PairBatches:
             _passes(pair, preset, rng) for pair, rng in zip(rows, generators, strict=True)
         ]
 
-    def draw(self) -> tuple[IntArray, Float32, Float32]:
+    def draw(self) -> tuple[IntArray, Float32Array, Float32Array]:
         """Rows ``[stack, batch]``, their sides, and standard normals ``[stack, batch, 4]``."""
         picked, side, noise = [], [], []
         for i, passes in enumerate(self._passes):

@@ -13,7 +13,7 @@ from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Evidence, Provenance, Table
 from fireassay.core.extras import require
-from fireassay.core.result import Result
+from fireassay.core.result import Answer
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_class_indices, check_integer
 from fireassay.statistics import betting_interval, spearman
@@ -26,7 +26,7 @@ _COMPONENTS = 64
 
 
 @dataclass(frozen=True, eq=False)
-class LabelCalibration(Result):
+class LabelCalibration(Answer):
     """Soft labels against an ensemble of pair classifiers.
 
     Attributes
@@ -101,7 +101,7 @@ def calibrate_labels(
     flat = scaling.flat(array)
     from fireassay.ambiguity.encoder_inputs import principal_inputs
     from fireassay.ambiguity.pair_classifiers import PairClassifiers
-    from fireassay.classifiers.torch_threads import one_thread
+    from fireassay.core.threads import one_torch_thread
 
     inputs = principal_inputs(flat, _COMPONENTS, seed)
     pairs = [
@@ -115,7 +115,7 @@ def calibrate_labels(
     rngs = [
         generator(seed, "calibration", *pair, member) for pair in pairs for member in range(members)
     ]
-    with one_thread():
+    with one_torch_thread():
         classifiers = PairClassifiers(torch.from_numpy(inputs(flat)), rows, rngs)
         votes = _votes(classifiers, inputs, scaling, amb, pairs, members)
     second = amb.soft_labels[np.arange(len(amb)), amb.pair_positions[:, 1]]

@@ -3,29 +3,27 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import Float32Array
 from fireassay.core.seeds import derived_seed, generator
 
 _FIT_ROWS = 5000
 _DENSE_FEATURES = 1500
-
-Float32 = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
 class EncoderInputs:
     """A linear map of the features, scaled so that the widest component has unit variance."""
 
-    centre: Float32
-    axes: Float32
+    centre: Float32Array
+    axes: Float32Array
 
-    def __call__(self, flat: Float32) -> Float32:
+    def __call__(self, flat: Float32Array) -> Float32Array:
         """The inputs of rows of features in [0, 1]."""
         return np.ascontiguousarray((flat - self.centre) @ self.axes)
 
 
-def principal_inputs(flat: Float32, components: int, seed: int) -> EncoderInputs:
+def principal_inputs(flat: Float32Array, components: int, seed: int) -> EncoderInputs:
     """Principal components of at most 5,000 rows; few features are only centred and scaled."""
     rows = generator(seed, "components").permutation(len(flat))[:_FIT_ROWS]
     sample = flat[np.sort(rows)]
@@ -43,7 +41,7 @@ def principal_inputs(flat: Float32, components: int, seed: int) -> EncoderInputs
     return EncoderInputs(centre.astype(np.float32), (axes / max(widest, 1e-12)).astype(np.float32))
 
 
-def plain_inputs(flat: Float32) -> EncoderInputs:
+def plain_inputs(flat: Float32Array) -> EncoderInputs:
     """The features as they are."""
     return EncoderInputs(
         np.zeros(flat.shape[1], dtype=np.float32), np.eye(flat.shape[1], dtype=np.float32)

@@ -9,26 +9,21 @@ from numpy.typing import NDArray
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet
 from fireassay.ambiguity.class_order import column_classes
-from fireassay.ambiguity.metrics import (
-    entropy_bits,
-    expected_top_k,
-    top_columns,
-    top_k_hits,
-    top_pair_hits,
-)
+from fireassay.ambiguity.metrics import expected_top_k, top_columns, top_k_hits, top_pair_hits
 from fireassay.classifiers import as_classifier
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
 from fireassay.core.pictures import picture
-from fireassay.core.result import Result
+from fireassay.core.probabilities import entropy_bits
+from fireassay.core.result import Answer
 from fireassay.core.validation import check_real
 from fireassay.statistics import betting_interval, clopper_pearson, delong_interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FloatArray = NDArray[np.float64]
 _LIMIT = (
     "Intervals hold for further samples of the same autoencoders, not for other generators or for "
     "natural ambiguity."
@@ -36,7 +31,7 @@ _LIMIT = (
 
 
 @dataclass(frozen=True, eq=False)
-class AmbiguityEvaluation(Result):
+class AmbiguityEvaluation(Answer):
     """A model's answers on an ambiguous set.
 
     Attributes

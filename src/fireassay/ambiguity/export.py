@@ -16,6 +16,7 @@ from fireassay.ambiguity.picture_sheet import is_image, pair_sheet
 from fireassay.core import strict_json
 from fireassay.core.errors import DataError
 from fireassay.core.extras import is_installed
+from fireassay.core.files import write_bytes
 
 ARRAYS, CONTROL, MANIFEST, TABLE = "ambiguous.npz", "control.npz", "manifest.json", "samples"
 
@@ -54,9 +55,9 @@ def export_set(
         "report": amb.report.astype(object).to_dict(orient="list"),
     }
     files = [
-        _write(folder / ARRAYS, _npz(arrays)),
-        _write(folder / CONTROL, _npz(control)),
-        _write(folder / MANIFEST, strict_json.dumps(manifest, indent=2).encode()),
+        write_bytes(folder / ARRAYS, _npz(arrays)),
+        write_bytes(folder / CONTROL, _npz(control)),
+        write_bytes(folder / MANIFEST, strict_json.dumps(manifest, indent=2).encode()),
         _write_table(_samples(amb, feature_names), folder),
     ]
     if is_image(amb.X):
@@ -124,12 +125,6 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
             return {name: archive[name] for name in archive.files}
     except (zipfile.BadZipFile, ValueError, EOFError, OSError) as error:
         raise DataError(f"Expected {path} to hold arrays.", got=str(error)) from error
-
-
-def _write(path: Path, content: bytes) -> Path:
-    temporary = path.with_name(f".{path.name}.part")
-    temporary.write_bytes(content)
-    return temporary.replace(path)
 
 
 def _read(path: Path) -> bytes:

@@ -17,10 +17,9 @@ from fireassay.ambiguity.pair_classifiers import PairClassifiers
 from fireassay.ambiguity.pairs import Pair
 from fireassay.ambiguity.preset import Preset
 from fireassay.ambiguity.training_groups import train_groups
-from fireassay.classifiers.blas_threads import one_blas_thread
-from fireassay.classifiers.torch_threads import one_thread
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import generator
+from fireassay.core.threads import one_blas_thread, one_torch_thread
 
 LEAST_ROWS = 20
 
@@ -101,7 +100,7 @@ def fit_pairs(
             + (f" (and {len(pairs) - 1} other pairs)" if len(pairs) > 1 else ""),
         )
     members = [(i, attempt) for attempt in range(tries) for i in trainable]
-    with one_thread():
+    with one_torch_thread():
         stacks, places = train_groups(
             inputs.numpy(), targets.numpy(), learn, members, pairs, preset, seed,
             workers=workers, cluster=cluster,

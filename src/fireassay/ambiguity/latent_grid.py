@@ -4,14 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from fireassay.ambiguity.autoencoders import CLASS_MEAN, PairAutoencoders
+from fireassay.core.arrays import FloatArray
 
 CELLS = 50
 _FINEST = 32
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,10 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.validation import check_lengths, check_probabilities
-
-FloatArray = NDArray[np.float64]
 
 
 def top_pair_accuracy(soft_labels: ArrayLike, probabilities: ArrayLike) -> float:
@@ -67,13 +66,6 @@ def top_k_hits(predicted: FloatArray, labels: NDArray[np.int64], k: int) -> NDAr
 def expected_top_k(predicted: FloatArray, soft: FloatArray, k: int) -> FloatArray:
     """Each row's chance that a label drawn from its soft label is among the top k."""
     return np.asarray(np.take_along_axis(soft, top_columns(predicted, k), axis=1).sum(axis=1))
-
-
-def entropy_bits(probabilities: FloatArray) -> FloatArray:
-    """Entropy of each row in bits."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(probabilities > 0.0, -probabilities * np.log2(probabilities), 0.0)
-    return np.asarray(np.maximum(terms.sum(axis=1), 0.0))
 
 
 def _checked(soft_labels: ArrayLike, probabilities: ArrayLike) -> tuple[FloatArray, FloatArray]:

@@ -12,15 +12,14 @@ from fireassay.ambiguity.autoencoders import PairAutoencoders
 from fireassay.ambiguity.fitting import FittedPairs
 from fireassay.ambiguity.latent_grid import latent_grid
 from fireassay.ambiguity.scaling import FeatureScaling
-from fireassay.classifiers.torch_threads import one_thread
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import generator
+from fireassay.core.threads import one_torch_thread
 
 _ROUNDS = 200
 # Probabilities are kept to 40 bits: then p and 1 - p are exact, and their sum is exactly one.
 _PROBABILITY_STEPS = 2.0**40
-
-FloatArray = NDArray[np.float64]
 
 
 def draw_set(
@@ -41,7 +40,7 @@ def draw_set(
     key = (split, repr(delta_max), n, int(weighted))
     quotas = member_quotas([fitted.pairs[m] for m in members], n, generator(seed, "quota", *key))
     codes, images, second, origin = [], [], [], []
-    with one_thread():
+    with one_torch_thread():
         for member, quota in zip(members, quotas, strict=True):
             if quota == 0:
                 continue

@@ -12,8 +12,8 @@ from fireassay.ambiguity.batches import PairRows
 from fireassay.ambiguity.pairs import Pair
 from fireassay.ambiguity.preset import Preset
 from fireassay.ambiguity.training import train
-from fireassay.classifiers.torch_threads import one_thread
 from fireassay.core.seeds import generator
+from fireassay.core.threads import one_torch_thread
 from fireassay.engine import Executor
 
 Member = tuple[int, int]
@@ -76,7 +76,7 @@ def train_group(
     """Train one group as a stack, and return its weights."""
     rows = [PairRows(*learn[i]) for i, _ in group]
     rngs = [generator(seed, "train", *pairs[i], attempt) for i, attempt in group]
-    with one_thread():
+    with one_torch_thread():
         nets = train(
             torch.from_numpy(inputs), torch.from_numpy(targets), rows, preset, rngs, watched=watched
         )

@@ -7,15 +7,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.ambiguity.metrics import entropy_bits, has_top_pair
+from fireassay.ambiguity.metrics import has_top_pair
 from fireassay.ambiguity.scaling import check_inputs
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.extras import require
+from fireassay.core.probabilities import entropy_bits
 from fireassay.core.result import Result
 from fireassay.core.seeds import derived_seed, generator
 from fireassay.core.validation import check_integer, check_labels, check_real
 
-FloatArray = NDArray[np.float64]
 _BLOCK = 2000
 _BATCH = 32
 _BLOCKS = 100

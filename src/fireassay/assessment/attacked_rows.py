@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from fireassay import attacks
 from fireassay.assessment.attack_space import AttackSpace
 from fireassay.assessment.context import Context
-from fireassay.attacks.blocks import joined, one_thread
+from fireassay.attacks.blocks import joined
 from fireassay.attacks.result import FOUND, AttackResult
 from fireassay.classifiers import GradientClassifier
 from fireassay.core import Estimate, NotEnoughEvidenceError, Result, generator, sha256
+from fireassay.core.threads import one_thread
 from fireassay.core.validation import check_class_indices
 from fireassay.statistics import clopper_pearson
 from fireassay.survival import Observations

@@ -8,8 +8,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.assessment.context import Context
-from fireassay.core import Evidence, Result
-from fireassay.curation.answer import Answer
+from fireassay.core import Evidence
+from fireassay.core.result import Answer
+from fireassay.curation.answer import CurationAnswer as CurationFindings
 from fireassay.data import DataSet
 
 if TYPE_CHECKING:
@@ -19,10 +20,10 @@ _LEAST_ROWS = 30
 
 
 @dataclass(frozen=True, eq=False)
-class CurationAnswer(Result):
+class CurationAnswer(Answer):
     """All that curation says, and which model was asked about how many rows."""
 
-    answer: Answer
+    answer: CurationFindings
     model_sha256: str
     queries: int
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.assessment.attack_space import AttackSpace
@@ -40,6 +41,10 @@ class FieldDraws(Result):
     source: str
     guide: str
     waiting: int
+
+    def frame(self) -> pd.DataFrame:
+        """The rows that were drawn, as the search has them."""
+        return self.result.frame()
 
     def upper_bound(self, alpha: float) -> Estimate | None:
         """Upper bound of the error rate that the pool was drawn from; None while labels miss.

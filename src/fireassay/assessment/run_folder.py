@@ -1,6 +1,5 @@
 """The files of a run folder, and how they are read back."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +11,6 @@ from fireassay.report.gates import parse_gates
 RESULT, PAGE = "result.json", "report.html"
 TIMINGS, COSTS, GATES = "timings.json", "costs.json", "gates.json"
 PART_KEYS = "part keys"
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Whole or not at all, whenever the process is killed."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
 
 
 def result_path(run: Path) -> Path:

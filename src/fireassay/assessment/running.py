@@ -21,7 +21,6 @@ from fireassay.assessment.run_folder import (
     PART_KEYS,
     RESULT,
     TIMINGS,
-    write_whole,
 )
 from fireassay.assessment.spending import (
     Budget,
@@ -31,7 +30,8 @@ from fireassay.assessment.spending import (
     folder_mb,
     queries_of,
 )
-from fireassay.core import Evidence, ParameterError, Result, sha256, strict_json
+from fireassay.core import Answer, Evidence, ParameterError, Result, sha256, strict_json
+from fireassay.core.files import write_text
 from fireassay.engine import Executor, RunStore
 from fireassay.report import Report
 from fireassay.version import __version__
@@ -195,7 +195,7 @@ class Run:
         try:
             alone = context.executor.workers == 1 and context.executor.cluster is None
             with self.budget.enforced(context.model, seconds, queries, alone=alone):
-                result: Result = module.run(context, self.settings[name])
+                result: Answer = module.run(context, self.settings[name])
                 evidence = result.evidence()
         except OutOfTimeError:
             return self._failed(name, f"stopped after {self.budget.max_minutes:g} minutes", start)
@@ -270,4 +270,4 @@ def write_run(
     report.to_html(folder / PAGE, gates, costs=costs)
     seconds = {part.question: part.seconds for part in report.parts}
     for name, content in ((TIMINGS, seconds), (COSTS, costs), (GATES, gates)):
-        write_whole(folder / name, strict_json.dumps(content, indent=2) + "\n")
+        write_text(folder / name, strict_json.dumps(content, indent=2) + "\n")

@@ -1,17 +1,15 @@
 """Attacks over blocks of samples, in several processes or on a cluster."""
 
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import threadpool_limits
 
 from fireassay.attacks.result import AttackResult
 from fireassay.classifiers import as_classifier
 from fireassay.core.errors import ParameterError
+from fireassay.core.threads import one_thread
 from fireassay.core.validation import check_features, check_integer, check_lengths
 from fireassay.engine import Executor
 
@@ -91,21 +89,6 @@ def attack_block(
     rows = slice(row["start"], row["stop"])
     with one_thread():
         return attacks[row["attack"]](model, X[rows], y[rows], seed=row["seed"])
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """One thread for linear algebra and torch: the same rounding here, in workers, anywhere."""
-    torch = sys.modules.get("torch")
-    before = None if torch is None else torch.get_num_threads()
-    with threadpool_limits(limits=1):
-        if torch is not None:
-            torch.set_num_threads(1)
-        try:
-            yield
-        finally:
-            if torch is not None:
-                torch.set_num_threads(before)
 
 
 def joined(parts: list[AttackResult]) -> AttackResult:

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.classifiers.protocol import FloatArray
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import ModelError, ProbabilityError
+from fireassay.core.probabilities import softmax
 from fireassay.core.validation import check_probabilities
 
 
@@ -87,13 +88,6 @@ def checked_logits(
             got=f"NaN or infinity in row {first_row + int(bad.argmax())}",
         )
     return logits
-
-
-def softmax(logits: FloatArray) -> FloatArray:
-    """Softmax of rows, without overflow."""
-    exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))
-    result: FloatArray = exponentials / exponentials.sum(axis=1, keepdims=True)
-    return result
 
 
 def log_probabilities(probabilities: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers import answers
-from fireassay.classifiers.protocol import FloatArray
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import (
     BudgetExceededError,
     DataError,

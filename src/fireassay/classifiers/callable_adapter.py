@@ -6,9 +6,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from fireassay.classifiers.base import BaseClassifier
-from fireassay.classifiers.blas_threads import one_blas_thread
 from fireassay.classifiers.fingerprint import fingerprint
 from fireassay.core.errors import ModelError
+from fireassay.core.threads import one_blas_thread
 
 
 class CallableClassifier(BaseClassifier):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers.base import BaseClassifier
-from fireassay.classifiers.protocol import FloatArray
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import ParameterError, ReproducibilityWarning
 from fireassay.core.validation import check_features, check_integer, check_real
 

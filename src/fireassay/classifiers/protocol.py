@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-FloatArray = NDArray[np.float64]
+from fireassay.core.arrays import FloatArray
 
 
 class _WithoutReading(type(Protocol)):  # type: ignore[misc]

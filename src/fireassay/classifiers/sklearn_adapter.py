@@ -9,9 +9,9 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers.base import BLOCK_ROWS, SUPPORTED, BaseClassifier
-from fireassay.classifiers.blas_threads import one_blas_thread
 from fireassay.classifiers.fingerprint import fingerprint
 from fireassay.core.errors import DataError, ModelError
+from fireassay.core.threads import one_blas_thread
 
 # Each row walks down trees on its own, so that blocks would only cost time.
 _TREES: Final = (

@@ -7,15 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers.adapt import as_classifier
-from fireassay.classifiers.answers import labels_of, log_probabilities, softmax
-from fireassay.classifiers.protocol import (
-    ActivationClassifier,
-    Classifier,
-    FloatArray,
-    GradientClassifier,
-)
+from fireassay.classifiers.answers import labels_of, log_probabilities
+from fireassay.classifiers.protocol import ActivationClassifier, Classifier, GradientClassifier
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import ModelError
 from fireassay.core.hashing import sha256
+from fireassay.core.probabilities import softmax
 from fireassay.core.validation import check_class_indices, check_real
 from fireassay.statistics import fit_temperature
 

@@ -10,9 +10,9 @@ from typing import Any
 from fireassay.classifiers.torch_export_audit import suspicious_parts
 from fireassay.classifiers.torch_forward import TorchForward
 from fireassay.classifiers.torch_gradients import TorchGradients
-from fireassay.classifiers.torch_threads import one_thread
 from fireassay.core.errors import ModelError, UntrustedFileError
 from fireassay.core.extras import require
+from fireassay.core.threads import one_torch_thread
 
 
 class ExportedLabels(TorchForward):
@@ -41,7 +41,7 @@ class ExportedLabels(TorchForward):
 
     @contextmanager
     def _quiet(self) -> Iterator[None]:
-        with one_thread():  # an exported program has no training mode to leave
+        with one_torch_thread():  # an exported program has no training mode to leave
             yield
 
     @property

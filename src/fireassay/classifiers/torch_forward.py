@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from fireassay.classifiers import answers
 from fireassay.classifiers.base import BaseClassifier
 from fireassay.classifiers.fingerprint import fingerprint
-from fireassay.classifiers.torch_threads import one_thread
 from fireassay.core.errors import ModelError
 from fireassay.core.extras import require
+from fireassay.core.threads import one_torch_thread
 
 
 class TorchForward(BaseClassifier):
@@ -78,7 +78,7 @@ class TorchForward(BaseClassifier):
                     self.module.eval()
             self._eval_depth += 1
         try:
-            with one_thread():
+            with one_torch_thread():
                 yield
         finally:
             with self._lock:

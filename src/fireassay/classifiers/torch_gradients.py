@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers import answers
-from fireassay.classifiers.protocol import FloatArray
 from fireassay.classifiers.torch_forward import TorchForward
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError, ModelError
 from fireassay.core.extras import require
 

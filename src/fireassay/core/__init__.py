@@ -27,10 +27,12 @@ from fireassay.core.evidence import (
     Table,
 )
 from fireassay.core.hashing import sha256
-from fireassay.core.result import Result
+from fireassay.core.measure import Measure
+from fireassay.core.result import Answer, Result
 from fireassay.core.seeds import derived_seed, generator, seed_sequence
 
 __all__ = [
+    "Answer",
     "Assumption",
     "AssumptionWarning",
     "BudgetExceededError",
@@ -42,6 +44,7 @@ __all__ = [
     "Evidence",
     "FireassayError",
     "FireassayWarning",
+    "Measure",
     "MissingExtraError",
     "ModelError",
     "NotEnoughEvidenceError",

@@ -3,8 +3,6 @@
 import dataclasses
 import importlib
 import io
-import os
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ import pandas as pd
 
 from fireassay.core import strict_json
 from fireassay.core.errors import DataError
+from fireassay.core.files import write_bytes
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 _TREE = "tree.json"
@@ -51,19 +50,7 @@ def decode(tree: Any, arrays: Arrays) -> Any:
 
 def save(value: Any, path: str | Path) -> Path:
     """Write a value to one file, atomically: the file is there whole, or not at all."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(to_bytes(value))
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    return path
+    return write_bytes(path, to_bytes(value))
 
 
 def load(path: str | Path) -> Any:

@@ -2,16 +2,35 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 from fireassay.core.errors import ParameterError
+
+Kind = Literal["interval", "bound", "count", "point"]
+_KINDS = get_args(Kind)
+_CONFIDENCE_OF = {"count": 1.0, "point": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """A value with its interval, the interval's confidence, the sample size and the method.
 
-    A number that is itself a bound has ``low == value == high`` (see `Estimate.bound`).
+    Attributes
+    ----------
+    value, low, high
+        ``low <= value <= high``; a bound, a count and a point have all three equal.
+    confidence
+        Of the interval or bound; 1 for a count, which is exact, and 0 for a point, which has none.
+    n
+        The number of observations behind the value.
+    method
+        How the interval was made, in words.
+    kind
+        ``"interval"``; ``"bound"``: itself a one-sided confidence bound; ``"count"``: counted, not
+        estimated; ``"point"``: a number without an interval. An interval that has shrunk to a
+        point is still an interval, not a bound.
+    rests_on
+        Ids of the assumptions (`Assumption.id`) without which the number says nothing.
 
     >>> print(Estimate(0.031, 0.020, 0.047, confidence=0.95, n=400, method="Clopper-Pearson"))
     0.031 [0.020, 0.047] n=400
@@ -23,12 +42,20 @@ class Estimate:
     confidence: float
     n: int
     method: str
+    kind: Kind = "interval"
+    rests_on: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("value", "low", "high", "confidence"):
             object.__setattr__(self, name, float(getattr(self, name)))
         object.__setattr__(self, "n", int(self.n))
-        if not 0.0 < self.confidence < 1.0:
+        object.__setattr__(self, "rests_on", tuple(self.rests_on))
+        if self.kind not in _KINDS:
+            raise ParameterError(
+                f"The 'kind' of an Estimate must be one of {', '.join(_KINDS)}.",
+                got=repr(self.kind),
+            )
+        if not (0.0 < self.confidence < 1.0 or self.confidence == _CONFIDENCE_OF.get(self.kind)):
             raise ParameterError(
                 "The 'confidence' of an Estimate must be in (0, 1).", got=f"{self.confidence}"
             )
@@ -39,16 +66,60 @@ class Estimate:
                 "An Estimate needs low <= value <= high.",
                 got=f"low={self.low}, value={self.value}, high={self.high}",
             )
+        if self.kind != "interval" and self.low < self.high:
+            raise ParameterError(
+                f"A {self.kind} has no interval around it.", got=f"[{self.low}, {self.high}]"
+            )
 
     @classmethod
-    def bound(cls, value: float, confidence: float, n: int, method: str) -> "Estimate":
-        """A one-sided confidence bound: it is compared with a gate as it stands."""
-        return cls(value, value, value, confidence, n, method)
+    def around(
+        cls,
+        value: float,
+        low: float,
+        high: float,
+        *,
+        confidence: float,
+        n: int,
+        method: str,
+        rests_on: tuple[str, ...] = (),
+    ) -> "Estimate":
+        """An interval that is widened to its value where rounding or the method left it outside.
 
-    @property
-    def is_bound(self) -> bool:
-        """Whether the value is itself a bound (or exact), without an interval around it."""
-        return self.low == self.value == self.high
+        >>> Estimate.around(1.0, 0.97, 0.999, confidence=0.95, n=50, method="logit").high
+        1.0
+        """
+        return cls(
+            value, min(low, value), max(high, value), confidence, n, method, rests_on=rests_on
+        )
+
+    @classmethod
+    def bound(
+        cls,
+        value: float,
+        confidence: float,
+        n: int,
+        method: str,
+        *,
+        rests_on: tuple[str, ...] = (),
+    ) -> "Estimate":
+        """A one-sided confidence bound: it is compared with a gate as it stands."""
+        return cls(value, value, value, confidence, n, method, "bound", rests_on)
+
+    @classmethod
+    def count(cls, value: float, n: int, method: str = "counted") -> "Estimate":
+        """A number that was counted: exact, and about nothing but the rows at hand.
+
+        >>> print(Estimate.count(3, n=40))
+        3 n=40
+        """
+        return cls(value, value, value, _CONFIDENCE_OF["count"], n, method, "count")
+
+    @classmethod
+    def point(
+        cls, value: float, n: int, method: str, *, rests_on: tuple[str, ...] = ()
+    ) -> "Estimate":
+        """A number that nobody has an interval for; a gate on it can only be undecided."""
+        return cls(value, value, value, _CONFIDENCE_OF["point"], n, method, "point", rests_on)
 
     def __float__(self) -> float:
         return self.value
@@ -57,7 +128,9 @@ class Estimate:
         if math.isnan(self.value):
             return f"not estimable n={self.n}"
         digits = _digits(self.value, self.low, self.high)
-        if self.is_bound:
+        if self.kind == "count" and self.value.is_integer():
+            return f"{self.value:.0f} n={self.n}"
+        if self.kind != "interval":
             return f"{_rounded(self.value, digits)} n={self.n}"
         value, low, high = (_rounded(v, digits) for v in (self.value, self.low, self.high))
         return f"{value} [{low}, {high}] n={self.n}"
@@ -75,7 +148,7 @@ class Estimate:
             return str(self)
         digits = max(1, _digits(self.value, self.low, self.high) - 2)
         value, low, high = (_rounded(100 * v, digits) for v in (self.value, self.low, self.high))
-        if self.is_bound:
+        if self.kind != "interval":
             return f"{value} % (n = {self.n})"
         return f"{value} % ({100 * self.confidence:g} % interval {low} to {high} %, n = {self.n})"
 
@@ -91,6 +164,8 @@ class Estimate:
             "confidence": self.confidence,
             "n": self.n,
             "method": self.method,
+            "kind": self.kind,
+            "rests_on": list(self.rests_on),
         }
 
     @classmethod

@@ -6,16 +6,19 @@ import functools
 import importlib.metadata
 import os
 import platform
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
+from fireassay.core.measure import Measure, find_measure
 from fireassay.version import __version__
 
 AssumptionStatus = Literal["supported", "contradicted", "untestable"]
 EvidenceStatus = Literal["done", "failed", "not available"]
+_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "torch", "onnxruntime")
 
 
@@ -31,13 +34,21 @@ class Assumption:
         ``"supported"``, ``"contradicted"`` or ``"untestable"`` on the user's data.
     check
         How it was checked, with the check's figure, or why it cannot be.
+    id
+        A short stable name, e.g. ``"independent-rows"``: what `Estimate.rests_on` and
+        ``[gates.accept]`` refer to.
     """
 
     statement: str
     status: AssumptionStatus
     check: str
+    id: str = ""
 
     def __post_init__(self) -> None:
+        if self.id and not _ID.fullmatch(self.id):
+            raise ParameterError(
+                "An assumption's id is lower-case words joined by hyphens.", got=repr(self.id)
+            )
         if self.status not in ("supported", "contradicted", "untestable"):
             raise ParameterError(
                 "An assumption's status must be 'supported', 'contradicted' or 'untestable'.",
@@ -107,6 +118,8 @@ class Evidence:
         did not run is never a pass.
     estimates
         Every number by name, each with its interval. Gates refer to these names.
+    measures
+        What the numbers are: label, unit and meaning, by name (see `Measure`).
     limits
         What the numbers do not say, in plain words.
     seconds
@@ -122,6 +135,7 @@ class Evidence:
     assumptions: tuple[Assumption, ...] = ()
     tables: Mapping[str, Table] = field(default_factory=dict)
     figures: Mapping[str, Picture] = field(default_factory=dict)
+    measures: tuple[Measure, ...] = ()
     limits: tuple[str, ...] = ()
     provenance: Provenance | None = None
     seconds: float | None = None
@@ -152,6 +166,14 @@ class Evidence:
         headline = f"Not available: {reason}"
         return cls(question, headline=headline, status="not available", reason=reason)
 
+    def measure(self, name: str) -> Measure:
+        """What one of the numbers is; a number nobody described is shown by its own name."""
+        return find_measure(name, self.measures) or Measure.undescribed(name)
+
+    def _used_measures(self) -> list[Measure]:
+        found = (find_measure(name, self.measures) for name in self.estimates)
+        return [measure for measure in found if measure is not None]
+
     def to_dict(self) -> dict[str, Any]:
         """Plain types for ``result.json``, without figures and without seconds."""
         return {
@@ -163,6 +185,7 @@ class Evidence:
             "estimates": {name: e.to_dict() for name, e in self.estimates.items()},
             "assumptions": [dataclasses.asdict(assumption) for assumption in self.assumptions],
             "tables": {name: dataclasses.asdict(table) for name, table in self.tables.items()},
+            "measures": [dataclasses.asdict(m) for m in self._used_measures()],
             "limits": list(self.limits),
             "provenance": dataclasses.asdict(self.provenance) if self.provenance else None,
         }

@@ -1,5 +1,7 @@
-"""What every answer can do: a table, figures, evidence, a file."""
+"""What every result can do: a table, figures, a file; and an answer: evidence."""
 
+import re
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
@@ -11,6 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+_SHOWN_ROWS = 12
+
 
 @runtime_checkable
 class SupportsEvidence(Protocol):
@@ -21,8 +25,8 @@ class SupportsEvidence(Protocol):
         ...
 
 
-class Result:
-    """Base of the frozen result dataclasses: a table, figures, evidence, and a file.
+class Result(ABC):
+    """Base of the frozen result dataclasses: a table, figures and a file.
 
     A subclass is a frozen dataclass whose fields are arrays, frames, plain types and other
     dataclasses of fireassay; then saving and loading come for free.
@@ -30,17 +34,17 @@ class Result:
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
+    @abstractmethod
     def frame(self) -> "pd.DataFrame":
         """The main table."""
-        raise NotImplementedError(f"{type(self).__name__} has no table.")
 
     def figures(self) -> "dict[str, Figure]":
         """Named matplotlib figures; empty where there is nothing to look at."""
         return {}
 
-    def evidence(self) -> Evidence:
-        """Claims, estimates, assumptions and provenance for the report."""
-        raise NotImplementedError(f"{type(self).__name__} gives no evidence.")
+    def summary(self) -> str:
+        """The result in a line or two, for people."""
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(self).__name__).lower().capitalize()
 
     def save(self, path: str | Path) -> Path:
         """Write the result to one file (an npz archive without pickles)."""
@@ -54,6 +58,38 @@ class Result:
             raise DataError(f"Expected a saved {cls.__name__}.", got=type(loaded).__name__)
         return loaded
 
+    def __str__(self) -> str:
+        table = self.frame()
+        shown = table.head(_SHOWN_ROWS).to_string(float_format=lambda value: f"{value:.4g}")
+        rest = len(table) - _SHOWN_ROWS
+        more = [f"… {rest} more rows: .frame()"] if rest > 0 else []
+        return "\n".join([self.summary(), shown, *more])
+
     def _repr_html_(self) -> str:
         """Shown in notebooks."""
         return str(self.frame().to_html(max_rows=20))
+
+
+class Answer(Result):
+    """A result that answers one of the questions: it can stand in a report."""
+
+    @abstractmethod
+    def evidence(self) -> Evidence:
+        """Claims, estimates, assumptions and provenance for the report."""
+
+    def summary(self) -> str:
+        """The headline, the numbers by what they mean, and what the data contradicts."""
+        found = self.evidence()
+        numbers = [
+            f"  {found.measure(name).label}: {estimate}"
+            for name, estimate in found.estimates.items()
+        ]
+        contradicted = [
+            f"  contradicted: {assumption.statement} ({assumption.check})"
+            for assumption in found.assumptions
+            if assumption.status == "contradicted"
+        ]
+        return "\n".join([found.headline, *numbers, *contradicted])
+
+    def __str__(self) -> str:
+        return self.summary()

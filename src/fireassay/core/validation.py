@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.core.arrays import IntArray
 from fireassay.core.errors import DataError, ParameterError, ProbabilityError
 
-FloatArray = NDArray[np.floating[Any]]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
+Floats = NDArray[np.floating[Any]]
 
 
-def check_features(X: ArrayLike, *, name: str = "X", min_rows: int = 1) -> FloatArray:
+def check_features(X: ArrayLike, *, name: str = "X", min_rows: int = 1) -> Floats:
     """Features as a finite float array of shape ``(n, ...)``; float32 stays float32.
 
     Raises
@@ -37,7 +36,7 @@ def check_features(X: ArrayLike, *, name: str = "X", min_rows: int = 1) -> Float
     return array
 
 
-def check_finite(array: FloatArray, *, name: str) -> None:
+def check_finite(array: Floats, *, name: str) -> None:
     """Refuse NaN and infinities, and say in which row the first one is."""
     if not np.isfinite(array).all():
         bad = ~np.isfinite(array).reshape(len(array), -1).all(axis=1)
@@ -213,7 +212,7 @@ def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 
 def _numeric(
     values: ArrayLike, name: str, error: type[DataError] | type[ProbabilityError] = DataError
-) -> FloatArray:
+) -> Floats:
     try:
         array = np.asarray(values)
     except ValueError as ragged:

@@ -2,7 +2,7 @@
 
 from fireassay.curation.alarm_functions import ALARM_FUNCTIONS, alarm_votes, alarm_windows
 from fireassay.curation.analysis import analyse
-from fireassay.curation.answer import Answer
+from fireassay.curation.answer import CurationAnswer
 from fireassay.curation.applying import LabellingError, apply
 from fireassay.curation.audit import Audit
 from fireassay.curation.audit_plan import AuditPlan
@@ -31,7 +31,6 @@ from fireassay.curation.windows import Window, Windows
 __all__ = [
     "ABSTAIN",
     "ALARM_FUNCTIONS",
-    "Answer",
     "Audit",
     "AuditPlan",
     "Bounds",
@@ -39,6 +38,7 @@ __all__ = [
     "Comparison",
     "Coverage",
     "Curation",
+    "CurationAnswer",
     "DawidSkene",
     "GivenProbabilities",
     "Labeler",

@@ -9,7 +9,7 @@ import pandas as pd
 from fireassay.core.evidence import Assumption, Claim, Evidence, Picture, Provenance, Table
 from fireassay.core.hashing import sha256
 from fireassay.core.pictures import picture
-from fireassay.core.result import Result
+from fireassay.core.result import Answer
 from fireassay.curation.audit import Audit
 from fireassay.curation.bounds import Bounds
 from fireassay.curation.calibration import Calibration
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Answer(Result):
+class CurationAnswer(Answer):
     """A curation with whatever was found out about it."""
 
     curation: Curation
@@ -110,7 +110,7 @@ class Answer(Result):
         )
 
 
-def _headline(answer: Answer) -> str:
+def _headline(answer: CurationAnswer) -> str:
     n, n_sets = answer.curation.n, len(answer.curation.sizes)
     kept = len(answer.curation.kept_lfs)
     start = f"{n} samples in {n_sets} increasingly adversarial sets by {kept} labelling functions"
@@ -128,7 +128,7 @@ def _headline(answer: Answer) -> str:
     return line
 
 
-def _order_claims(answer: Answer) -> list[Claim]:
+def _order_claims(answer: CurationAnswer) -> list[Claim]:
     if answer.trend is not None:
         claims = [Claim(answer.trend.in_words(), answer.trend.verdict == "decreasing")]
     elif answer.audit is not None:
@@ -147,7 +147,7 @@ def _order_claims(answer: Answer) -> list[Claim]:
     return claims
 
 
-def _classifier(answer: Answer, found: Robustness) -> tuple[str, str]:
+def _classifier(answer: CurationAnswer, found: Robustness) -> tuple[str, str]:
     """The classifier's verdict and its reason; withheld where the order is not shown."""
     if answer.verdict != "decreasing" and found.verdict != "not enough evidence":
         return "not enough evidence", (
@@ -157,13 +157,13 @@ def _classifier(answer: Answer, found: Robustness) -> tuple[str, str]:
     return found.verdict, found.reason
 
 
-def _robustness_claim(answer: Answer, found: Robustness) -> Claim:
+def _robustness_claim(answer: CurationAnswer, found: Robustness) -> Claim:
     verdict, reason = _classifier(answer, found)
     holds = {"robust": True, "not robust": False}.get(verdict)
     return Claim(f"Classifier: {verdict}. {reason}", holds)
 
 
-def _assumptions(answer: Answer) -> tuple[Assumption, ...]:
+def _assumptions(answer: CurationAnswer) -> tuple[Assumption, ...]:
     curation = answer.curation
     kept = curation.kept_lfs
     correlation = np.nan_to_num(curation.table.pruning.correlation[np.ix_(kept, kept)])
@@ -202,7 +202,7 @@ def _assumptions(answer: Answer) -> tuple[Assumption, ...]:
     return tuple(found)
 
 
-def _labels_used(answer: Answer) -> int:
+def _labels_used(answer: CurationAnswer) -> int:
     if answer.trend is not None:
         return answer.trend.n
     return 0 if answer.audit is None else answer.audit.n
@@ -218,7 +218,7 @@ _CAPTIONS = {
 }
 
 
-def _pictures(answer: Answer) -> dict[str, Picture]:
+def _pictures(answer: CurationAnswer) -> dict[str, Picture]:
     return {
         name: picture(figure, _CAPTIONS[name], _CAPTIONS[name])
         for name, figure in answer.figures().items()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from fireassay.core.evidence import Evidence
-from fireassay.core.result import Result
+from fireassay.core.result import Answer
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_lengths, check_real
 from fireassay.curation.estimates import audit_estimates
@@ -24,7 +24,7 @@ _CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
-class Audit(Result):
+class Audit(Answer):
     """What a few true labels say about an order.
 
     Attributes

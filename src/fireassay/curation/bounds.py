@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fireassay.core.errors import ParameterError
 from fireassay.core.evidence import Evidence
-from fireassay.core.result import Result
+from fireassay.core.result import Answer
 from fireassay.core.validation import check_integer, check_real
 from fireassay.curation.estimates import bounds_estimates
 from fireassay.curation.labelers import GivenProbabilities, as_labeler
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Bounds(Result):
+class Bounds(Answer):
     """Between what limits the accuracy of a classifier lies in each dataset.
 
     Everything here is conditional on the label model: if its posteriors are wrong, so are the

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Evidence
-from fireassay.core.result import Result
+from fireassay.core.result import Answer
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_lengths
 from fireassay.curation.lone_evidence import lone_evidence
@@ -27,7 +27,7 @@ _FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration(Result):
+class Calibration(Answer):
     """Weak confidences against true labels.
 
     Attributes

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fireassay.core.evidence import Evidence
-from fireassay.core.result import Result
+from fireassay.core.result import Answer
 from fireassay.curation.curate import curate
 from fireassay.curation.lone_evidence import lone_evidence
 
@@ -24,7 +24,7 @@ APPROACHES: dict[str, tuple[bool, str]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Result):
+class Comparison(Answer):
     """One row per labeler and approach; print it to see the paper's table.
 
     Attributes

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.core.evidence import Evidence
-from fireassay.core.result import Result
+from fireassay.core.result import Answer
 from fireassay.curation.ordering import dataset_sizes
 from fireassay.curation.patterns import VotePatterns
 from fireassay.curation.pipeline import PatternLabels, Settings
@@ -20,7 +20,7 @@ from fireassay.curation.validation import Trend, validate
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from fireassay.curation.answer import Answer
+    from fireassay.curation.answer import CurationAnswer
     from fireassay.curation.audit import Audit
     from fireassay.curation.audit_plan import AuditPlan
     from fireassay.curation.bounds import Bounds
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Curation(Result):
+class Curation(Answer):
     """Samples labelled by weak votes and ordered from safe to naturally adversarial.
 
     Attributes
@@ -228,14 +228,14 @@ class Curation(Result):
             self, y, n_boot, seeds=seeds, labelers=labelers, gamma=gamma, groups=groups
         )
 
-    def answer(self, **parts: Any) -> "Answer":
+    def answer(self, **parts: Any) -> "CurationAnswer":
         """All that is known in one result.
 
         Parts: ``trend``, ``audit``, ``bounds``, ``robustness``, ``stability``, ``calibration``.
         """
-        from fireassay.curation.answer import Answer
+        from fireassay.curation.answer import CurationAnswer
 
-        return Answer(self, **parts)
+        return CurationAnswer(self, **parts)
 
     def figures(self) -> "dict[str, Figure]":
         """The labelling functions' dependence graph and the scores along the order."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fireassay.core.errors import ParameterError
 from fireassay.core.evidence import Evidence
-from fireassay.core.result import Result
+from fireassay.core.result import Answer
 from fireassay.core.validation import check_lengths, check_real
 from fireassay.curation.estimates import robustness_estimates
 from fireassay.curation.lone_evidence import lone_evidence
@@ -27,7 +27,7 @@ _NO_EVIDENCE = "not enough evidence"
 
 
 @dataclass(frozen=True, eq=False)
-class Robustness(Result):
+class Robustness(Answer):
     """Agreement of a classifier with the weak labels, which a robust one loses along the order.
 
     Attributes

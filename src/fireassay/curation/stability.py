@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fireassay.core.errors import ParameterError
 from fireassay.core.evidence import Evidence
-from fireassay.core.result import Result
+from fireassay.core.result import Answer
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_real
 from fireassay.curation.labelers import GivenProbabilities, Labeler, as_labeler
@@ -30,7 +30,7 @@ _VERDICTS = ("decreasing", "none", "increasing")
 
 
 @dataclass(frozen=True, eq=False)
-class Stability(Result):
+class Stability(Answer):
     """The same votes through every labeler and seed, and through resampled data.
 
     Attributes

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.core.evidence import Evidence
-from fireassay.core.result import Result
+from fireassay.core.result import Answer
 from fireassay.core.validation import check_choice, check_integer, check_labels, check_real
 from fireassay.curation import trend as trends
 from fireassay.curation.estimates import trend_estimates
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Trend(Result):
+class Trend(Answer):
     """Does the accuracy of the weak labels fall from D_1 to D_N?
 
     Attributes

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from fireassay.core.errors import DataError
+from fireassay.core.files import written_whole
 from fireassay.data.dataset import DataSet
 from fireassay.data.limits import MAX_BYTES, check_declared_size
 from fireassay.data.tables import from_frame
@@ -54,12 +55,10 @@ def write_csv(frame: pd.DataFrame, path: str | Path) -> Path:
         if not pd.api.types.is_numeric_dtype(frame.dtypes.iloc[i]):
             safe.isetitem(i, [safe_cell(value) for value in frame.iloc[:, i].tolist()])
         safe = safe.rename(columns={column: safe_cell(column)})
-    temporary = path.with_name(f".{path.name}.part")
     try:
-        safe.to_csv(temporary, index=False)
-        temporary.replace(path)
+        with written_whole(path) as temporary:
+            safe.to_csv(temporary, index=False)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise DataError(f"{path} must be writable.", got=str(error)) from error
     return path
 

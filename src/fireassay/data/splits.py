@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from fireassay.core.arrays import IntArray
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features, check_labels, check_real
 from fireassay.data.dataset import DataSet
 
-IntArray = NDArray[np.int64]
 _BLOCK_ROWS = 4096
 _MIXING = ((32, 0x9E3779B97F4A7C15), (29, 0xD6E8FEB86659FD93), (32, 0xD6E8FEB86659FD93))
 

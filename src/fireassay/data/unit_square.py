@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features, check_integer
 from fireassay.data.dataset import DataSet
-
-FloatArray = NDArray[np.float64]
 
 # Three clouds, each a product of normals cut off at the borders: weight, centre, spread.
 _WEIGHTS = np.array([0.5, 0.3, 0.2])

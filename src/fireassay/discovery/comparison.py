@@ -13,7 +13,7 @@ from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Claim, Evidence, Provenance, Table
 from fireassay.core.hashing import sha256
 from fireassay.core.pictures import picture
-from fireassay.core.result import Result
+from fireassay.core.result import Answer
 from fireassay.core.seeds import check_seed, derived_seed, generator
 from fireassay.core.validation import check_class_indices, check_features, check_integer
 from fireassay.discovery.adversarial_distance import adversarial_distance, measure_log_mae
@@ -40,7 +40,7 @@ _BAND = (
 
 
 @dataclass(frozen=True)
-class Comparison(Result):
+class Comparison(Answer):
     """Curves of every search over random subsets of the candidates.
 
     Attributes

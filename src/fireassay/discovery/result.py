@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
 from fireassay.core.pictures import picture
-from fireassay.core.result import Result
+from fireassay.core.result import Answer
 from fireassay.discovery.discovery_ratio import poisson_ratio_interval, ratio
 from fireassay.discovery.estimators import estimate_error
 from fireassay.discovery.matched_random import MatchedRandom, matched_arm_test
@@ -34,7 +34,7 @@ _SKILL = (
 
 
 @dataclass(frozen=True)
-class SearchResult(Result):
+class SearchResult(Answer):
     """Errors found by one search, with the ratio to what was to be expected.
 
     Attributes

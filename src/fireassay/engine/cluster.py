@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from fireassay.core.errors import StoreError
 from fireassay.core.extras import require
+from fireassay.core.threads import one_thread
 from fireassay.engine.attempt import Outcome, Task, attempt
 from fireassay.engine.failure import ExecutionError, Failure
 
@@ -18,7 +19,6 @@ _PARCELS_PER_S = 100  # what a scheduler hands out with ease (benchmarks/engine.
 _MOST_ROWS = 256
 _PATIENCE_S = 30
 _POLL_S = 0.005
-_one_thread_each = False
 Parcel = list[tuple[int, Any]]
 
 
@@ -117,13 +117,8 @@ def _next_size(size: int, outcomes: Sequence[Outcome], parcel_s: float = _PARCEL
 
 
 def _on_worker(task: Task, parcel: Parcel, shared: Mapping[str, Any]) -> list[Outcome]:
-    global _one_thread_each
-    if not _one_thread_each:
-        from threadpoolctl import threadpool_limits
-
-        threadpool_limits(limits=1)
-        _one_thread_each = True
-    return [attempt(task, position, row, shared) for position, row in parcel]
+    with one_thread():
+        return [attempt(task, position, row, shared) for position, row in parcel]
 
 
 def _outcome(future: Any, position: int) -> Outcome:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fireassay.core.errors import StoreError
+from fireassay.core.threads import one_thread
 from fireassay.engine.attempt import Outcome, Task, attempt
 from fireassay.engine.failure import ExecutionError
 from fireassay.engine.shared import read_shared, write_shared
@@ -22,9 +23,7 @@ _MOST_DEATHS = 3
 
 def run_serial(task: Task, rows: Rows, shared: Mapping[str, Any]) -> Outcomes:
     """Run tasks in this process, with one thread each as in a worker: the same rounding."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1):
+    with one_thread():
         for position, row in rows:
             yield attempt(task, position, row, shared)
 

@@ -12,6 +12,7 @@ from torch import nn
 
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import derived_seed, generator
+from fireassay.core.threads import one_torch_thread
 from fireassay.core.validation import check_features, check_integer, check_lengths, check_real
 
 _PREDICTED_AT_ONCE = 1024
@@ -57,24 +58,19 @@ def train(
     held_out = None if validation is None else _tensors(*validation)
     optimiser = torch.optim.Adam(module.parameters(), lr=learning_rate, weight_decay=weight_decay)
     rng = generator(seed, "training order")
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
     started = time.process_time()
     losses, checks = [], []
     best, best_epoch, kept = np.inf, epochs, None
-    try:
-        # Dropout draws from torch's global state: it is seeded here, and left as it was.
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(derived_seed(seed, "training noise"))
-            for epoch in range(1, epochs + 1):
-                losses.append(_epoch(module, inputs, labels, optimiser, batch_size, rng))
-                if held_out is not None:
-                    checks.append(_loss(module, *held_out))
-                    if checks[-1] < best:
-                        best, best_epoch = checks[-1], epoch
-                        kept = copy.deepcopy(module.state_dict())
-    finally:
-        torch.set_num_threads(threads)
+    # Dropout draws from torch's global state: it is seeded here, and left as it was.
+    with one_torch_thread(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(derived_seed(seed, "training noise"))
+        for epoch in range(1, epochs + 1):
+            losses.append(_epoch(module, inputs, labels, optimiser, batch_size, rng))
+            if held_out is not None:
+                checks.append(_loss(module, *held_out))
+                if checks[-1] < best:
+                    best, best_epoch = checks[-1], epoch
+                    kept = copy.deepcopy(module.state_dict())
     if kept is not None:
         module.load_state_dict(kept)
     module.eval()

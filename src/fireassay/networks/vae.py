@@ -9,12 +9,12 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from fireassay.classifiers.torch_threads import one_thread
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import derived_seed, generator
+from fireassay.core.threads import one_torch_thread
 from fireassay.core.validation import check_features, check_integer
 
-FloatArray = NDArray[np.float64]
 _ROWS_AT_ONCE = 2048
 
 
@@ -101,7 +101,7 @@ def train_vae(
             got=f"{images.min():g} to {images.max():g}",
             do="For 0–255 images pass X / 255.",
         )
-    with one_thread(), torch.random.fork_rng(devices=[]):
+    with one_torch_thread(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(derived_seed(seed, "vae"))
         vae = ConvVae(images.shape[1:], dims)
         optimiser = torch.optim.Adam(vae.parameters(), lr=learning_rate)
@@ -131,7 +131,7 @@ def train_vae(
 def encode(vae: ConvVae, X: NDArray[Any]) -> FloatArray:
     """Latent means, shape ``(n, dims)``."""
     parts = []
-    with one_thread(), torch.no_grad():
+    with one_torch_thread(), torch.no_grad():
         for start in range(0, len(X), _ROWS_AT_ONCE):
             block = _tensor(X[start : start + _ROWS_AT_ONCE])
             parts.append(vae.encoded(block)[0].numpy())
@@ -141,7 +141,7 @@ def encode(vae: ConvVae, X: NDArray[Any]) -> FloatArray:
 def decode(vae: ConvVae, latent: FloatArray) -> FloatArray:
     """Images, shape ``(n, *vae.shape)``, values in [0, 1]."""
     parts = []
-    with one_thread(), torch.no_grad():
+    with one_torch_thread(), torch.no_grad():
         for start in range(0, len(latent), _ROWS_AT_ONCE):
             block = torch.as_tensor(latent[start : start + _ROWS_AT_ONCE], dtype=torch.float32)
             parts.append(torch.sigmoid(vae.decoded(block)).permute(0, 2, 3, 1).numpy())

@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import FloatArray
 from fireassay.reliability.disk_rows import DiskRows
 
-FloatArray = NDArray[np.float64]
 _BINS = {1: 65_536, 2: 1024, 3: 128}
 _SAMPLE = 20_000
 

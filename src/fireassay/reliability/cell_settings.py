@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import ParameterError
 from fireassay.core.validation import check_real
 from fireassay.reliability.build_result import separation_of
@@ -15,7 +16,6 @@ from fireassay.reliability.problem import Problem
 from fireassay.reliability.profile import KdeProfile, Profile
 from fireassay.reliability.ram import CentreDensity
 
-FloatArray = NDArray[np.float64]
 _CELLS_BY_DIMENSION = {1: 250, 2: 250, 3: 60, 4: 20, 5: 10}
 
 

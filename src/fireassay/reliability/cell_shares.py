@@ -9,16 +9,14 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.seeds import generator
 from fireassay.reliability.cells import Grid
 from fireassay.reliability.certificates import Prover, prover_of
 from fireassay.reliability.tree_boxes import Trees, exact_class_shares
 from fireassay.reliability.workers import Workers
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Predict = Callable[[FloatArray], IntArray]
 WithinCell = Callable[[FloatArray, FloatArray, np.random.Generator], FloatArray]
 _MOST_BOXES = 2_000_000

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError, ParameterError
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 NORMAL, EMPTY, CROSS_BOUNDARY = 0, 1, 2
 KINDS = ("normal", "empty", "cross-boundary")
 _MOST_CELLS = 5_000_000

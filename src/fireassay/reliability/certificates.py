@@ -2,15 +2,10 @@
 
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.extras import is_installed
 from fireassay.reliability.network_bounds import NetworkBounds, network_of
 from fireassay.reliability.tree_boxes import trees_of
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 class Prover(Protocol):

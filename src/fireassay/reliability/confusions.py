@@ -5,11 +5,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import IntArray
 from fireassay.statistics.clopper_pearson import clopper_pearson
-
-IntArray = NDArray[np.int64]
 
 
 def confusion_rates(

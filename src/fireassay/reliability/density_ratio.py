@@ -1,11 +1,9 @@
 """Weights from the data where none are known: how much likelier a row is in operation."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import NotEnoughEvidenceError
-
-FloatArray = NDArray[np.float64]
 
 
 def estimated_weights(labelled: FloatArray, operational: FloatArray, seed: int) -> FloatArray:

@@ -9,13 +9,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.reliability.streamed import Streamed
 from fireassay.reliability.surrogate import Inputs
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Value = Callable[[Inputs, IntArray], FloatArray]
 UNUSED, TRIAL = -1, -2
 _CHUNK = 1 << 19

@@ -3,16 +3,15 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_real
 from fireassay.reliability.rectified_bound import RectifiedValues, betting_upper
 from fireassay.statistics.clopper_pearson import clopper_pearson
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 _POOL_SHARE = 0.9
 
 

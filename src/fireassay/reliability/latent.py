@@ -5,11 +5,10 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.extras import require
 from fireassay.core.validation import check_features, check_integer
-
-FloatArray = NDArray[np.float64]
 
 
 class Latent(Protocol):

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.stats import norm
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.seeds import derived_seed, generator
 from fireassay.core.validation import check_choice, check_integer, check_real
 from fireassay.reliability.build_result import build_result, exact_row, full_ledger
@@ -20,8 +20,6 @@ from fireassay.reliability.separation import r_separation
 from fireassay.reliability.splitting import ball_problem
 from fireassay.statistics.kde import leave_one_out_bandwidth, product_cell_mass
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 _ROWS_FOR_R = 2000
 _IMAGES_AT_ONCE = 2000
 _LITTLE_MASS = 0.5

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import binomtest, ks_2samp, kstest
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.evidence import Assumption, AssumptionStatus
 from fireassay.core.seeds import generator
 from fireassay.reliability.cells import EMPTY, Grid
@@ -16,8 +16,6 @@ from fireassay.reliability.surrogate import Inputs
 from fireassay.statistics.clopper_pearson import clopper_pearson
 from fireassay.statistics.kde import leave_one_out_bandwidth, product_cell_mass
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 _LEVEL = 0.01
 _MOST_COLUMNS = 20
 

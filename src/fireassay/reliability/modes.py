@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
 from fireassay.core.evidence import Assumption
 from fireassay.core.validation import check_class_indices, check_features, check_real
@@ -22,8 +22,6 @@ from fireassay.reliability.result import ReliabilityResult
 from fireassay.reliability.surrogate import Inputs, Risk, fit_risk, user_risk
 from fireassay.reliability.worst_case import worst_case_interval
 from fireassay.statistics.clopper_pearson import clopper_pearson
-
-FloatArray = NDArray[np.float64]
 
 
 def rectified(

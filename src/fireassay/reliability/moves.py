@@ -8,10 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from fireassay.core.arrays import FloatArray, IntArray
+
 Score = Callable[[FloatArray, IntArray], FloatArray]
 # Half of the moves accepted: a quarter, as usual for random walks, took 1.8 times the queries
 # for the same precision (balls, planes, strips and two corners in 2 to 50 dimensions).

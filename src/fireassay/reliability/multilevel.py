@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.seeds import generator
 from fireassay.reliability.moves import Herd, scatter
 from fireassay.reliability.normal_table import normal_cdf
@@ -20,8 +21,6 @@ from fireassay.reliability.rare_events import BoxFailures, Margin, joined
 from fireassay.statistics.clopper_pearson import clopper_pearson
 from fireassay.statistics.poisson import poisson_interval
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 # Copies stay a little alike: the variance over repeated runs was 0.9 to 1.7 times that of
 # independent particles (the shapes named in moves.py), 1.25 on average.
 _ALIKE = 1.25

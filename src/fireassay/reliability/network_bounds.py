@@ -3,13 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fireassay.classifiers.torch_threads import one_thread
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.extras import require
+from fireassay.core.threads import one_torch_thread
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 _BLOCK = 4096
 _ACTIVATIONS = {"relu": "ReLU", "tanh": "Tanh", "logistic": "Sigmoid"}
 _SUPPORTED = ("Linear", "ReLU", "Tanh", "Sigmoid", "Identity", "Dropout", "Softmax")
@@ -46,7 +44,7 @@ class NetworkBounds:
         """The class that the network gives on all of each box, or -1 if not proven."""
         torch = self._torch
         proven = np.full(len(low), -1, dtype=np.int64)
-        with one_thread(), torch.no_grad():
+        with one_torch_thread(), torch.no_grad():
             for start in range(0, len(low), _BLOCK):
                 rows = slice(start, start + _BLOCK)
                 # One step outwards, so that rounding to float32 cannot shrink a box.

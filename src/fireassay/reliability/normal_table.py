@@ -3,10 +3,10 @@
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
-FloatArray = NDArray[np.float64]
+from fireassay.core.arrays import FloatArray
+
 _REACH = 8.5  # beyond it the distribution function is 0 or 1 to double precision
 _STEPS = 8192
 _NUMBERS_AT_ONCE = 16_384

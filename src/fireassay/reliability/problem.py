@@ -11,6 +11,7 @@ from scipy.stats import binom
 
 from fireassay.classifiers import as_classifier
 from fireassay.classifiers.protocol import Classifier
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.evidence import Provenance
 from fireassay.core.hashing import sha256
@@ -28,8 +29,6 @@ from fireassay.reliability.streamed import Known, Streamed, scan
 from fireassay.reliability.surrogate import Inputs
 from fireassay.reliability.workers import Workers
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 _DRAWS_PER_LABEL = 20
 _SAMPLE = 20_000
 

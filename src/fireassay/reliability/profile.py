@@ -6,9 +6,10 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features, check_integer, check_labels, check_real
@@ -16,8 +17,6 @@ from fireassay.reliability.binned_rows import binned_rows
 from fireassay.reliability.cells import Grid, box
 from fireassay.reliability.disk_rows import DiskRows, rows_on_disk
 from fireassay.statistics.kde import BinnedKde, kde_density, leave_one_out_bandwidth
-
-FloatArray = NDArray[np.float64]
 
 
 class Profile(Protocol):

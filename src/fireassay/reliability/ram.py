@@ -9,17 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.stats import norm
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import NotEnoughEvidenceError
 from fireassay.reliability.cell_shares import CellEstimator, CellShares, Predict
 from fireassay.reliability.cells import CROSS_BOUNDARY, KINDS, NORMAL, CellLabels, Grid
 from fireassay.reliability.profile import KdeProfile, Profile
 from fireassay.statistics.kde import BinnedKde
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

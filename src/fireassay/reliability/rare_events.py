@@ -5,14 +5,12 @@ from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.seeds import derived_seed, generator
 from fireassay.reliability.workers import Workers
 from fireassay.statistics.clopper_pearson import clopper_pearson
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Margin = Callable[[FloatArray, IntArray], FloatArray]
 _BOXES_AT_ONCE = 64
 _MOST_NUMBERS = 500_000

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.seeds import generator
 from fireassay.reliability.field_risk import (
     TRIAL,
@@ -29,8 +29,6 @@ from fireassay.reliability.streamed import Streamed
 from fireassay.reliability.surrogate import Inputs, Risk, fit_risk, no_risk
 from fireassay.statistics.clopper_pearson import clopper_pearson
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 _SMALL_SHARE, _LARGE_SHARE = 0.1, 0.8
 _FIRST_FIT = 40
 

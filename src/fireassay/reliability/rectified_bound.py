@@ -9,12 +9,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 
+from fireassay.core.arrays import FloatArray
 from fireassay.reliability.field_risk import Moments
 
-FloatArray = NDArray[np.float64]
 _LARGEST_STAKE = 0.8
 
 

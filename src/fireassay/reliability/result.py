@@ -7,7 +7,7 @@ import pandas as pd
 
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
-from fireassay.core.result import Result
+from fireassay.core.result import Answer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,7 +22,7 @@ _METHODS = {
 
 
 @dataclass(frozen=True)
-class ReliabilityResult(Result):
+class ReliabilityResult(Answer):
     """The probability of a misclassification per input, and how sure one can be.
 
     Attributes

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import t
 
 from fireassay.classifiers import as_classifier
 from fireassay.classifiers.protocol import Classifier
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.seeds import derived_seed
 from fireassay.core.validation import (
@@ -28,8 +29,6 @@ from fireassay.reliability.rare_events import (
     margin_of,
 )
 from fireassay.reliability.workers import Workers
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

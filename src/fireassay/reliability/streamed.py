@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.classifiers.protocol import Classifier
+from fireassay.core.arrays import FloatArray
 from fireassay.core.hashing import sha256
 from fireassay.reliability.disk_rows import DiskRows
 from fireassay.reliability.surrogate import Block, Inputs
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

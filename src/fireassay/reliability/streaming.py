@@ -10,6 +10,7 @@ from scipy.spatial import cKDTree
 
 from fireassay.classifiers import as_classifier
 from fireassay.classifiers.protocol import Classifier
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_class_indices, check_features, check_real
@@ -18,7 +19,6 @@ from fireassay.reliability.separation import r_separation
 from fireassay.reliability.surrogate import Inputs
 from fireassay.statistics.betting import betting_sequence
 
-FloatArray = NDArray[np.float64]
 _JUMP = 0.01
 _COMPONENTS = 3
 _R_TOLERANCE = 0.5

@@ -4,12 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.reliability.cells import Grid
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 _MOST_PIECES = 6_000_000
 
 

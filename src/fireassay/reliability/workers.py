@@ -3,10 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 from fireassay.classifiers.protocol import Classifier
 from fireassay.core.errors import ParameterError
+from fireassay.core.threads import one_thread
 from fireassay.core.validation import check_integer
 from fireassay.engine import Executor
 
@@ -55,7 +54,7 @@ class Workers:
         The answers must not depend on how rows are shared out, so rows are fixed by the caller.
         """
         if self._here:
-            with threadpool_limits(limits=1):  # as in a worker: the same rounding
+            with one_thread():  # as in a worker: the same rounding
                 return [task(row, **shared) for row in rows]
         everything = {"task": task, "model": self.model, "shared": dict(shared)}
         executor = Executor(workers=self.workers, cluster=self.cluster)

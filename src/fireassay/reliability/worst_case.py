@@ -3,14 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.reliability.streamed import Streamed
 from fireassay.reliability.surrogate import Inputs
 from fireassay.statistics.clopper_pearson import clopper_pearson
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

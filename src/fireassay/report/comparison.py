@@ -83,7 +83,7 @@ def compare_reports(before: Report, after: Report) -> Comparison:
 def _difference(part: str, number: str, before: Estimate, after: Estimate) -> Difference:
     value = after.value - before.value
     n = min(before.n, after.n)
-    if before.is_bound or after.is_bound or not math.isfinite(value):
+    if before.kind != "interval" or after.kind != "interval" or not math.isfinite(value):
         # A bound has no interval of its own: the change is shown, not judged.
         change = Estimate(value, -math.inf, math.inf, after.confidence, n, "bound, not judged")
         return Difference(part, number, before, after, change)

@@ -10,12 +10,13 @@ from fireassay.core import (
     DataError,
     Estimate,
     Evidence,
+    Measure,
     Provenance,
     Table,
     strict_json,
 )
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 def to_document(evidence: Sequence[Evidence], title: str) -> dict[str, Any]:
@@ -73,6 +74,7 @@ def _evidence(name: str, fields: dict[str, Any]) -> Evidence:
         estimates={key: Estimate.from_dict(e) for key, e in fields["estimates"].items()},
         assumptions=tuple(Assumption(**assumption) for assumption in fields["assumptions"]),
         tables=tables,
+        measures=tuple(Measure(**measure) for measure in fields["measures"]),
         limits=tuple(fields["limits"]),
         provenance=Provenance(**provenance) if provenance else None,
     )

@@ -111,7 +111,11 @@ def _check(gate: Gate, parts: Mapping[str, Evidence]) -> GateCheck:
         return GateCheck(gate, "not enough evidence", "the number is not estimable", found)
     worst = found.high if gate.direction == "max" else found.low
     inside = worst <= gate.limit if gate.direction == "max" else worst >= gate.limit
-    end = "value" if found.is_bound else ("upper end" if gate.direction == "max" else "lower end")
+    end = (
+        "value"
+        if found.kind != "interval"
+        else ("upper end" if gate.direction == "max" else "lower end")
+    )
     relation = "at most" if gate.direction == "max" else "at least"
     explanation = f"{end} {worst:.6g}, must be {relation} {gate.limit:.6g}"
     return GateCheck(gate, "pass" if inside else "fail", explanation, found)

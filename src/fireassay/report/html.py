@@ -70,7 +70,7 @@ def _number(value: float) -> str:
 
 
 def _estimate(estimate: Estimate) -> str:
-    if estimate.is_bound:
+    if estimate.kind != "interval":
         return _number(estimate.value)
     return f"{_number(estimate.value)} [{_number(estimate.low)}, {_number(estimate.high)}]"
 

@@ -60,7 +60,11 @@ def _data_name(item: Evidence) -> str:
 
 
 def _row(name: str, estimate: Estimate) -> str:
-    interval = "bound" if estimate.is_bound else f"{estimate.low:.4g} to {estimate.high:.4g}"
+    interval = (
+        estimate.kind
+        if estimate.kind != "interval"
+        else f"{estimate.low:.4g} to {estimate.high:.4g}"
+    )
     cells = [
         _text(name),
         f"{estimate.value:.4g}",

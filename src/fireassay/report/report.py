@@ -1,11 +1,11 @@
 """A report: several answers about one classifier."""
 
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
 from fireassay.core import Evidence, ParameterError, strict_json
+from fireassay.core.files import write_text
 from fireassay.core.result import SupportsEvidence
 from fireassay.report.document import read_document, to_document
 from fireassay.report.gates import Gate, Verdict, judge, parse_gates
@@ -57,7 +57,7 @@ class Report:
         """Strict JSON; equal results give equal bytes."""
         document = to_document(self.parts, self.title)
         text = strict_json.dumps(document, indent=2, sort_keys=False)
-        return _write(path, text + "\n")
+        return write_text(path, text + "\n")
 
     @classmethod
     def from_json(cls, path: str | Path) -> Self:
@@ -72,32 +72,22 @@ class Report:
         """
         judged = parse_gates(gates)
         verdict = judge(self.parts, judged) if judged else None
-        return _write(path, to_html(self.parts, self.title, verdict, costs))
+        return write_text(path, to_html(self.parts, self.title, verdict, costs))
 
     def to_junit(self, path: str | Path, gates: Gates = ()) -> Path:
         """JUnit XML for CI servers."""
-        return _write(path, to_junit(self.parts, self.verdict(gates), self.title))
+        return write_text(path, to_junit(self.parts, self.verdict(gates), self.title))
 
     def to_gsn(self, path: str | Path) -> Path:
         """Goal Structuring Notation as YAML (drawn by gsn2x)."""
-        return _write(path, to_gsn(self.parts, self.title))
+        return write_text(path, to_gsn(self.parts, self.title))
 
     def to_model_card(self, path: str | Path) -> Path:
         """A Markdown model card with the ``model-index`` metadata that model hubs read."""
-        return _write(path, to_model_card(self.parts, self.title))
+        return write_text(path, to_model_card(self.parts, self.title))
 
     def _repr_html_(self) -> str:
         from html import escape
 
         page = escape(to_html(self.parts, self.title), quote=True)
         return f'<iframe srcdoc="{page}" sandbox style="width:100%;height:40em;border:0"></iframe>'
-
-
-def _write(path: str | Path, text: str) -> Path:
-    """Whole or not at all: a reader never sees half a report."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
-    return path

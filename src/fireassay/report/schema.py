@@ -1,7 +1,8 @@
 """The JSON Schema of ``result.json``, for tools in any language."""
 
-from typing import Any
+from typing import Any, get_args
 
+from fireassay.core.measure import Better, Unit
 from fireassay.report.document import SCHEMA_VERSION
 
 _TEXT = {"type": "string"}
@@ -40,9 +41,11 @@ def _part() -> dict[str, Any]:
             "value": _NUMBER,
             "low": _NUMBER,
             "high": _NUMBER,
-            "confidence": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
             "n": {"type": "integer", "minimum": 0},
             "method": _TEXT,
+            "kind": {"enum": ["interval", "bound", "count", "point"]},
+            "rests_on": {"type": "array", "items": _TEXT},
         }
     )
     claim = _object({"text": _TEXT, "holds": {"type": ["boolean", "null"]}})
@@ -51,6 +54,16 @@ def _part() -> dict[str, Any]:
             "statement": _TEXT,
             "status": {"enum": ["supported", "contradicted", "untestable"]},
             "check": _TEXT,
+            "id": _TEXT,
+        }
+    )
+    measure = _object(
+        {
+            "name": _TEXT,
+            "label": _TEXT,
+            "unit": {"enum": list(get_args(Unit))},
+            "better": {"enum": list(get_args(Better))},
+            "meaning": _TEXT,
         }
     )
     table = _object(
@@ -80,6 +93,7 @@ def _part() -> dict[str, Any]:
             "estimates": {"type": "object", "additionalProperties": estimate},
             "assumptions": {"type": "array", "items": assumption},
             "tables": {"type": "object", "additionalProperties": table},
+            "measures": {"type": "array", "items": measure},
             "limits": {"type": "array", "items": _TEXT},
             "provenance": {"oneOf": [provenance, {"type": "null"}]},
         }

@@ -19,6 +19,7 @@ from fireassay.statistics.permutation import permutation_test
 from fireassay.statistics.poisson import poisson_interval
 from fireassay.statistics.poisson_binomial import poisson_binomial_tail
 from fireassay.statistics.ranks import average_ranks
+from fireassay.statistics.share import share
 from fireassay.statistics.spearman import spearman
 from fireassay.statistics.temperature import fit_temperature
 from fireassay.statistics.wilson import wilson
@@ -48,6 +49,7 @@ __all__ = [
     "poisson_binomial_tail",
     "poisson_interval",
     "reliability_curve",
+    "share",
     "spearman",
     "wilson",
 ]

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, stdtrit
 
+from fireassay.core.arrays import IntArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError
 from fireassay.core.estimate import Estimate
 from fireassay.core.seeds import generator
-from fireassay.core.validation import IntArray, check_integer, check_labels, check_lengths
+from fireassay.core.validation import check_integer, check_labels, check_lengths
 from fireassay.statistics.samples import check_confidence
 
 _MOST_UNDEFINED = 0.05

@@ -6,16 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fireassay.core.arrays import BoolArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.seeds import generator
-from fireassay.core.validation import (
-    BoolArray,
-    IntArray,
-    check_class_indices,
-    check_integer,
-    check_probabilities,
-)
+from fireassay.core.validation import check_class_indices, check_integer, check_probabilities
 from fireassay.statistics.clopper_pearson import clopper_pearson
 from fireassay.statistics.samples import FloatVector, check_confidence
 

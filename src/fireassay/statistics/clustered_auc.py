@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
+from fireassay.core.arrays import BoolArray, IntArray
 from fireassay.core.errors import DataError
-from fireassay.core.validation import BoolArray, IntArray, check_labels
+from fireassay.core.validation import check_labels
 from fireassay.statistics.mann_whitney import MannWhitney
 from fireassay.statistics.ranks import average_ranks
 from fireassay.statistics.samples import FloatVector, check_confidence, check_positive, check_sample

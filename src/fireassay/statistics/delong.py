@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtr, stdtrit
 
+from fireassay.core.arrays import BoolArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.seeds import generator
-from fireassay.core.validation import BoolArray, check_finite, check_lengths
+from fireassay.core.validation import check_finite, check_lengths
 from fireassay.statistics.mann_whitney import auc_score_interval
 from fireassay.statistics.ranks import average_ranks
 from fireassay.statistics.samples import (

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtr
 
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError, ParameterError
 
-FloatArray = NDArray[np.float64]
 Bounds = Sequence[tuple[float, float]]
 _BINS_PER_BANDWIDTH = 16.0
 _MOST_BINS = {1: 1 << 20, 2: 1536, 3: 192}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from fireassay.core.validation import BoolArray
+from fireassay.core.arrays import BoolArray
 from fireassay.statistics.ranks import average_ranks
 from fireassay.statistics.samples import FloatVector, check_confidence, check_positive, check_sample
 

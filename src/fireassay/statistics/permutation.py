@@ -7,15 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.core.arrays import IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import generator
-from fireassay.core.validation import (
-    IntArray,
-    check_choice,
-    check_integer,
-    check_labels,
-    check_lengths,
-)
+from fireassay.core.validation import check_choice, check_integer, check_labels, check_lengths
 
 _ALTERNATIVES = ("two-sided", "greater", "less")
 

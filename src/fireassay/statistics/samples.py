@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.core.arrays import BoolArray
 from fireassay.core.errors import DataError
-from fireassay.core.validation import BoolArray, check_finite, check_real
+from fireassay.core.validation import check_finite, check_real
 
 FloatVector = NDArray[np.float64]
 Scalar = float | np.integer[Any] | np.floating[Any]

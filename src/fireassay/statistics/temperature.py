@@ -5,10 +5,11 @@ import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import softmax
 
+from fireassay.core.arrays import IntArray
 from fireassay.core.errors import ConvergenceWarning, DataError
-from fireassay.core.validation import IntArray, check_class_indices, check_finite
+from fireassay.core.probabilities import softmax
+from fireassay.core.validation import check_class_indices, check_finite
 from fireassay.statistics.samples import FloatVector, as_real
 
 _FURTHEST = math.log(100.0)

@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.extras import require
 from fireassay.core.validation import check_integer
-from fireassay.supervision.reading import FloatArray, IntArray, Reading
+from fireassay.supervision.reading import Reading
 from fireassay.supervision.supervisor import Supervisor
 
 _ROWS = 256
@@ -38,20 +39,20 @@ class Autoencoder(Supervisor):
     def _fit(self, reading: Reading, labels: IntArray | None) -> dict[str, Any]:
         del labels
         require("torch", "torch", "The autoencoder supervisor")
-        from fireassay.classifiers.torch_threads import one_thread
+        from fireassay.core.threads import one_torch_thread
 
         check_integer(self.epochs, "epochs", low=1)
         assert reading.inputs is not None
         X = reading.inputs
         low, high = _range(X)
-        with one_thread():
+        with one_torch_thread():
             self._vae = _trained(_scaled(X, low, high), self.dims, self.epochs, self.seed)
         arrays = {k: v.detach().numpy().copy() for k, v in self._vae.state_dict().items()}
         return {"low": low, "high": high, "shape": list(X.shape[1:]), "parameters": arrays}
 
     def _score(self, reading: Reading) -> FloatArray:
         require("torch", "torch", "The autoencoder supervisor")
-        from fireassay.classifiers.torch_threads import one_thread
+        from fireassay.core.threads import one_torch_thread
 
         assert reading.inputs is not None
         if list(reading.inputs.shape[1:]) != self.state_["shape"]:
@@ -63,7 +64,7 @@ class Autoencoder(Supervisor):
             self._vae = _rebuilt(self.state_, self.dims)
         scaled = _scaled(reading.inputs, self.state_["low"], self.state_["high"])
         errors = np.empty(len(scaled))
-        with one_thread():
+        with one_torch_thread():
             for start in range(0, len(scaled), _ROWS):
                 block = scaled[start : start + _ROWS]
                 # Filled up, so that a row's error does not depend on how rows are cut.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import (
     AssumptionWarning,
     DataError,
@@ -25,7 +26,7 @@ from fireassay.supervision.alarm_threshold import AlarmRule, alarm_rule
 from fireassay.supervision.comparison import Comparison, build_comparison
 from fireassay.supervision.ensemble_supervisor import Recipe, train_members
 from fireassay.supervision.model_reader import ModelReader
-from fireassay.supervision.reading import FIELDS, FloatArray, IntArray, Reading
+from fireassay.supervision.reading import FIELDS, Reading
 from fireassay.supervision.registry import make, names
 from fireassay.supervision.row_blocks import BLOCK_ROWS
 from fireassay.supervision.supervisor import Supervisor

@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fireassay.core.arrays import FloatArray
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
 from fireassay.core.pictures import picture
-from fireassay.core.result import Result
+from fireassay.core.result import Answer
 from fireassay.engine import Executor
 from fireassay.statistics import clopper_pearson, delong_interval, delong_test
 from fireassay.supervision.alarm_threshold import AlarmRule
 from fireassay.supervision.detection_metrics import detection_metrics, joined
-from fireassay.supervision.reading import FloatArray
 from fireassay.supervision.supervisor import Supervisor
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _LIMITS = (
 
 
 @dataclass(frozen=True)
-class Comparison(Result):
+class Comparison(Answer):
     """How well each supervisor tells each set from nominal rows.
 
     Attributes

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_finite
 from fireassay.statistics import delong_interval
 from fireassay.statistics.bootstrap import expanded_tail
-from fireassay.supervision.reading import FloatArray
 
 _CELLS = 4_000_000
 Marks = NDArray[np.bool_]

@@ -5,11 +5,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fireassay.classifiers.answers import softmax
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
+from fireassay.core.probabilities import softmax
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_choice, check_integer
-from fireassay.supervision.reading import FloatArray, IntArray, Reading
+from fireassay.supervision.reading import Reading
 from fireassay.supervision.supervisor import Supervisor
 
 _GROWTHS = ("linear", "logarithmic", "exponential")

@@ -6,17 +6,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_real
 from fireassay.supervision.nearest import group_rows, nearest
-from fireassay.supervision.reading import (
-    FloatArray,
-    IntArray,
-    Reading,
-    as_activations,
-    check_width,
-)
+from fireassay.supervision.reading import Reading, as_activations, check_width
 from fireassay.supervision.supervisor import Supervisor
 
 

@@ -5,8 +5,9 @@ from typing import ClassVar
 
 from scipy.special import logsumexp
 
+from fireassay.core.arrays import FloatArray
 from fireassay.core.validation import check_real
-from fireassay.supervision.reading import FloatArray, Reading
+from fireassay.supervision.reading import Reading
 from fireassay.supervision.supervisor import Supervisor
 
 

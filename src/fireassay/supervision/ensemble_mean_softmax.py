@@ -5,8 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from fireassay.core.arrays import FloatArray
 from fireassay.supervision.ensemble_supervisor import EnsembleSupervisor
-from fireassay.supervision.reading import FloatArray, Reading
+from fireassay.supervision.reading import Reading
 
 
 @dataclass(kw_only=True, eq=False)

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
-from fireassay.supervision.reading import FloatArray, IntArray, check_width
+from fireassay.supervision.reading import check_width
 from fireassay.supervision.row_blocks import moments, row_blocks
 
 FLOOR = 1e-3

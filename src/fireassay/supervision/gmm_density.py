@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import logsumexp
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.supervision.gaussian import Gaussian
 from fireassay.supervision.nearest import group_rows
-from fireassay.supervision.reading import FloatArray, IntArray, Reading
+from fireassay.supervision.reading import Reading
 from fireassay.supervision.supervisor import Supervisor
 
 

@@ -5,10 +5,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_real
 from fireassay.supervision.nearest import kth_distance
-from fireassay.supervision.reading import FloatArray, IntArray, Reading
+from fireassay.supervision.reading import Reading
 from fireassay.supervision.supervisor import Supervisor
 
 

@@ -8,17 +8,12 @@ from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer
 from fireassay.supervision.per_class import fit_per_class, score_per_class
-from fireassay.supervision.reading import (
-    FloatArray,
-    IntArray,
-    Reading,
-    as_activations,
-    check_width,
-)
+from fireassay.supervision.reading import Reading, as_activations, check_width
 from fireassay.supervision.row_blocks import row_blocks
 from fireassay.supervision.supervisor import Supervisor
 

@@ -5,7 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from fireassay.supervision.reading import FloatArray, Reading
+from fireassay.core.arrays import FloatArray
+from fireassay.supervision.reading import Reading
 from fireassay.supervision.supervisor import Supervisor
 
 

@@ -5,8 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from fireassay.core.arrays import FloatArray
+from fireassay.core.probabilities import entropy_bits
 from fireassay.supervision.dropout_supervisor import DropoutSupervisor
-from fireassay.supervision.reading import FloatArray, Reading, entropy_bits
+from fireassay.supervision.reading import Reading
 
 
 @dataclass(kw_only=True, eq=False)

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from fireassay.core.arrays import FloatArray
+from fireassay.core.probabilities import entropy_bits
 from fireassay.supervision.dropout_supervisor import DropoutSupervisor
-from fireassay.supervision.reading import FloatArray, Reading, entropy_bits
+from fireassay.supervision.reading import Reading
 
 
 @dataclass(kw_only=True, eq=False)

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from fireassay.core.arrays import FloatArray
 from fireassay.supervision.dropout_supervisor import DropoutSupervisor
-from fireassay.supervision.reading import FloatArray, Reading
+from fireassay.supervision.reading import Reading
 
 
 @dataclass(kw_only=True, eq=False)

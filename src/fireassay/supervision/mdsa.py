@@ -5,9 +5,10 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.supervision.gaussian import Gaussian
 from fireassay.supervision.per_class import fit_per_class, score_per_class
-from fireassay.supervision.reading import FloatArray, IntArray, Reading, as_activations
+from fireassay.supervision.reading import Reading, as_activations
 from fireassay.supervision.supervisor import Supervisor
 
 

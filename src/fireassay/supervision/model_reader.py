@@ -6,10 +6,11 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 
 from fireassay.classifiers import Classifier, GradientClassifier, as_classifier
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import ModelError, ParameterError
 from fireassay.core.extras import is_installed
 from fireassay.core.validation import check_integer
-from fireassay.supervision.reading import FIELDS, FloatArray, Reading, SampleSummary, as_rows
+from fireassay.supervision.reading import FIELDS, Reading, SampleSummary, as_rows
 
 INPUTS = "inputs"
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.supervision.reading import FloatArray, IntArray
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.supervision.row_blocks import row_blocks, rows_per_block
 
 _CELLS = 8_000_000  # distances held at once

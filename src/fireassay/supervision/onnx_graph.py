@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from fireassay.core.arrays import FloatArray
 from fireassay.core.extras import require
 from fireassay.supervision.gaussian import Gaussian
-from fireassay.supervision.reading import FloatArray
 
 
 class GraphBuilder:

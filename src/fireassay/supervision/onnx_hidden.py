@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.classifiers.answers import softmax
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import ModelError, ParameterError
 from fireassay.core.extras import require
+from fireassay.core.probabilities import softmax
 from fireassay.supervision.map_pooling import FEATURES_WIDEST, PROBE_WIDEST, grid, spread
-from fireassay.supervision.reading import FloatArray
 
 _ACTIVATIONS = ("Relu", "LeakyRelu", "Elu", "Selu", "Gelu", "Tanh", "Sigmoid", "Softplus", "Clip")
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from fireassay.core.arrays import FloatArray
 from fireassay.supervision.onnx_graph import GraphBuilder
-from fireassay.supervision.reading import FloatArray
 from fireassay.supervision.supervisor import NotAvailableError, Supervisor
 
 

@@ -5,8 +5,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.supervision.nearest import group_rows
-from fireassay.supervision.reading import FloatArray, IntArray
 
 T = TypeVar("T")
 POOLED = "-1"

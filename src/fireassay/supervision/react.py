@@ -5,9 +5,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.validation import check_real
 from fireassay.supervision.energy import energy
-from fireassay.supervision.reading import FloatArray, IntArray, Reading
+from fireassay.supervision.reading import Reading
 from fireassay.supervision.supervisor import Supervisor
 
 

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError, ProbabilityError
+from fireassay.core.probabilities import entropy_bits
 from fireassay.core.validation import check_lengths, check_probabilities
 from fireassay.supervision.row_blocks import row_blocks
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 FIELDS: dict[str, str] = {
     "probabilities": "class probabilities",
@@ -151,13 +150,6 @@ class Reading:
             raise DataError("Predictions need probabilities or logits.", got="neither")
         columns: IntArray = np.asarray(scores).argmax(axis=1).astype(np.int64)
         return columns
-
-
-def entropy_bits(probabilities: FloatArray) -> FloatArray:
-    """Shannon entropy of each row in bits; 0 log 0 = 0."""
-    safe = np.where(probabilities > 0, probabilities, 1.0)
-    result: FloatArray = -(probabilities * np.log2(safe)).sum(axis=1)
-    return np.maximum(result, 0.0)
 
 
 def as_rows(activations: ArrayLike, name: str = "activations") -> FloatArray:

@@ -5,9 +5,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.supervision.gaussian import Gaussian
 from fireassay.supervision.mahalanobis import fit_shared, nearest_class_distance
-from fireassay.supervision.reading import FloatArray, IntArray, Reading
+from fireassay.supervision.reading import Reading
 from fireassay.supervision.supervisor import Supervisor
 
 

@@ -9,13 +9,13 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import NotEnoughEvidenceError, ParameterError
 from fireassay.core.result import Result
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features, check_real
 from fireassay.statistics import clopper_pearson
 from fireassay.supervision.alarm_threshold import alarm_rule
-from fireassay.supervision.reading import FloatArray, IntArray
 from fireassay.supervision.registry import make
 
 if TYPE_CHECKING:

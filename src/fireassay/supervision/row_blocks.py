@@ -6,11 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.validation import check_features
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 BLOCK_BYTES = 32 * 2**20  # of float64 numbers held at once
 BLOCK_ROWS = 2048  # inputs sent through a model at once; a multiple of the classifiers' own blocks

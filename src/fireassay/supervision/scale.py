@@ -5,9 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from fireassay.core.arrays import FloatArray
 from fireassay.supervision.ash import kept_share
 from fireassay.supervision.energy import energy
-from fireassay.supervision.reading import FloatArray, Reading
+from fireassay.supervision.reading import Reading
 from fireassay.supervision.supervisor import Supervisor
 
 

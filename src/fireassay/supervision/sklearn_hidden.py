@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import ModelError, ParameterError
-from fireassay.supervision.reading import FloatArray
 
 
 def is_network(estimator: Any) -> bool:

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fireassay.supervision.reading import FloatArray, Reading, entropy_bits
+from fireassay.core.arrays import FloatArray
+from fireassay.core.probabilities import entropy_bits
+from fireassay.supervision.reading import Reading
 from fireassay.supervision.supervisor import Supervisor
 
 

@@ -8,11 +8,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError, ModelError, ParameterError
 from fireassay.core.validation import check_class_indices
 from fireassay.engine import Executor
 from fireassay.supervision.alarm_threshold import AlarmRule, alarm_rule
-from fireassay.supervision.reading import FIELDS, FloatArray, IntArray, Reading
+from fireassay.supervision.reading import FIELDS, Reading
 from fireassay.supervision.row_blocks import BLOCK_ROWS, checked_inputs
 
 

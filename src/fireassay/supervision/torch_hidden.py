@@ -9,12 +9,12 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from fireassay.classifiers.answers import softmax
-from fireassay.classifiers.torch_threads import one_thread
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import ModelError, ParameterError
+from fireassay.core.probabilities import softmax
 from fireassay.core.seeds import generator
+from fireassay.core.threads import one_torch_thread
 from fireassay.supervision.map_pooling import FEATURES_WIDEST, PROBE_WIDEST, grid, spread
-from fireassay.supervision.reading import FloatArray
 
 _ACTIVATIONS = (
     nn.ReLU, nn.ReLU6, nn.LeakyReLU, nn.PReLU, nn.ELU, nn.SELU, nn.CELU, nn.GELU, nn.SiLU, nn.Mish,
@@ -209,7 +209,7 @@ class TorchHidden:
             part.register_forward_hook(thin(name, part)) for name, part in self.dropouts.items()
         ]
         try:
-            with one_thread():
+            with one_torch_thread():
                 yield
         finally:
             for hook in hooks:

@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import logsumexp
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.validation import check_integer
-from fireassay.supervision.reading import FloatArray, IntArray, Reading
+from fireassay.supervision.reading import Reading
 from fireassay.supervision.supervisor import Supervisor
 
 

@@ -1,12 +1,12 @@
 """Maximum likelihood for accelerated failure time families, by Newton's method."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.core.errors import DataError
+from fireassay.core.threads import one_blas_thread
 from fireassay.survival.design_matrix import DesignMatrix, every
 from fireassay.survival.error_distributions import FAMILIES
 from fireassay.survival.likelihood import (
@@ -17,11 +17,8 @@ from fireassay.survival.likelihood import (
     value_at,
 )
 from fireassay.survival.newton import Maximum, maximise
-from fireassay.survival.one_thread import one_thread
 from fireassay.survival.times import Times
 
-FloatArray = NDArray[Any]
-IntArray = NDArray[np.int64]
 _ROWS_OF_A_START = 4000
 
 
@@ -32,13 +29,13 @@ class AftSolution:
     ``log_likelihood`` is unpenalised; ``information`` is that of the penalised likelihood.
     """
 
-    theta: FloatArray
+    theta: AnyArray
     log_likelihood: float
-    information: FloatArray
+    information: AnyArray
     converged: bool
     iterations: int
-    cluster_scores: FloatArray | None = None
-    cluster_information: FloatArray | None = None
+    cluster_scores: AnyArray | None = None
+    cluster_information: AnyArray | None = None
 
 
 def solve_aft(
@@ -56,7 +53,7 @@ def solve_aft(
     DataError
         If the failures leave no spread: all at the same time, or fitted without error.
     """
-    with one_thread():
+    with one_blas_thread():
         return _solve(family_name, times, design, ridge, clusters)
 
 
@@ -119,7 +116,7 @@ def _maximum(
 
 def _start(
     family_name: str, times: Times, log_times: LogTimes, blocks: Blocks, ridge: float
-) -> FloatArray:
+) -> AnyArray:
     """Least squares on log times; for the generalised gamma the better special case."""
     family = FAMILIES[family_name]
     if family.has_shape:
@@ -136,7 +133,7 @@ def _start(
     return beta
 
 
-def _least_squares(times: Times, blocks: Blocks) -> tuple[FloatArray, float]:
+def _least_squares(times: Times, blocks: Blocks) -> tuple[AnyArray, float]:
     lower = np.where(times.lower > 0, times.lower, times.upper / 2.0)
     middle = np.where(times.failed, 0.5 * (lower + np.where(times.failed, times.upper, 0)), lower)
     y = np.log(np.where(np.isfinite(middle) & (middle > 0), middle, 1.0))

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.survival.aft import AftSolution
@@ -20,8 +21,6 @@ from fireassay.survival.likelihood import split
 from fireassay.survival.mean_time import mean_time
 from fireassay.survival.survival_fit import SurvivalFit
 from fireassay.survival.times import Times
-
-FloatArray = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -58,8 +57,8 @@ class AftFit(SurvivalFit):
     ridge: float
     iterations: int
     encoding: Encoding
-    theta: FloatArray
-    covariance: FloatArray
+    theta: AnyArray
+    covariance: AnyArray
     robust: ClusterVariance | None
 
     @property
@@ -67,18 +66,18 @@ class AftFit(SurvivalFit):
         return FAMILIES[self.family].law(self._parts[2])
 
     @property
-    def _parts(self) -> tuple[FloatArray, float, float]:
+    def _parts(self) -> tuple[AnyArray, float, float]:
         return split(self.theta, FAMILIES[self.family], len(self.encoding.names))
 
-    def location(self, rows: pd.DataFrame) -> FloatArray:
+    def location(self, rows: pd.DataFrame) -> AnyArray:
         """x'β, the location of the log time."""
         return np.asarray(self.encoding.at(rows) @ self._parts[0])
 
-    def predicted_order(self, rows: pd.DataFrame) -> FloatArray:
+    def predicted_order(self, rows: pd.DataFrame) -> AnyArray:
         """The location of the log time."""
         return self.location(rows)
 
-    def survival(self, rows: pd.DataFrame, times: ArrayLike) -> FloatArray:
+    def survival(self, rows: pd.DataFrame, times: ArrayLike) -> AnyArray:
         """P(T > t) for each row (first axis) and time (second axis)."""
         at = np.atleast_1d(np.asarray(times, dtype=np.float64))
         if (at < 0).any() or np.isnan(at).any():
@@ -90,7 +89,7 @@ class AftFit(SurvivalFit):
         survival[:, at == 0] = 1.0
         return np.asarray(survival)
 
-    def expected_time(self, rows: pd.DataFrame, horizon: float | None = None) -> FloatArray:
+    def expected_time(self, rows: pd.DataFrame, horizon: float | None = None) -> AnyArray:
         """Mean time to failure of each row up to a horizon.
 
         ``horizon`` is by default the latest observed time; ``math.inf`` extrapolates (as the
@@ -109,7 +108,7 @@ class AftFit(SurvivalFit):
         limit = _horizon(horizon, self.latest_time)
         matrix, family = self.encoding.at(rows), FAMILIES[self.family]
 
-        def log_mean(theta: FloatArray) -> float:
+        def log_mean(theta: AnyArray) -> float:
             beta, log_scale, shape = split(theta, family, matrix.shape[1])
             means = mean_time(family.law(shape), matrix @ beta, math.exp(log_scale), limit)
             return math.log(float(means.mean()))
@@ -136,7 +135,7 @@ class AftFit(SurvivalFit):
         )
         return estimate, error, freedom
 
-    def _error_of(self, contrast: FloatArray) -> tuple[float, float]:
+    def _error_of(self, contrast: AnyArray) -> tuple[float, float]:
         if self.robust is not None:
             return self.robust.standard_error(contrast), self.robust.degrees_of_freedom(contrast)
         return math.sqrt(max(float(contrast @ self.covariance @ contrast), 0.0)), math.inf

@@ -1,12 +1,12 @@
 """Do predicted failure probabilities come true? ICI, E50 and a binned error at a stated time."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import AnyArray
 from fireassay.core.result import Result
 from fireassay.survival.cox import solve_cox
 from fireassay.survival.curves import estimate_curve
@@ -15,7 +15,6 @@ from fireassay.survival.times import Times
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FloatArray = NDArray[Any]
 _KNOT_QUANTILES = (0.1, 0.5, 0.9)
 
 
@@ -40,8 +39,8 @@ class Calibration(Result):
     e90: float
     binned_error: float
     extreme_share: float
-    predicted: FloatArray
-    observed: FloatArray
+    predicted: AnyArray
+    observed: AnyArray
     bins: pd.DataFrame
 
     def frame(self) -> pd.DataFrame:
@@ -55,7 +54,7 @@ class Calibration(Result):
         return {"calibration": calibration_figure(self)}
 
 
-def calibrate(times: Times, predicted: FloatArray, time: float, *, n_bins: int = 10) -> Calibration:
+def calibrate(times: Times, predicted: AnyArray, time: float, *, n_bins: int = 10) -> Calibration:
     """Compare predicted failure probabilities at ``time`` with what was observed.
 
     The smoothed observed probability is that of a Cox model on a restricted cubic spline of
@@ -78,7 +77,7 @@ def calibrate(times: Times, predicted: FloatArray, time: float, *, n_bins: int =
     )
 
 
-def _smoothed(times: Times, predicted: FloatArray, time: float) -> FloatArray:
+def _smoothed(times: Times, predicted: AnyArray, time: float) -> AnyArray:
     inside = np.clip(predicted, 1e-12, 1.0 - 1e-12)
     loglog = np.log(-np.log1p(-inside))
     basis = restricted_cubic_spline(loglog)
@@ -97,7 +96,7 @@ def _smoothed(times: Times, predicted: FloatArray, time: float) -> FloatArray:
     return np.asarray(-np.expm1(-hazard))
 
 
-def restricted_cubic_spline(values: FloatArray) -> FloatArray:
+def restricted_cubic_spline(values: AnyArray) -> AnyArray:
     """Linear and cubic columns that are straight beyond the outer knots (Harrell)."""
     knots = np.unique(np.quantile(values, _KNOT_QUANTILES))
     if len(knots) < 3:
@@ -105,7 +104,7 @@ def restricted_cubic_spline(values: FloatArray) -> FloatArray:
     low, middle, high = knots
     scale = (high - low) ** 2
 
-    def cube(knot: float) -> FloatArray:
+    def cube(knot: float) -> AnyArray:
         return np.maximum(values - knot, 0.0) ** 3
 
     bend = (
@@ -116,7 +115,7 @@ def restricted_cubic_spline(values: FloatArray) -> FloatArray:
     return np.column_stack([values, bend / scale])
 
 
-def _bins(times: Times, predicted: FloatArray, time: float, n_bins: int) -> pd.DataFrame:
+def _bins(times: Times, predicted: AnyArray, time: float, n_bins: int) -> pd.DataFrame:
     order = np.argsort(predicted, kind="stable")
     rows = []
     for part in np.array_split(order, min(n_bins, len(order))):

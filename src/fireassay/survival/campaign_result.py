@@ -11,7 +11,7 @@ from scipy import stats
 
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.evidence import Evidence
-from fireassay.core.result import Result
+from fireassay.core.result import Answer
 from fireassay.statistics import clopper_pearson, poisson_interval
 from fireassay.survival.aft_fit import AftFit
 from fireassay.survival.compare import Comparison, compare
@@ -31,7 +31,7 @@ _OF_THE_MODEL = ("layers", "epochs", "learning_rate", "data")
 
 
 @dataclass(frozen=True)
-class CampaignResult(Result):
+class CampaignResult(Answer):
     """Times of failure of many models, and what their training cost.
 
     Attributes

@@ -5,12 +5,12 @@ the jackknife over clusters in one Newton step.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[Any]
+from fireassay.core.arrays import AnyArray
+
 Correction = Literal["cr3", "cr2", "cr0"]
 # With so many clusters the corrections vanish, and only their scores are needed.
 MANY_CLUSTERS = 2000
@@ -31,13 +31,13 @@ class ClusterVariance:
         the covariance needed none (many clusters, or clusters left out one by one).
     """
 
-    covariance: FloatArray
+    covariance: AnyArray
     method: str
     n_clusters: int
-    root: FloatArray
-    shares: FloatArray
+    root: AnyArray
+    shares: AnyArray
 
-    def degrees_of_freedom(self, contrast: FloatArray) -> float:
+    def degrees_of_freedom(self, contrast: AnyArray) -> float:
         """Satterthwaite degrees of freedom of ``contrast @ parameters``.
 
         Moments of the variance estimate are taken under independent rows; no more than G − 1.
@@ -55,13 +55,13 @@ class ClusterVariance:
         freedom = total**2 / float((moments**2).sum())
         return float(np.clip(freedom, 1.0, max(self.n_clusters - 1, 1)))
 
-    def standard_error(self, contrast: FloatArray) -> float:
+    def standard_error(self, contrast: AnyArray) -> float:
         """Of ``contrast @ parameters``; infinite if one cluster alone carries the contrast."""
         if len(self.shares) and self._carried_by_one(contrast):
             return float("inf")
         return float(np.sqrt(max(float(contrast @ self.covariance @ contrast), 0.0)))
 
-    def _carried_by_one(self, contrast: FloatArray) -> bool:
+    def _carried_by_one(self, contrast: AnyArray) -> bool:
         direction = self.root @ contrast
         length = float(direction @ direction)
         if length == 0:
@@ -76,9 +76,9 @@ class ClusterVariance:
 
 
 def cluster_variance(
-    information: FloatArray,
-    scores: FloatArray,
-    cluster_information: FloatArray,
+    information: AnyArray,
+    scores: AnyArray,
+    cluster_information: AnyArray,
     *,
     correction: Correction = "cr3",
 ) -> ClusterVariance:
@@ -110,7 +110,7 @@ def cluster_variance(
     return ClusterVariance(covariance, method, n_clusters, root, shares)
 
 
-def _adjust(share: FloatArray, method: str, vector: FloatArray) -> FloatArray:
+def _adjust(share: AnyArray, method: str, vector: AnyArray) -> AnyArray:
     """(I − share)^−½ (CR2) or (I − share)^−1 (CR3) times a vector, along what others see too."""
     if method == "CR0":
         return vector
@@ -121,7 +121,7 @@ def _adjust(share: FloatArray, method: str, vector: FloatArray) -> FloatArray:
     return np.asarray(vectors @ (factors * (vectors.T @ vector)))
 
 
-def _inverse_root(information: FloatArray) -> FloatArray:
+def _inverse_root(information: AnyArray) -> AnyArray:
     values, vectors = np.linalg.eigh(0.5 * (information + information.T))
     floor = max(float(values[-1]), 1e-300) * 1e-14
     return np.asarray(vectors @ ((1.0 / np.sqrt(np.maximum(values, floor)))[:, None] * vectors.T))

@@ -1,22 +1,18 @@
 """Coefficients with errors, intervals and which way they point."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import stats
 
+from fireassay.core.arrays import AnyArray
 from fireassay.survival.cluster_variance import ClusterVariance
-
-FloatArray = NDArray[Any]
 
 
 def coefficient_table(
     names: tuple[str, ...],
-    transform: FloatArray,
-    theta: FloatArray,
-    covariance: FloatArray,
+    transform: AnyArray,
+    theta: AnyArray,
+    covariance: AnyArray,
     robust: ClusterVariance | None,
     confidence: float,
     *,

@@ -18,7 +18,7 @@ from fireassay.core.errors import (
 )
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Evidence, Provenance, Table
-from fireassay.core.result import Result
+from fireassay.core.result import Answer
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_real
 from fireassay.survival.calibration import Calibration
@@ -33,7 +33,7 @@ _NOT_COVARIATES = ("lower", "upper", "duration", "event", "sample", "success", "
 
 
 @dataclass(frozen=True)
-class Comparison(Result):
+class Comparison(Answer):
     """Scores of each family.
 
     Attributes

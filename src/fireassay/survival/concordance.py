@@ -1,18 +1,13 @@
 """Harrell's concordance in O(n log n), for exact and interval-censored times."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.core.errors import NotEnoughEvidenceError
 from fireassay.survival.times import Times
 
-FloatArray = NDArray[Any]
-IntArray = NDArray[np.int64]
 
-
-def concordance(times: Times, predicted: FloatArray) -> float:
+def concordance(times: Times, predicted: AnyArray) -> float:
     """The share of comparable pairs that the prediction puts in the right order.
 
     A pair is comparable if one row surely failed before the other; a tied prediction counts half.

@@ -1,18 +1,14 @@
 """Cox's proportional hazards with Efron's ties, and a check of proportionality."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import stats
 
+from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.survival.newton import maximise
 from fireassay.survival.times import Times
-
-FloatArray = NDArray[Any]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -23,15 +19,15 @@ class CoxSolution:
     with ranked time g: the score Σ g (x − x̄) and the information Σ g V and Σ g² V.
     """
 
-    beta: FloatArray
+    beta: AnyArray
     log_likelihood: float
     log_likelihood_null: float
-    information: FloatArray
+    information: AnyArray
     converged: bool
-    baseline_times: FloatArray
-    baseline_hazard: FloatArray
-    residuals: FloatArray
-    drift: tuple[FloatArray, FloatArray, FloatArray]
+    baseline_times: AnyArray
+    baseline_hazard: AnyArray
+    residuals: AnyArray
+    drift: tuple[AnyArray, AnyArray, AnyArray]
 
 
 @dataclass(frozen=True)
@@ -41,28 +37,28 @@ class _RiskSets:
     order: IntArray
     first_at_risk: IntArray
     tie_of_event: IntArray
-    fraction: FloatArray
+    fraction: AnyArray
     event_rows: IntArray
     tie_starts: IntArray
-    tie_times: FloatArray
+    tie_times: AnyArray
     rank_of_row: IntArray
-    ranked_times: FloatArray
+    ranked_times: AnyArray
 
 
 @dataclass(frozen=True)
 class _Derivatives:
     value: float
-    gradient: FloatArray
-    hessian: FloatArray
+    gradient: AnyArray
+    hessian: AnyArray
 
 
-def solve_cox(times: Times, matrix: FloatArray, *, ridge: float = 0.0) -> CoxSolution:
+def solve_cox(times: Times, matrix: AnyArray, *, ridge: float = 0.0) -> CoxSolution:
     """Fit Cox's model; an interval-censored failure counts at its upper end, when it was seen."""
     sets = _risk_sets(times)
     sorted_matrix = matrix[sets.order]
     n = len(times)
 
-    def derivatives(beta: FloatArray) -> _Derivatives:
+    def derivatives(beta: AnyArray) -> _Derivatives:
         value, gradient, hessian, *_ = _partial_likelihood(beta, sets, sorted_matrix)
         return _Derivatives(
             value - 0.5 * n * ridge * float(beta @ beta),
@@ -93,7 +89,7 @@ def solve_cox(times: Times, matrix: FloatArray, *, ridge: float = 0.0) -> CoxSol
 
 
 def proportional_hazards_check(
-    solution: CoxSolution, names: tuple[str, ...], spread: FloatArray
+    solution: CoxSolution, names: tuple[str, ...], spread: AnyArray
 ) -> pd.DataFrame:
     """Score test of effects that drift with (ranked) time, one by one and all together.
 
@@ -142,13 +138,13 @@ def _risk_sets(times: Times) -> _RiskSets:
     )
 
 
-def _from_end(values: FloatArray) -> FloatArray:
+def _from_end(values: AnyArray) -> AnyArray:
     return np.cumsum(values[::-1], axis=0)[::-1]
 
 
 def _partial_likelihood(
-    beta: FloatArray, sets: _RiskSets, matrix: FloatArray
-) -> tuple[float, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    beta: AnyArray, sets: _RiskSets, matrix: AnyArray
+) -> tuple[float, AnyArray, AnyArray, AnyArray, AnyArray, AnyArray]:
     """Value, gradient, Hessian, hazard increments, mean covariates per failure, and risks."""
     eta = matrix @ beta
     shift = float(eta.max(initial=0.0))
@@ -171,12 +167,12 @@ def _partial_likelihood(
 
 def _information(
     sets: _RiskSets,
-    matrix: FloatArray,
-    risk: FloatArray,
-    increments: FloatArray,
-    means: FloatArray,
-    weights: FloatArray,
-) -> FloatArray:
+    matrix: AnyArray,
+    risk: AnyArray,
+    increments: AnyArray,
+    means: AnyArray,
+    weights: AnyArray,
+) -> AnyArray:
     """Sum over failures of weight × variance of the covariates among those at risk."""
     steps = weights * increments
     exposure = risk * _cumulative(sets, steps)
@@ -189,24 +185,24 @@ def _information(
 
 def _drift(
     sets: _RiskSets,
-    matrix: FloatArray,
-    risk: FloatArray,
-    increments: FloatArray,
-    means: FloatArray,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+    matrix: AnyArray,
+    risk: AnyArray,
+    increments: AnyArray,
+    means: AnyArray,
+) -> tuple[AnyArray, AnyArray, AnyArray]:
     centred = sets.ranked_times - sets.ranked_times.mean()
     score = centred @ (matrix[sets.event_rows] - means)
     border = _information(sets, matrix, risk, increments, means, centred)
     return score, border, _information(sets, matrix, risk, increments, means, centred**2)
 
 
-def _cumulative(sets: _RiskSets, increments: FloatArray) -> FloatArray:
+def _cumulative(sets: _RiskSets, increments: AnyArray) -> AnyArray:
     """Cumulative hazard at each sorted row's time."""
     steps = np.append(0.0, np.cumsum(np.add.reduceat(increments, sets.tie_starts)))
     return np.asarray(steps[sets.rank_of_row])
 
 
-def _tie_means(sets: _RiskSets, means: FloatArray) -> FloatArray:
+def _tie_means(sets: _RiskSets, means: AnyArray) -> AnyArray:
     """Mean covariates averaged over the failures of the same time."""
     sums = np.add.reduceat(means, sets.tie_starts, axis=0)
     counts = np.bincount(sets.tie_of_event)
@@ -215,11 +211,11 @@ def _tie_means(sets: _RiskSets, means: FloatArray) -> FloatArray:
 
 def _score_residuals(
     sets: _RiskSets,
-    matrix: FloatArray,
-    risk: FloatArray,
-    increments: FloatArray,
-    means: FloatArray,
-) -> FloatArray:
+    matrix: AnyArray,
+    risk: AnyArray,
+    increments: AnyArray,
+    means: AnyArray,
+) -> AnyArray:
     tie, fraction = sets.tie_of_event, sets.fraction
     products = means * increments[:, None]
     steps = np.concatenate(

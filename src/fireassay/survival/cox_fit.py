@@ -2,12 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import ParameterError
 from fireassay.core.evidence import Assumption
 from fireassay.survival.cluster_variance import ClusterVariance
@@ -16,8 +16,6 @@ from fireassay.survival.cox import CoxSolution, proportional_hazards_check
 from fireassay.survival.design_matrix import Encoding
 from fireassay.survival.survival_fit import SurvivalFit
 from fireassay.survival.times import Times
-
-FloatArray = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -51,16 +49,16 @@ class CoxFit(SurvivalFit):
     notes: tuple[str, ...]
     ridge: float
     encoding: Encoding
-    beta: FloatArray
-    baseline_times: FloatArray
-    baseline_hazard: FloatArray
+    beta: AnyArray
+    baseline_times: AnyArray
+    baseline_hazard: AnyArray
     proportionality: pd.DataFrame
 
-    def predicted_order(self, rows: pd.DataFrame) -> FloatArray:
+    def predicted_order(self, rows: pd.DataFrame) -> AnyArray:
         """Minus the log hazard ratio."""
         return np.asarray(-(self.encoding.at(rows)[:, 1:] @ self.beta))
 
-    def survival(self, rows: pd.DataFrame, times: ArrayLike) -> FloatArray:
+    def survival(self, rows: pd.DataFrame, times: ArrayLike) -> AnyArray:
         """P(T > t) for each row (first axis) and time (second axis), from Breslow's baseline."""
         at = np.atleast_1d(np.asarray(times, dtype=np.float64))
         steps = np.append(0.0, self.baseline_hazard)
@@ -69,7 +67,7 @@ class CoxFit(SurvivalFit):
             risk = np.exp(-self.predicted_order(rows))
             return np.asarray(np.exp(-risk[:, None] * hazard[None, :]))
 
-    def expected_time(self, rows: pd.DataFrame, horizon: float | None = None) -> FloatArray:
+    def expected_time(self, rows: pd.DataFrame, horizon: float | None = None) -> AnyArray:
         """Mean time to failure of each row up to a horizon (default: the latest time)."""
         limit = self.latest_time if horizon is None else float(horizon)
         if not 0 < limit <= self.latest_time:

@@ -1,18 +1,15 @@
 """Survival curves without a family, with what their uncertainty is computed from."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.core.seeds import generator
 from fireassay.survival.times import Times
 from fireassay.survival.turnbull import TurnbullSupport, intervals_overlap
 
-FloatArray = NDArray[Any]
-IntArray = NDArray[np.int64]
 _TURNBULL_GROUPS = 25
 
 
@@ -24,22 +21,22 @@ class Curve:
     where rows are independent.
     """
 
-    times: FloatArray
-    survival: FloatArray
-    at_risk: FloatArray
-    events: FloatArray
+    times: AnyArray
+    survival: AnyArray
+    at_risk: AnyArray
+    events: AnyArray
     method: str
     n_units: int
-    variance: FloatArray | None = None
-    left_out: FloatArray | None = None
+    variance: AnyArray | None = None
+    left_out: AnyArray | None = None
 
-    def at(self, time: float, survival: FloatArray | None = None) -> FloatArray:
+    def at(self, time: float, survival: AnyArray | None = None) -> AnyArray:
         """Survival at a time, of the curve or of each of several on the same grid."""
         values = self.survival if survival is None else survival
         k = int(np.searchsorted(self.times, time, side="right"))
         return np.ones(values.shape[:-1]) if k == 0 else np.asarray(values[..., k - 1])
 
-    def area(self, horizon: float, survival: FloatArray | None = None) -> FloatArray:
+    def area(self, horizon: float, survival: AnyArray | None = None) -> AnyArray:
         """Restricted mean: the area under the curve up to the horizon."""
         values = self.survival if survival is None else survival
         inside = self.times < horizon
@@ -75,7 +72,7 @@ class Curve:
         return float((remaining**2 * terms).sum())
 
 
-def jackknife_variance(replicates: FloatArray, value: float | FloatArray) -> FloatArray:
+def jackknife_variance(replicates: AnyArray, value: float | AnyArray) -> AnyArray:
     """(G − 1)/G Σ (θ₋g − θ)², for one number or for each column."""
     count = len(replicates)
     return np.asarray((count - 1) / count * np.square(replicates - value).sum(axis=0))
@@ -107,7 +104,7 @@ def estimate_curve(times: Times, clusters: IntArray | None = None) -> Curve:
     )
 
 
-def _product_limit(events: FloatArray, at_risk: FloatArray) -> FloatArray:
+def _product_limit(events: AnyArray, at_risk: AnyArray) -> AnyArray:
     hazard = np.divide(events, at_risk, out=np.zeros_like(events), where=at_risk > 0)
     return np.cumprod(1.0 - hazard, axis=-1)
 
@@ -142,7 +139,7 @@ def survival_interval(curve: Curve, time: float, confidence: float) -> tuple[flo
     return float(value[0]), float(low[0]), float(high[0])
 
 
-def survival_band(curve: Curve, confidence: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+def survival_band(curve: Curve, confidence: float) -> tuple[AnyArray, AnyArray, AnyArray]:
     """`survival_interval` at every time of the curve, all at once."""
     if curve.left_out is not None:
         variance = jackknife_variance(curve.left_out, curve.survival)
@@ -153,8 +150,8 @@ def survival_band(curve: Curve, confidence: float) -> tuple[FloatArray, FloatArr
 
 
 def _band(
-    curve: Curve, value: FloatArray, variance: FloatArray, confidence: float
-) -> tuple[FloatArray, FloatArray]:
+    curve: Curve, value: AnyArray, variance: AnyArray, confidence: float
+) -> tuple[AnyArray, AnyArray]:
     """A curve that is still at 1 (or already at 0) gets an exact binomial bound.
 
     It is counted in clusters where rows are clustered.

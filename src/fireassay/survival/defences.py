@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers import as_classifier
+from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import ParameterError
 from fireassay.core.hashing import sha256
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_real
-
-FloatArray = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -28,19 +27,19 @@ class Defence:
     name = "none"
     value = 0.0
 
-    def training(self, X: FloatArray, seed: int) -> FloatArray:  # noqa: ARG002
+    def training(self, X: AnyArray, seed: int) -> AnyArray:  # noqa: ARG002
         """What the model is trained on."""
         return X
 
-    def inputs(self, X: FloatArray, bounds: tuple[float, float] | None) -> FloatArray:  # noqa: ARG002
+    def inputs(self, X: AnyArray, bounds: tuple[float, float] | None) -> AnyArray:  # noqa: ARG002
         """What the model sees."""
         return X
 
-    def outputs(self, probabilities: FloatArray, X: FloatArray) -> FloatArray:  # noqa: ARG002
+    def outputs(self, probabilities: AnyArray, X: AnyArray) -> AnyArray:  # noqa: ARG002
         """What the caller gets."""
         return probabilities
 
-    def rejected(self, probabilities: FloatArray) -> NDArray[np.bool_]:
+    def rejected(self, probabilities: AnyArray) -> NDArray[np.bool_]:
         """Which answers are withheld."""
         return np.zeros(len(probabilities), dtype=np.bool_)
 
@@ -62,7 +61,7 @@ class GaussIn(Defence):
         """The noise."""
         return self.sigma
 
-    def training(self, X: FloatArray, seed: int) -> FloatArray:
+    def training(self, X: AnyArray, seed: int) -> AnyArray:
         """Noise on a random share of the rows."""
         rng = generator(seed, "gauss-in")
         noisy = rng.permutation(len(X))[: round(self.share * len(X))]
@@ -89,7 +88,7 @@ class Conf(Defence):
         """The threshold, on probabilities."""
         return self.threshold
 
-    def rejected(self, probabilities: FloatArray) -> NDArray[np.bool_]:
+    def rejected(self, probabilities: AnyArray) -> NDArray[np.bool_]:
         """Below the threshold."""
         return np.asarray(probabilities.max(axis=1) < self.threshold)
 
@@ -116,7 +115,7 @@ class GaussOut(Defence):
         """The noise."""
         return self.sigma
 
-    def outputs(self, probabilities: FloatArray, X: FloatArray) -> FloatArray:
+    def outputs(self, probabilities: AnyArray, X: AnyArray) -> AnyArray:
         """Noisy probabilities, clipped and summing to one."""
         noise = np.empty_like(probabilities)
         for i, row in enumerate(np.ascontiguousarray(X)):
@@ -143,7 +142,7 @@ class FeatureSqueezing(Defence):
         """The bit depth."""
         return float(self.bits)
 
-    def inputs(self, X: FloatArray, bounds: tuple[float, float] | None) -> FloatArray:
+    def inputs(self, X: AnyArray, bounds: tuple[float, float] | None) -> AnyArray:
         """Rounded to the nearest of 2^bits levels."""
         low, high = (0.0, 1.0) if bounds is None else bounds
         if self.bits >= 24:  # finer than float32 itself
@@ -217,7 +216,7 @@ class DefendedClassifier:
         """Identifies model and defence."""
         return sha256("defended", self.model.sha256, self.defence.name, self.defence)
 
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
+    def predict_proba(self, X: ArrayLike) -> AnyArray:
         """Probabilities through the defence."""
         rows = np.asarray(X)
         return np.asarray(self._answer(self.model.predict_proba(self._seen(rows)), rows))
@@ -231,7 +230,7 @@ class DefendedClassifier:
         """Inputs whose answer the defence withholds."""
         return self.defence.rejected(self.model.predict_proba(self._seen(np.asarray(X))))
 
-    def withheld(self, probabilities: FloatArray) -> NDArray[np.bool_]:
+    def withheld(self, probabilities: AnyArray) -> NDArray[np.bool_]:
         """Which of these answers the defence withholds; attacks ask before they count one."""
         return self.defence.rejected(probabilities)
 
@@ -239,10 +238,10 @@ class DefendedClassifier:
         """The same model behind a changed defence."""
         return type(self)(self.model, replace(self.defence, **changes))
 
-    def _seen(self, X: FloatArray) -> FloatArray:
+    def _seen(self, X: AnyArray) -> AnyArray:
         return self.defence.inputs(X, self.bounds)
 
-    def _answer(self, probabilities: FloatArray, X: FloatArray) -> FloatArray:
+    def _answer(self, probabilities: AnyArray, X: AnyArray) -> AnyArray:
         return np.asarray(self.defence.outputs(probabilities, X))
 
 
@@ -254,22 +253,22 @@ class DefendedGradientClassifier(DefendedClassifier):
         """Rows sent backwards through the model."""
         return int(self.model.gradient_queries)
 
-    def logits(self, X: ArrayLike) -> FloatArray:
+    def logits(self, X: ArrayLike) -> AnyArray:
         """Logarithms of the defended probabilities."""
         return np.log(np.maximum(self.predict_proba(X), 1e-300))
 
-    def loss_gradient(self, X: ArrayLike, y: Any) -> tuple[FloatArray, FloatArray]:
+    def loss_gradient(self, X: ArrayLike, y: Any) -> tuple[AnyArray, AnyArray]:
         """Defended log probabilities and the undefended gradient."""
         rows = np.asarray(X)
         logits, gradient = self.model.loss_gradient(self._seen(rows), y)
         return self._defended_logits(logits, rows), gradient
 
-    def logit_gradients(self, X: ArrayLike, columns: Any) -> tuple[FloatArray, FloatArray]:
+    def logit_gradients(self, X: ArrayLike, columns: Any) -> tuple[AnyArray, AnyArray]:
         """The undefended logits and gradients: a linear model of what the attacker steps on."""
         logits, gradients = self.model.logit_gradients(self._seen(np.asarray(X)), columns)
         return logits, gradients
 
-    def _defended_logits(self, logits: FloatArray, X: FloatArray) -> FloatArray:
+    def _defended_logits(self, logits: AnyArray, X: AnyArray) -> AnyArray:
         shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
         probabilities = shifted / shifted.sum(axis=1, keepdims=True)
         return np.log(np.maximum(self._answer(probabilities, X), 1e-300))

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import DataError, ParameterError
 
-FloatArray = NDArray[Any]
 BLOCK_ROWS = 1 << 13  # a block and its product stay in a core's cache
 _LARGEST_HELD = 1 << 22
 
@@ -38,15 +38,15 @@ class Encoding:
     """
 
     columns: tuple[Column, ...]
-    center: FloatArray
-    spread: FloatArray
+    center: AnyArray
+    spread: AnyArray
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns, the intercept first."""
         return ("Intercept", *(column.name for column in self.columns))
 
-    def at(self, rows: pd.DataFrame) -> FloatArray:
+    def at(self, rows: pd.DataFrame) -> AnyArray:
         """The standardised matrix of any rows, intercept first."""
         missing = sorted({c.source for c in self.columns} - set(rows.columns))
         if missing:
@@ -57,7 +57,7 @@ class Encoding:
         return _standardised(_raw_block(raw, slice(0, len(rows))), self.center, self.spread)
 
     @property
-    def to_raw(self) -> FloatArray:
+    def to_raw(self) -> AnyArray:
         """The matrix that turns coefficients of the standardised columns into raw ones."""
         size = len(self.columns) + 1
         transform = np.zeros((size, size))
@@ -83,7 +83,7 @@ class DesignMatrix:
         """Names of the columns, the intercept first."""
         return self.encoding.names
 
-    def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
+    def blocks(self) -> Iterator[tuple[slice, AnyArray]]:
         """Row ranges with their standardised block, intercept first."""
         center, spread = self.encoding.center, self.encoding.spread
         for rows in row_blocks(self.n):
@@ -102,12 +102,12 @@ class HeldDesignMatrix:
 
     n: int
     names: tuple[str, ...]
-    held: tuple[tuple[slice, FloatArray], ...]
+    held: tuple[tuple[slice, AnyArray], ...]
 
     def __len__(self) -> int:
         return self.n
 
-    def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
+    def blocks(self) -> Iterator[tuple[slice, AnyArray]]:
         """Row ranges with their block."""
         return iter(self.held)
 
@@ -230,7 +230,7 @@ def _stored_numbers(column: "pd.Series[Any]", name: str) -> NDArray[Any]:
         ) from failure
 
 
-def _raw_block(raw: tuple[NDArray[Any], ...], rows: slice) -> FloatArray:
+def _raw_block(raw: tuple[NDArray[Any], ...], rows: slice) -> AnyArray:
     """A block of rows; stored column by column, as frames are."""
     block = np.empty((len(raw), rows.stop - rows.start))
     for j, values in enumerate(raw):
@@ -238,7 +238,7 @@ def _raw_block(raw: tuple[NDArray[Any], ...], rows: slice) -> FloatArray:
     return block.T
 
 
-def _standardised(block: FloatArray, center: FloatArray, spread: FloatArray) -> FloatArray:
+def _standardised(block: AnyArray, center: AnyArray, spread: AnyArray) -> AnyArray:
     matrix = np.empty((block.shape[1] + 1, len(block)))
     matrix[0] = 1.0
     np.subtract(block.T, center[:, None], out=matrix[1:])
@@ -248,7 +248,7 @@ def _standardised(block: FloatArray, center: FloatArray, spread: FloatArray) -> 
 
 def _moments(
     n: int, columns: tuple[Column, ...], raw: tuple[NDArray[Any], ...]
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Means, standard deviations and correlations in one pass, around the first block's means."""
     p = len(columns)
     total, cross, origin = np.zeros(p), np.zeros((p, p)), np.zeros(p)
@@ -275,7 +275,7 @@ def _moments(
     return origin + shift, spread, covariance / np.outer(safe, safe)
 
 
-def _check_constant(columns: tuple[Column, ...], center: FloatArray, spread: FloatArray) -> None:
+def _check_constant(columns: tuple[Column, ...], center: AnyArray, spread: AnyArray) -> None:
     for column, mean, sd in zip(columns, center, spread, strict=True):
         if sd <= 1e-12 * max(1.0, abs(mean)):
             raise DataError(
@@ -285,7 +285,7 @@ def _check_constant(columns: tuple[Column, ...], center: FloatArray, spread: Flo
             )
 
 
-def _check_collinear(columns: tuple[Column, ...], correlation: FloatArray) -> None:
+def _check_collinear(columns: tuple[Column, ...], correlation: AnyArray) -> None:
     if not columns:
         return
     values, vectors = np.linalg.eigh(correlation)

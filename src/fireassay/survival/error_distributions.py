@@ -7,14 +7,14 @@ normal (log-normal), logistic (log-logistic), log-gamma with a shape (generalise
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-FloatArray = NDArray[Any]
-Interval = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
+from fireassay.core.arrays import AnyArray
+
+Interval = tuple[AnyArray, AnyArray, AnyArray, AnyArray, AnyArray]
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 # Below this size of the shape the generalised gamma is the log-normal to rounding.
 _SMALLEST_SHAPE = 1e-6
@@ -29,23 +29,23 @@ _SAFE = 100.0
 class ErrorDistribution(Protocol):
     """A law on the real line, by what a censored likelihood needs of it."""
 
-    def log_density(self, z: FloatArray) -> FloatArray:
+    def log_density(self, z: AnyArray) -> AnyArray:
         """Logarithm of the density f."""
         ...
 
-    def score(self, z: FloatArray) -> FloatArray:
+    def score(self, z: AnyArray) -> AnyArray:
         """First derivative of log f."""
         ...
 
-    def curvature(self, z: FloatArray) -> FloatArray:
+    def curvature(self, z: AnyArray) -> AnyArray:
         """Second derivative of log f."""
         ...
 
-    def log_survival(self, z: FloatArray) -> FloatArray:
+    def log_survival(self, z: AnyArray) -> AnyArray:
         """Logarithm of P(W > z)."""
         ...
 
-    def log_failure(self, z: FloatArray) -> FloatArray:
+    def log_failure(self, z: AnyArray) -> AnyArray:
         """Logarithm of P(W <= z)."""
         ...
 
@@ -53,19 +53,19 @@ class ErrorDistribution(Protocol):
         """E[exp(scale W)]: the mean time at ``x'β = 0``; infinite where it does not exist."""
         ...
 
-    def at_failure(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def at_failure(self, z: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
         """Log density, score and curvature together."""
         ...
 
-    def at_censoring(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def at_censoring(self, z: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
         """Log survival, hazard and score together."""
         ...
 
-    def log_between(self, a: FloatArray, b: FloatArray) -> FloatArray:
+    def log_between(self, a: AnyArray, b: AnyArray) -> AnyArray:
         """Logarithm of P(a < W <= b)."""
         ...
 
-    def at_interval(self, a: FloatArray, b: FloatArray) -> Interval:
+    def at_interval(self, a: AnyArray, b: AnyArray) -> Interval:
         """Log mass of (a, b], density over mass at a and at b, score at a and at b."""
         ...
 
@@ -73,20 +73,16 @@ class ErrorDistribution(Protocol):
 class _Together:
     """What is asked together, where nothing can be shared."""
 
-    def at_failure(
-        self: ErrorDistribution, z: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def at_failure(self: ErrorDistribution, z: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
         """Log density, score and curvature."""
         return self.log_density(z), self.score(z), self.curvature(z)
 
-    def at_censoring(
-        self: ErrorDistribution, z: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def at_censoring(self: ErrorDistribution, z: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
         """Log survival, hazard and score."""
         log_survival = self.log_survival(z)
         return log_survival, np.exp(self.log_density(z) - log_survival), self.score(z)
 
-    def log_between(self: ErrorDistribution, a: FloatArray, b: FloatArray) -> FloatArray:
+    def log_between(self: ErrorDistribution, a: AnyArray, b: AnyArray) -> AnyArray:
         """log P(a < W <= b), from the tail in which the difference does not cancel."""
         survival_a, survival_b = self.log_survival(a), self.log_survival(b)
         failure_a, failure_b = self.log_failure(a), self.log_failure(b)
@@ -95,7 +91,7 @@ class _Together:
             left = failure_b + log_one_minus_exp(np.minimum(failure_a - failure_b, -1e-300))
         return np.where(survival_a < failure_b, right, left)
 
-    def at_interval(self: ErrorDistribution, a: FloatArray, b: FloatArray) -> Interval:
+    def at_interval(self: ErrorDistribution, a: AnyArray, b: AnyArray) -> Interval:
         """Log mass, density over mass at both ends, score at both ends."""
         log_mass = self.log_between(a, b)
         weight_a = np.exp(np.minimum(self.log_density(a) - log_mass, _LARGEST_WEIGHT))
@@ -103,57 +99,57 @@ class _Together:
         return log_mass, weight_a, weight_b, self.score(a), self.score(b)
 
 
-def log_one_minus_exp(x: FloatArray) -> FloatArray:
+def log_one_minus_exp(x: AnyArray) -> AnyArray:
     """log(1 − exp(x)) for x <= 0, without cancellation."""
     with np.errstate(divide="ignore"):
         return np.where(x > -math.log(2.0), np.log(-np.expm1(x)), np.log1p(-np.exp(x)))
 
 
-def _far_out(a: FloatArray, b: FloatArray) -> bool:
+def _far_out(a: AnyArray, b: AnyArray) -> bool:
     return max(float(b.max(initial=0.0)), -float(a.min(initial=0.0))) > _SAFE
 
 
 class ExtremeValue(_Together):
     """The smallest-extreme-value law: times are Weibull (exponential at scale 1)."""
 
-    def log_density(self, z: FloatArray) -> FloatArray:
+    def log_density(self, z: AnyArray) -> AnyArray:
         """z − exp(z)."""
         return z - np.exp(np.minimum(z, _LARGEST))
 
-    def score(self, z: FloatArray) -> FloatArray:
+    def score(self, z: AnyArray) -> AnyArray:
         """1 − exp(z)."""
         return 1.0 - np.exp(np.minimum(z, _LARGEST))
 
-    def curvature(self, z: FloatArray) -> FloatArray:
+    def curvature(self, z: AnyArray) -> AnyArray:
         """−exp(z)."""
         return -np.exp(np.minimum(z, _LARGEST))
 
-    def log_survival(self, z: FloatArray) -> FloatArray:
+    def log_survival(self, z: AnyArray) -> AnyArray:
         """−exp(z)."""
         return -np.exp(np.minimum(z, _LARGEST))
 
-    def log_failure(self, z: FloatArray) -> FloatArray:
+    def log_failure(self, z: AnyArray) -> AnyArray:
         """log(1 − exp(−exp(z)))."""
         return log_one_minus_exp(-np.exp(np.minimum(z, _LARGEST)))
 
-    def at_failure(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def at_failure(self, z: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
         """Log density, score and curvature from one exponential."""
         e = np.exp(np.minimum(z, _LARGEST))
         return z - e, 1.0 - e, -e
 
-    def at_censoring(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def at_censoring(self, z: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
         """Log survival, hazard and score from one exponential."""
         e = np.exp(np.minimum(z, _LARGEST))
         return -e, e, 1.0 - e
 
-    def log_between(self, a: FloatArray, b: FloatArray) -> FloatArray:
+    def log_between(self, a: AnyArray, b: AnyArray) -> AnyArray:
         """log S(a) + log(1 − S(b)/S(a)), which never cancels."""
         e = np.exp(np.minimum(a, _LARGEST))
         with np.errstate(over="ignore"):
             added = e * np.expm1(np.minimum(b - a, 700.0))
         return log_one_minus_exp(np.minimum(-added, -1e-300)) - e
 
-    def at_interval(self, a: FloatArray, b: FloatArray) -> Interval:
+    def at_interval(self, a: AnyArray, b: AnyArray) -> Interval:
         """From three exponentials: with h the cumulative hazard, the mass is S(a)(1 − e^−Δh)."""
         if _far_out(a, b):
             return super().at_interval(a, b)
@@ -172,23 +168,23 @@ class ExtremeValue(_Together):
 class Normal(_Together):
     """The normal law: times are log-normal."""
 
-    def log_density(self, z: FloatArray) -> FloatArray:
+    def log_density(self, z: AnyArray) -> AnyArray:
         """−z²/2 − log √2π."""
         return -0.5 * z * z - _LOG_SQRT_2PI
 
-    def score(self, z: FloatArray) -> FloatArray:
+    def score(self, z: AnyArray) -> AnyArray:
         """−z."""
         return -z
 
-    def curvature(self, z: FloatArray) -> FloatArray:
+    def curvature(self, z: AnyArray) -> AnyArray:
         """−1."""
         return np.full_like(z, -1.0)
 
-    def log_survival(self, z: FloatArray) -> FloatArray:
+    def log_survival(self, z: AnyArray) -> AnyArray:
         """log Φ(−z)."""
         return np.asarray(special.log_ndtr(-z))
 
-    def log_failure(self, z: FloatArray) -> FloatArray:
+    def log_failure(self, z: AnyArray) -> AnyArray:
         """log Φ(z)."""
         return np.asarray(special.log_ndtr(z))
 
@@ -200,27 +196,27 @@ class Normal(_Together):
 class Logistic(_Together):
     """The logistic law: times are log-logistic."""
 
-    def log_density(self, z: FloatArray) -> FloatArray:
+    def log_density(self, z: AnyArray) -> AnyArray:
         """log of F (1 − F)."""
         return np.asarray(special.log_expit(z) + special.log_expit(-z))
 
-    def score(self, z: FloatArray) -> FloatArray:
+    def score(self, z: AnyArray) -> AnyArray:
         """1 − 2 F."""
         return np.asarray(-np.tanh(0.5 * z))
 
-    def curvature(self, z: FloatArray) -> FloatArray:
+    def curvature(self, z: AnyArray) -> AnyArray:
         """−2 F (1 − F)."""
         return np.asarray(-2.0 * special.expit(z) * special.expit(-z))
 
-    def log_survival(self, z: FloatArray) -> FloatArray:
+    def log_survival(self, z: AnyArray) -> AnyArray:
         """log(1 − F)."""
         return np.asarray(special.log_expit(-z))
 
-    def log_failure(self, z: FloatArray) -> FloatArray:
+    def log_failure(self, z: AnyArray) -> AnyArray:
         """log F."""
         return np.asarray(special.log_expit(z))
 
-    def at_failure(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def at_failure(self, z: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
         """Log density, score and curvature from one exponential."""
         small = np.exp(-np.abs(z))
         above = 1.0 / (1.0 + small)
@@ -228,17 +224,17 @@ class Logistic(_Together):
         score = np.copysign((small - 1.0) * above, -z)
         return -np.abs(z) - 2.0 * np.log1p(small), score, -2.0 * density
 
-    def at_censoring(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def at_censoring(self, z: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
         """Log survival, hazard (which is F) and score from one exponential."""
         failed = np.asarray(special.expit(z))
         return np.asarray(special.log_expit(-z)), failed, 1.0 - 2.0 * failed
 
-    def log_between(self, a: FloatArray, b: FloatArray) -> FloatArray:
+    def log_between(self, a: AnyArray, b: AnyArray) -> AnyArray:
         """log of S(a) F(b) (1 − exp(a − b)), which never cancels."""
         outer = special.log_expit(-a) + special.log_expit(b)
         return np.asarray(outer + log_one_minus_exp(np.minimum(a - b, -1e-300)))
 
-    def at_interval(self, a: FloatArray, b: FloatArray) -> Interval:
+    def at_interval(self, a: AnyArray, b: AnyArray) -> Interval:
         """From three exponentials: the mass is S(a) F(b) (1 − exp(a − b))."""
         if _far_out(a, b):
             return super().at_interval(a, b)
@@ -272,29 +268,29 @@ class LogGamma(_Together):
     def _is_normal(self) -> bool:
         return abs(self.shape) < _SMALLEST_SHAPE
 
-    def log_density(self, z: FloatArray) -> FloatArray:
+    def log_density(self, z: AnyArray) -> AnyArray:
         """Log density, stable as the shape goes through zero."""
         if self._is_normal:
             return Normal().log_density(z)
         return -_excess(self.shape, z) + _log_constant(self.shape)
 
-    def score(self, z: FloatArray) -> FloatArray:
+    def score(self, z: AnyArray) -> AnyArray:
         """(1 − exp(Qz)) / Q."""
         if self._is_normal:
             return -z
         return -np.expm1(np.minimum(self.shape * z, _LARGEST)) / self.shape
 
-    def curvature(self, z: FloatArray) -> FloatArray:
+    def curvature(self, z: AnyArray) -> AnyArray:
         """−exp(Qz)."""
         return -np.exp(np.minimum(self.shape * z, _LARGEST))
 
-    def log_survival(self, z: FloatArray) -> FloatArray:
+    def log_survival(self, z: AnyArray) -> AnyArray:
         """Upper incomplete gamma function (lower one for a negative shape)."""
         if self._is_normal:
             return Normal().log_survival(z)
         return self._tail(z, upper=self.shape > 0)
 
-    def log_failure(self, z: FloatArray) -> FloatArray:
+    def log_failure(self, z: AnyArray) -> AnyArray:
         """Lower incomplete gamma function (upper one for a negative shape)."""
         if self._is_normal:
             return Normal().log_failure(z)
@@ -312,7 +308,7 @@ class LogGamma(_Together):
             - scale / self.shape * math.log(self._k)
         )
 
-    def _tail(self, z: FloatArray, *, upper: bool) -> FloatArray:
+    def _tail(self, z: AnyArray, *, upper: bool) -> AnyArray:
         k = self._k
         x = k * np.exp(np.minimum(self.shape * z, _LARGEST))
         share = special.gammaincc(k, x) if upper else special.gammainc(k, x)
@@ -327,7 +323,7 @@ class LogGamma(_Together):
         return np.asarray(log_share)
 
 
-def _excess(shape: float, z: FloatArray) -> FloatArray:
+def _excess(shape: float, z: AnyArray) -> AnyArray:
     """(exp(Qz) − 1 − Qz) / Q², by its series where the difference would cancel."""
     q = shape * z
     near = np.abs(q) < 1e-3

@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.core.errors import (
     AssumptionWarning,
     ConvergenceWarning,
     DataError,
     NotEnoughEvidenceError,
 )
+from fireassay.core.threads import one_blas_thread
 from fireassay.core.validation import check_choice, check_integer, check_real
 from fireassay.survival.aft import solve_aft
 from fireassay.survival.aft_fit import AftFit, aft_fit
@@ -22,12 +23,9 @@ from fireassay.survival.cox import CoxSolution, solve_cox
 from fireassay.survival.cox_fit import CoxFit, cox_fit
 from fireassay.survival.design_matrix import DesignMatrix, design_matrix
 from fireassay.survival.error_distributions import FAMILIES
-from fireassay.survival.one_thread import one_thread
 from fireassay.survival.rows import as_frame, cluster_codes
 from fireassay.survival.times import Times, check_events, read_times
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[Any]
 FAMILY_NAMES = (*FAMILIES, "cox")
 _MOST_REFITS = 60
 
@@ -95,7 +93,7 @@ def fit(
     times = read_times(frame)
     check_events(times, at_least=2, purpose="A survival fit")
     _check_spread(times)
-    with one_thread():
+    with one_blas_thread():
         design = design_matrix(frame, covariates, reference=reference)
     check_events(
         times,
@@ -169,7 +167,7 @@ def _fit_cox(
 
 
 def _cox_jackknife(
-    times: Times, matrix: FloatArray, codes: IntArray, solution: CoxSolution, ridge: float
+    times: Times, matrix: AnyArray, codes: IntArray, solution: CoxSolution, ridge: float
 ) -> ClusterVariance:
     """Fits without one cluster each: a partial likelihood has no share per cluster."""
     count, width = int(codes.max()) + 1, matrix.shape[1]

@@ -10,7 +10,7 @@ import pandas as pd
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Evidence, Table
 from fireassay.core.pictures import picture
-from fireassay.core.result import Result
+from fireassay.core.result import Answer
 from fireassay.core.validation import check_real
 from fireassay.survival.curves import estimate_curve, survival_band
 from fireassay.survival.rows import as_frame, cluster_codes, groups, recoded
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class KaplanMeier(Result):
+class KaplanMeier(Answer):
     """Survival curves.
 
     Attributes

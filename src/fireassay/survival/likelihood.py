@@ -8,17 +8,14 @@ gamma, whose incomplete gamma function has no closed derivative, they are centra
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.survival.design_matrix import DesignMatrix, HeldDesignMatrix
 from fireassay.survival.error_distributions import ErrorDistribution, Family
 from fireassay.survival.times import Times
 
-FloatArray = NDArray[Any]
-IntArray = NDArray[np.int64]
 Blocks = DesignMatrix | HeldDesignMatrix
 _SHAPE_STEP = 1e-4
 
@@ -27,8 +24,8 @@ _SHAPE_STEP = 1e-4
 class LogTimes:
     """Logarithms of the ends, with rows sorted by how much is known about them."""
 
-    lower: FloatArray
-    upper: FloatArray
+    lower: AnyArray
+    upper: AnyArray
     exact: IntArray
     right: IntArray
     left: IntArray
@@ -54,17 +51,15 @@ class LogTimes:
 class RowTerms:
     """Each row's log-likelihood and its derivatives in η (e) and log σ (s)."""
 
-    value: FloatArray
-    e: FloatArray
-    s: FloatArray
-    ee: FloatArray
-    es: FloatArray
-    ss: FloatArray
+    value: AnyArray
+    e: AnyArray
+    s: AnyArray
+    ee: AnyArray
+    es: AnyArray
+    ss: AnyArray
 
 
-def row_terms(
-    law: ErrorDistribution, times: LogTimes, eta: FloatArray, log_scale: float
-) -> RowTerms:
+def row_terms(law: ErrorDistribution, times: LogTimes, eta: AnyArray, log_scale: float) -> RowTerms:
     """The rows' terms at linear predictor ``eta`` and scale exp(``log_scale``)."""
     terms = RowTerms(*(np.zeros(len(eta)) for _ in range(6)))
     inverse = np.exp(-log_scale)
@@ -83,7 +78,7 @@ def _add_exact(
     terms: RowTerms,
     law: ErrorDistribution,
     times: LogTimes,
-    eta: FloatArray,
+    eta: AnyArray,
     log_scale: float,
     inverse: float,
 ) -> None:
@@ -99,7 +94,7 @@ def _add_exact(
 
 
 def _add_right(
-    terms: RowTerms, law: ErrorDistribution, times: LogTimes, eta: FloatArray, inverse: float
+    terms: RowTerms, law: ErrorDistribution, times: LogTimes, eta: AnyArray, inverse: float
 ) -> None:
     i = times.right
     a = (times.lower[i] - eta[i]) * inverse
@@ -114,7 +109,7 @@ def _add_right(
 
 
 def _add_left(
-    terms: RowTerms, law: ErrorDistribution, times: LogTimes, eta: FloatArray, inverse: float
+    terms: RowTerms, law: ErrorDistribution, times: LogTimes, eta: AnyArray, inverse: float
 ) -> None:
     i = times.left
     b = (times.upper[i] - eta[i]) * inverse
@@ -130,7 +125,7 @@ def _add_left(
 
 
 def _add_between(
-    terms: RowTerms, law: ErrorDistribution, times: LogTimes, eta: FloatArray, inverse: float
+    terms: RowTerms, law: ErrorDistribution, times: LogTimes, eta: AnyArray, inverse: float
 ) -> None:
     i = times.between
     a = (times.lower[i] - eta[i]) * inverse
@@ -156,13 +151,13 @@ class Totals:
     """Log-likelihood, gradient and Hessian summed over rows; per cluster where asked."""
 
     value: float
-    gradient: FloatArray
-    hessian: FloatArray
-    cluster_gradients: FloatArray | None = None
-    cluster_hessians: FloatArray | None = None
+    gradient: AnyArray
+    hessian: AnyArray
+    cluster_gradients: AnyArray | None = None
+    cluster_hessians: AnyArray | None = None
 
 
-def linear_predictor(design: Blocks, beta: FloatArray) -> FloatArray:
+def linear_predictor(design: Blocks, beta: AnyArray) -> AnyArray:
     """η for all rows, by blocks."""
     eta = np.empty(len(design))
     for rows, block in design.blocks():
@@ -186,7 +181,7 @@ def _block_times(times: LogTimes, rows: slice) -> LogTimes:
 
 
 def value_at(
-    theta: FloatArray, family: Family, times: LogTimes, design: Blocks, ridge: float
+    theta: AnyArray, family: Family, times: LogTimes, design: Blocks, ridge: float
 ) -> float:
     """The penalised log-likelihood alone, for the line search."""
     beta, log_scale, shape = split(theta, family, len(design.names))
@@ -199,12 +194,12 @@ def value_at(
     return total
 
 
-def penalty(beta: FloatArray, ridge: float, n: int) -> float:
+def penalty(beta: AnyArray, ridge: float, n: int) -> float:
     """n ridge/2 Σ β² over standardised slopes; the intercept is free."""
     return 0.5 * n * ridge * float(beta[1:] @ beta[1:])
 
 
-def split(theta: FloatArray, family: Family, width: int) -> tuple[FloatArray, float, float]:
+def split(theta: AnyArray, family: Family, width: int) -> tuple[AnyArray, float, float]:
     """β, log σ and shape out of the parameter vector."""
     log_scale = float(theta[width]) if family.has_scale else 0.0
     shape = float(theta[width + 1]) if family.has_shape else 0.0
@@ -212,7 +207,7 @@ def split(theta: FloatArray, family: Family, width: int) -> tuple[FloatArray, fl
 
 
 def totals_at(
-    theta: FloatArray,
+    theta: AnyArray,
     family: Family,
     times: LogTimes,
     design: Blocks,
@@ -261,12 +256,12 @@ class _Block:
     """Derivatives of a block's rows: in η, and in η or log σ or shape with each other."""
 
     value: float
-    matrix: FloatArray
-    e: FloatArray
-    ee: FloatArray
-    slopes: tuple[FloatArray, ...]
-    borders: tuple[FloatArray, ...]
-    corners: tuple[tuple[FloatArray, ...], ...]
+    matrix: AnyArray
+    e: AnyArray
+    ee: AnyArray
+    slopes: tuple[AnyArray, ...]
+    borders: tuple[AnyArray, ...]
+    corners: tuple[tuple[AnyArray, ...], ...]
 
     def rows(self, members: IntArray) -> "_Block":
         """The same for a part of the rows."""
@@ -280,11 +275,11 @@ class _Block:
             tuple(tuple(part[members] for part in corner) for corner in self.corners),
         )
 
-    def gradient(self) -> FloatArray:
+    def gradient(self) -> AnyArray:
         sums = [float(slope.sum()) for slope in self.slopes]
         return np.concatenate([self.e @ self.matrix, sums])
 
-    def hessian(self) -> FloatArray:
+    def hessian(self) -> AnyArray:
         width = self.matrix.shape[1]
         size = width + len(self.borders)
         result = np.zeros((size, size))
@@ -297,7 +292,7 @@ class _Block:
         return result
 
 
-def _weighted_square(matrix: FloatArray, weights: FloatArray) -> FloatArray:
+def _weighted_square(matrix: AnyArray, weights: AnyArray) -> AnyArray:
     """X' diag(w) X; with weights of one sign as a symmetric product, which takes half the work."""
     if (weights <= 0).all():
         scaled = matrix * np.sqrt(-weights)[:, None]
@@ -306,15 +301,15 @@ def _weighted_square(matrix: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def _block_derivatives(
-    theta: FloatArray, family: Family, times: LogTimes, matrix: FloatArray
+    theta: AnyArray, family: Family, times: LogTimes, matrix: AnyArray
 ) -> _Block:
     width = matrix.shape[1]
     beta, log_scale, shape = split(theta, family, width)
     eta = matrix @ beta
     terms = row_terms(family.law(shape), times, eta, log_scale)
-    slopes: list[FloatArray] = []
-    borders: list[FloatArray] = []
-    corners: list[tuple[FloatArray, ...]] = []
+    slopes: list[AnyArray] = []
+    borders: list[AnyArray] = []
+    corners: list[tuple[AnyArray, ...]] = []
     if family.has_scale:
         slopes.append(terms.s)
         borders.append(terms.es)

@@ -9,13 +9,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
+from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import DataError
 from fireassay.core.result import Result
 from fireassay.core.seeds import generator
 from fireassay.survival.rows import as_frame, cluster_codes, groups
 from fireassay.survival.times import check_events, read_times
-
-FloatArray = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -78,8 +77,8 @@ def log_rank(
 
 
 def _counts(
-    place: NDArray[np.intp], failed: FloatArray, member: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+    place: NDArray[np.intp], failed: AnyArray, member: AnyArray
+) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Observed and expected failures per group, and the hypergeometric variance."""
     size, width = int(place.max()) + 1, member.shape[1]
     events = np.bincount(place, failed, size)
@@ -94,7 +93,7 @@ def _counts(
     return failed @ member, events @ share, inner[:-1, :-1]
 
 
-def _chi_square(place: NDArray[np.intp], failed: FloatArray, member: FloatArray) -> float:
+def _chi_square(place: NDArray[np.intp], failed: AnyArray, member: AnyArray) -> float:
     observed, expected, variance = _counts(place, failed, member)
     difference = (observed - expected)[:-1]
     return float(difference @ np.linalg.pinv(variance) @ difference)
@@ -102,8 +101,8 @@ def _chi_square(place: NDArray[np.intp], failed: FloatArray, member: FloatArray)
 
 def _between_clusters(
     place: NDArray[np.intp],
-    failed: FloatArray,
-    member: FloatArray,
+    failed: AnyArray,
+    member: AnyArray,
     clusters: NDArray[np.int64],
     n_permutations: int,
     seed: int,
@@ -147,9 +146,7 @@ def _between_clusters(
     return statistic, freedom, p, f"log-rank, jackknife over {count} clusters, F"
 
 
-def _log_hazard_ratios(
-    place: NDArray[np.intp], failed: FloatArray, member: FloatArray
-) -> FloatArray:
+def _log_hazard_ratios(place: NDArray[np.intp], failed: AnyArray, member: AnyArray) -> AnyArray:
     """Peto's estimates of all groups but the last, against the mean of those at risk."""
     observed, expected, variance = _counts(place, failed, member)
     return np.asarray(np.linalg.pinv(variance) @ (observed - expected)[:-1])

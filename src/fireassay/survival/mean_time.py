@@ -1,23 +1,19 @@
 """The mean time to failure of a fitted family, up to a horizon or without one."""
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import AnyArray
 from fireassay.survival.error_distributions import ErrorDistribution
 
-FloatArray = NDArray[Any]
 # Below this standardised log time nothing has failed, to rounding.
 _LOWEST = -37.0
 _PANELS = 48
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
 
 
-def mean_time(
-    law: ErrorDistribution, location: FloatArray, scale: float, horizon: float
-) -> FloatArray:
+def mean_time(law: ErrorDistribution, location: AnyArray, scale: float, horizon: float) -> AnyArray:
     """∫₀ʰ S(t) dt for rows with log-time location η and a common scale.
 
     With z the standardised log time the integral is exp(η) ∫ σ exp(σz) S₀(z) dz, taken by

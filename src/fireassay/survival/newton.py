@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[Any]
+from fireassay.core.arrays import AnyArray
 
 
 class Derivatives(Protocol):
@@ -19,12 +18,12 @@ class Derivatives(Protocol):
         ...
 
     @property
-    def gradient(self) -> FloatArray:
+    def gradient(self) -> AnyArray:
         """Its first derivatives."""
         ...
 
     @property
-    def hessian(self) -> FloatArray:
+    def hessian(self) -> AnyArray:
         """Its second derivatives."""
         ...
 
@@ -33,17 +32,17 @@ class Derivatives(Protocol):
 class Maximum:
     """Where Newton stopped, and whether it had arrived."""
 
-    theta: FloatArray
+    theta: AnyArray
     value: float
-    hessian: FloatArray
+    hessian: AnyArray
     converged: bool
     iterations: int
 
 
 def maximise(
-    derivatives: Callable[[FloatArray], Derivatives],
-    value: Callable[[FloatArray], float],
-    start: FloatArray,
+    derivatives: Callable[[AnyArray], Derivatives],
+    value: Callable[[AnyArray], float],
+    start: AnyArray,
     *,
     tolerance: float = 1e-9,
     max_iterations: int = 100,
@@ -78,9 +77,9 @@ def maximise(
 
 
 def _rising_length(
-    value: Callable[[FloatArray], float],
-    theta: FloatArray,
-    step: FloatArray,
+    value: Callable[[AnyArray], float],
+    theta: AnyArray,
+    step: AnyArray,
     here: float,
     gain: float,
 ) -> float:
@@ -93,7 +92,7 @@ def _rising_length(
     return 0.0
 
 
-def _ascent_step(gradient: FloatArray, hessian: FloatArray) -> FloatArray:
+def _ascent_step(gradient: AnyArray, hessian: AnyArray) -> AnyArray:
     information = -hessian
     scale = np.sqrt(np.maximum(np.abs(np.diag(information)), 1e-12))
     normal = information / np.outer(scale, scale)

@@ -9,7 +9,7 @@ import pandas as pd
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
 from fireassay.core.pictures import picture
-from fireassay.core.result import Result
+from fireassay.core.result import Answer
 from fireassay.statistics import clopper_pearson, poisson_interval
 from fireassay.survival.kaplan_meier import KaplanMeier, kaplan_meier, reached
 from fireassay.survival.rmst import Rmst, rmst
@@ -25,7 +25,7 @@ _ONE_MODEL = (
 
 
 @dataclass(frozen=True)
-class Observations(Result):
+class Observations(Answer):
     """One row per sample and attack; also usable like the data frame it holds.
 
     Attributes

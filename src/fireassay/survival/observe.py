@@ -9,7 +9,6 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.attacks import TABLE, in_blocks, make
-from fireassay.attacks.blocks import one_thread
 from fireassay.attacks.clip_range import check_clip_range
 from fireassay.attacks.registry import Attack
 from fireassay.attacks.result import FOUND, AttackResult
@@ -17,6 +16,7 @@ from fireassay.classifiers import as_classifier
 from fireassay.core.errors import NotEnoughEvidenceError, ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.hashing import sha256
+from fireassay.core.threads import one_thread
 from fireassay.core.validation import (
     check_class_indices,
     check_features,

@@ -12,6 +12,7 @@ from fireassay.classifiers import as_classifier
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.extras import require
 from fireassay.core.seeds import generator
+from fireassay.core.threads import one_torch_thread
 from fireassay.core.validation import (
     check_features,
     check_integer,
@@ -168,10 +169,8 @@ def _descend(
 ) -> None:
     inputs, targets = torch.as_tensor(X), torch.as_tensor(y.astype(np.int64))
     optimiser = torch.optim.SGD(module.parameters(), lr=learning_rate, momentum=0.9)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
     module.train()
-    try:
+    with one_torch_thread():
         for epoch in range(epochs):
             order = torch.as_tensor(generator(seed, "batches", epoch).permutation(len(X)))
             for rows in order.split(batch_size):
@@ -181,8 +180,6 @@ def _descend(
                 loss = torch.nn.functional.cross_entropy(module(inputs[rows]), targets[rows])
                 loss.backward()
                 optimiser.step()
-    finally:
-        torch.set_num_threads(threads)
 
 
 def measure_query(model: Any, X: NDArray[Any], rows: int = 64, repeats: int = 5) -> float:

@@ -9,10 +9,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
+from fireassay.core.arrays import IntArray
 from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Evidence, Table
-from fireassay.core.result import Result
+from fireassay.core.result import Answer
 from fireassay.core.validation import check_real
 from fireassay.survival.curves import (
     Curve,
@@ -24,11 +25,9 @@ from fireassay.survival.curves import (
 from fireassay.survival.rows import as_frame, cluster_codes, groups, recoded
 from fireassay.survival.times import Times, read_times
 
-IntArray = NDArray[np.int64]
-
 
 @dataclass(frozen=True)
-class Rmst(Result):
+class Rmst(Answer):
     """Restricted mean times per group, and their differences to the first group.
 
     Attributes

@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fireassay.core.arrays import IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.result import Result
-
-IntArray = NDArray[np.int64]
 
 
 def as_frame(obs: Any) -> pd.DataFrame:

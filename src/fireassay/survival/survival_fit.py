@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from fireassay.core.arrays import AnyArray
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
 from fireassay.core.pictures import picture
-from fireassay.core.result import Result
+from fireassay.core.result import Answer
 from fireassay.survival.calibration import Calibration, calibrate
 from fireassay.survival.concordance import concordance
 from fireassay.survival.rows import as_frame
@@ -20,10 +21,8 @@ from fireassay.survival.times import Times, read_times
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FloatArray = NDArray[Any]
 
-
-class SurvivalFit(Result):
+class SurvivalFit(Answer):
     """Scores, predictions and evidence shared by accelerated failure time and Cox fits."""
 
     # Fields of the dataclasses that inherit.
@@ -40,11 +39,11 @@ class SurvivalFit(Result):
     converged: bool
     notes: tuple[str, ...]
 
-    def survival(self, rows: pd.DataFrame, times: ArrayLike) -> FloatArray:
+    def survival(self, rows: pd.DataFrame, times: ArrayLike) -> AnyArray:
         """P(T > t) for each row (first axis) and time (second axis)."""
         raise NotImplementedError
 
-    def predicted_order(self, rows: pd.DataFrame) -> FloatArray:
+    def predicted_order(self, rows: pd.DataFrame) -> AnyArray:
         """A number per row that is larger the longer the row is expected to stand."""
         raise NotImplementedError
 

@@ -5,12 +5,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import AnyArray, BoolArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError
-
-FloatArray = NDArray[Any]
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -22,8 +19,8 @@ class Times:
     time of failure is known exactly.
     """
 
-    lower: FloatArray
-    upper: FloatArray
+    lower: AnyArray
+    upper: AnyArray
 
     def __len__(self) -> int:
         return len(self.lower)
@@ -44,7 +41,7 @@ class Times:
         return int(self.failed.sum())
 
     @property
-    def seen(self) -> FloatArray:
+    def seen(self) -> AnyArray:
         """When the failure was seen, or until when the row was watched without one."""
         return np.where(self.failed, self.upper, self.lower)
 
@@ -88,7 +85,7 @@ def read_times(frame: pd.DataFrame) -> Times:
     return Times(lower, upper)
 
 
-def _check_consistent(frame: pd.DataFrame, upper: FloatArray) -> None:
+def _check_consistent(frame: pd.DataFrame, upper: AnyArray) -> None:
     """Refuse rows that contradict themselves, where they carry more than the times."""
     if "success" not in frame.columns:
         return
@@ -120,7 +117,7 @@ def check_events(times: Times, *, at_least: int, purpose: str, do: str | None = 
         )
 
 
-def _numbers(frame: pd.DataFrame, name: str) -> FloatArray:
+def _numbers(frame: pd.DataFrame, name: str) -> AnyArray:
     try:
         values = frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError) as failure:
@@ -133,7 +130,7 @@ def _numbers(frame: pd.DataFrame, name: str) -> FloatArray:
     return values
 
 
-def _check(lower: FloatArray, upper: FloatArray) -> None:
+def _check(lower: AnyArray, upper: AnyArray) -> None:
     if len(lower) == 0:
         raise DataError("Observations must have at least one row.", got="0 rows")
     if (lower < 0).any() or (upper < 0).any():

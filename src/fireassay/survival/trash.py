@@ -12,14 +12,14 @@ from scipy import stats
 from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
-from fireassay.core.result import Result
+from fireassay.core.result import Answer
 from fireassay.core.validation import check_real
 from fireassay.survival.aft_fit import AftFit
 from fireassay.survival.cost import Cost
 
 
 @dataclass(frozen=True)
-class Trash(Result):
+class Trash(Answer):
     """The cost ratio with its interval.
 
     Attributes

@@ -1,15 +1,11 @@
 """Turnbull's estimate: the survival curve when failures are only known to lie in intervals."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.survival.times import Times
-
-FloatArray = NDArray[Any]
-IntArray = NDArray[np.int64]
 
 
 def intervals_overlap(times: Times) -> bool:
@@ -33,7 +29,7 @@ class TurnbullSupport:
     pattern_of_row: IntArray
     starts: IntArray
     stops: IntArray
-    right: FloatArray
+    right: AnyArray
 
     @classmethod
     def of(cls, times: Times) -> "TurnbullSupport":
@@ -44,12 +40,12 @@ class TurnbullSupport:
 
     def mass(
         self,
-        weights: FloatArray,
-        start: FloatArray | None = None,
+        weights: AnyArray,
+        start: AnyArray | None = None,
         *,
         tolerance: float = 1e-6,
         max_iterations: int = 2000,
-    ) -> FloatArray:
+    ) -> AnyArray:
         """The self-consistent mass of each innermost interval, for weighted rows.
 
         EM steps with squared extrapolation, until no probability moves by ``tolerance``.
@@ -68,13 +64,13 @@ class TurnbullSupport:
                 break
         return mass
 
-    def curve(self, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def curve(self, mass: AnyArray) -> tuple[AnyArray, AnyArray]:
         """Times and survival from them on; a drop is at the end of its innermost interval."""
         finite = np.isfinite(self.right)
         survival = 1.0 - np.cumsum(mass)
         return self.right[finite], np.clip(survival[finite], 0.0, 1.0)
 
-    def _step(self, mass: FloatArray, counts: FloatArray, total: float) -> FloatArray:
+    def _step(self, mass: AnyArray, counts: AnyArray, total: float) -> AnyArray:
         cumulative = np.append(0.0, np.cumsum(mass))
         inside = np.maximum(cumulative[self.stops] - cumulative[self.starts], 1e-300)
         share = counts / inside
@@ -84,13 +80,13 @@ class TurnbullSupport:
         return np.asarray(moved / moved.sum())
 
 
-def turnbull(times: Times) -> tuple[FloatArray, FloatArray]:
+def turnbull(times: Times) -> tuple[AnyArray, AnyArray]:
     """Times and survival just after them, by self-consistency on the innermost intervals."""
     support = TurnbullSupport.of(times)
     return support.curve(support.mass(np.ones(len(times)), tolerance=1e-8, max_iterations=20_000))
 
 
-def _innermost(patterns: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+def _innermost(patterns: AnyArray) -> tuple[IntArray, IntArray, AnyArray]:
     """For each pattern the range of innermost intervals inside it, and their right ends."""
     lower, upper = patterns[:, 0], patterns[:, 1]
     exact = lower == upper
@@ -108,7 +104,7 @@ def _innermost(patterns: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
     return starts, stops, keys[closes, 0]
 
 
-def _extrapolate(before: FloatArray, once: FloatArray, twice: FloatArray) -> FloatArray:
+def _extrapolate(before: AnyArray, once: AnyArray, twice: AnyArray) -> AnyArray:
     """A squared extrapolation of the EM sequence, kept inside the simplex."""
     change = once - before
     bend = twice - once - change

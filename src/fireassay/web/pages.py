@@ -62,7 +62,7 @@ def estimate(value: Estimate) -> str:
     """A number with its interval."""
     if math.isnan(value.value):
         return "not estimable"
-    if value.is_bound:
+    if value.kind != "interval":
         return number(value.value)
     return f"{number(value.value)} [{number(value.low)}, {number(value.high)}]"
 

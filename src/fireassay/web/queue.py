@@ -1,7 +1,6 @@
 """A labelling queue on disk: items to show, what the model said, and the rules of the work."""
 
 import math
-import os
 import re
 import shutil
 import tempfile
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.core import strict_json
 from fireassay.core.errors import DataError, ParameterError, StoreError
+from fireassay.core.files import write_text
 from fireassay.core.hashing import sha256
 from fireassay.core.validation import check_choice, check_integer, check_lengths
 from fireassay.web.queue_items import (
@@ -280,7 +280,7 @@ def save_queue(
         )
     text = strict_json.dumps({**settings, "name": name, "content_sha256": digest, "version": 1})
     if folder.exists():
-        _replace_text(folder / SETTINGS, text)
+        write_text(folder / SETTINGS, text)
         return folder
     (run / QUEUES).mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=".", dir=run / QUEUES))
@@ -294,9 +294,3 @@ def save_queue(
         shutil.rmtree(temporary)
         raise
     return folder
-
-
-def _replace_text(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)

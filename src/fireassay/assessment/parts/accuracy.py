@@ -17,10 +17,10 @@ from fireassay.core import (
     Estimate,
     Evidence,
     Provenance,
-    Result,
     Table,
 )
 from fireassay.core.pictures import picture
+from fireassay.core.result import Answer
 from fireassay.core.validation import check_class_indices
 from fireassay.statistics import (
     clopper_pearson,
@@ -45,7 +45,7 @@ class Settings(BaseModel):
 
 
 @dataclass(frozen=True)
-class AccuracyResult(Result):
+class AccuracyResult(Answer):
     """Accuracy, its complement, per-class recall and calibration, each with an interval."""
 
     accuracy: Estimate

@@ -9,8 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.ambiguity import AmbiguityEvaluation, AmbiguityGenerator, AmbiguousSet, evaluate
 from fireassay.assessment.context import Context, Cost
-from fireassay.core import Evidence, Result
+from fireassay.core import Evidence
 from fireassay.core.extras import is_installed
+from fireassay.core.result import Answer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +37,7 @@ class Settings(BaseModel):
 
 
 @dataclass(frozen=True, eq=False)
-class AmbiguityAnswer(Result):
+class AmbiguityAnswer(Answer):
     """The evaluation, and the set that it was made on, for other parts to use."""
 
     evaluation: AmbiguityEvaluation

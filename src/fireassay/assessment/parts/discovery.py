@@ -13,7 +13,8 @@ from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.field_draws import FieldDraws, answers_so_far, draw_labels
 from fireassay.assessment.uses import with_uses
 from fireassay.classifiers import Classifier, calibrate
-from fireassay.core import Assumption, Claim, Evidence, Result, Table, generator
+from fireassay.core import Assumption, Claim, Evidence, Table, generator
+from fireassay.core.result import Answer
 from fireassay.discovery import Search, SearchResult
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Settings(BaseModel):
 
 
 @dataclass(frozen=True, eq=False)
-class DiscoveryAnswer(Result):
+class DiscoveryAnswer(Answer):
     """The search for confident errors, and the labels drawn by lot beside it."""
 
     search: SearchResult

@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.parts.discovery import DiscoveryAnswer
 from fireassay.assessment.uses import with_uses
-from fireassay.core import Claim, Estimate, Evidence, Result
+from fireassay.core import Claim, Estimate, Evidence
+from fireassay.core.result import Answer
 from fireassay.reliability import ReliabilityResult, assess
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Settings(BaseModel):
 
 
 @dataclass(frozen=True, eq=False)
-class ReliabilityAnswer(Result):
+class ReliabilityAnswer(Answer):
     """The bound from the labelled rows, and the one from labels bought by lot in the field.
 
     Attributes

@@ -17,7 +17,8 @@ from fireassay.assessment.parts.survival import Settings as AttackSettings
 from fireassay.assessment.parts.survival import SurvivalAnswer
 from fireassay.assessment.uses import with_uses
 from fireassay.classifiers import ActivationClassifier
-from fireassay.core import Evidence, NotEnoughEvidenceError, Result, Table, generator
+from fireassay.core import Evidence, NotEnoughEvidenceError, Table, generator
+from fireassay.core.result import Answer
 from fireassay.data import corrupt, corruption_kinds
 from fireassay.supervision import Comparison, compare, names
 
@@ -50,7 +51,7 @@ class Settings(BaseModel):
 
 
 @dataclass(frozen=True, eq=False)
-class SupervisionAnswer(Result):
+class SupervisionAnswer(Answer):
     """The comparison, and which rows its scores belong to, for other parts to use.
 
     Attributes

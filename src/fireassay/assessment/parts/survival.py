@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from fireassay.assessment.attack_space import attack_space
 from fireassay.assessment.attacked_rows import AttackedRows, attack_parameters, attacked_rows
 from fireassay.assessment.context import Context, Cost
-from fireassay.core import Evidence, Result
+from fireassay.core import Evidence
+from fireassay.core.result import Answer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,7 +35,7 @@ class Settings(BaseModel):
 
 
 @dataclass(frozen=True, eq=False)
-class SurvivalAnswer(Result):
+class SurvivalAnswer(Answer):
     """Times to failure, and the adversarial inputs behind them for other parts to use."""
 
     attacked: AttackedRows

@@ -1,0 +1,32 @@
+"""Files are there whole or not at all."""
+
+import os
+import stat
+
+import pytest
+
+from fireassay.core.files import write_bytes, write_text, written_whole
+
+
+def test_a_failure_leaves_what_stood_there_and_nothing_else(tmp_path):
+    path = write_text(tmp_path / "new" / "a.txt", "before")
+
+    def broken():
+        with written_whole(path) as temporary:
+            temporary.write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        broken()
+    assert path.read_text() == "before"
+    assert [found.name for found in path.parent.iterdir()] == ["a.txt"]
+
+
+def test_an_ordinary_file_replaces_the_old_one(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    write_bytes(path, b"new")
+    assert path.read_bytes() == b"new"
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
