@@ -297,7 +297,7 @@ def test_own_models_that_make_no_sense_are_refused(change, match):
 def test_a_report_has_every_table_figure_and_conclusion(own_models, tmp_path):
     from typer.testing import CliRunner
 
-    from fireassay.cli.survive import app
+    from fireassay.cli.survival import app
 
     page = tmp_path / "report.html"
     store = own_models.parent / "run"

@@ -8,17 +8,17 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from fireassay.cli import ambiguity, label, supervise, survive
-from fireassay.cli.assess import assess
+from fireassay.cli import ambiguity, label, supervision, survival
 from fireassay.cli.check import check
 from fireassay.cli.compare import compare
 from fireassay.cli.console import say, warn
-from fireassay.cli.curate import curate
+from fireassay.cli.curation import curation
 from fireassay.cli.demo import demo
-from fireassay.cli.discover import discover
+from fireassay.cli.discovery import discovery
 from fireassay.cli.doctor import doctor
 from fireassay.cli.init import init
 from fireassay.cli.plan import plan
+from fireassay.cli.reliability import reliability
 from fireassay.cli.report import report
 from fireassay.cli.run import run
 from fireassay.cli.serve import serve
@@ -74,14 +74,14 @@ app = typer.Typer(
 # The whole assessment, then each question alone.
 for command in (demo, init, plan, run, check, report, compare, serve, doctor):
     app.command()(command)
-for question in (curate, discover, assess):
+for question in (curation, discovery, reliability):
     app.command(rich_help_panel="One question alone")(question)
 label.app.command()(serve)
 for name, group in (
     ("label", label.app),
     ("ambiguity", ambiguity.app),
-    ("supervise", supervise.app),
-    ("survive", survive.app),
+    ("supervision", supervision.app),
+    ("survival", survival.app),
 ):
     app.add_typer(group, name=name, rich_help_panel="One question alone")
 

@@ -47,7 +47,7 @@ def serve(
 
     Example: fireassay serve fireassay-run --open
 
-    Label for a search: fireassay discover model.onnx rows.npz --output run, then
+    Label for a search: fireassay discovery model.onnx rows.npz --output run, then
     fireassay serve run --data rows.npz
     """
     from fireassay.web.server import serve as start

@@ -37,10 +37,8 @@ class Registry(Mapping[str, R]):
     >>> class Colour:
     ...     name, summary = "red", "like a rose"
     >>> colours = Registry("colour", [Colour])
-    >>> colours["rde"]
-    Traceback (most recent call last):
-    ...
-    fireassay.core.errors.ParameterError: The colour must be one of red. Got 'rde'. Did you mean red?
+    >>> colours.listed()
+    'red'
     """
 
     def __init__(self, kind: str, rows: Iterable[R] = ()) -> None:

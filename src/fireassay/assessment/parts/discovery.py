@@ -136,7 +136,7 @@ class DiscoveryAnswer(Answer):
 def missing(context: Context) -> str | None:
     """Why nothing can be searched, or None."""
     if context.test.y is None:
-        return "the test rows have no labels; spend some with: fireassay discover, fireassay label"
+        return "the test rows have no labels; spend some with: fireassay discovery, fireassay label"
     return None
 
 

@@ -1,4 +1,4 @@
-"""``fireassay discover``: where is the model confidently wrong, found with few labels?"""
+"""``fireassay discovery``: where is the model confidently wrong, found with few labels?"""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,7 +9,7 @@ from fireassay.cli.console import emit, say
 from fireassay.cli.options import Json, Output, Quiet, Seed, Trust, Workers
 
 
-def discover(
+def discovery(
     model: Annotated[str, typer.Argument(help="Model: .onnx, .skops, .pt2, package.module:name.")],
     data: Annotated[Path, typer.Argument(help="Rows to search; labels, if any, play the oracle.")],
     search: Annotated[
@@ -68,7 +68,7 @@ def discover(
 
     Without labels in DATA the search waits in the folder --output for 'fireassay label'.
 
-    Example: fireassay discover model.onnx test.npz --calibration validation.npz --budget 50
+    Example: fireassay discovery model.onnx test.npz --calibration validation.npz --budget 50
     """
     from fireassay import as_classifier, discovery
     from fireassay.core.errors import DataError, ParameterError

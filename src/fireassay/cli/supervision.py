@@ -1,4 +1,4 @@
-"""``fireassay supervise``: which monitor catches which trouble; fit one; score inputs with it."""
+"""``fireassay supervision``: which monitor catches which trouble; fit one; score inputs with it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,7 +37,7 @@ Confidence = Annotated[float, typer.Option("--confidence", help="Of promise and 
 def names(json: Json = False) -> None:
     """List the supervisors and what each needs of a model.
 
-    Example: fireassay supervise names
+    Example: fireassay supervision names
     """
     from fireassay.supervision import TABLE
 
@@ -74,7 +74,7 @@ def compare(
 ) -> None:
     """Compare supervisors on each kind of trouble.
 
-    Example: fireassay supervise compare --model m.onnx --train train.npz --nominal test.npz
+    Example: fireassay supervision compare --model m.onnx --train train.npz --nominal test.npz
     --set invalid=other.npz --set corrupted=noisy.npz
     """
     from fireassay.classifiers import as_classifier
@@ -113,7 +113,7 @@ def compare(
 
 @app.command()
 def fit(
-    name: Annotated[str, typer.Argument(help="A supervisor; see: fireassay supervise names.")],
+    name: Annotated[str, typer.Argument(help="A supervisor; see: fireassay supervision names.")],
     model: Model,
     train: Train,
     nominal: Annotated[
@@ -135,7 +135,7 @@ def fit(
 ) -> None:
     """Fit one supervisor, set its alarm threshold, and write both to a file.
 
-    Example: fireassay supervise fit mdsa --model m.onnx --train train.npz --nominal fresh.npz
+    Example: fireassay supervision fit mdsa --model m.onnx --train train.npz --nominal fresh.npz
     -o monitor.npz
     """
     from fireassay.classifiers import as_classifier
@@ -168,7 +168,7 @@ def fit(
 
 @app.command()
 def score(
-    monitor: Annotated[Path, typer.Argument(help="File written by: fireassay supervise fit.")],
+    monitor: Annotated[Path, typer.Argument(help="File written by: fireassay supervision fit.")],
     data: Annotated[
         str, typer.Argument(help="Rows (npz, csv, …), or '-' to read JSON lines as they come.")
     ],
@@ -185,7 +185,7 @@ def score(
     with the names of the training columns) and every line of output one JSON object. Columns of a
     table are found by their names. Exit code 1 if any input raised an alarm.
 
-    Example: fireassay supervise score monitor.npz today.npz --model m.onnx
+    Example: fireassay supervision score monitor.npz today.npz --model m.onnx
     """
     from fireassay.classifiers import as_classifier
     from fireassay.data import load as load_data

@@ -7,12 +7,12 @@ import typer
 from typer.testing import CliRunner
 
 from fireassay import curation
-from fireassay.cli.curate import curate
+from fireassay.cli.curation import curation as curation_command
 from fireassay.core import DataError, ParameterError
-from fireassay.curation.answer import Answer
+from fireassay.curation.answer import CurationAnswer
 
 app = typer.Typer(pretty_exceptions_enable=False)
-app.command()(curate)
+app.command()(curation_command)
 runner = CliRunner()
 
 
@@ -69,7 +69,7 @@ def test_json_is_strict_and_exports_are_readable(files):
     table = pd.read_csv(out / "samples.csv")
     assert len(rows) == 90
     assert (table.loc[rows, "dataset"] <= 3).all()
-    assert isinstance(Answer.load(out / "curation.result"), Answer)
+    assert isinstance(CurationAnswer.load(out / "curation.result"), Answer)
 
 
 def test_audit_round_trip(files):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from fireassay.cli.survive import app
+from fireassay.cli.survival import app
 from fireassay.core.errors import ParameterError
 
 runner = CliRunner()
@@ -80,7 +80,7 @@ def test_model_and_data_from_files(tmp_path):
 
 
 def test_attacks_and_defences_are_read():
-    from fireassay.cli.survive import _attack, _defence
+    from fireassay.cli.survival import _attack, _defence
 
     assert _attack("pgd:norm=linf,eps=0.1,steps=5") == (
         "pgd", {"norm": "linf", "eps": 0.1, "steps": 5},

@@ -1,4 +1,4 @@
-"""``fireassay curate``: which field samples are hard, from votes alone."""
+"""``fireassay curation``: which field samples are hard, from votes alone."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fireassay.curation import Curation
 
 
-def curate(
+def curation(
     votes: Annotated[
         Path, typer.Argument(help="Votes: .npy, .npz, .csv or .parquet; -1 abstains, 0, 1, … vote.")
     ],
@@ -80,7 +80,7 @@ def curate(
 ) -> None:
     """Label samples from weak votes, order them from safe to adversarial, check the order.
 
-    Example: fireassay curate votes.npy --labels y.npy --labeler snorkel --output datasets
+    Example: fireassay curation votes.npy --labels y.npy --labeler snorkel --output datasets
     """
     from fireassay import curation
     from fireassay.core.errors import ParameterError

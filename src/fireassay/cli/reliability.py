@@ -1,4 +1,4 @@
-"""``fireassay assess``: how often the model will be wrong in the field, and how sure that is."""
+"""``fireassay reliability``: how often the model will be wrong in the field, how surely."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fireassay.data import DataSet
 
 
-def assess(
+def reliability(
     model: Annotated[str, typer.Argument(help="Model: .onnx, .skops, .pt2, package.module:name.")],
     data: Annotated[Path, typer.Argument(help="Labelled rows the model was not trained on.")],
     operational: Annotated[
@@ -68,7 +68,7 @@ def assess(
 ) -> None:
     """Bound the probability that the model is wrong on the next input.
 
-    Example: fireassay assess model.onnx test.npz --operational field.npz
+    Example: fireassay reliability model.onnx test.npz --operational field.npz
     """
     from fireassay import as_classifier, reliability
     from fireassay.core.errors import DataError

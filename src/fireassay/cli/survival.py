@@ -1,4 +1,4 @@
-"""``fireassay survive …``: how soon does a model fall to an attack, and at whose cost?"""
+"""``fireassay survival …``: how soon does a model fall to an attack, and at whose cost?"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -54,7 +54,7 @@ def model(
 ) -> None:
     """Attack a model and show how long samples stand.
 
-    Example: fireassay survive model model.onnx test.npz -a hopskipjump:eps=1.0 --budget 300
+    Example: fireassay survival model model.onnx test.npz -a hopskipjump:eps=1.0 --budget 300
     """
     from fireassay import survival
     from fireassay.classifiers import as_classifier
@@ -95,7 +95,7 @@ def fit(
 ) -> None:
     """Fit time to failure on covariates.
 
-    Example: fireassay survive fit rows.csv -c attack -c layers --cluster-by model_id
+    Example: fireassay survival fit rows.csv -c attack -c layers --cluster-by model_id
     """
     from fireassay import survival
 
@@ -119,7 +119,7 @@ def compare(
 ) -> None:
     """Compare all six families on a training and a test part.
 
-    Example: fireassay survive compare rows.csv -c attack -c epochs
+    Example: fireassay survival compare rows.csv -c attack -c epochs
     """
     from fireassay import survival
 
@@ -141,7 +141,7 @@ def paper(
 ) -> None:
     """Experiment-level rows as in the paper, all six families.
 
-    Example: fireassay survive paper cifar100.csv
+    Example: fireassay survival paper cifar100.csv
     """
     import warnings
 
@@ -173,7 +173,7 @@ def plan(
 ) -> None:
     """How many samples and models a comparison needs.
 
-    Example: fireassay survive plan --time-ratio 1.5 --between-model-sd 0.3
+    Example: fireassay survival plan --time-ratio 1.5 --between-model-sd 0.3
     """
     import dataclasses
 
@@ -208,7 +208,7 @@ def campaign(
 ) -> None:
     """Train, defend and attack models; finished trials are never run twice.
 
-    Example: fireassay survive campaign campaign.toml --store runs/campaign --report campaign.html
+    Example: fireassay survival campaign campaign.toml --store runs/campaign --report campaign.html
     """
     from fireassay import survival
     from fireassay.report import Report

@@ -8,7 +8,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from typer.testing import CliRunner
 
-from fireassay.cli.supervise import app
+from fireassay.cli.supervision import app
 from fireassay.core import DataError, ModelError, ParameterError
 from fireassay.data import breast_cancer, corrupt
 

@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 from fireassay import load
-from fireassay.cli.assess import assess
+from fireassay.cli.reliability import reliability
 from fireassay.core import DataError, ParameterError
 from fireassay.data import load as load_data
 from fireassay.data import unit_square
@@ -16,7 +16,7 @@ from fireassay.data import unit_square
 skops = pytest.importorskip("skops.io")
 pytestmark = pytest.mark.extras
 app = typer.Typer(pretty_exceptions_enable=False)
-app.command()(assess)
+app.command()(reliability)
 
 
 def call(*arguments):

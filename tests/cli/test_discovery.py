@@ -8,11 +8,11 @@ import typer
 from typer.testing import CliRunner
 
 from fireassay.cli import label
-from fireassay.cli.discover import discover
+from fireassay.cli.discovery import discovery
 from fireassay.core import DataError, ParameterError
 
 app = typer.Typer(pretty_exceptions_enable=False)
-app.command()(discover)
+app.command()(discovery)
 app.add_typer(label.app, name="label")
 runner = CliRunner()
 
@@ -45,7 +45,9 @@ MODEL = "overconfident:model"
 
 
 def test_a_labelled_file_plays_the_oracle(files):
-    out = call("discover", MODEL, files / "labelled.npz", "--search", "random", "--trust", "--json")
+    out = call(
+        "discovery", MODEL, files / "labelled.npz", "--search", "random", "--trust", "--json"
+    )
     found = json.loads(out.stdout)
     assert found["estimates"]["sdr"]["value"] > 2
     assert found["provenance"]["labels"] == 50
@@ -53,7 +55,7 @@ def test_a_labelled_file_plays_the_oracle(files):
 
 def test_calibration_removes_what_was_only_overconfidence(files):
     out = call(
-        "discover", MODEL, files / "labelled.npz", "--calibration", files / "labelled.npz",
+        "discovery", MODEL, files / "labelled.npz", "--calibration", files / "labelled.npz",
         "--search", "random", "--threshold", "0.5", "--trust", "--json",
     )  # fmt: skip
     sdr = json.loads(out.stdout)["estimates"]["sdr"]
@@ -62,9 +64,9 @@ def test_calibration_removes_what_was_only_overconfidence(files):
 
 def test_without_labels_the_search_waits_for_them(files):
     with pytest.raises(ParameterError, match="--output"):
-        call("discover", MODEL, files / "unlabelled.npz", "--trust")
+        call("discovery", MODEL, files / "unlabelled.npz", "--trust")
     run = files / "run"
-    arguments = ("discover", MODEL, files / "unlabelled.npz", "-o", run, "--trust",
+    arguments = ("discovery", MODEL, files / "unlabelled.npz", "-o", run, "--trust",
                  "--search", "low-confidence", "--budget", 4)  # fmt: skip
     assert "label next" in call(*arguments).stdout
     with pytest.raises(ParameterError, match="has one"):
@@ -81,14 +83,14 @@ def test_without_labels_the_search_waits_for_them(files):
 
 
 def test_adversarial_distance_and_comparison_from_the_command_line(files):
-    out = call("discover", MODEL, files / "labelled.npz", "--trust", "--budget", 10,
+    out = call("discovery", MODEL, files / "labelled.npz", "--trust", "--budget", 10,
                "--max-queries", 40, "--matched-share", "0.2")  # fmt: skip
     assert re.search(r"(1 confident error|\d+ confident errors) in 8 labels", out.stdout)
-    out = call("discover", MODEL, files / "labelled.npz", "--trust", "--compare", "--budget", 10,
+    out = call("discovery", MODEL, files / "labelled.npz", "--trust", "--compare", "--budget", 10,
                "--max-queries", 30, "--replications", 2, "--json")  # fmt: skip
     assert "sdr_bansal-weld" in json.loads(out.stdout)["estimates"]
 
 
 def test_comparison_needs_labels(files):
     with pytest.raises(DataError, match="labels"):
-        call("discover", MODEL, files / "unlabelled.npz", "--trust", "--compare")
+        call("discovery", MODEL, files / "unlabelled.npz", "--trust", "--compare")
