@@ -69,7 +69,7 @@ def test_json_is_strict_and_exports_are_readable(files):
     table = pd.read_csv(out / "samples.csv")
     assert len(rows) == 90
     assert (table.loc[rows, "dataset"] <= 3).all()
-    assert isinstance(CurationAnswer.load(out / "curation.result"), Answer)
+    assert isinstance(CurationAnswer.load(out / "curation.result"), CurationAnswer)
 
 
 def test_audit_round_trip(files):
