@@ -10,6 +10,8 @@ from fireassay.statistics.calibration import (
 from fireassay.statistics.clopper_pearson import clopper_pearson
 from fireassay.statistics.clustered_auc import clustered_auc
 from fireassay.statistics.delong import delong, delong_interval, delong_test
+from fireassay.statistics.error_detector import ErrorDetector, recent_rate_upper
+from fireassay.statistics.grouped_share import grouped_share, groups_betting_upper
 from fireassay.statistics.hoeffding_bentkus import hoeffding_bentkus_upper
 from fireassay.statistics.kappa import cohen_kappa, fleiss_kappa
 from fireassay.statistics.loess import Loess, loess
@@ -20,14 +22,18 @@ from fireassay.statistics.poisson import poisson_interval
 from fireassay.statistics.poisson_binomial import poisson_binomial_tail
 from fireassay.statistics.ranks import average_ranks
 from fireassay.statistics.share import share
+from fireassay.statistics.simultaneous import simultaneous_aucs, worse_than_best
 from fireassay.statistics.spearman import spearman
 from fireassay.statistics.temperature import fit_temperature
+from fireassay.statistics.thinned_betting import Thinning, thinned_upper, thinning
 from fireassay.statistics.wilson import wilson
 
 __all__ = [
+    "ErrorDetector",
     "Loess",
     "MannWhitney",
     "ReliabilityCurve",
+    "Thinning",
     "average_ranks",
     "betting_interval",
     "betting_sequence",
@@ -41,6 +47,8 @@ __all__ = [
     "expected_calibration_error",
     "fit_temperature",
     "fleiss_kappa",
+    "grouped_share",
+    "groups_betting_upper",
     "hoeffding_bentkus_upper",
     "loess",
     "mann_whitney_auc",
@@ -48,8 +56,13 @@ __all__ = [
     "permutation_test",
     "poisson_binomial_tail",
     "poisson_interval",
+    "recent_rate_upper",
     "reliability_curve",
     "share",
+    "simultaneous_aucs",
     "spearman",
+    "thinned_upper",
+    "thinning",
     "wilson",
+    "worse_than_best",
 ]

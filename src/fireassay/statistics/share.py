@@ -1,17 +1,47 @@
-"""A share of rows with its exact interval."""
+"""A share of rows with its interval."""
 
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.statistics.clopper_pearson import clopper_pearson
+from fireassay.statistics.grouped_share import grouped_share
 
 
 def share(
-    hits: float, n: int, confidence: float = 0.95, *, rests_on: tuple[str, ...] = ()
+    hits: Any,
+    n: int | None = None,
+    confidence: float = 0.95,
+    groups: ArrayLike | None = None,
+    *,
+    rests_on: tuple[str, ...] = (),
 ) -> Estimate:
-    """``hits`` of ``n`` with the Clopper–Pearson interval; without rows it is not estimable.
+    """A share with the exact Clopper–Pearson interval, or with one that counts groups.
+
+    Parameters
+    ----------
+    hits
+        How many of ``n``; with ``groups``, True or False for each row.
+    n
+        The number of rows; without rows the share is not estimable.
+    confidence
+        In (0, 1).
+    groups
+        For each row the patient, device or document it belongs to (see `grouped_share`).
 
     >>> print(share(3, 40))
-    0.07 [0.02, 0.20] n=40
+    0.075 [0.016, 0.204] n=40
+    >>> print(share([1, 0, 0, 0, 0, 0, 0, 0], groups=[0, 0, 1, 1, 2, 2, 3, 3]))
+    0.125 [0.000, 0.831] n=8
     """
+    if groups is not None:
+        if n is not None:
+            raise ParameterError("With groups, hits are given row by row, without n.", got=f"n={n}")
+        return grouped_share(hits, groups, confidence, rests_on=rests_on)[0]
+    if n is None:
+        raise ParameterError("A share needs hits and n, or rows and their groups.", got="no n")
     if n == 0:
         nan = float("nan")
         return Estimate(nan, nan, nan, confidence, 0, "Clopper-Pearson", rests_on=rests_on)

@@ -1,0 +1,147 @@
+"""Has the error rate risen above what was promised? Looked at after every label, for ever."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fireassay.core.errors import ParameterError
+from fireassay.statistics.clopper_pearson import clopper_pearson
+
+_TIMES = (1.5, 2.0, 3.0, 5.0, 10.0)
+_BLOCK_STAKES = (0.02, 0.05, 0.1, 0.2, 0.4)
+_START = 15
+_TOTAL = 0.36486  # sum over t >= 1 of 1 / ((t + 15) ln²(t + 15)): the weights sum to 1 at most
+WINDOW = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorDetector:
+    """An alarm that is false with probability at most ``alpha``, ever, while the rate is ``limit``.
+
+    Attributes
+    ----------
+    limit
+        The error rate p0 that is accepted.
+    alpha
+        The probability of ever a false alarm.
+    block
+        1 for labels that are independent given the past; otherwise labels are judged in blocks of
+        so many, which is approximate for labels that depend on each other.
+
+    Notes
+    -----
+    For each alternative q the capital is M ← (M + ω_t) (q/p0)^x ((1-q)/(1-p0))^(1-x), with
+    weights ω that sum to 1: a change may begin at any time. The mean of the M plus the weights to
+    come is a nonnegative supermartingale that starts at 1 (Ville's inequality).
+
+    >>> detector = ErrorDetector(limit=0.01).after([0] * 200 + [1, 0, 1, 1] * 8)
+    >>> detector.alarm
+    True
+    """
+
+    limit: float
+    alpha: float = 0.05
+    block: int = 1
+    seen: int = 0
+    steps: int = 0
+    waiting: tuple[float, ...] = ()
+    log_capital: tuple[float, ...] = (-math.inf,) * len(_TIMES)
+    alarm_at: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.limit < 0.9:
+            raise ParameterError("The limit must be in (0, 0.9).", got=f"{self.limit}")
+        if not 0.0 < self.alpha < 1.0:
+            raise ParameterError("alpha must be in (0, 1).", got=f"{self.alpha}")
+        if self.block < 1:
+            raise ParameterError("The block must have at least 1 label.", got=f"{self.block}")
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the alarm was ever raised; it stays."""
+        return self.alarm_at is not None
+
+    @property
+    def evidence(self) -> float:
+        """The mean capital; the alarm is raised at 1 / alpha."""
+        return float(np.mean(np.exp(self.log_capital)))
+
+    def after(self, wrong: ArrayLike | Iterable[bool]) -> "ErrorDetector":
+        """The detector after more labels, in the order in which they came: 1 for an error."""
+        labels = np.asarray(wrong if isinstance(wrong, np.ndarray) else list(wrong), dtype=float)  # type: ignore[arg-type]
+        if labels.size and not np.isin(labels, (0.0, 1.0)).all():
+            raise ParameterError("Labels are 1 for an error and 0 otherwise.", got="other values")
+        capital = np.array(self.log_capital)
+        steps, alarm_at, seen = self.steps, self.alarm_at, self.seen
+        waiting = list(self.waiting)
+        for label in labels.tolist():
+            seen += 1
+            waiting.append(label)
+            if len(waiting) < self.block:
+                continue
+            steps += 1
+            weight = 1.0 / (_TOTAL * (steps + _START) * math.log(steps + _START) ** 2)
+            capital = np.logaddexp(capital, math.log(weight)) + self._growth(waiting)
+            waiting = []
+            if alarm_at is None and np.exp(capital).mean() >= 1.0 / self.alpha:
+                alarm_at = seen
+        return replace(
+            self,
+            seen=seen,
+            steps=steps,
+            waiting=tuple(waiting),
+            log_capital=tuple(capital.tolist()),
+            alarm_at=alarm_at,
+        )
+
+    def _growth(self, labels: list[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        """Log growth of each capital by one label, or by the mean of a block."""
+        if self.block > 1:
+            stakes = np.array(_BLOCK_STAKES) / self.limit
+            return np.log1p(stakes * (sum(labels) / len(labels) - self.limit))
+        others = np.minimum(0.9, self.limit * np.array(_TIMES))
+        if labels[0]:
+            return np.log(others / self.limit)
+        return np.log((1.0 - others) / (1.0 - self.limit))
+
+
+def recent_rate_upper(wrong: ArrayLike, confidence: float = 0.975, window: int = WINDOW) -> float:
+    """Upper bound of the average error rate over the last labels, at this look.
+
+    Clopper–Pearson on the last ``window`` labels: it also holds when their rates differ
+    (Hoeffding 1956). It says nothing about labels before the window, or about other looks.
+
+    >>> round(recent_rate_upper([1] * 500 + [0] * 500), 4)
+    0.0074
+    """
+    recent = np.asarray(wrong, dtype=float)[-window:]
+    if not len(recent):
+        return 1.0
+    return float(clopper_pearson(float(recent.sum()), float(len(recent)), confidence, "upper")[1])
+
+
+def all_looks_upper(wrong: ArrayLike, confidence: float = 0.975) -> float:
+    """As `recent_rate_upper`, but with one error probability for all looks together.
+
+    Over dyadic blocks of 2^j labels, j >= 5: the i-th block of a size at
+    alpha 2^-(j-4) / (i (i+1)). The bound is that of the newest finished blocks.
+
+    >>> 0.01 < all_looks_upper([0] * 512) < 0.02
+    True
+    """
+    labels = np.asarray(wrong, dtype=float)
+    alpha = 1.0 - confidence
+    best = 1.0
+    j = 5
+    while 2**j <= len(labels):
+        size = 2**j
+        i = len(labels) // size
+        block = labels[(i - 1) * size : i * size]
+        level = alpha * 2.0 ** -(j - 4) / (i * (i + 1))
+        upper = float(clopper_pearson(float(block.sum()), float(size), 1.0 - level, "upper")[1])
+        best = min(best, upper)
+        j += 1
+    return best

@@ -1,0 +1,136 @@
+"""Intervals that hold for the best of many, because they hold for all of them at once."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit, logit
+
+from fireassay.core.arrays import FloatArray
+from fireassay.core.estimate import Estimate
+from fireassay.core.seeds import generator
+from fireassay.core.validation import check_choice
+from fireassay.statistics.delong import delong, delong_interval
+from fireassay.statistics.samples import check_confidence
+
+_DRAWS = 20_000
+_NO_SPREAD = 1e-15
+
+
+def largest_z(covariance: ArrayLike, confidence: float, freedom: float = math.inf) -> float:
+    """The quantile of the largest |z| among jointly normal (or t) statistics, by simulation.
+
+    Parameters
+    ----------
+    covariance
+        Of the statistics; those without variance are left out.
+    confidence
+        In (0, 1).
+    freedom
+        Degrees of freedom of the common scale; infinity for normal statistics.
+
+    >>> round(largest_z([[1.0]], 0.95), 1)
+    2.0
+    """
+    check_confidence(confidence)
+    matrix = np.atleast_2d(np.asarray(covariance, dtype=np.float64))
+    kept = np.flatnonzero(np.diag(matrix) > _NO_SPREAD)
+    if not len(kept):
+        return 0.0
+    scale = np.sqrt(np.diag(matrix)[kept])
+    correlation = matrix[np.ix_(kept, kept)] / np.outer(scale, scale)
+    # Correlations of estimates may be singular (two scores that rank alike): eigenvalues, not
+    # Cholesky.
+    values, vectors = np.linalg.eigh((correlation + correlation.T) / 2.0)
+    root = vectors * np.sqrt(np.clip(values, 0.0, None))
+    rng = generator(0, "largest z")
+    draws = np.abs(rng.standard_normal((_DRAWS, len(kept))) @ root.T).max(axis=1)
+    if math.isfinite(freedom):
+        draws = draws / np.sqrt(rng.chisquare(freedom, _DRAWS) / freedom)
+    return float(np.quantile(draws, confidence))
+
+
+def simultaneous_aucs(
+    scores: ArrayLike, positive: ArrayLike, confidence: float = 0.95
+) -> list[Estimate]:
+    """AUCs of several scores on the same rows, with intervals that hold all at once.
+
+    Whatever is then chosen because it looked best, worst or odd keeps its interval.
+
+    Parameters
+    ----------
+    scores
+        Shape (m, n): m scores of n rows, larger meaning more positive.
+    positive
+        True or False per row.
+    confidence
+        That all m intervals contain their AUC.
+
+    Returns
+    -------
+    list of Estimate
+        On the logit scale from DeLong's covariance; never narrower than the single interval.
+
+    >>> rows = [[1, 2, 3, 5, 4, 6], [2, 1, 3, 4, 6, 5]]
+    >>> [e.method for e in simultaneous_aucs(rows, [0, 0, 1, 0, 1, 1])][0]
+    'DeLong, simultaneous over 2'
+    """
+    table = np.atleast_2d(np.asarray(scores, dtype=np.float64))
+    aucs, covariance = delong(table, positive)
+    marks = np.asarray(positive).astype(bool)
+    freedom = float(min(marks.sum(), (~marks).sum()) - 1)
+    inside = (aucs > 0.0) & (aucs < 1.0)
+    slope = np.where(inside, 1.0 / np.where(inside, aucs * (1.0 - aucs), 1.0), 0.0)
+    on_logits = covariance * np.outer(slope, slope)
+    quantile = largest_z(on_logits, confidence, freedom)
+    found = []
+    for i, row in enumerate(table):
+        # The share of the error that this one would have if all shared it equally.
+        alone = delong_interval(row, marks, 1.0 - (1.0 - confidence) / len(table))
+        low, high = alone.low, alone.high
+        if inside[i] and on_logits[i, i] > _NO_SPREAD and "Newcombe" not in alone.method:
+            half = quantile * math.sqrt(on_logits[i, i])
+            low, high = (float(expit(logit(aucs[i]) + step)) for step in (-half, half))
+        found.append(
+            Estimate.around(
+                float(aucs[i]),
+                low,
+                high,
+                confidence=confidence,
+                n=table.shape[1],
+                method=f"DeLong, simultaneous over {len(table)}",
+            )
+        )
+    return found
+
+
+def worse_than_best(
+    values: ArrayLike, covariance: ArrayLike, confidence: float = 0.95, better: str = "high"
+) -> list[bool]:
+    """Which of several dependent statistics are worse than the best of them, beyond doubt.
+
+    Judged by the largest difference over all pairs (as Tukey's range test), since the best was
+    found by looking.
+
+    >>> worse_than_best([0.9, 0.5, 0.89], np.diag([1e-4, 1e-4, 1e-4]))
+    [False, True, False]
+    """
+    check_choice(better, "better", ("high", "low"))
+    given = np.asarray(values, dtype=np.float64) * (1.0 if better == "high" else -1.0)
+    matrix = np.atleast_2d(np.asarray(covariance, dtype=np.float64))
+    m = len(given)
+    if m < 2:
+        return [False] * m
+    first, second = np.triu_indices(m, 1)
+    contrasts = np.zeros((len(first), m))
+    contrasts[np.arange(len(first)), first] = 1.0
+    contrasts[np.arange(len(first)), second] = -1.0
+    quantile = largest_z(contrasts @ matrix @ contrasts.T, confidence)
+    best = int(given.argmax())
+    return [bool(_beyond(given, matrix, best, i, quantile)) for i in range(m)]
+
+
+def _beyond(given: FloatArray, matrix: FloatArray, best: int, other: int, quantile: float) -> bool:
+    spread = matrix[best, best] + matrix[other, other] - 2.0 * matrix[best, other]
+    gap = float(given[best] - given[other])
+    return spread > _NO_SPREAD and gap > quantile * math.sqrt(float(spread))

@@ -1,0 +1,136 @@
+"""Few labels drawn by suspicion, and the error rate of the field that they bound."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fireassay.core.arrays import BoolArray, FloatArray
+from fireassay.core.errors import DataError, ParameterError
+from fireassay.core.validation import check_lengths
+from fireassay.statistics.clopper_pearson import clopper_pearson
+from fireassay.statistics.samples import check_confidence, check_sample
+
+_EVEN = 0.5  # the share of the labels that goes to all rows alike
+_FEWEST_ERRORS = 50.0
+_PRIOR_ROWS = 4.0
+_LARGEST_STAKE = 0.8
+
+
+@dataclass(frozen=True)
+class Thinning:
+    """With which chance each row of a pool is drawn for a label, fixed before any label is seen.
+
+    Attributes
+    ----------
+    chances
+        One per row, in the fixed order in which the rows are judged.
+    even
+        The share of the labels that goes to all rows alike; 1: rows are drawn uniformly, because
+        too few errors are expected for suspicion to pay.
+    labels
+        How many labels are expected.
+    first_variance
+        Of a row's weighted error, foreseen from rows outside the pool.
+    """
+
+    chances: FloatArray
+    even: float
+    labels: int
+    first_variance: float
+
+    def draw(self, rng: np.random.Generator) -> BoolArray:
+        """Which rows to label: each by its own chance, independently."""
+        drawn: BoolArray = rng.random(len(self.chances)) < self.chances
+        return drawn
+
+
+def thinning(risk: ArrayLike, outside_risk: ArrayLike, labels: int) -> Thinning:
+    """How to spend about ``labels`` labels on a pool of rows of the field.
+
+    Parameters
+    ----------
+    risk
+        For each row of the pool how likely it seems to be wrong, in [0, 1], from anything but
+        its label.
+    outside_risk
+        The same for rows outside the pool: what is tuned is tuned on them, so that the stakes
+        of the bound do not depend on the pool.
+    labels
+        The expected number of labels.
+
+    >>> even = thinning([0.01] * 1000, [0.01] * 100, labels=200)
+    >>> float(even.chances.max()), even.even
+    (0.2, 1.0)
+    """
+    suspicion = check_sample(risk, "risk")
+    outside = check_sample(outside_risk, "outside_risk")
+    for values in (suspicion, outside):
+        if values.min() < 0.0 or values.max() > 1.0:
+            raise DataError("A risk is a probability.", got=f"{values.min():g} to {values.max():g}")
+    if not 1 <= labels <= len(suspicion):
+        raise ParameterError(
+            f"labels must be from 1 to the {len(suspicion):,} rows of the pool.", got=f"{labels}"
+        )
+    share = labels / len(suspicion)
+    scale = float(np.sqrt(outside).mean())
+    if labels * float(outside.mean()) < _FEWEST_ERRORS or scale == 0.0:
+        return Thinning(np.full(len(suspicion), share), 1.0, labels, float(outside.mean()) / share)
+
+    def chance(values: FloatArray) -> FloatArray:
+        return np.minimum(1.0, share * (_EVEN + (1.0 - _EVEN) * np.sqrt(values) / scale))
+
+    first = float((outside / chance(outside)).mean())
+    return Thinning(chance(suspicion), _EVEN, labels, first)
+
+
+def thinned_upper(
+    plan: Thinning, drawn: ArrayLike, wrong: ArrayLike, confidence: float = 0.975
+) -> float:
+    """Upper bound of the error rate that the pool was drawn from.
+
+    Parameters
+    ----------
+    plan
+        From `thinning`.
+    drawn
+        True for each row that was drawn, in the order of the plan.
+    wrong
+        True for each drawn row that was wrong; what is given for rows not drawn is not looked at.
+    confidence
+        One-sided, in (0, 1).
+
+    Notes
+    -----
+    A row's ``error × drawn / chance`` has the field's error rate as its mean, so a bet against
+    each rate m grows fairly: ``1 + λ (m - z)``. Rows that were not drawn count as zeros; without
+    suspicion (``plan.even = 1``) the drawn rows are a plain sample, and the bound is the exact
+    binomial one.
+    """
+    check_confidence(confidence)
+    taken, errors = np.asarray(drawn).astype(bool), np.asarray(wrong).astype(bool)
+    check_lengths(drawn=len(taken), wrong=len(errors), plan=len(plan.chances))
+    if plan.even == 1.0:
+        hits = int((taken & errors).sum())
+        return float(clopper_pearson(hits, int(taken.sum()), confidence, "upper")[1])
+    target = math.log(1.0 / (1.0 - confidence))
+    n = len(taken)
+    z = (taken & errors) / plan.chances
+    time = np.arange(1, n + 1)
+    deviation = np.cumsum((z - np.cumsum(z) / time) ** 2)
+    variance = (_PRIOR_ROWS * plan.first_variance + deviation) / (time + _PRIOR_ROWS)
+    before = np.concatenate([[plan.first_variance], variance[:-1]])
+    most = _LARGEST_STAKE * plan.even * plan.labels / n
+    stakes = np.minimum(np.sqrt(2.0 * target / (n * np.maximum(before, 1e-300))), most)
+
+    def rejected(rate: float) -> bool:
+        return bool(np.cumsum(np.log1p(stakes * (rate - z))).max() >= target)
+
+    if not rejected(1.0):
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(44):
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if rejected(middle) else (middle, high)
+    return high

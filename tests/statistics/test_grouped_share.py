@@ -1,0 +1,95 @@
+"""Shares of rows that come in groups: limits that are known, and coverage in simulated worlds."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from fireassay.core import DataError
+from fireassay.statistics import clopper_pearson, grouped_share, groups_betting_upper, share
+from fireassay.statistics.grouped_share import GroupCounts, intraclass_correlation, upper_share
+
+
+def world(rng, sizes, p, correlation):
+    """Counts of groups whose rates are beta distributed: mean p, the given correlation."""
+    sizes = np.asarray(sizes)
+    if correlation == 0:
+        return GroupCounts(rng.binomial(sizes, p), sizes)
+    s = 1 / correlation - 1
+    return GroupCounts(rng.binomial(sizes, rng.beta(p * s, (1 - p) * s, len(sizes))), sizes)
+
+
+WORLDS = {
+    "40 x 25, correlation .1": (lambda rng: [25] * 40, 0.08, 0.1),
+    "40 x 25, correlation .3": (lambda rng: [25] * 40, 0.08, 0.3),
+    "40 x 25, correlation .9": (lambda rng: [25] * 40, 0.08, 0.9),
+    "100 x 10, correlation .3": (lambda rng: [10] * 100, 0.08, 0.3),
+    "20 x 50, correlation .1": (lambda rng: [50] * 20, 0.08, 0.1),
+    "sizes 1 to 60, correlation .2": (lambda rng: rng.integers(1, 61, 40), 0.08, 0.2),
+    "three giants": (lambda rng: [300] * 3 + [5] * 40, 0.08, 0.2),
+    "p = .01": (lambda rng: [25] * 40, 0.01, 0.1),
+}
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 40), (7, 100), (99, 100), (100, 100)])
+def test_one_row_per_group_is_the_exact_interval(k, n):
+    hit = np.arange(n) < k
+    found, effective = grouped_share(hit, np.arange(n))
+    assert (found.low, found.high) == pytest.approx(clopper_pearson(k, n), rel=0.006)
+    assert effective <= n
+
+
+def test_the_answer_does_not_depend_on_the_order_of_rows_or_on_names():
+    rng = np.random.default_rng(0)
+    hit, groups = rng.random(200) < 0.2, np.repeat(np.arange(20), 10)
+    order = rng.permutation(200)
+    renamed = np.array([f"patient {99 - g}" for g in groups])
+    assert share(hit, groups=groups) == share(hit[order], groups=renamed[order])
+
+
+def test_no_error_in_forty_patients_says_little_more_than_forty_rows():
+    found, effective = grouped_share(np.zeros(1000), np.repeat(np.arange(40), 25), 0.975, "upper")
+    assert found.high == pytest.approx(0.051, abs=0.001)  # the figure of the design
+    assert effective == 40
+
+
+def test_copies_of_one_row_count_once():
+    counts = GroupCounts(np.array([25] * 4 + [0] * 36), np.full(40, 25))
+    assert intraclass_correlation(counts) == pytest.approx(1.0)
+    # Forty rows, four of them wrong: the exact bound of these, and not of a thousand.
+    assert upper_share(counts, 0.025) >= clopper_pearson(4, 40)[1] * 0.95
+
+
+def test_ungrouped_rows_lose_at_most_a_tenth():
+    rng = np.random.default_rng(1)
+    bounds = [upper_share(world(rng, [25] * 40, 0.08, 0), 0.025) for _ in range(100)]
+    rng = np.random.default_rng(1)
+    rows = [world(rng, [25] * 40, 0.08, 0).hits.sum() for _ in range(100)]
+    plain = clopper_pearson(np.array(rows), 1000, 0.975, "upper")[1]
+    assert np.mean(bounds) <= 1.1 * np.mean(plain)
+
+
+def test_betting_holds_where_size_and_rate_are_related():
+    rng = np.random.default_rng(2)
+    missed = 0
+    for _ in range(200):
+        sizes = np.where(rng.random(60) < 0.3, 40, 5)
+        hits = rng.binomial(sizes, np.where(sizes == 40, 0.15, 0.02))
+        truth = (0.3 * 40 * 0.15 + 0.7 * 5 * 0.02) / (0.3 * 40 + 0.7 * 5)
+        groups = np.repeat(np.arange(60), sizes)
+        hit = np.concatenate([np.arange(m) < k for m, k in zip(sizes, hits, strict=True)])
+        missed += groups_betting_upper(hit, groups, 0.975, largest_group=40) < truth
+    assert missed <= binom.ppf(0.999, 200, 0.025)
+    with pytest.raises(DataError, match="declared"):
+        groups_betting_upper(hit, groups, 0.975, largest_group=39)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WORLDS)
+def test_misses_stay_within_chance(name):
+    sizes, p, correlation = WORLDS[name]
+    rng = np.random.default_rng(list(WORLDS).index(name))
+    runs = 1000
+    missed = sum(
+        upper_share(world(rng, sizes(rng), p, correlation), 0.025) < p for _ in range(runs)
+    )
+    assert missed <= binom.ppf(0.999, runs, 0.025)
