@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
-from scipy.stats import brunnermunzel, norm, t
+from scipy.stats import binom, brunnermunzel, norm, t
 from sklearn.metrics import roc_auc_score
 
 from fireassay.core import DataError, ParameterError
@@ -44,6 +44,25 @@ def test_equals_the_definition_by_pairs_with_ties(seed):
     np.testing.assert_allclose(ours[0], [roc_auc_score(positive, row) for row in scores])
 
 
+def freedom(scores, positive):
+    """Welch's degrees of freedom of the difference, from the placements pair by pair."""
+    gaps = []
+    for rows, others in ((positive, ~positive), (~positive, positive)):
+        won = [
+            np.array(
+                [
+                    np.mean((s[i] > s[others]) + 0.5 * (s[i] == s[others]))
+                    for i in np.flatnonzero(rows)
+                ]
+            )
+            for s in scores
+        ]
+        gaps.append(won[0] - won[1])
+    parts = [gap.var(ddof=1) / len(gap) for gap in gaps]
+    own = [part**2 / (len(gap) - 1) for part, gap in zip(parts, gaps, strict=True)]
+    return sum(parts) ** 2 / sum(own)
+
+
 def test_worked_example_by_hand():
     # Positives 3, 5, 6 against negatives 1, 4: kernels (1, 0), (1, 1), (1, 1).
     # V10 = (0.5, 1, 1), V01 = (1, 2/3): variance = (1/12)/3 + (1/18)/2 = 1/18.
@@ -63,7 +82,10 @@ def test_equals_rs_proc():
     np.testing.assert_allclose(aucs, [0.434606481481, 0.536458333333], rtol=1e-11)
     expected = [0.00628820166659, 0.000510996069288, 0.00598061472392]
     np.testing.assert_allclose(covariance[np.triu_indices(2)], expected, rtol=1e-11)
-    assert delong_test(a, b, positive) == pytest.approx(0.336851908904, rel=1e-10)
+    # roc.test says 0.336851908904 with the normal quantile; ours has Student's.
+    z = norm.isf(0.336851908904 / 2)
+    expected_p = 2 * t.sf(z, freedom(np.array([a, b]), positive))
+    assert delong_test(a, b, positive) == pytest.approx(expected_p, rel=1e-9)
     # wilcox.test(a[pos], a[!pos], exact = FALSE)
     assert mann_whitney_auc(a, positive).p_value == pytest.approx(0.397493633915, rel=1e-10)
 
@@ -127,7 +149,19 @@ def test_paired_test_equals_the_z_test_of_the_definition():
     scores = rng.normal(size=(2, 70)) + np.outer([1.0, 0.3], positive)
     aucs, c = by_pairs(scores, positive)
     z = (aucs[0] - aucs[1]) / np.sqrt(c[0, 0] + c[1, 1] - 2 * c[0, 1])
-    assert delong_test(*scores, positive) == pytest.approx(2 * norm.sf(abs(z)), rel=1e-9)
+    p_value = 2 * t.sf(abs(z), freedom(scores, positive))
+    assert delong_test(*scores, positive) == pytest.approx(p_value, rel=1e-9)
+    assert p_value > 2 * norm.sf(abs(z))
+
+
+def test_few_positives_do_not_reject_more_often_than_promised():
+    rng = np.random.default_rng(8)
+    runs, rejected = 300, 0
+    positive = np.arange(212) < 12
+    for _ in range(runs):
+        common = rng.normal(size=212) + 1.2 * positive
+        rejected += delong_test(*(common + 0.7 * rng.normal(size=(2, 212))), positive) < 0.05
+    assert rejected <= binom.ppf(0.999, runs, 0.05)
 
 
 def test_paired_test_without_variance():

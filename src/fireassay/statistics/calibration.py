@@ -107,13 +107,12 @@ def expected_calibration_error(
 
     Notes
     -----
-    ECE is the L1 norm of the bins' gaps g. With noise e in the measured gaps,
-    ``|g + e| - |g| <= |e|`` bounds how far it can be too high, and by convexity
-    ``|g| - |g + e| <= -sign(g)·e`` how far too low. In bins whose gap is above three standard
-    errors the sign is known, and e counts with it instead of with its size. The quantiles of both
-    right sides come from a parametric bootstrap: bin sizes multinomial, hits binomial with accuracy
-    (hits + 1) / (n + 2), so that a bin without errors still has noise. The interval is for the
-    binned ECE of the population; finer structure inside a bin is not seen.
+    ECE is the L1 norm of the bins' gaps g. With noise e in the measured gaps, ``|e|`` bounds how
+    far it can be off either way. In bins whose gap is above three standard errors the true sign is
+    known, and e counts with it instead of with its size. The quantiles of both sums come from a
+    parametric bootstrap: bin sizes multinomial, hits binomial with accuracy (hits + 1) / (n + 2),
+    so that a bin without errors still has noise. The interval is for the binned ECE of the
+    population; finer structure inside a bin is not seen.
 
     >>> p = np.column_stack([np.full(1000, 0.8), np.full(1000, 0.2)])
     >>> print(expected_calibration_error(p, [0] * 700 + [1] * 300))
@@ -131,10 +130,13 @@ def expected_calibration_error(
     noise = gaps - counts * (accuracy - mean) / n
     level = 1.0 - (1.0 - confidence) / 2.0
     clear = np.abs(hits - counts * mean) / n > _CLEAR * noise.std(axis=0)
-    sided = np.where(clear, noise * np.sign(hits - counts * mean), np.abs(noise))
-    too_high = max(0.0, float(np.quantile(sided.sum(axis=1), level, method="weibull")))
-    too_low = np.quantile(-noise @ np.sign(accuracy - mean), level, method="weibull")
-    low, high = max(0.0, value - too_high), min(1.0, value + max(0.0, float(too_low)))
+    signed = noise * np.sign(hits - counts * mean)
+
+    def most(direction: float) -> float:
+        off = np.where(clear, direction * signed, np.abs(noise)).sum(axis=1)
+        return max(0.0, float(np.quantile(off, level, method="weibull")))
+
+    low, high = max(0.0, value - most(1.0)), min(1.0, value + most(-1.0))
     return Estimate(value, low, high, confidence, n, f"bias-aware bootstrap, {n_bins} equal bins")
 
 
