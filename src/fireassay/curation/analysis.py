@@ -4,13 +4,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.validation import check_labels
 from fireassay.curation.labelers.majority import vote_counts
-from fireassay.curation.patterns import VotePatterns, unique_patterns
-from fireassay.curation.pruning import Pruning, coverage, prune
-from fireassay.curation.votes import ABSTAIN, check_n_classes, check_votes, lf_names
+from fireassay.curation.labelling import Pruning, coverage, prune
+from fireassay.curation.votes import (
+    ABSTAIN,
+    VotePatterns,
+    check_n_classes,
+    check_votes,
+    lf_names,
+    unique_patterns,
+)
 from fireassay.statistics import clopper_pearson
 
 
@@ -92,8 +98,8 @@ def _polarity(patterns: VotePatterns) -> list[str]:
 
 
 def _strongest(
-    correlation: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    correlation: FloatArray,
+) -> tuple[IntArray, FloatArray]:
     size = np.abs(np.nan_to_num(correlation))
     np.fill_diagonal(size, -1.0)
     partner = size.argmax(axis=1)
