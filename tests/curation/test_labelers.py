@@ -159,6 +159,8 @@ def test_a_users_labeler_is_known_by_name_everywhere(smoothed_majority):
                       DataSet(y[:, None].astype(float), y), votes=votes)  # fmt: skip
     answer = curation_part.run(context, curation_part.Settings(labeler=smoothed_majority))
     assert answer.result.curation.settings.labeler == smoothed_majority
+    asked = answer.evidence().provenance
+    assert (asked.model_sha256, asked.queries) == (context.model.sha256, 200)
 
 
 def test_a_name_that_is_nearly_right_is_guessed():
@@ -171,6 +173,8 @@ def test_a_name_that_is_nearly_right_is_guessed():
 def test_the_docs_list_every_labeler():
     page = Path(__file__).parents[2] / "docs" / "curation.md"
     assert LABELERS.markdown() in page.read_text(encoding="utf-8")
+    described = curation_part.Settings.model_fields["labeler"].description
+    assert LABELERS.listed() in described
 
 
 @pytest.mark.parametrize("labeler", list(LABELERS.values()), ids=list(LABELERS))

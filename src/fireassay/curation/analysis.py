@@ -35,6 +35,18 @@ def analyse(
     and another disagree), polarity (the classes it votes for), accuracy with its 95 % interval
     where it votes (if labels are given), the strongest correlation and with whom, whether it is
     kept, and the reason.
+
+    Parameters
+    ----------
+    votes, n_classes, names, drop_silent
+        As for `curate`.
+    y
+        The true class of each sample, if known.
+    threshold
+        As ``prune`` of `curate`.
+
+    >>> analyse([[0, 0, -1], [1, 1, 1], [0, 0, 1]], names=["a", "b", "c"])["reason"].tolist()
+    ['stands for b', 'depends on a: correlation +1.00, beyond ±0.5', 'independent of the others']
     """
     k = check_n_classes(n_classes)
     checked = check_votes(votes)

@@ -176,6 +176,9 @@ def apply(
     LabellingError
         When a labelling function raises, or returns something that is not a vote: named with the
         first sample it failed on. A failure is never taken for an abstention.
+
+    >>> apply([lambda row: 1 if row[0] > 2 else -1], np.array([[1.0], [3.0]])).tolist()
+    [[-1], [1]]
     """
     check_integer(workers, "workers", low=1)
     check_choice(backend, "backend", ("processes", "threads"))

@@ -131,7 +131,7 @@ def order_test(
     groups: IntArray | None = None,
     confidence: float = 0.95,
 ) -> OrderTest:
-    """Mann-Whitney AUC of the score against correctness; clustered when groups are given.
+    """Mann-Whitney AUC of the score against correctness; whole groups counted where given.
 
     When all labels are right or all are wrong there is nothing to rank: AUC 0.5, p 1.
     """
@@ -141,7 +141,7 @@ def order_test(
         if len(np.unique(groups)) < 3:
             return OrderTest(0.5, 0.0, 1.0, 1.0, "undefined: fewer than three groups")
         found = clustered_auc(scores, correct, groups, confidence)
-        return OrderTest(found.auc, found.low, found.high, found.p_value, "clustered Mann-Whitney")
+        return OrderTest(found.auc, found.low, found.high, found.p_value, "Mann-Whitney by groups")
     plain = mann_whitney_auc(scores, correct, confidence)
     return OrderTest(plain.auc, plain.low, plain.high, plain.p_value, "Mann-Whitney")
 

@@ -174,9 +174,20 @@ def curate_stream(
     workers, cluster
         Where the first pass runs.
 
+    Returns
+    -------
+    StreamedCuration
+        The small tables; the samples are in the folder.
+
     Notes
     -----
     The other parameters are those of `curate`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result = curate_stream([[0, 0, 0], [1, 1, 1], [0, 1, -1]], folder, prune=None, n_sets=3)
+    ...     result.rows(0, 3)["dataset"].tolist()
+    [1, 2, 3]
     """
     chosen = label_model(labeler, "Streaming")
     settings = Settings(
