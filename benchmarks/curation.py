@@ -154,7 +154,8 @@ def recsys_size(peer, interval_rows):
 
 def verdict_quality():
     from fireassay import curation
-    from fireassay.curation import trend as trends
+    from fireassay.curation.order import ScoreTable, direction, order_test
+    from fireassay.curation.trend import definition_2
 
     votes, _ = curation.simulate_votes([0.7] * 8, 0.6, 400, seed=0)
     result = curation.curate(votes, prune=None)
@@ -162,10 +163,10 @@ def verdict_quality():
     counts = {"calibrated": 0, "definition_3_decreasing": 0, "definition_3_increasing": 0}
     for _ in range(1000):
         correct = rng.permutation(400) < 280
-        counts["calibrated"] += trends.order_test(result.score, correct).verdict(0.05) != "none"
-        table = trends.ScoreTable.of(result.score, correct)
-        rho, p = trends.definition_2(table.accuracies(result.sizes))
-        said = trends.direction(rho, p, 0.05)
+        counts["calibrated"] += order_test(result.score, correct).verdict(0.05) != "none"
+        table = ScoreTable.of(result.score, correct)
+        rho, p = definition_2(table.accuracies(result.sizes))
+        said = direction(rho, p, 0.05)
         if said != "none":
             counts[f"definition_3_{said}"] += 1
     power = 0

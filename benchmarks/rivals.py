@@ -48,7 +48,7 @@ def snorkel_label_model(quick: bool) -> Race:
     from snorkel.labeling.model import LabelModel
 
     from fireassay.curation.labelers import Snorkel
-    from fireassay.curation.patterns import unique_patterns
+    from fireassay.curation.votes import unique_patterns
 
     votes = _votes(20_000 if quick else 847_486)
 
@@ -95,7 +95,7 @@ def crowdkit_dawid_skene(quick: bool) -> Race:
     from crowdkit.aggregation import DawidSkene as Theirs
 
     from fireassay.curation.labelers import DawidSkene
-    from fireassay.curation.patterns import unique_patterns
+    from fireassay.curation.votes import unique_patterns
 
     votes = _votes(2_000 if quick else 100_000, 10)
     row, lf = np.nonzero(votes != -1)

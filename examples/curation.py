@@ -7,13 +7,15 @@ the votes give labels and an order from safe to adversarial, and the order is ch
 from sklearn.ensemble import RandomForestClassifier
 
 from fireassay import curation
-from fireassay.data.alarms import alarms
+from fireassay.papers.alarm_functions import ALARM_FUNCTIONS, alarm_votes
+from fireassay.papers.alarms import alarms
+from fireassay.papers.four_approaches import compare_approaches
 
 
 def main():
     ward = alarms(600, seed=0)
-    votes = curation.alarm_votes(ward)
-    names = [rule.name for rule in curation.ALARM_FUNCTIONS]
+    votes = alarm_votes(ward)
+    names = [rule.name for rule in ALARM_FUNCTIONS]
     result = curation.curate(votes, names=names, labeler="snorkel", default_class=1)
 
     print("Labelling functions (first five):")
@@ -50,7 +52,7 @@ def main():
 
     # The paper's four approaches, as in its Table III.
     print()
-    print(curation.compare_approaches(votes, ward.y, default_class=1, case="ward"))
+    print(compare_approaches(votes, ward.y, default_class=1, case="ward"))
 
 
 if __name__ == "__main__":

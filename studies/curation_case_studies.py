@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from fireassay import curation
+from fireassay.papers.four_approaches import compare_approaches
 
 CASES = {"spo2_hr_hi": 1, "rr_lo": 1, "crossmodal": 0, "crowd": 0, "spam": 0}
 COLUMNS = {
@@ -48,7 +48,7 @@ def main():
     tables = []
     for case, default_class in CASES.items():
         fit, votes, y = read(folder, case)
-        found = curation.compare_approaches(
+        found = compare_approaches(
             votes, y, fit_votes=fit, default_class=default_class, seed=1234567, case=case
         )
         tables.append(found.rows.assign(case=case, n=len(y)))

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from fireassay import curation
 from fireassay.cli.curation import curation as curation_command
 from fireassay.core import DataError, ParameterError
-from fireassay.curation.answer import CurationAnswer
+from fireassay.curation import CurationFindings
 
 app = typer.Typer(pretty_exceptions_enable=False)
 app.command()(curation_command)
@@ -69,7 +69,7 @@ def test_json_is_strict_and_exports_are_readable(files):
     table = pd.read_csv(out / "samples.csv")
     assert len(rows) == 90
     assert (table.loc[rows, "dataset"] <= 3).all()
-    assert isinstance(CurationAnswer.load(out / "curation.result"), CurationAnswer)
+    assert isinstance(CurationFindings.load(out / "curation.result"), CurationFindings)
 
 
 def test_audit_round_trip(files):
@@ -101,6 +101,26 @@ def test_stream_writes_and_validates(files):
     summary = json.loads(found.stdout)
     assert summary["samples"] == 300
     assert np.load(out / "dataset.npy").max() == 10
+
+
+def test_label_models_are_listed_also_registered_ones(files):
+    from fireassay.curation import LABELERS, MajorityVote
+
+    class Mine(MajorityVote):
+        name, summary = "mine", "a majority of my own"
+
+    LABELERS.register(Mine())
+    try:
+        listed = call("--labelers").stdout
+        assert all(row.name in listed and row.summary in listed for row in LABELERS.values())
+        assert "a majority of my own" in listed
+        found = [
+            json.loads(call(files / "votes.npy", "--labeler", name, "--json").stdout)
+            for name in ("mine", "majority")
+        ]
+        assert found[0] == found[1]
+    finally:
+        del LABELERS._rows["mine"]
 
 
 def test_mistakes_are_named(files):

@@ -255,7 +255,7 @@ def test_bad_votes_are_refused_with_a_reason(votes, message):
 
 @pytest.mark.parametrize("bad", [
     {"n_classes": 1}, {"labeler": "magic"}, {"labeler": 3}, {"prune": 1.5}, {"order_by": "luck"},
-    {"interval": "wald"}, {"alpha": 0}, {"alpha": 1}, {"n_sets": 0}, {"default_class": 2},
+    {"interval": "wald"}, {"confidence": 0}, {"confidence": 1}, {"n_sets": 0}, {"default_class": 2},
     {"seed": -1}, {"seed": None}, {"prune_by": "taste"},
 ])  # fmt: skip
 def test_bad_parameters_are_refused(bad):

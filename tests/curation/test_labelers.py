@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 from fireassay import curation
+from fireassay.assessment.context import Context
+from fireassay.assessment.parts import curation as curation_part
+from fireassay.classifiers import as_classifier
 from fireassay.core import ParameterError
-from fireassay.curation.labelers import DawidSkene, MajorityVote, Snorkel, Triplet
-from fireassay.curation.patterns import VotePatterns, unique_patterns
+from fireassay.curation import LABELERS, DawidSkene, MajorityVote, Snorkel, Triplet
+from fireassay.curation.votes import VotePatterns, unique_patterns
+from fireassay.data import DataSet
 
 ORACLE = Path(__file__).parent / "oracles" / "crowdkit.npz"
 
@@ -90,7 +94,90 @@ def test_pseudo_votes_hold_a_function_that_hardly_votes():
     assert (np.abs(confusion - 0.5) < 0.45).all()
 
 
-@pytest.mark.parametrize("labeler", [MajorityVote(), Snorkel(), DawidSkene(), Triplet()])
+@pytest.fixture
+def smoothed_majority():
+    """A labeler of a user's own, registered as docs/extending.md says."""
+
+    class SmoothedMajority:
+        name = "smoothed-majority"
+        summary = "shares of the votes, with one vote for every class added"
+
+        def fit(self, patterns, seed=0):
+            del seed
+            self.n_classes = patterns.n_classes
+            return self
+
+        def posterior(self, votes):
+            counts = np.stack([(votes == c).sum(axis=1) for c in range(self.n_classes)], axis=1)
+            return (counts + 1) / (counts + 1).sum(axis=1, keepdims=True)
+
+    LABELERS.register(SmoothedMajority())
+    yield "smoothed-majority"
+    del LABELERS._rows["smoothed-majority"]
+
+
+def check_labeler(name):
+    """What every labeler must do, a user's own included."""
+    labeler = LABELERS[name]
+    assert labeler.name == name
+    assert labeler.summary
+    votes, y = curation.simulate_votes([0.8, 0.75, 0.7, 0.85, 0.6], 0.8, 500, 3, seed=1)
+    patterns = unique_patterns(votes, 3)
+    posterior = labeler.fit(patterns, seed=3).posterior(patterns.votes)
+    assert posterior.shape == (len(patterns.votes), 3)
+    assert (posterior >= 0).all()
+    assert posterior.sum(axis=1) == pytest.approx(np.ones(len(posterior)))
+    # Same seed, same posterior; without draws, any seed.
+    seed = 3 if getattr(labeler, "draws", True) else 4
+    assert np.array_equal(labeler.fit(patterns, seed=seed).posterior(patterns.votes), posterior)
+    by_name = curation.curate(votes, 3, labeler=name, prune=None, seed=3)
+    assert by_name.settings.labeler == name
+    assert (by_name.labels == y).mean() > 0.7
+    unvoted = (votes == -1).all(axis=1)
+    assert by_name.confidence[unvoted] == pytest.approx(np.full(unvoted.sum(), 1 / 3))
+    by_object = curation.curate(votes, 3, labeler=labeler, prune=None, seed=3)
+    assert np.array_equal(by_name.order, by_object.order)
+    # Votes of samples in another order, or counted instead of repeated, teach the same.
+    shuffled = np.random.default_rng(0).permutation(500)
+    again = curation.curate(votes[shuffled], 3, labeler=name, prune=None, seed=3)
+    assert again.confidence == pytest.approx(by_name.confidence[shuffled], abs=1e-6)
+
+
+@pytest.mark.parametrize("name", list(LABELERS))
+def test_every_labeler_of_the_registry(name):
+    check_labeler(name)
+
+
+def test_a_users_labeler_is_known_by_name_everywhere(smoothed_majority):
+    check_labeler(smoothed_majority)
+    votes, y = curation.simulate_votes([0.8] * 5, 0.8, 200, seed=0)
+    result = curation.curate(votes, labeler=smoothed_majority)
+    panel = result.stability(y, n_boot=2, seeds=(0,)).panel
+    assert panel["labeler"].tolist() == list(LABELERS)
+    assert smoothed_majority in LABELERS.listed()
+    context = Context(as_classifier(lambda X: np.eye(2)[X[:, 0].astype(int)], classes=[0, 1]),
+                      DataSet(y[:, None].astype(float), y), votes=votes)  # fmt: skip
+    answer = curation_part.run(context, curation_part.Settings(labeler=smoothed_majority))
+    assert answer.result.curation.settings.labeler == smoothed_majority
+    asked = answer.evidence().provenance
+    assert (asked.model_sha256, asked.queries) == (context.model.sha256, 200)
+
+
+def test_a_name_that_is_nearly_right_is_guessed():
+    with pytest.raises(ParameterError, match="Did you mean snorkel"):
+        curation.curate([[0, 1, 1]], labeler="snorkle")
+    with pytest.raises(ParameterError, match="name of its own"):
+        LABELERS.register(MajorityVote())
+
+
+def test_the_docs_list_every_labeler():
+    page = Path(__file__).parents[2] / "docs" / "curation.md"
+    assert LABELERS.markdown() in page.read_text(encoding="utf-8")
+    described = curation_part.Settings.model_fields["labeler"].description
+    assert LABELERS.listed() in described
+
+
+@pytest.mark.parametrize("labeler", list(LABELERS.values()), ids=list(LABELERS))
 def test_counts_are_the_same_as_repeated_rows(labeler):
     votes, _ = curation.simulate_votes([0.7, 0.8, 0.6, 0.9], 0.7, 60, seed=0)
     once = unique_patterns(votes, 2)

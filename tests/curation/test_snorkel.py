@@ -8,7 +8,7 @@ import pytest
 from fireassay import curation
 from fireassay.core import DataError
 from fireassay.curation.labelers import Snorkel
-from fireassay.curation.patterns import unique_patterns
+from fireassay.curation.votes import unique_patterns
 
 ORACLE = Path(__file__).parent / "oracles" / "snorkel.npz"
 

@@ -3,7 +3,7 @@ import pytest
 
 from fireassay import curation
 from fireassay.core import ParameterError
-from fireassay.curation.answer import CurationAnswer
+from fireassay.curation import CurationFindings
 
 
 @pytest.fixture(scope="module")
@@ -38,10 +38,10 @@ def test_an_unstable_panel_takes_back_valid(world):
     wrong = np.where(result.score > np.median(result.score), 1 - result.labels, result.labels)
     unstable = result.stability(wrong, n_boot=0, seeds=(0,))
     assert unstable.stable is False
-    assert CurationAnswer(result, trend).verdict == "decreasing"
+    assert CurationFindings(result, trend).verdict == "decreasing"
     robust = result.robustness(y, validity=trend)
     assert robust.verdict == "robust"
-    answer = CurationAnswer(result, trend, robustness=robust, stability=unstable)
+    answer = CurationFindings(result, trend, robustness=robust, stability=unstable)
     assert answer.verdict == "not shown"
     headline = answer.evidence().headline
     assert "the label models disagree" in headline
@@ -67,5 +67,5 @@ def test_bad_panels(world):
     result, y = world
     with pytest.raises(ParameterError):
         result.stability(y, seeds=())
-    with pytest.raises(ParameterError, match="label models"):
+    with pytest.raises(ParameterError, match="label model"):
         result.stability(y, labelers=[np.zeros((500, 2))])

@@ -8,7 +8,7 @@ from fireassay import curation
 from fireassay.core import DataError
 from fireassay.curation import source, stream
 from fireassay.curation import votes as votes_module
-from fireassay.curation.trend import ScoreTable, grouped_order_test
+from fireassay.curation.order import ScoreTable, grouped_order_test
 
 
 @pytest.fixture

@@ -8,12 +8,17 @@ from scipy.stats import spearmanr
 
 from fireassay import curation
 from fireassay.core import DataError, ParameterError
-from fireassay.curation import trend as trends
-from fireassay.curation.words import trend_in_words
+from fireassay.curation.order import ScoreTable, direction, order_test
+from fireassay.curation.trend import (
+    definition_2,
+    nested_correlations,
+    paper_interval,
+    permutation_p_value,
+)
 
 
 def table(scores, correct):
-    return trends.ScoreTable.of(np.asarray(scores, float), np.asarray(correct, bool))
+    return ScoreTable.of(np.asarray(scores, float), np.asarray(correct, bool))
 
 
 def test_accuracy_is_the_mean_over_all_tie_breaks():
@@ -36,7 +41,7 @@ def test_scores_equal_to_nine_decimals_are_tied():
 
 def test_nested_correlations_equal_scipy():
     accuracy = np.round(np.random.default_rng(0).random((50, 10)), 1)
-    found = trends.nested_correlations(accuracy)
+    found = nested_correlations(accuracy)
     expected = [spearmanr(np.arange(10), row).statistic for row in accuracy]
     assert found == pytest.approx(expected, abs=1e-12)
 
@@ -45,19 +50,19 @@ def test_permutation_p_equals_full_enumeration():
     scores = np.array([4, 4, 3, 2, 2, 1])
     correct = np.array([1, 1, 1, 0, 1, 0], dtype=bool)
     sizes = np.array([2, 3, 5, 6])
-    rho = trends.definition_2(table(scores, correct).accuracies(sizes))[0]
+    rho = definition_2(table(scores, correct).accuracies(sizes))[0]
     null = []
     for order in permutations(range(6)):
         accuracy = table(scores, correct[list(order)]).accuracies(sizes)
-        null.append(trends.definition_2(accuracy)[0])
+        null.append(definition_2(accuracy)[0])
     null = np.array(null)
     exact = min(1.0, 2 * min((null <= rho + 1e-9).mean(), (null >= rho - 1e-9).mean()))
-    found = trends.permutation_p_value(table(scores, correct), sizes, rho, 20_000, seed=0)
+    found = permutation_p_value(table(scores, correct), sizes, rho, 20_000, seed=0)
     assert found == pytest.approx(exact, abs=0.015)
 
 
 def test_the_papers_interval():
-    ends = trends.paper_interval(np.array([0.8]), np.array([100]))
+    ends = paper_interval(np.array([0.8]), np.array([100]))
     assert ends[0] == pytest.approx([0.8 - 1.64 * 0.04, 0.8 + 1.64 * 0.04])
 
 
@@ -112,12 +117,12 @@ def disagreeing(definition_3, verdict):
 
 
 def test_words_when_the_published_rule_disagrees():
-    passes = trend_in_words(disagreeing("decreasing", "none"))
+    passes = disagreeing("decreasing", "none").in_words()
     assert "counted again" in passes
     assert "Treat the order as not proven" in passes
-    assert "opposite" in trend_in_words(disagreeing("increasing", "decreasing"))
-    assert "does not see this" in trend_in_words(disagreeing("none", "decreasing"))
-    assert "says the same" in trend_in_words(disagreeing("decreasing", "decreasing"))
+    assert "opposite" in disagreeing("increasing", "decreasing").in_words()
+    assert "does not see this" in disagreeing("none", "decreasing").in_words()
+    assert "says the same" in disagreeing("decreasing", "decreasing").in_words()
 
 
 def test_groups_take_back_what_repeated_patients_fake():
@@ -125,7 +130,7 @@ def test_groups_take_back_what_repeated_patients_fake():
     patient = np.repeat(np.arange(12), 40)
     score = rng.random(12)[patient] + 0.01 * rng.random(480)
     correct = rng.random(480) < (0.2 + 0.6 * rng.random(12))[patient]
-    plain, clustered = (trends.order_test(score, correct, g) for g in (None, patient))
+    plain, clustered = (order_test(score, correct, g) for g in (None, patient))
     assert plain.auc == pytest.approx(clustered.auc)
     assert clustered.high - clustered.low > 2 * (plain.high - plain.low)
 
@@ -139,9 +144,9 @@ def test_level_of_the_verdict_on_random_orders():
     calibrated, published = 0, []
     for _ in range(1000):
         correct = rng.permutation(400) < 280
-        calibrated += trends.order_test(score, correct).verdict(0.05) != "none"
-        rho, p = trends.definition_2(table(score, correct).accuracies(result.sizes))
-        published.append(trends.direction(rho, p, 0.05))
+        calibrated += order_test(score, correct).verdict(0.05) != "none"
+        rho, p = definition_2(table(score, correct).accuracies(result.sizes))
+        published.append(direction(rho, p, 0.05))
     assert calibrated <= 73
     # The published rule at the same nominal level: the reason for the calibrated one.
     assert published.count("decreasing") > 150
@@ -166,8 +171,8 @@ def test_level_with_twenty_patients():
     for _ in range(600):
         score = np.round(rng.random(20)[patient] + 0.5 * rng.random(400), 2)
         correct = rng.random(400) < np.clip(0.7 + 0.15 * rng.normal(size=20), 0, 1)[patient]
-        plain += trends.order_test(score, correct).verdict(0.05) != "none"
-        clustered += trends.order_test(score, correct, patient).verdict(0.05) != "none"
+        plain += order_test(score, correct).verdict(0.05) != "none"
+        clustered += order_test(score, correct, patient).verdict(0.05) != "none"
     assert plain > 0.12 * 600
     # 0.05 + 3 binomial standard errors of 600 draws is 0.077.
     assert clustered <= 0.077 * 600

@@ -1,47 +1,17 @@
 """The datasets of curation as a test set for other parts."""
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
 from fireassay.assessment.context import Context
-from fireassay.core import Evidence
-from fireassay.core.result import Answer
-from fireassay.curation.answer import CurationAnswer as CurationFindings
+from fireassay.assessment.part_answer import PartAnswer
+from fireassay.core.arrays import IntArray
+from fireassay.curation import CurationFindings
 from fireassay.data import DataSet
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 _LEAST_ROWS = 30
-
-
-@dataclass(frozen=True, eq=False)
-class CurationAnswer(Answer):
-    """All that curation says, and which model was asked about how many rows."""
-
-    answer: CurationFindings
-    model_sha256: str
-    queries: int
-
-    def frame(self) -> pd.DataFrame:
-        """One row per voted sample."""
-        return self.answer.frame()
-
-    def figures(self) -> "dict[str, Figure]":
-        """Figures of the order and of the classifier along it."""
-        return self.answer.figures()
-
-    def evidence(self) -> Evidence:
-        """The answer's evidence; its provenance names the model."""
-        found = self.answer.evidence()
-        if found.provenance is None:
-            return found
-        known = replace(found.provenance, model_sha256=self.model_sha256, queries=self.queries)
-        return replace(found, provenance=known)
 
 
 @dataclass(frozen=True)
@@ -58,10 +28,10 @@ class CuratedRows:
 
     data: DataSet
     source: str
-    rings: tuple[NDArray[np.int64], ...]
+    rings: tuple[IntArray, ...]
     shown: bool
 
-    def hardest(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def hardest(self, most: int) -> tuple[IntArray, IntArray]:
         """Rows of the last third of the datasets, and the number of the dataset of each."""
         first = len(self.rings) - max(1, len(self.rings) // 3)
         numbers = [np.full(len(r), i + 1) for i, r in enumerate(self.rings)][first:]
@@ -90,9 +60,11 @@ def curated_rows(context: Context) -> CuratedRows | None:
     """What curation made of the voted rows; None if it did not run or there are too few rows."""
     known = context.results.get("curation")
     voted = None if context.votes is None else voted_rows(context)
-    if not isinstance(known, CurationAnswer) or voted is None:
+    if not isinstance(known, PartAnswer) or voted is None:
         return None
-    rings = tuple(np.asarray(ring) for ring in known.answer.curation.rings if len(ring))
+    found = known.result
+    assert isinstance(found, CurationFindings)
+    rings = tuple(np.asarray(ring) for ring in found.curation.rings if len(ring))
     if sum(map(len, rings)) < _LEAST_ROWS:
         return None
-    return CuratedRows(*voted, rings, known.answer.verdict == "decreasing")
+    return CuratedRows(*voted, rings, found.verdict == "decreasing")

@@ -9,10 +9,10 @@ from fireassay.assessment.running import Outcome, Run, Say, silent
 from fireassay.classifiers import Classifier, as_classifier
 from fireassay.core import derived_seed
 from fireassay.core.extras import is_installed
-from fireassay.curation import ALARM_FUNCTIONS, alarm_votes
 from fireassay.data import DataSet, digits, split
-from fireassay.data.alarms import alarms
 from fireassay.engine import Executor, RunStore
+from fireassay.papers.alarm_functions import ALARM_FUNCTIONS, alarm_votes
+from fireassay.papers.alarms import alarms
 
 # Alarms without a decision count as suppressible, as in the paper; this label model shows a case
 # where the published rule and the calibrated test disagree.

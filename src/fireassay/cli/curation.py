@@ -12,6 +12,15 @@ if TYPE_CHECKING:
     from fireassay.curation import Curation
 
 
+def _list_labelers(asked: bool) -> None:
+    if asked:
+        from fireassay.curation import LABELERS
+
+        for labeler in LABELERS.values():
+            say(f"{labeler.name:<14}{labeler.summary}")
+        raise typer.Exit
+
+
 def curation(
     votes: Annotated[
         Path, typer.Argument(help="Votes: .npy, .npz, .csv or .parquet; -1 abstains, 0, 1, … vote.")
@@ -42,9 +51,14 @@ def curation(
     ] = None,
     classes: Annotated[int, typer.Option("--classes", min=2, help="Number of classes.")] = 2,
     labeler: Annotated[
-        str,
-        typer.Option("--labeler", help="majority, snorkel, dawid-skene, one-coin or triplet."),
+        str, typer.Option("--labeler", help="Label model; --labelers lists them.")
     ] = "majority",
+    labelers: Annotated[  # noqa: ARG001 - its callback answers before the command runs
+        bool,
+        typer.Option(
+            "--labelers", is_eager=True, callback=_list_labelers, help="List the label models."
+        ),
+    ] = False,
     prune: Annotated[
         float,
         typer.Option("--prune", min=0, max=1, help="Correlation that means dependent; 1: none."),
@@ -55,7 +69,9 @@ def curation(
     interval: Annotated[
         str, typer.Option("--interval", help="posterior, or paper as its authors coded it.")
     ] = "posterior",
-    alpha: Annotated[float, typer.Option("--alpha", help="1 - confidence of the interval.")] = 0.05,
+    confidence: Annotated[
+        float, typer.Option("--confidence", help="Nominal confidence of the interval, two-sided.")
+    ] = 0.95,
     sets: Annotated[int, typer.Option("--sets", min=1, help="Number of datasets.")] = 10,
     default_class: Annotated[
         int, typer.Option("--default-class", min=0, help="Label where votes are tied or missing.")
@@ -88,8 +104,8 @@ def curation(
 
     settings: dict[str, Any] = {
         "labeler": labeler, "prune": None if prune >= 1 else prune, "order_by": order_by,
-        "interval": interval, "alpha": alpha, "n_sets": sets, "default_class": default_class,
-        "drop_silent": not keep_silent, "seed": seed,
+        "interval": interval, "confidence": confidence, "n_sets": sets,
+        "default_class": default_class, "drop_silent": not keep_silent, "seed": seed,
     }  # fmt: skip
     if compare and labels is None:
         raise ParameterError("--compare needs true labels.", do="Pass --labels.")
@@ -119,19 +135,21 @@ def curation(
             validity=parts.get("trend") or parts.get("audit") or parts["bounds"],
             groups=groups_of,
         )
-    answer = result.answer(**parts)
+    findings = result.findings(**parts)
     if output is not None:
         result.export(output)
-        answer.save(output / "curation.result")
-    emit(answer.evidence(), as_json=as_json, quiet=quiet)
+        findings.save(output / "curation.result")
+    emit(findings.evidence(), as_json=as_json, quiet=quiet)
     if audit_rows:
         _print_audit(result, audit_rows, output, as_json=as_json)
     if as_json or quiet:
         return
     _print_more(result, output)
     if compare:
-        shared = {k: settings[k] for k in ("alpha", "n_sets", "default_class", "seed")}
-        table_3 = curation.compare_approaches(
+        from fireassay.papers.four_approaches import compare_approaches
+
+        shared = {k: settings[k] for k in ("confidence", "n_sets", "default_class", "seed")}
+        table_3 = compare_approaches(
             table, truth, classes, more, case=votes.stem, groups=groups_of,
             interval=interval, drop_silent=not keep_silent, **shared,
         )  # fmt: skip
@@ -143,9 +161,11 @@ def _print_audit(
     result: "Curation", audit_rows: int, output: Path | None, *, as_json: bool
 ) -> None:
     """The samples to label as a CSV to fill in: into the output folder, or printed."""
+    from fireassay.core.files import write_text
+
     lines = ["row,label", *(f"{row}," for row in result.audit_rows(audit_rows))]
     if output is not None:
-        (output / "to_label.csv").write_text("\n".join(lines) + "\n")
+        write_text(output / "to_label.csv", "\n".join(lines) + "\n")
     elif not as_json:
         for line in lines:
             say(line)

@@ -4,13 +4,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.validation import check_labels
 from fireassay.curation.labelers.majority import vote_counts
-from fireassay.curation.patterns import VotePatterns, unique_patterns
-from fireassay.curation.pruning import Pruning, coverage, prune
-from fireassay.curation.votes import ABSTAIN, check_n_classes, check_votes, lf_names
+from fireassay.curation.labelling import Pruning, coverage, prune
+from fireassay.curation.votes import (
+    ABSTAIN,
+    VotePatterns,
+    check_n_classes,
+    check_votes,
+    lf_names,
+    unique_patterns,
+)
 from fireassay.statistics import clopper_pearson
 
 
@@ -29,6 +35,18 @@ def analyse(
     and another disagree), polarity (the classes it votes for), accuracy with its 95 % interval
     where it votes (if labels are given), the strongest correlation and with whom, whether it is
     kept, and the reason.
+
+    Parameters
+    ----------
+    votes, n_classes, names, drop_silent
+        As for `curate`.
+    y
+        The true class of each sample, if known.
+    threshold
+        As ``prune`` of `curate`.
+
+    >>> analyse([[0, 0, -1], [1, 1, 1], [0, 0, 1]], names=["a", "b", "c"])["reason"].tolist()
+    ['stands for b', 'depends on a: correlation +1.00, beyond ±0.5', 'independent of the others']
     """
     k = check_n_classes(n_classes)
     checked = check_votes(votes)
@@ -92,8 +110,8 @@ def _polarity(patterns: VotePatterns) -> list[str]:
 
 
 def _strongest(
-    correlation: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    correlation: FloatArray,
+) -> tuple[IntArray, FloatArray]:
     size = np.abs(np.nan_to_num(correlation))
     np.fill_diagonal(size, -1.0)
     partner = size.argmax(axis=1)

@@ -1,30 +1,31 @@
-"""A few labels, well placed: is the order adversarial, and how accurate are the datasets?"""
+"""A few labels, well placed: is the order adversarial, how accurate are the datasets, how many?"""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from scipy.special import stdtrit
+from scipy.special import ndtr, stdtrit
 
-from fireassay.core.evidence import Evidence
-from fireassay.core.result import Answer
+from fireassay.core.arrays import BoolArray, FloatArray, IntArray
+from fireassay.core.errors import DataError, NotEnoughEvidenceError
+from fireassay.core.estimate import Estimate
+from fireassay.core.evidence import Assumption
+from fireassay.core.result import Result
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_lengths, check_real
-from fireassay.curation.estimates import audit_estimates
-from fireassay.curation.lone_evidence import lone_evidence
-from fireassay.curation.predictions import check_rows
-from fireassay.curation.trend import order_test
+from fireassay.curation.findings import Finding, independent_rows
+from fireassay.curation.order import order_test
+from fireassay.statistics import share
 
 if TYPE_CHECKING:
-    from fireassay.curation.result import Curation
+    from fireassay.curation.curate import Curation
 
 _CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
-class Audit(Answer):
+class Audit(Finding):
     """What a few true labels say about an order.
 
     Attributes
@@ -38,11 +39,11 @@ class Audit(Answer):
         How many labels fell into each ring.
     """
 
-    accuracy: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    sizes: NDArray[np.int64]
-    labels_per_ring: NDArray[np.int64]
+    accuracy: FloatArray
+    low: FloatArray
+    high: FloatArray
+    sizes: IntArray
+    labels_per_ring: IntArray
     auc: float
     auc_interval: tuple[float, float]
     auc_p_value: float
@@ -71,13 +72,39 @@ class Audit(Answer):
             f"{self.auc:.0%} ({low:.0%} to {high:.0%}) of pairs: {self.verdict}."
         )
 
-    def evidence(self) -> Evidence:
-        """The audit alone."""
-        holds = self.verdict == "decreasing"
-        return lone_evidence(self.in_words(), holds, audit_estimates(self), self.frame())
+    @property
+    def holds(self) -> bool:
+        """Whether the order is shown to be adversarial."""
+        return self.verdict == "decreasing"
+
+    def estimates(self) -> dict[str, Estimate]:
+        """The AUC and the accuracy of all weak labels, from audited samples."""
+        found = {
+            "audit_auc": Estimate.around(
+                self.auc, *self.auc_interval, confidence=_CONFIDENCE, n=self.n,
+                method="Mann-Whitney", rests_on=("independent-rows",),
+            )
+        }  # fmt: skip
+        if not np.isnan(self.accuracy[-1]):
+            found["audit_accuracy"] = Estimate.around(
+                self.accuracy[-1], self.low[-1], self.high[-1], confidence=_CONFIDENCE, n=self.n,
+                method="prediction-powered", rests_on=("independent-rows", "audited-at-random"),
+            )  # fmt: skip
+        return found
+
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """That samples are independent, and that chance chose the audited ones."""
+        fewest, most = int(self.labels_per_ring.min()), int(self.labels_per_ring.max())
+        drawn = Assumption(
+            "The audited samples were drawn at random within each dataset's part of the order.",
+            "untestable",
+            f"{fewest} to {most} labels in each part; Curation.audit_rows draws them so.",
+            "audited-at-random",
+        )
+        return (independent_rows(0), drawn)
 
 
-def draw_audit(result: "Curation", n_labels: int) -> NDArray[np.int64]:
+def draw_audit(result: "Curation", n_labels: int) -> IntArray:
     """Samples to label: as many from each ring, drawn with the curation's seed."""
     check_integer(n_labels, "n_labels", low=1, high=result.n)
     rings = result.rings
@@ -124,7 +151,7 @@ def audit(result: "Curation", rows: Any, y_audit: Any, gamma: float = 0.05) -> A
     )
 
 
-def _spread(n_labels: int, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def _spread(n_labels: int, sizes: IntArray) -> IntArray:
     """Equal shares, what a small ring cannot take goes to the others, the rest to the first."""
     share = np.zeros_like(sizes)
     while (left := n_labels - int(share.sum())) > 0:
@@ -139,10 +166,10 @@ def _spread(n_labels: int, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _powered(
     result: "Curation",
-    ring_of: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    correct: NDArray[np.bool_],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    ring_of: IntArray,
+    rows: IntArray,
+    correct: BoolArray,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     n_rings = len(result.sizes)
     size = np.bincount(ring_of, minlength=n_rings).astype(np.float64)
     mean_q = np.bincount(ring_of, weights=result.confidence, minlength=n_rings)
@@ -173,3 +200,143 @@ def _powered(
     accuracy[missing | (weight.sum(axis=1) == 0)] = np.nan
     accuracy = np.clip(accuracy, 0.0, 1.0)
     return accuracy, np.maximum(accuracy - half, 0.0), np.minimum(accuracy + half, 1.0)
+
+
+_SIMULATIONS = 400
+
+
+@dataclass(frozen=True, eq=False)
+class AuditPlan(Result):
+    """How many labels an audit needs.
+
+    Attributes
+    ----------
+    n_labels, labels_per_ring
+        What to buy; all samples when even that is not enough.
+    power
+        Chance that the audit then says "decreasing", simulated, with its 95 % interval.
+    enough
+        Whether the asked power is reached.
+    assumed
+        The accuracy of the weak labels assumed in each ring.
+    """
+
+    n_labels: int
+    labels_per_ring: int
+    power: Estimate
+    enough: bool
+    assumed: FloatArray
+    gamma: float
+
+    def frame(self) -> pd.DataFrame:
+        """The assumption, ring by ring."""
+        return pd.DataFrame(
+            {"ring": np.arange(1, len(self.assumed) + 1), "assumed_accuracy": self.assumed}
+        )
+
+    def summary(self) -> str:
+        """What to buy, and the chance that it is enough."""
+        enough = "enough" if self.enough else "not enough for the power asked for"
+        return f"{self.n_labels} labels, {self.labels_per_ring} per ring: {enough}; {self.power}"
+
+
+def plan_audit(
+    result: "Curation",
+    accuracy_first: float = 0.9,
+    accuracy_last: float = 0.7,
+    power: float = 0.8,
+    gamma: float = 0.05,
+) -> AuditPlan:
+    """The fewest labels per ring with which the audit finds a fall of accuracy of this size.
+
+    The accuracy of the weak labels is assumed to fall evenly from the first ring to the last, and
+    the audit is simulated on the scores of this very curation.
+    """
+    check_real(accuracy_last, "accuracy_last", low=0.0, high=1.0, inclusive="both")
+    check_real(accuracy_first, "accuracy_first", low=accuracy_last, high=1.0, inclusive="high")
+    check_real(power, "power", low=0.0, high=1.0)
+    check_real(gamma, "gamma", low=0.0, high=1.0)
+    score = result.score
+    rings = [score[ring] for ring in result.rings if len(ring)]
+    if len(rings) < 2:
+        raise NotEnoughEvidenceError(
+            "Planning an audit needs at least two datasets that hold samples.",
+            got=str(len(rings)),
+            do="Pass a smaller n_sets to curate.",
+        )
+    assumed = np.linspace(accuracy_first, accuracy_last, len(rings))
+    largest = max(len(ring) for ring in rings)
+
+    def found(m: int) -> int:
+        return _simulate(rings, assumed, m, gamma, result.settings.seed)
+
+    needed = int(np.ceil(power * _SIMULATIONS))
+    high = 2
+    while high < largest and found(high) < needed:
+        high = min(2 * high, largest)
+    low = 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if found(middle) >= needed:
+            high = middle
+        else:
+            low = middle
+    hits = found(high)
+    return AuditPlan(
+        n_labels=int(sum(min(high, len(ring)) for ring in rings)),
+        labels_per_ring=high,
+        power=share(hits, _SIMULATIONS),
+        enough=hits >= needed,
+        assumed=assumed,
+        gamma=gamma,
+    )
+
+
+def _simulate(
+    rings: list[FloatArray],
+    assumed: FloatArray,
+    m: int,
+    gamma: float,
+    seed: int,
+) -> int:
+    """In how many simulated audits with m labels per ring the verdict is "decreasing"."""
+    # scipy.stats takes half a second to import: only when it is needed.
+    from scipy.stats import rankdata
+
+    rng = generator(seed, "plan", m)
+    sizes = [min(m, len(ring)) for ring in rings]
+    scores = np.concatenate(
+        [
+            ring[rng.random((_SIMULATIONS, len(ring))).argpartition(size - 1, axis=1)[:, :size]]
+            if len(ring) <= 4 * size
+            else ring[rng.integers(len(ring), size=(_SIMULATIONS, size))]
+            for ring, size in zip(rings, sizes, strict=True)
+        ],
+        axis=1,
+    )
+    chance = np.repeat(assumed, sizes)
+    correct = rng.random(scores.shape) < chance
+    ranks = rankdata(scores, axis=1)
+    n = scores.shape[1]
+    right = correct.sum(axis=1)
+    wrong = n - right
+    excess = (ranks * correct).sum(axis=1) - right * (n + 1) / 2
+    # The variance of the average ranks already contains the correction for ties.
+    spread = right * wrong / (n * (n - 1)) * ((ranks - (n + 1) / 2) ** 2).sum(axis=1)
+    z = np.divide(excess - 0.5, np.sqrt(spread), out=np.zeros(len(right)), where=spread > 0)
+    return int((2 * ndtr(-z) <= gamma).sum())
+
+
+def check_rows(rows: Any, n: int) -> IntArray:
+    """Sample numbers, each at most once."""
+    array = np.asarray(rows)
+    if array.ndim != 1 or array.dtype.kind not in "iu" or not len(array):
+        raise DataError(
+            "rows must be a list of sample numbers.", got=f"shape {array.shape}, {array.dtype}"
+        )
+    if array.min() < 0 or array.max() >= n:
+        outside = array[(array < 0) | (array >= n)][0]
+        raise DataError(f"rows must be in 0..{n - 1}.", got=str(outside))
+    if len(np.unique(array)) < len(array):
+        raise DataError("Each audited sample must be listed once.", got="repeated rows")
+    return array.astype(np.int64)

@@ -1,19 +1,42 @@
-"""From votes to adversarially ordered datasets, in one call."""
+"""From votes to adversarially ordered datasets, and what can be asked of them."""
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
+from fireassay.core.evidence import Evidence
+from fireassay.core.result import Answer
 from fireassay.core.seeds import check_seed
+from fireassay.curation.accuracy_bounds import AccuracyBounds, frechet_bounds
+from fireassay.curation.analysis import analysis_table
+from fireassay.curation.audit import Audit, AuditPlan, audit, draw_audit, plan_audit
+from fireassay.curation.files import export
+from fireassay.curation.findings import CurationFindings
+from fireassay.curation.label_calibration import LabelCalibration, calibrate
 from fireassay.curation.labelers import GivenProbabilities, as_labeler
-from fireassay.curation.ordering import adversarial_order, score_levels
-from fireassay.curation.patterns import VotePatterns, unique_patterns
-from fireassay.curation.pipeline import PatternLabels, Settings, label_patterns
-from fireassay.curation.result import Curation
-from fireassay.curation.votes import check_n_classes, check_votes, dense_blocks, lf_names
+from fireassay.curation.labelling import PatternLabels, Settings, careful, label_patterns
+from fireassay.curation.order import adversarial_order, dataset_sizes, score_levels
+from fireassay.curation.robustness import Robustness, robustness
+from fireassay.curation.stability import Stability, stability
+from fireassay.curation.trend import Trend, validate
+from fireassay.curation.votes import (
+    VotePatterns,
+    check_n_classes,
+    check_votes,
+    every_row,
+    lf_names,
+    unique_patterns,
+)
 
-_FEWEST_LFS = 3
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def curate(
@@ -24,7 +47,7 @@ def curate(
     prune: float | None = 0.5,
     order_by: str = "lower_bound",
     interval: str = "posterior",
-    alpha: float = 0.05,
+    confidence: float = 0.95,
     n_sets: int = 10,
     default_class: int = 0,
     drop_silent: bool = True,
@@ -33,7 +56,7 @@ def curate(
     prune_by: str = "votes",
     effective_votes: bool = False,
     names: Any = None,
-) -> Curation:
+) -> "Curation":
     """Label samples from weak votes and order them from safe to naturally adversarial.
 
     Parameters
@@ -46,8 +69,8 @@ def curate(
     fit_votes
         Votes to prune and fit on, when more samples are there than are to be ordered.
     labeler
-        ``"majority"``, ``"snorkel"``, ``"dawid-skene"``, ``"one-coin"``, ``"triplet"``, a labeler
-        object, or class probabilities of shape (n, k).
+        The name of a label model (`fireassay.curation.LABELERS`), a labeler object, or class
+        probabilities of shape (n, k).
     prune
         Labelling functions whose correlation is above this, in absolute value, are dependent and
         one of them goes; None keeps all.
@@ -55,8 +78,8 @@ def curate(
         ``"lower_bound"`` of the interval, or the labeler's ``"confidence"``.
     interval
         ``"posterior"``, or ``"paper"`` as the authors' program computes it.
-    alpha
-        One minus the nominal confidence of the interval, two-sided.
+    confidence
+        Nominal confidence of the interval, two-sided.
     n_sets
         The number of cumulative datasets.
     default_class
@@ -93,7 +116,7 @@ def curate(
     k = check_n_classes(n_classes)
     chosen = as_labeler(labeler)
     settings = Settings(
-        k, chosen.name, prune, order_by, interval, alpha, n_sets, default_class, drop_silent,
+        k, chosen.name, prune, order_by, interval, confidence, n_sets, default_class, drop_silent,
         prune_by, effective_votes, check_seed(seed),
     )  # fmt: skip
     checked = check_votes(votes)
@@ -101,7 +124,7 @@ def curate(
     given = None
     if isinstance(chosen, GivenProbabilities):
         given = chosen.checked(checked.shape[0], k)
-        patterns = _every_row(checked, k)
+        patterns = every_row(checked, k)
     else:
         patterns = unique_patterns(checked, k)
     fit_patterns = patterns
@@ -114,17 +137,6 @@ def curate(
             )
         fit_patterns = unique_patterns(more, k, name="fit_votes")
     table = label_patterns(patterns, fit_patterns, chosen, settings, given=given)
-    return assemble(patterns, fit_patterns, table, settings, named)
-
-
-def assemble(
-    patterns: VotePatterns,
-    fit_patterns: VotePatterns,
-    table: PatternLabels,
-    settings: Settings,
-    names: tuple[str, ...],
-) -> Curation:
-    """Scatter what the patterns got to the samples, and order them."""
     levels, level_of_pattern = score_levels(table.score(settings.order_by))
     order = adversarial_order(
         level_of_pattern.astype(np.int32)[patterns.of_row], len(levels), settings.seed
@@ -136,7 +148,7 @@ def assemble(
         upper=table.upper[patterns.of_row],
         order=order,
         kept_lfs=table.pruning.kept,
-        lf_names=names,
+        lf_names=named,
         patterns=patterns,
         own_fit_patterns=None if fit_patterns is patterns else fit_patterns,
         table=table,
@@ -145,41 +157,207 @@ def assemble(
     )
 
 
-def _every_row(votes: Any, n_classes: int) -> VotePatterns:
-    """Each sample as its own pattern: given probabilities may differ where votes do not."""
-    blocks = [block for _, block in dense_blocks(votes, n_classes)]
-    rows = np.concatenate(blocks)
-    n = len(rows)
-    return VotePatterns(rows, np.ones(n, np.int64), np.arange(n, dtype=np.int32), n_classes)
+@dataclass(frozen=True, eq=False)
+class Curation(Answer):
+    """Samples labelled by weak votes and ordered from safe to naturally adversarial.
 
+    Attributes
+    ----------
+    labels, confidence
+        The weak label of each sample and its probability under the labeler.
+    lower, upper
+        The interval around that confidence: a score to order by. How often it holds the true
+        probability depends on the labelling functions; see
+        `fireassay.curation.simulated_coverage`.
+    order
+        Sample numbers from the highest score to the lowest, ties shuffled with the seed.
+    kept_lfs
+        Indices of the labelling functions that survived pruning.
+    warnings
+        What to be careful about, in plain words.
+    """
 
-def careful(patterns: VotePatterns, table: PatternLabels, settings: Settings) -> tuple[str, ...]:
-    """What a reader must know before relying on the result, in plain words."""
-    found = []
-    kept, silent = table.pruning.kept, table.pruning.silent
-    unvoted = int(patterns.counts[table.n_votes == 0].sum())
-    n = patterns.n_rows
-    if unvoted == n:
-        found.append(
-            "No labelling function votes on any sample: every label is the default class "
-            f"{settings.default_class} and the order says nothing."
+    labels: IntArray
+    confidence: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    order: IntArray
+    kept_lfs: IntArray
+    lf_names: tuple[str, ...]
+    patterns: VotePatterns
+    own_fit_patterns: VotePatterns | None
+    table: PatternLabels
+    settings: Settings
+    warnings: tuple[str, ...]
+
+    @property
+    def fit_patterns(self) -> VotePatterns:
+        """The vote patterns it was pruned and fitted on."""
+        return self.patterns if self.own_fit_patterns is None else self.own_fit_patterns
+
+    @property
+    def n(self) -> int:
+        """The number of samples."""
+        return len(self.labels)
+
+    @property
+    def score(self) -> FloatArray:
+        """What the samples are ordered by, rounded to 9 decimals."""
+        return self.table.score(self.settings.order_by)[self.patterns.of_row]
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """The sizes of the cumulative datasets."""
+        return dataset_sizes(self.n, self.settings.n_sets)
+
+    @property
+    def datasets(self) -> list[IntArray]:
+        """D_1 … D_N as arrays of sample numbers: views of one order, each holds the one before."""
+        return [self.order[:size] for size in self.sizes]
+
+    @property
+    def rings(self) -> list[IntArray]:
+        """What each dataset adds to the one before it."""
+        starts = np.concatenate([[0], self.sizes[:-1]])
+        return [self.order[a:b] for a, b in zip(starts, self.sizes, strict=True)]
+
+    @property
+    def dataset_number(self) -> IntArray:
+        """The number (1 … N) of the first dataset each sample is in."""
+        numbers = np.empty(self.n, dtype=np.int64)
+        for number, ring in enumerate(self.rings, start=1):
+            numbers[ring] = number
+        return numbers
+
+    @property
+    def posterior(self) -> FloatArray:
+        """P(class | votes) of each sample, shape (n, k)."""
+        return self.table.posterior[self.patterns.of_row]
+
+    def frame(self) -> pd.DataFrame:
+        """One row per sample: label, confidence, interval, votes, dataset number."""
+        return pd.DataFrame(
+            {
+                "label": self.labels,
+                "confidence": self.confidence,
+                "lower": self.lower,
+                "upper": self.upper,
+                "votes": self.table.n_votes[self.patterns.of_row],
+                "dataset": self.dataset_number,
+            }
         )
-    elif unvoted:
-        found.append(
-            f"{unvoted} of {n} samples have no vote; they get the default class "
-            f"{settings.default_class} and the lowest score."
+
+    def lf_analysis(self, y: Any = None) -> pd.DataFrame:
+        """One row per labelling function: coverage, overlap, conflict, accuracy, why pruned."""
+        return analysis_table(
+            self.fit_patterns, self.table.pruning, self.lf_names, self.settings.prune,
+            labelled=None if y is None else (self.patterns, y),
+        )  # fmt: skip
+
+    def validate(
+        self,
+        y: Any,
+        gamma: float = 0.05,
+        ties: str = "expected",
+        *,
+        groups: Any = None,
+        n_permutations: int = 2000,
+    ) -> Trend:
+        """Check the order against true labels.
+
+        Parameters
+        ----------
+        y
+            The true class of each sample.
+        gamma
+            Level of the tests.
+        ties
+            ``"expected"``: accuracies in expectation over random tie-breaks; ``"stable"``: of the
+            very datasets of this result.
+        groups
+            A label per sample (patient, device) when samples of one group are alike; without it
+            the test takes repeated patients for new evidence.
+        n_permutations
+            For `Trend.permutation_p`.
+        """
+        return validate(self, y, gamma, ties, groups=groups, n_permutations=n_permutations)
+
+    def audit_rows(self, n_labels: int) -> IntArray:
+        """Which samples to have labelled: equally many from each ring, at random."""
+        return draw_audit(self, n_labels)
+
+    def audit(self, rows: Any, y_audit: Any, gamma: float = 0.05) -> Audit:
+        """Judge the order from a few labels that were drawn at random within each ring."""
+        return audit(self, rows, y_audit, gamma)
+
+    def plan_audit(
+        self,
+        accuracy_first: float = 0.9,
+        accuracy_last: float = 0.7,
+        power: float = 0.8,
+        gamma: float = 0.05,
+    ) -> AuditPlan:
+        """How many labels an audit needs to find a fall of accuracy of this size."""
+        return plan_audit(self, accuracy_first, accuracy_last, power, gamma)
+
+    def bounds(
+        self,
+        predictions: Any,
+        confidence: float = 0.95,
+        n_bins: int = 10,
+        labelers: Sequence[Any] = (),
+        seeds: Sequence[int] = (),
+    ) -> AccuracyBounds:
+        """Accuracy of a classifier without any label, as bounds (see `frechet_bounds`)."""
+        return frechet_bounds(self, predictions, confidence, n_bins, labelers, seeds)
+
+    def robustness(
+        self, predictions: Any, by: Any = None, *, validity: Any = None, gamma: float = 0.05,
+        groups: Any = None,
+    ) -> Robustness:  # fmt: skip
+        """How a classifier agrees with the weak labels along D_1 … D_N.
+
+        ``validity`` is what shows that the order is adversarial: a `Trend`, an `Audit` or
+        `AccuracyBounds`. Without it the verdict is "not enough evidence".
+        """
+        return robustness(self, predictions, by, validity=validity, gamma=gamma, groups=groups)
+
+    def calibration(self, y_audit: Any, rows: Any = None, n_bins: int = 10) -> LabelCalibration:
+        """Compare the weak confidences with true labels, and recalibrate them."""
+        return calibrate(self, y_audit, rows, n_bins)
+
+    def stability(
+        self,
+        y: Any = None,
+        n_boot: int = 200,
+        *,
+        seeds: Sequence[int] = tuple(range(10)),
+        labelers: Sequence[Any] | None = None,
+        gamma: float = 0.05,
+        groups: Any = None,
+    ) -> Stability:
+        """How much the answer depends on the seed, the labeler (all by default) and the sample."""
+        return stability(
+            self, y, n_boot, seeds=seeds, labelers=labelers, gamma=gamma, groups=groups
         )
-    if len(kept) < _FEWEST_LFS:
-        found.append(
-            f"Only {len(kept)} independent labelling function(s) are left; the method needs at "
-            "least 3. Write more labelling functions that look at different things, or raise "
-            "prune=."
-        )
-    if len(silent):
-        what = "dropped" if settings.drop_silent else "kept, as the paper does"
-        found.append(f"{len(silent)} labelling function(s) never vote; {what}.")
-    if n < settings.n_sets:
-        found.append(f"{n} samples cannot fill {settings.n_sets} datasets: the first are empty.")
-    if len(np.unique(table.score(settings.order_by))) == 1:
-        found.append("All samples have the same score: the order is arbitrary.")
-    return tuple(found)
+
+    def findings(self, **parts: Any) -> CurationFindings:
+        """All that is known in one result.
+
+        Parts: ``trend``, ``audit``, ``bounds``, ``robustness``, ``stability``, ``calibration``.
+        """
+        return CurationFindings(self, **parts)
+
+    def figures(self) -> "dict[str, Figure]":
+        """The labelling functions' dependence graph and the scores along the order."""
+        from fireassay.curation.figures import lf_graph_figure, score_figure
+
+        return {"labelling functions": lf_graph_figure(self), "scores": score_figure(self)}
+
+    def evidence(self) -> Evidence:
+        """Evidence without labels: the order is not shown to be valid."""
+        return self.findings().evidence()
+
+    def export(self, folder: str | Path, ids: Any = None) -> list[Path]:
+        """Write index files and tables of the datasets."""
+        return export(self, folder, ids)

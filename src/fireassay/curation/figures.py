@@ -8,12 +8,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from fireassay.curation.calibration import Calibration
-    from fireassay.curation.comparison import Comparison
-    from fireassay.curation.result import Curation
+    from fireassay.curation.curate import Curation
+    from fireassay.curation.label_calibration import LabelCalibration
     from fireassay.curation.robustness import Robustness
     from fireassay.curation.stability import Stability
-    from fireassay.curation.validation import Trend
+    from fireassay.curation.trend import Trend
 
 _COLOURS = {"decreasing": "#1b7837", "none": "#999999", "increasing": "#b2182b"}
 
@@ -36,27 +35,9 @@ def accuracy_figure(trend: "Trend") -> "Figure":
     return figure
 
 
-def comparison_figure(comparison: "Comparison") -> "Figure":
-    """Accuracy by approach, one panel per labeler."""
-    from matplotlib.figure import Figure
-
-    labelers = list(dict.fromkeys(comparison.rows["labeler"]))
-    figure = Figure(figsize=(4.2 * len(labelers), 3.4), layout="constrained")
-    panels = figure.subplots(1, len(labelers), squeeze=False, sharey=True)[0]
-    for axes, labeler in zip(panels, labelers, strict=True):
-        for place in np.flatnonzero(comparison.rows["labeler"] == labeler):
-            curve = comparison.accuracy[place]
-            name = comparison.rows["approach"].iloc[place]
-            axes.plot(np.arange(1, len(curve) + 1), curve, marker="o", label=name)
-        axes.set(title=f"{comparison.case}: {labeler}", xlabel="dataset", ylim=(0, 1.02))
-    panels[0].set_ylabel("accuracy of the weak labels")
-    panels[0].legend(fontsize="small")
-    return figure
-
-
 def lf_graph_figure(result: "Curation") -> "Figure":
     """Labelling functions on a circle; kept ones filled, dependent ones joined."""
-    from fireassay.curation.pruning import dependence_graph
+    from fireassay.curation.labelling import dependence_graph
 
     figure, axes = _figure(5.2, 5.2)
     m = len(result.lf_names)
@@ -130,7 +111,7 @@ def robustness_figure(found: "Robustness") -> "Figure":
     return figure
 
 
-def calibration_figure(calibration: "Calibration") -> "Figure":
+def calibration_figure(calibration: "LabelCalibration") -> "Figure":
     """Reliability diagram of the weak confidences."""
     figure, axes = _figure(4.2, 4.2)
     curve = calibration.curve

@@ -1,18 +1,24 @@
-"""Votes and columns from files the command line is given."""
+"""Votes and columns from files, and the datasets of a curation as files."""
 
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse
-from numpy.typing import NDArray
 
+from fireassay.core import strict_json
+from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import DataError
-from fireassay.core.extras import require
-from fireassay.data.csv_file import read_csv
+from fireassay.core.extras import is_installed, require
+from fireassay.core.files import write_text
+from fireassay.core.validation import check_labels
+from fireassay.data.csv_file import read_csv, write_csv
 from fireassay.data.limits import MAX_BYTES, check_declared_size
+
+if TYPE_CHECKING:
+    from fireassay.curation.curate import Curation
 
 
 def read_votes(path: Path) -> Any:
@@ -33,7 +39,7 @@ def read_votes(path: Path) -> Any:
     return _read_array(path, "votes")
 
 
-def read_column(path: Path, name: str) -> NDArray[Any]:
+def read_column(path: Path, name: str) -> AnyArray:
     """One value per sample from .npy, .npz, .csv or .parquet (one column, or ``name``)."""
     if path.suffix in (".csv", ".parquet"):
         table = _read_table(path)
@@ -48,7 +54,7 @@ def read_column(path: Path, name: str) -> NDArray[Any]:
     return np.asarray(_read_array(path, name))
 
 
-def read_audit(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
+def read_audit(path: Path) -> tuple[AnyArray, AnyArray]:
     """Audited rows and their labels from a table with the columns ``row`` and ``label``."""
     table = _read_table(path)
     if not {"row", "label"} <= set(table.columns):
@@ -96,7 +102,7 @@ def _read_array(path: Path, name: str) -> Any:
                 got=", ".join(archive.files[:8]) or "none",
             )
         try:
-            array: NDArray[Any] = archive[chosen]
+            array: AnyArray = archive[chosen]
         except ValueError as objects:
             raise DataError(
                 f"The array '{chosen}' in {path.name} must hold numbers.", got=str(objects)
@@ -121,3 +127,50 @@ def _check_there(path: Path) -> None:
         raise DataError(
             "Expected an .npy, .npz, .csv or .parquet file.", got=path.suffix or path.name
         )
+
+
+def export(result: "Curation", folder: str | Path, ids: Any = None) -> list[Path]:
+    """Write ``D_01.txt`` … (one sample number per line), ``samples.csv`` and ``curation.json``.
+
+    With pyarrow installed the table is also written as ``samples.parquet``. Text identifiers that a
+    spreadsheet would run as a formula are quoted with an apostrophe in the CSV file.
+
+    Parameters
+    ----------
+    result
+        A curation.
+    folder
+        Where to write; made if needed.
+    ids
+        The user's own identifier of each sample.
+    """
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    table = result.frame()
+    table.insert(0, "row", np.arange(result.n))
+    if ids is not None:
+        table.insert(1, "id", check_labels(ids, name="ids", n=result.n))
+    written = []
+    width = max(2, len(str(len(result.sizes))))
+    for number, rows in enumerate(result.datasets, start=1):
+        path = target / f"D_{number:0{width}d}.txt"
+        written.append(write_text(path, "".join(f"{row}\n" for row in rows.tolist())))
+    csv = target / "samples.csv"
+    written.append(write_csv(table, csv))
+    if is_installed("pyarrow"):
+        parquet = target / "samples.parquet"
+        table.to_parquet(parquet, index=False)
+        written.append(parquet)
+    summary = strict_json.dumps(_summary(result), indent=2)
+    return [*written, write_text(target / "curation.json", summary)]
+
+
+def _summary(result: "Curation") -> dict[str, Any]:
+    settings = result.settings
+    return {
+        "settings": {name: getattr(settings, name) for name in settings.__dataclass_fields__},
+        "samples": result.n,
+        "sizes": result.sizes.tolist(),
+        "kept_lfs": [result.lf_names[i] for i in result.kept_lfs],
+        "warnings": list(result.warnings),
+    }

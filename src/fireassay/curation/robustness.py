@@ -5,29 +5,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.errors import ParameterError
-from fireassay.core.evidence import Evidence
-from fireassay.core.result import Answer
+from fireassay.core.estimate import Estimate
+from fireassay.core.evidence import Assumption
 from fireassay.core.validation import check_lengths, check_real
-from fireassay.curation.estimates import robustness_estimates
-from fireassay.curation.lone_evidence import lone_evidence
-from fireassay.curation.predictions import check_predictions
-from fireassay.curation.trend import ScoreTable, check_groups, order_test
-from fireassay.curation.validation import exact_interval
-from fireassay.statistics import wilson
+from fireassay.curation.accuracy_bounds import check_predictions
+from fireassay.curation.findings import Finding, independent_rows
+from fireassay.curation.order import ScoreTable, check_groups, order_test
+from fireassay.curation.trend import exact_interval
+from fireassay.statistics import share, wilson
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from fireassay.curation.result import Curation
+    from fireassay.curation.curate import Curation
 
 _NO_EVIDENCE = "not enough evidence"
 
 
 @dataclass(frozen=True, eq=False)
-class Robustness(Answer):
+class Robustness(Finding):
     """Agreement of a classifier with the weak labels, which a robust one loses along the order.
 
     Attributes
@@ -47,9 +46,9 @@ class Robustness(Answer):
         other samples with an interval that holds for all subgroups together (95 %).
     """
 
-    agreement: NDArray[np.float64]
-    agreement_interval: NDArray[np.float64]
-    sizes: NDArray[np.int64]
+    agreement: FloatArray
+    agreement_interval: FloatArray
+    sizes: IntArray
     auc: float
     auc_interval: tuple[float, float]
     auc_p_value: float
@@ -58,6 +57,7 @@ class Robustness(Answer):
     reason: str
     subgroups: pd.DataFrame
     gamma: float
+    n_groups: int = 0
 
     def frame(self) -> pd.DataFrame:
         """One row per dataset."""
@@ -81,10 +81,25 @@ class Robustness(Answer):
         """The verdict and its reason."""
         return f"Classifier: {self.verdict}. {self.reason}"
 
-    def evidence(self) -> Evidence:
-        """The classifier's behaviour alone."""
-        holds = {"robust": True, "not robust": False}.get(self.verdict)
-        return lone_evidence(self.in_words(), holds, robustness_estimates(self), self.frame())
+    @property
+    def holds(self) -> bool | None:
+        """Whether the classifier is shown to be robust, or not to be."""
+        return {"robust": True, "not robust": False}.get(self.verdict)
+
+    def estimates(self) -> dict[str, Estimate]:
+        """The classifier's agreement with the weak labels."""
+        rests, n = ("independent-rows",), int(self.sizes[-1])
+        return {
+            "agreement_auc": Estimate.around(
+                self.auc, *self.auc_interval, confidence=0.95, n=n, method="Mann-Whitney",
+                rests_on=rests,
+            ),
+            "agreement": share(self.agreement[-1] * n, n, rests_on=rests),
+        }  # fmt: skip
+
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """That samples, or at least groups of them, are independent."""
+        return (independent_rows(self.n_groups),)
 
 
 def robustness(
@@ -104,11 +119,11 @@ def robustness(
     """
     check_real(gamma, "gamma", low=0.0, high=1.0)
     answers = check_predictions(predictions, result.n, result.settings.n_classes)
-    clusters = check_groups(groups, result.n)
+    grouped = check_groups(groups, result.n)
     agrees = np.asarray(answers == result.labels)
     score = result.score
     agreement = ScoreTable.of(score, agrees).accuracies(result.sizes)
-    test = order_test(score, agrees, clusters)
+    test = order_test(score, agrees, grouped)
     trend = test.verdict(gamma)
     verdict, reason = _verdict(trend, (test.low, test.high), validity)
     return Robustness(
@@ -121,8 +136,9 @@ def robustness(
         trend=trend,
         verdict=verdict,
         reason=reason,
-        subgroups=_subgroups(score, agrees, by, clusters, gamma),
+        subgroups=_subgroups(score, agrees, by, grouped, gamma),
         gamma=gamma,
+        n_groups=0 if grouped is None else int(grouped.max()) + 1,
     )
 
 
@@ -166,10 +182,10 @@ def _verdict(trend: str, interval: tuple[float, float], validity: Any) -> tuple[
 
 
 def _subgroups(
-    score: NDArray[np.float64],
-    agrees: NDArray[np.bool_],
+    score: FloatArray,
+    agrees: BoolArray,
     by: Any,
-    clusters: NDArray[np.int64] | None,
+    grouped: IntArray | None,
     gamma: float,
 ) -> pd.DataFrame:
     columns = [
@@ -186,7 +202,7 @@ def _subgroups(
         mine = labels == name
         hits, n = int(agrees[mine].sum()), int(mine.sum())
         low, high = wilson(hits, n)
-        test = order_test(score[mine], agrees[mine], None if clusters is None else clusters[mine])
+        test = order_test(score[mine], agrees[mine], None if grouped is None else grouped[mine])
         others = int(agrees[~mine].sum()), int((~mine).sum())
         difference, below, above = _difference((hits, n), others, 1 - 0.05 / len(names))
         rows.append(

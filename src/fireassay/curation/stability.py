@@ -6,31 +6,35 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.core.errors import ParameterError
-from fireassay.core.evidence import Evidence
-from fireassay.core.result import Answer
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_real
-from fireassay.curation.labelers import GivenProbabilities, Labeler, as_labeler
-from fireassay.curation.lone_evidence import lone_evidence
-from fireassay.curation.patterns import VotePatterns
-from fireassay.curation.pipeline import PatternLabels, label_patterns
-from fireassay.curation.trend import check_groups, order_test
+from fireassay.curation.findings import Finding
+from fireassay.curation.labelers import (
+    LABELERS,
+    GivenProbabilities,
+    Labeler,
+    as_labeler,
+    label_model,
+)
+from fireassay.curation.labelling import PatternLabels, label_patterns
+from fireassay.curation.order import check_groups, order_test
+from fireassay.curation.votes import VotePatterns
 from fireassay.statistics import spearman
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from fireassay.curation.result import Curation
+    from fireassay.curation.curate import Curation
 
 NEEDED = 0.95
 _VERDICTS = ("decreasing", "none", "increasing")
 
 
 @dataclass(frozen=True, eq=False)
-class Stability(Answer):
+class Stability(Finding):
     """The same votes through every labeler and seed, and through resampled data.
 
     Attributes
@@ -72,9 +76,10 @@ class Stability(Answer):
             f"order is adversarial ({NEEDED:.0%} are asked for)."
         )
 
-    def evidence(self) -> Evidence:
-        """The panel alone."""
-        return lone_evidence(self.in_words(), self.stable, {}, self.frame())
+    @property
+    def holds(self) -> bool | None:
+        """Whether enough of the panel agree; None without labels."""
+        return self.stable
 
 
 def stability(
@@ -83,26 +88,27 @@ def stability(
     n_boot: int = 200,
     *,
     seeds: Sequence[int] = tuple(range(10)),
-    labelers: Sequence[Any] = ("majority", "snorkel", "dawid-skene", "one-coin", "triplet"),
+    labelers: Sequence[Any] | None = None,
     gamma: float = 0.05,
     groups: Any = None,
 ) -> Stability:
     """Repeat a curation with other labelers, seeds and resampled samples."""
     check_integer(n_boot, "n_boot", low=0)
     check_real(gamma, "gamma", low=0.0, high=1.0)
+    labelers = tuple(LABELERS) if labelers is None else labelers
     if not len(seeds) or not len(labelers):
         raise ParameterError("Stability needs at least one seed and one labeler.")
     truth = None if y is None else check_labels(y, n=result.n)
-    clusters = check_groups(groups, result.n)
+    grouped = check_groups(groups, result.n)
     rows = [
-        {"labeler": name, "seed": seed, **_compare(result, table, truth, clusters, gamma)}
+        {"labeler": name, "seed": seed, **_compare(result, table, truth, grouped, gamma)}
         for name, seed, table in _panel(result, labelers, seeds)
     ]
     panel = pd.DataFrame(rows)
     if truth is None:
         return Stability(panel, {}, {}, None, 0)
     shares = _shares(panel["verdict"].tolist())
-    booted = _bootstrap(result, truth, clusters, n_boot, gamma)
+    booted = _bootstrap(result, truth, grouped, n_boot, gamma)
     return Stability(panel, shares, _shares(booted), shares["decreasing"] >= NEEDED, n_boot)
 
 
@@ -110,27 +116,20 @@ def _panel(
     result: "Curation", labelers: Sequence[Any], seeds: Sequence[int]
 ) -> Iterator[tuple[str, int, PatternLabels]]:
     for item in labelers:
-        labeler = as_labeler(item)
-        if isinstance(labeler, GivenProbabilities):
-            raise ParameterError(
-                "The 'labelers' of a stability panel must be label models.",
-                got="given probabilities",
-            )
-        name = item if isinstance(item, str) else labeler.name
+        labeler = label_model(item, "A stability panel")
         table = None
         for seed in seeds:
-            # Only descent from a random start can depend on the seed.
-            if table is None or name not in ("majority", "dawid-skene", "one-coin", "triplet"):
-                varied = replace(result.settings, labeler=name, seed=int(seed))
+            if table is None or getattr(labeler, "draws", True):
+                varied = replace(result.settings, labeler=labeler.name, seed=int(seed))
                 table = label_patterns(result.patterns, result.fit_patterns, labeler, varied)
-            yield name, int(seed), table
+            yield labeler.name, int(seed), table
 
 
 def _compare(
     result: "Curation",
     table: PatternLabels,
-    truth: NDArray[Any] | None,
-    clusters: NDArray[np.int64] | None,
+    truth: AnyArray | None,
+    grouped: IntArray | None,
     gamma: float,
 ) -> dict[str, Any]:
     of_row = result.patterns.of_row
@@ -145,15 +144,15 @@ def _compare(
         "first_set_overlap": len(np.intersect1d(other, result.order[:first])) / first,
     }
     if truth is not None:
-        test = order_test(score, np.asarray(labels == truth), clusters)
+        test = order_test(score, np.asarray(labels == truth), grouped)
         row |= {"auc": test.auc, "p_value": test.p_value, "verdict": test.verdict(gamma)}
     return row
 
 
 def _bootstrap(
     result: "Curation",
-    truth: NDArray[Any],
-    clusters: NDArray[np.int64] | None,
+    truth: AnyArray,
+    grouped: IntArray | None,
     n_boot: int,
     gamma: float,
 ) -> list[str]:
@@ -168,7 +167,7 @@ def _bootstrap(
     verdicts = []
     for number in range(n_boot):
         rng = generator(settings.seed, "bootstrap", number)
-        rows, group = _resample(result.n, clusters, rng)
+        rows, group = _resample(result.n, grouped, rng)
         counts = np.bincount(of_row[rows], minlength=len(patterns.votes))
         drawn = replace(patterns, counts=counts)
         fit = _redrawn(result.fit_patterns, rng) if own_fit else drawn
@@ -180,12 +179,12 @@ def _bootstrap(
 
 
 def _resample(
-    n: int, clusters: NDArray[np.int64] | None, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
-    """Rows drawn with replacement; whole clusters, each draw a cluster of its own."""
-    if clusters is None:
+    n: int, grouped: IntArray | None, rng: np.random.Generator
+) -> tuple[IntArray, IntArray | None]:
+    """Rows drawn with replacement; whole groups, each draw a group of its own."""
+    if grouped is None:
         return rng.integers(n, size=n), None
-    members = [np.flatnonzero(clusters == c) for c in range(int(clusters.max()) + 1)]
+    members = [np.flatnonzero(grouped == c) for c in range(int(grouped.max()) + 1)]
     drawn = rng.integers(len(members), size=len(members))
     rows = np.concatenate([members[c] for c in drawn])
     group = np.repeat(np.arange(len(drawn)), [len(members[c]) for c in drawn])

@@ -10,27 +10,33 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.extras import require
+from fireassay.core.files import written_whole
 from fireassay.core.result import Result
 from fireassay.core.seeds import check_seed
 from fireassay.core.validation import check_lengths
-from fireassay.curation.curate import careful
-from fireassay.curation.labelers import GivenProbabilities, as_labeler
-from fireassay.curation.ordering import dataset_sizes, score_levels
-from fireassay.curation.patterns import (
+from fireassay.curation.labelers import label_model
+from fireassay.curation.labelling import PatternLabels, Settings, careful, label_patterns
+from fireassay.curation.order import (
+    ScoreTable,
+    dataset_sizes,
+    grouped_order_test,
+    score_levels,
+    shuffled_ranks,
+)
+from fireassay.curation.source import VoteSource, open_votes
+from fireassay.curation.trend import Trend, trend_of
+from fireassay.curation.votes import (
+    BLOCK_ROWS,
     LARGEST_KEY,
     TABLE_KEYS,
+    VoteArray,
     VotePatterns,
     key_votes,
     row_keys,
 )
-from fireassay.curation.pipeline import PatternLabels, Settings, label_patterns
-from fireassay.curation.placing import DatasetPlaces, PatternLookup
-from fireassay.curation.source import VoteSource, open_votes
-from fireassay.curation.trend import ScoreTable, grouped_order_test
-from fireassay.curation.validation import Trend, trend_of
-from fireassay.curation.votes import BLOCK_ROWS
 from fireassay.engine import Executor, Failure, track
 
 _MOST_PATTERNS = 5_000_000
@@ -55,7 +61,7 @@ class StreamedCuration(Result):
     patterns: VotePatterns
     table: PatternLabels
     settings: Settings
-    sizes: NDArray[np.int64]
+    sizes: IntArray
     warnings: tuple[str, ...]
 
     @property
@@ -64,7 +70,7 @@ class StreamedCuration(Result):
         return self.patterns.n_rows
 
     @property
-    def kept_lfs(self) -> NDArray[np.int64]:
+    def kept_lfs(self) -> IntArray:
         """Indices of the labelling functions that survived pruning."""
         return self.table.pruning.kept
 
@@ -80,6 +86,11 @@ class StreamedCuration(Result):
                 "votes": self.table.n_votes,
             }
         )
+
+    def summary(self) -> str:
+        """How many samples, where, and what to be careful about."""
+        line = f"{self.n} samples in {len(self.sizes)} datasets, in {self.folder}"
+        return "\n".join([line, *self.warnings])
 
     def rows(self, start: int, stop: int) -> pd.DataFrame:
         """Label, confidence, interval and dataset number of some samples."""
@@ -98,16 +109,15 @@ class StreamedCuration(Result):
         """Write label, confidence, interval, votes and dataset of every sample to one file."""
         arrow = require("pyarrow", "tables", "Writing Parquet files")
         parquet = require("pyarrow.parquet", "tables", "Writing Parquet files")
-        target = Path(path)
-        partial = target.with_name(f".{target.name}.partial")
         with contextlib.ExitStack() as stack:
+            partial = stack.enter_context(written_whole(path))
             writer = None
             for frame in self.blocks():
                 table = arrow.Table.from_pandas(frame, preserve_index=False)
                 if writer is None:
                     writer = stack.enter_context(parquet.ParquetWriter(partial, table.schema))
                 writer.write_table(table)
-        return partial.replace(target)
+        return Path(path)
 
     def validate(self, y: Any, gamma: float = 0.05, n_permutations: int = 2000) -> Trend:
         """Check the order against true labels (an array, a memory map or an .npy file)."""
@@ -127,8 +137,8 @@ class StreamedCuration(Result):
             n_permutations=n_permutations, seed=self.settings.seed,
         )  # fmt: skip
 
-    def _column(self, name: str) -> NDArray[Any]:
-        column: NDArray[Any] = np.load(Path(self.folder) / f"{name}.npy", mmap_mode="r")
+    def _column(self, name: str) -> AnyArray:
+        column: AnyArray = np.load(Path(self.folder) / f"{name}.npy", mmap_mode="r")
         return column
 
 
@@ -140,7 +150,7 @@ def curate_stream(
     prune: float | None = 0.5,
     order_by: str = "lower_bound",
     interval: str = "posterior",
-    alpha: float = 0.05,
+    confidence: float = 0.95,
     n_sets: int = 10,
     default_class: int = 0,
     drop_silent: bool = True,
@@ -164,15 +174,24 @@ def curate_stream(
     workers, cluster
         Where the first pass runs.
 
+    Returns
+    -------
+    StreamedCuration
+        The small tables; the samples are in the folder.
+
     Notes
     -----
     The other parameters are those of `curate`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result = curate_stream([[0, 0, 0], [1, 1, 1], [0, 1, -1]], folder, prune=None, n_sets=3)
+    ...     result.rows(0, 3)["dataset"].tolist()
+    [1, 2, 3]
     """
-    chosen = as_labeler(labeler)
-    if isinstance(chosen, GivenProbabilities):
-        raise DataError("Streaming needs a label model.", got="given probabilities")
+    chosen = label_model(labeler, "Streaming")
     settings = Settings(
-        n_classes, chosen.name, prune, order_by, interval, alpha, n_sets, default_class,
+        n_classes, chosen.name, prune, order_by, interval, confidence, n_sets, default_class,
         drop_silent, seed=check_seed(seed),
     )  # fmt: skip
     votes = open_votes(source)
@@ -191,7 +210,7 @@ def curate_stream(
 
 def _count(
     votes: VoteSource, n_classes: int, workers: int, cluster: Any
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[IntArray, IntArray]:
     """Distinct row keys, ascending, and how often each occurs."""
     if (n_classes + 1) ** votes.n_lfs > LARGEST_KEY:
         raise DataError(
@@ -220,7 +239,7 @@ def _count(
 
 def count_span(
     span: tuple[int, int], votes: VoteSource, n_classes: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[IntArray, IntArray]:
     """Distinct keys of a span of rows and their counts."""
     space = (n_classes + 1) ** votes.n_lfs
     if space <= TABLE_KEYS:
@@ -236,9 +255,7 @@ def count_span(
     return keys, counts
 
 
-def _merge(
-    keys: list[NDArray[np.int64]], counts: list[NDArray[np.int64]]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _merge(keys: list[IntArray], counts: list[IntArray]) -> tuple[IntArray, IntArray]:
     merged, where = np.unique(np.concatenate(keys), return_inverse=True)
     if len(merged) > _MOST_PATTERNS:
         raise DataError(
@@ -253,11 +270,11 @@ def _merge(
 
 def _write(
     votes: VoteSource,
-    keys: NDArray[np.int64],
+    keys: IntArray,
     patterns: VotePatterns,
     table: PatternLabels,
     settings: Settings,
-    sizes: NDArray[np.int64],
+    sizes: IntArray,
     folder: Path,
 ) -> None:
     n, k = votes.n_rows, settings.n_classes
@@ -275,7 +292,7 @@ def _write(
         }
         for _, block in track(votes.blocks(k, 0, n), "labelling", total=-(-n // BLOCK_ROWS)):
             pattern = lookup.find(block)
-            found: dict[str, NDArray[Any]] = {
+            found: dict[str, AnyArray] = {
                 "pattern": pattern,
                 "label": table.labels[pattern],
                 "dataset": place.next_block(pattern),
@@ -287,9 +304,67 @@ def _write(
 @contextlib.contextmanager
 def _npy_file(path: Path, dtype: Any, n: int) -> Iterator[Any]:
     """An .npy file to be written value after value; it gets its name when it is whole."""
-    partial = path.with_name(f".{path.name}.partial")
     description = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (n,)}
-    with open(partial, "wb") as file:
+    with written_whole(path) as partial, open(partial, "wb") as file:
         np.lib.format.write_array_header_1_0(file, description)
         yield file
-    partial.replace(path)
+
+
+class PatternLookup:
+    """The pattern number of each row of a block."""
+
+    def __init__(self, keys: IntArray, n_classes: int, m: int) -> None:
+        self._keys, self._n_classes = keys, n_classes
+        space = (n_classes + 1) ** m
+        self._table = None
+        if space <= TABLE_KEYS:
+            self._table = np.zeros(space, dtype=np.int32)
+            self._table[keys] = np.arange(len(keys), dtype=np.int32)
+
+    def find(self, block: VoteArray) -> NDArray[np.int32]:
+        """Pattern numbers of a dense block of votes."""
+        if self._table is not None:
+            found: NDArray[np.int32] = self._table[row_keys(block, self._n_classes, np.int32)]
+            return found
+        keys = row_keys(block, self._n_classes, np.int64)
+        return np.searchsorted(self._keys, keys).astype(np.int32)
+
+
+class DatasetPlaces:
+    """The dataset of each row, block after block, as the whole order would have it."""
+
+    def __init__(
+        self,
+        patterns: VotePatterns,
+        table: PatternLabels,
+        settings: Settings,
+        sizes: IntArray,
+    ) -> None:
+        _, level = score_levels(table.score(settings.order_by))
+        n_levels = int(level.max()) + 1
+        self._level = level.astype(np.uint16 if n_levels <= 1 << 16 else np.uint32)
+        self._size = np.bincount(level, weights=patterns.counts).astype(np.int64)
+        self._start = np.concatenate([[0], np.cumsum(self._size)[:-1]])
+        self._seen = np.zeros(n_levels, dtype=np.int64)
+        self._ends, self._seed = sizes, settings.seed
+        first = np.searchsorted(sizes, self._start, side="right")
+        last = np.searchsorted(sizes, self._start + self._size - 1, side="right")
+        self._whole, self._first = first == last, first + 1
+
+    def next_block(self, pattern: NDArray[np.int32]) -> IntArray:
+        """Dataset numbers (1, 2, …) of the next rows, given their patterns."""
+        level = self._level[pattern]
+        numbers: IntArray = self._first[level]
+        cut = np.flatnonzero(~self._whole[level])
+        if len(cut):
+            mine = level[cut]
+            by_level = np.argsort(mine, kind="stable")
+            ordered = mine[by_level].astype(np.int64)
+            here = np.bincount(mine, minlength=len(self._seen))
+            begin = np.cumsum(here) - here
+            rank = np.arange(len(cut)) - begin[ordered] + self._seen[ordered]
+            shuffled = shuffled_ranks(rank, self._size[ordered], ordered, self._seed)
+            position = self._start[ordered] + shuffled
+            numbers[cut[by_level]] = np.searchsorted(self._ends, position, side="right") + 1
+            self._seen += here
+        return numbers

@@ -1,127 +1,275 @@
 """Does the accuracy of the weak labels fall along the datasets? Definition 3, and a valid test."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import ndtr
+import pandas as pd
 
+from fireassay.core.arrays import BoolArray, FloatArray, IntArray
+from fireassay.core.estimate import Estimate
+from fireassay.core.evidence import Assumption
 from fireassay.core.seeds import generator
-from fireassay.core.validation import check_lengths
-from fireassay.curation.ordering import score_levels
-from fireassay.statistics import mann_whitney_auc, spearman
-from fireassay.statistics.clustered_auc import clustered_auc
-from fireassay.statistics.mann_whitney import auc_score_interval
+from fireassay.core.validation import check_choice, check_integer, check_labels, check_real
+from fireassay.curation.findings import Finding, independent_rows
+from fireassay.curation.order import (
+    OrderTest,
+    ScoreTable,
+    check_groups,
+    direction,
+    order_test,
+    prefix_accuracies,
+    score_levels,
+)
+from fireassay.statistics import clopper_pearson, share, spearman
 
-ACCURACY_DECIMALS = 12
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from fireassay.curation.curate import Curation
 _PAPER_Z = 1.64
+_PAPER_RULE = "The rule of the published method (rank correlation over the nested sets)"
+_RULE_SAYS = {
+    "decreasing": "get less reliable from set to set, as hoped",
+    "increasing": "get more reliable from set to set, the wrong way round",
+    "none": "do not change from set to set",
+}
 
 
-@dataclass(frozen=True)
-class OrderTest:
-    """The calibrated test: do right labels score above wrong ones? Each sample counts once."""
+@dataclass(frozen=True, eq=False)
+class Trend(Finding):
+    """Does the accuracy of the weak labels fall from D_1 to D_N?
 
-    auc: float
-    low: float
-    high: float
+    Attributes
+    ----------
+    rho, p_value
+        Definition 2: Spearman's correlation of dataset number and accuracy. The datasets are
+        nested, so this p-value is far too small: random orders pass it about one time in four.
+    accuracy, accuracy_interval
+        Of each dataset; the 90 % interval is the paper's.
+    exact_interval
+        Clopper-Pearson, 95 %.
+    permutation_p
+        A valid p-value of the same correlation, by permutation.
+    auc, auc_interval, auc_p_value
+        Chance that a right label scores above a wrong one, every sample counted once; 95 %.
+    verdict
+        "decreasing", "increasing" or "none", from the AUC alone.
+    definition_3
+        The same three words by the paper's rule.
+    n_groups
+        Number of groups the test counted, 0 when samples were taken as independent.
+    """
+
+    rho: float
     p_value: float
+    accuracy: FloatArray
+    accuracy_interval: FloatArray
+    exact_interval: FloatArray
+    permutation_p: float
+    auc: float
+    auc_interval: tuple[float, float]
+    auc_p_value: float
+    verdict: str
+    definition_3: str
+    sizes: IntArray
+    n: int
+    n_correct: int
+    gamma: float
+    ties: str
+    n_groups: int
     method: str
 
-    def verdict(self, gamma: float) -> str:
-        """``"decreasing"``, ``"increasing"`` or ``"none"`` at level gamma."""
-        return direction(-(self.auc - 0.5), self.p_value, gamma)
+    @property
+    def agrees(self) -> bool:
+        """Whether the paper's rule and the calibrated test say the same."""
+        return self.verdict == self.definition_3
+
+    def frame(self) -> pd.DataFrame:
+        """One row per dataset: size, accuracy, both intervals."""
+        return pd.DataFrame(
+            {
+                "dataset": np.arange(1, len(self.sizes) + 1),
+                "size": self.sizes,
+                "accuracy": self.accuracy,
+                "low_90_paper": self.accuracy_interval[:, 0],
+                "high_90_paper": self.accuracy_interval[:, 1],
+                "low_95_exact": self.exact_interval[:, 0],
+                "high_95_exact": self.exact_interval[:, 1],
+            }
+        )
+
+    def figures(self) -> "dict[str, Figure]":
+        """Accuracy against dataset, with intervals (the paper's Figure 3)."""
+        from fireassay.curation.figures import accuracy_figure
+
+        return {"accuracy": accuracy_figure(self)}
+
+    @property
+    def holds(self) -> bool:
+        """Whether the order is shown to be adversarial."""
+        return self.verdict == "decreasing"
+
+    def in_words(self) -> str:
+        """What the two tests say, for a reader who knows the patients and not the statistics."""
+        said = _verdict_sentence(self)
+        if self.agrees:
+            return f"{said} {_PAPER_RULE} says the same."
+        return f"{said} {_disagreement(self)}"
+
+    def estimates(self) -> dict[str, Estimate]:
+        """The AUC, and the accuracy of the first and the last dataset."""
+        rests = ("independent-rows",)
+        found = {
+            "order_auc": Estimate.around(
+                self.auc, *self.auc_interval, confidence=0.95, n=self.n, method=self.method,
+                rests_on=rests,
+            )
+        }  # fmt: skip
+        for name, i in (("first_accuracy", 0), ("last_accuracy", -1)):
+            if not np.isnan(self.accuracy[i]):
+                size = int(self.sizes[i])
+                found[name] = share(self.accuracy[i] * size, size, rests_on=rests)
+        return found
+
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """That samples, or at least groups of them, are independent."""
+        return (independent_rows(self.n_groups),)
 
 
-def direction(sign: float, p_value: float, gamma: float) -> str:
-    """Where a trend with this sign and p-value goes."""
-    if not p_value <= gamma or sign == 0:
-        return "none"
-    return "decreasing" if sign < 0 else "increasing"
+def validate(
+    result: "Curation",
+    y: Any,
+    gamma: float = 0.05,
+    ties: str = "expected",
+    *,
+    groups: Any = None,
+    n_permutations: int = 2000,
+) -> Trend:
+    """Check the order of a curation against true labels (see `Curation.validate`)."""
+    check_real(gamma, "gamma", low=0.0, high=1.0)
+    check_choice(ties, "ties", ("expected", "stable"))
+    check_integer(n_permutations, "n_permutations", low=1)
+    truth = check_labels(y, n=len(result.labels))
+    grouped = check_groups(groups, len(truth))
+    correct = np.asarray(truth == result.labels)
+    scores, sizes = result.score, result.sizes
+    if ties == "stable":
+        # A strict order: every sample its own level.
+        scores = scores.copy()
+        scores[result.order] = -np.arange(len(scores), dtype=np.float64)
+    table = ScoreTable.of(scores, correct)
+    # The calibrated test always treats tied scores as tied: a tie-break is no information.
+    test = order_test(result.score, correct, grouped)
+    seed = result.settings.seed
+    if grouped is None:
+        return trend_of(
+            table, sizes, test, gamma=gamma, n_permutations=n_permutations, seed=seed, ties=ties
+        )
+    rho = definition_2(table.accuracies(sizes))[0]
+    shuffled = grouped_permutation_p_value(
+        scores, correct, grouped, sizes, rho, n_permutations, seed
+    )
+    n_groups = int(grouped.max()) + 1
+    return trend_of(
+        table, sizes, test, gamma=gamma, ties=ties, n_groups=n_groups, permutation_p=shuffled
+    )
 
 
-def order_test(
-    scores: NDArray[np.float64],
-    correct: NDArray[np.bool_],
-    groups: NDArray[np.int64] | None = None,
-    confidence: float = 0.95,
-) -> OrderTest:
-    """Mann-Whitney AUC of the score against correctness; clustered when groups are given.
-
-    When all labels are right or all are wrong there is nothing to rank: AUC 0.5, p 1.
-    """
-    if correct.all() or not correct.any():
-        return OrderTest(0.5, 0.0, 1.0, 1.0, "undefined: labels all right or all wrong")
-    if groups is not None:
-        if len(np.unique(groups)) < 3:
-            return OrderTest(0.5, 0.0, 1.0, 1.0, "undefined: fewer than three groups")
-        found = clustered_auc(scores, correct, groups, confidence)
-        return OrderTest(found.auc, found.low, found.high, found.p_value, "clustered Mann-Whitney")
-    plain = mann_whitney_auc(scores, correct, confidence)
-    return OrderTest(plain.auc, plain.low, plain.high, plain.p_value, "Mann-Whitney")
-
-
-@dataclass(frozen=True)
-class ScoreTable:
-    """Samples collapsed to their score levels, from high to low."""
-
-    counts: NDArray[np.int64]
-    correct: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, scores: NDArray[np.float64], correct: NDArray[np.bool_]) -> "ScoreTable":
-        """The table of equal scores (to 9 decimals)."""
-        levels, where = score_levels(scores)
-        counts = np.bincount(where, minlength=len(levels))
-        hits = np.bincount(where, weights=correct, minlength=len(levels))
-        return cls(counts, np.round(hits).astype(np.int64))
-
-    def accuracies(self, sizes: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Accuracy of each cumulative dataset, in expectation over random tie-breaks.
-
-        A dataset that ends inside a tied group takes each of its samples with the same chance, so
-        its expected number of right labels is linear inside the group.
-        """
-        accuracy: NDArray[np.float64] = prefix_accuracies(
-            self.counts, self.correct[None, :], sizes
-        )[0]
-        return accuracy
+def trend_of(
+    table: ScoreTable,
+    sizes: IntArray,
+    test: OrderTest,
+    *,
+    gamma: float,
+    n_permutations: int = 2000,
+    seed: int = 0,
+    ties: str = "expected",
+    n_groups: int = 0,
+    permutation_p: float | None = None,
+) -> Trend:
+    """A `Trend` from the table of scores and the calibrated test."""
+    accuracy = table.accuracies(sizes)
+    rho, p_value = definition_2(accuracy)
+    if permutation_p is None:
+        permutation_p = permutation_p_value(table, sizes, rho, n_permutations, seed)
+    return Trend(
+        rho=rho,
+        p_value=p_value,
+        accuracy=accuracy,
+        accuracy_interval=paper_interval(accuracy, sizes),
+        exact_interval=exact_interval(accuracy, sizes),
+        permutation_p=permutation_p,
+        auc=test.auc,
+        auc_interval=(test.low, test.high),
+        auc_p_value=test.p_value,
+        verdict=test.verdict(gamma),
+        definition_3=direction(rho, p_value, gamma),
+        sizes=sizes,
+        n=int(table.counts.sum()),
+        n_correct=int(table.correct.sum()),
+        gamma=gamma,
+        ties=ties,
+        n_groups=n_groups,
+        method=test.method,
+    )
 
 
-def grouped_order_test(table: ScoreTable, confidence: float = 0.95) -> OrderTest:
-    """`order_test` from the score table alone, for any number of samples."""
-    right, wrong = table.correct.astype(np.float64), (table.counts - table.correct).astype(float)
-    n_right, n_wrong = float(right.sum()), float(wrong.sum())
-    if n_right == 0 or n_wrong == 0:
-        return OrderTest(0.5, 0.0, 1.0, 1.0, "undefined: labels all right or all wrong")
-    wrong_below = n_wrong - np.cumsum(wrong)
-    pairs = n_right * n_wrong
-    auc = float(right @ (wrong_below + wrong / 2)) / pairs
-    n = n_right + n_wrong
-    ties = float((table.counts.astype(np.float64) ** 3 - table.counts).sum())
-    variance = (n + 1 - ties / (n * (n - 1))) / (12 * pairs)
-    low, high = auc_score_interval(auc, int(n_right), int(n_wrong), confidence)
-    if variance <= 0:
-        return OrderTest(auc, low, high, 1.0, "Mann-Whitney")
-    distance = max(0.0, abs(auc - 0.5) - 0.5 / pairs)
-    p_value = float(2 * ndtr(-distance / np.sqrt(variance)))
-    return OrderTest(auc, low, high, min(1.0, p_value), "Mann-Whitney")
+def exact_interval(share: FloatArray, sizes: IntArray, confidence: float = 0.95) -> FloatArray:
+    """Clopper-Pearson interval of each share, shape (datasets, 2); [0, 1] for empty datasets."""
+    hits = np.where(sizes > 0, np.nan_to_num(share) * sizes, 0.0)
+    low, high = clopper_pearson(hits, sizes, confidence)
+    return np.column_stack([low, high])
 
 
-def prefix_accuracies(
-    counts: NDArray[np.int64], correct: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Expected accuracies for many columns of right answers at once, shape (draws, datasets)."""
-    edges = np.concatenate([[0], np.cumsum(counts)])
-    sums = np.concatenate([np.zeros((len(correct), 1)), np.cumsum(correct, axis=1)], axis=1)
-    group = np.clip(np.searchsorted(edges, sizes, side="left") - 1, 0, len(counts) - 1)
-    inside = (sizes - edges[group]) / counts[group]
-    right = sums[:, group] + (sums[:, group + 1] - sums[:, group]) * inside
-    with np.errstate(invalid="ignore"):
-        accuracy: NDArray[np.float64] = np.round(right / sizes, ACCURACY_DECIMALS)
-    return accuracy
+def _disagreement(trend: Trend) -> str:
+    """Why the published rule and the calibrated test may differ, and which one to follow."""
+    rule = _RULE_SAYS[trend.definition_3]
+    if trend.definition_3 == "none":
+        return (
+            f"{_PAPER_RULE} does not see this: it looks at {len(trend.sizes)} sets "
+            "only, while the test above compares every right label with every wrong one. "
+            "Follow the test."
+        )
+    if trend.verdict == "none":
+        return (
+            f"{_PAPER_RULE} would have said that the labels {rule} "
+            f"(rho {trend.rho:+.2f}, p = {trend.p_value:.3f}). Do not rely on that: each larger "
+            "set contains all cases of the smaller ones, so the same cases are counted again and "
+            "again, and about four in ten randomly shuffled lists pass that rule one way or the "
+            "other. Counted once each, these cases do not show it. Treat the order as not proven."
+        )
+    return (
+        f"{_PAPER_RULE} says the opposite: the labels {rule} "
+        f"(rho {trend.rho:+.2f}, p = {trend.p_value:.3f}). It counts the cases of the first sets "
+        "again in every later one, so a few unusual cases at the start can turn it around. Follow "
+        "the test that counts each case once, and look at the first set by hand."
+    )
 
 
-def definition_2(accuracy: NDArray[np.float64]) -> tuple[float, float]:
+def _verdict_sentence(trend: Trend) -> str:
+    low, high = trend.auc_interval
+    chance = f"{trend.auc:.0%} ({low:.0%} to {high:.0%})"
+    if trend.verdict == "decreasing":
+        return (
+            "The cases at the end of the list are truly harder: take one correctly and one "
+            f"wrongly labelled case, and in {chance} of such pairs the correct one stands earlier."
+        )
+    if trend.verdict == "increasing":
+        return (
+            "The list is the wrong way round: wrongly labelled cases stand before correct ones; "
+            f"a correct label stands earlier in only {chance} of pairs. Do not use this order."
+        )
+    if trend.method.startswith("undefined"):
+        return f"Nothing can be said about the order ({trend.method.removeprefix('undefined: ')})."
+    return (
+        "It is not shown that the cases at the end of the list are harder: of a correctly and a "
+        f"wrongly labelled case the correct one stands earlier in {chance} of pairs, and 50% "
+        "would be a coin toss."
+    )
+
+
+def definition_2(accuracy: FloatArray) -> tuple[float, float]:
     """Spearman's correlation of dataset number and accuracy (Definition 2), and its p-value.
 
     Empty datasets are left out; with fewer than three datasets there is no trend: (0, 1).
@@ -133,7 +281,7 @@ def definition_2(accuracy: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def permutation_p_value(
-    table: ScoreTable, sizes: NDArray[np.int64], rho: float, n_permutations: int, seed: int
+    table: ScoreTable, sizes: IntArray, rho: float, n_permutations: int, seed: int
 ) -> float:
     """P-value of the nested correlation when right answers fall on the samples at random.
 
@@ -152,11 +300,11 @@ def permutation_p_value(
     return _two_sided(nested_correlations(accuracy), rho)
 
 
-def clustered_permutation_p_value(
-    scores: NDArray[np.float64],
-    correct: NDArray[np.bool_],
-    groups: NDArray[np.int64],
-    sizes: NDArray[np.int64],
+def grouped_permutation_p_value(
+    scores: FloatArray,
+    correct: BoolArray,
+    groups: IntArray,
+    sizes: IntArray,
     rho: float,
     n_permutations: int,
     seed: int,
@@ -183,25 +331,16 @@ def clustered_permutation_p_value(
     return _two_sided(nested_correlations(prefix_accuracies(counts, hits, used)), rho)
 
 
-def paper_interval(accuracy: NDArray[np.float64], sizes: NDArray[np.int64]) -> NDArray[np.float64]:
+def paper_interval(accuracy: FloatArray, sizes: IntArray) -> FloatArray:
     """The paper's 90 % interval of each accuracy: 1.64 standard errors, shape (datasets, 2)."""
     with np.errstate(invalid="ignore", divide="ignore"):
         half = _PAPER_Z * np.sqrt(accuracy * (1 - accuracy) / sizes)
-    ends: NDArray[np.float64] = np.column_stack([accuracy - half, accuracy + half])
-    clipped: NDArray[np.float64] = ends.clip(0.0, 1.0)
+    ends: FloatArray = np.column_stack([accuracy - half, accuracy + half])
+    clipped: FloatArray = ends.clip(0.0, 1.0)
     return clipped
 
 
-def check_groups(groups: object, n: int) -> NDArray[np.int64] | None:
-    """Group labels of any type as numbers 0, 1, …"""
-    if groups is None:
-        return None
-    _, numbers = np.unique(np.asarray(groups), return_inverse=True)
-    check_lengths(samples=n, groups=len(numbers.ravel()))
-    return np.asarray(numbers.ravel(), dtype=np.int64)
-
-
-def _merged(counts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def _merged(counts: IntArray, sizes: IntArray) -> IntArray:
     """Join neighbouring levels wherever no dataset ends inside or between them."""
     edges = np.concatenate([[0], np.cumsum(counts)])
     group = np.clip(np.searchsorted(edges, sizes, side="left") - 1, 0, len(counts) - 1)
@@ -209,13 +348,13 @@ def _merged(counts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.i
     return np.diff(needed)
 
 
-def _two_sided(null: NDArray[np.float64], rho: float) -> float:
+def _two_sided(null: FloatArray, rho: float) -> float:
     above = 1 + int((null >= rho - 1e-12).sum())
     below = 1 + int((null <= rho + 1e-12).sum())
     return min(1.0, 2 * min(above, below) / (len(null) + 1))
 
 
-def nested_correlations(accuracy: NDArray[np.float64]) -> NDArray[np.float64]:
+def nested_correlations(accuracy: FloatArray) -> FloatArray:
     """Spearman's correlation with the dataset number for each row of accuracies."""
     n_sets = accuracy.shape[1]
     below = (accuracy[:, None, :] < accuracy[:, :, None]).sum(axis=2, dtype=np.float64)
@@ -224,7 +363,5 @@ def nested_correlations(accuracy: NDArray[np.float64]) -> NDArray[np.float64]:
     ranks -= ranks.mean(axis=1, keepdims=True)
     place = np.arange(n_sets) - (n_sets - 1) / 2
     scale = np.sqrt((ranks**2).sum(axis=1) * (place @ place))
-    rho: NDArray[np.float64] = np.divide(
-        ranks @ place, scale, out=np.zeros(len(ranks)), where=scale > 0
-    )
+    rho: FloatArray = np.divide(ranks @ place, scale, out=np.zeros(len(ranks)), where=scale > 0)
     return rho

@@ -5,11 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray
 from fireassay.core.errors import DataError, ParameterError
-
-Signal = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +28,13 @@ class Window:
         What else is known: age, kind of alarm, limits.
     """
 
-    values: Signal
+    values: FloatArray
     channels: tuple[str, ...]
     step_s: float = 1.0
     event_s: float = 0.0
     context: Mapping[str, Any] = field(default_factory=dict)
 
-    def __getitem__(self, channel: str) -> Signal:
+    def __getitem__(self, channel: str) -> FloatArray:
         try:
             return self.values[:, self.channels.index(channel)]
         except ValueError as missing:
@@ -44,11 +42,11 @@ class Window:
                 f"The window has the channels {', '.join(self.channels)}.", got=repr(channel)
             ) from missing
 
-    def before(self, channel: str) -> Signal:
+    def before(self, channel: str) -> FloatArray:
         """The signal before the event."""
         return self[channel][: self._event]
 
-    def after(self, channel: str) -> Signal:
+    def after(self, channel: str) -> FloatArray:
         """The signal from the event on."""
         return self[channel][self._event :]
 
@@ -75,7 +73,7 @@ class Window:
         jumps = np.abs(np.diff(self[channel]))
         return float(np.nanmax(jumps)) if (~np.isnan(jumps)).any() else 0.0
 
-    def mean_of(self, signal: Signal) -> float:
+    def mean_of(self, signal: FloatArray) -> float:
         """Mean of what is not lost; NaN if all is."""
         present = signal[~np.isnan(signal)]
         return float(present.mean()) if len(present) else float("nan")
@@ -97,11 +95,11 @@ class Windows(Sequence[Window]):
         Per-window facts: a name and one value for each window.
     """
 
-    values: Signal
+    values: FloatArray
     channels: tuple[str, ...]
     step_s: float = 1.0
     event_s: float = 0.0
-    context: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    context: Mapping[str, AnyArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.values.ndim != 3 or self.values.shape[2] != len(self.channels):
@@ -130,7 +128,7 @@ class Windows(Sequence[Window]):
         return Window(self.values[index], self.channels, self.step_s, self.event_s, context)
 
 
-def _longest(inside: NDArray[np.bool_]) -> int:
+def _longest(inside: BoolArray) -> int:
     """Length of the longest run of True."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(np.int8)))
     return int((edges[1::2] - edges[::2]).max(initial=0))

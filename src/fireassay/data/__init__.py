@@ -1,6 +1,5 @@
 """Data sets: files of many kinds, built-in sets, splits that keep duplicates together."""
 
-from fireassay.data.alarms import Alarms, alarms
 from fireassay.data.builtin import breast_cancer, digits, fashion_mnist, mnist, two_moons
 from fireassay.data.corruptions import corrupt, corruption_kinds
 from fireassay.data.csv_file import safe_cell, write_csv
@@ -19,10 +18,8 @@ from fireassay.data.unit_square import (
 )
 
 __all__ = [
-    "Alarms",
     "DataSet",
     "TableEncoder",
-    "alarms",
     "breast_cancer",
     "check_comparable",
     "corrupt",

@@ -1,14 +1,17 @@
 """Curation: which field rows are naturally hard, and does the model behave on them as it should."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.context import Context, Cost
-from fireassay.assessment.curated_rows import CurationAnswer, voted_rows
+from fireassay.assessment.curated_rows import voted_rows
+from fireassay.assessment.part_answer import PartAnswer
+from fireassay.core import Evidence
 from fireassay.core.validation import check_class_indices
-from fireassay.curation import curate
+from fireassay.curation import LABELERS, curate
 
 USES: tuple[str, ...] = ()
 
@@ -18,9 +21,7 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    labeler: str = Field(
-        default="majority", description="majority, snorkel, dawid-skene, one-coin or triplet."
-    )
+    labeler: str = Field(default="majority", description=f"Label model: {LABELERS.listed()}.")
     prune: float | None = Field(
         default=0.5, description="Drop functions whose votes correlate more than this."
     )
@@ -52,7 +53,7 @@ def cost(context: Context, settings: Settings) -> Cost:
     )
 
 
-def run(context: Context, settings: Settings) -> CurationAnswer:
+def run(context: Context, settings: Settings) -> PartAnswer:
     """Order the rows, judge the order where labels allow it, and follow the model along it."""
     voted = voted_rows(context)
     rows = context.test if voted is None else voted[0]
@@ -79,4 +80,12 @@ def run(context: Context, settings: Settings) -> CurationAnswer:
         gamma=settings.gamma,
         groups=context.groups,
     )
-    return CurationAnswer(curation.answer(**found), context.model.sha256, len(rows))
+    asked = {"model_sha256": context.model.sha256, "queries": len(rows)}
+    return PartAnswer("curation", curation.findings(**found), kept=asked)
+
+
+def evidence(answer: PartAnswer) -> Evidence:
+    """The findings' evidence; its provenance names the model and what it was asked."""
+    found = answer.result.evidence()
+    assert found.provenance is not None
+    return replace(found, provenance=replace(found.provenance, **answer.kept))

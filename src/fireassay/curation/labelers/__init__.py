@@ -5,40 +5,47 @@ from typing import Any
 import numpy as np
 
 from fireassay.core.errors import ParameterError
+from fireassay.core.registry import Registry
 from fireassay.curation.labelers.dawid_skene import DawidSkene
-from fireassay.curation.labelers.given import GivenProbabilities
+from fireassay.curation.labelers.labeler import (
+    FittedLabeler,
+    GivenProbabilities,
+    Labeler,
+    NamedLabeler,
+)
 from fireassay.curation.labelers.majority import MajorityVote
-from fireassay.curation.labelers.protocol import FittedLabeler, Labeler
 from fireassay.curation.labelers.snorkel import Snorkel
 from fireassay.curation.labelers.triplet import Triplet
 
-LABELERS: dict[str, Labeler] = {
-    "majority": MajorityVote(),
-    "snorkel": Snorkel(),
-    "dawid-skene": DawidSkene(),
-    "one-coin": DawidSkene(one_coin=True),
-    "triplet": Triplet(),
-}
+LABELERS: Registry[NamedLabeler] = Registry(
+    "labeler", [MajorityVote(), Snorkel(), DawidSkene(), DawidSkene(one_coin=True), Triplet()]
+)
 
 
 def as_labeler(labeler: Any) -> Labeler | GivenProbabilities:
-    """A labeler from its name, an array of probabilities, or an object with ``fit``."""
+    """A labeler from its name, an array of probabilities, or an object with ``name`` and ``fit``.
+
+    >>> as_labeler("triplet")
+    Triplet(min_overlap=10, class_balance=None)
+    """
     if isinstance(labeler, str):
-        if labeler not in LABELERS:
-            raise ParameterError(
-                f"The 'labeler' must be one of {', '.join(map(repr, LABELERS))}, "
-                "probabilities of shape (n, k), or a Labeler.",
-                got=repr(labeler),
-            )
         return LABELERS[labeler]
-    if isinstance(labeler, GivenProbabilities | Labeler):
-        return labeler
     if isinstance(labeler, np.ndarray):
         return GivenProbabilities(labeler)
+    if isinstance(labeler, GivenProbabilities | Labeler):
+        return labeler
     raise ParameterError(
         "The 'labeler' must be a name, probabilities of shape (n, k), or have name and fit.",
         got=type(labeler).__name__,
     )
+
+
+def label_model(labeler: Any, purpose: str) -> Labeler:
+    """A labeler that learns from votes; given probabilities cannot be fitted again."""
+    chosen = as_labeler(labeler)
+    if isinstance(chosen, GivenProbabilities):
+        raise ParameterError(f"{purpose} needs a label model.", got="given probabilities")
+    return chosen
 
 
 __all__ = [
@@ -51,4 +58,5 @@ __all__ = [
     "Snorkel",
     "Triplet",
     "as_labeler",
+    "label_model",
 ]

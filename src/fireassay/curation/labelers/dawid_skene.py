@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import BoolArray, FloatArray
 from fireassay.core.validation import check_integer, check_real
+from fireassay.curation.labelers.labeler import class_prior, normalised
 from fireassay.curation.labelers.majority import vote_counts
-from fireassay.curation.labelers.protocol import class_prior, normalised
-from fireassay.curation.patterns import VotePatterns, one_hot
-from fireassay.curation.votes import VoteArray
+from fireassay.curation.votes import VoteArray, VotePatterns, one_hot
 
 _SMALLEST = 1e-6
 
@@ -47,13 +46,24 @@ class DawidSkene:
     max_steps: int = 300
     tolerance: float = 1e-7
 
-    name: ClassVar[str] = "dawid-skene"
+    draws: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_real(self.smoothing, "smoothing", low=0.0)
         check_real(self.trust, "trust", low=0.0, high=1.0)
         check_integer(self.max_steps, "max_steps", low=1)
         check_real(self.tolerance, "tolerance", low=0.0, inclusive="low")
+
+    @property
+    def name(self) -> str:
+        """ "one-coin" where it is one, else "dawid-skene"."""
+        return "one-coin" if self.one_coin else "dawid-skene"
+
+    @property
+    def summary(self) -> str:
+        """What is learnt about each labelling function."""
+        learnt = "one accuracy" if self.one_coin else "a confusion matrix"
+        return f"learns {learnt} per labelling function, by expectation-maximisation"
 
     def fit(self, patterns: VotePatterns, seed: int = 0) -> "FittedDawidSkene":  # noqa: ARG002
         """Start from the majority vote, then alternate posteriors and error rates."""
@@ -78,19 +88,19 @@ class DawidSkene:
             posterior = updated
         return FittedDawidSkene(confusion, prior, one_sided, steps, converged)
 
-    def _learnt_prior(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _learnt_prior(self, totals: FloatArray) -> FloatArray:
         weight = totals + self.smoothing
-        prior: NDArray[np.float64] = weight / weight.sum()
+        prior: FloatArray = weight / weight.sum()
         return prior
 
     def _confusion(
         self,
-        joint: NDArray[np.float64],
-        totals: NDArray[np.float64],
-        votes: NDArray[np.float64],
-        prior: NDArray[np.float64],
-        one_sided: NDArray[np.bool_],
-    ) -> NDArray[np.float64]:
+        joint: FloatArray,
+        totals: FloatArray,
+        votes: FloatArray,
+        prior: FloatArray,
+        one_sided: BoolArray,
+    ) -> FloatArray:
         """P(vote v | class y) as [LF, v, y]; given that it votes, unless it is one-sided."""
         k = len(prior)
         same = np.eye(k)
@@ -111,7 +121,7 @@ class DawidSkene:
             smoothed = joint + expected * self.smoothing
             conditional = smoothed / smoothed.sum(axis=1, keepdims=True)
         confusion = np.where(one_sided[:, None, None], unconditional, conditional)
-        bounded: NDArray[np.float64] = np.clip(confusion, _SMALLEST, 1.0)
+        bounded: FloatArray = np.clip(confusion, _SMALLEST, 1.0)
         return bounded
 
 
@@ -119,13 +129,13 @@ class DawidSkene:
 class FittedDawidSkene:
     """Learnt ``confusion[LF, vote, class]``, class prior, and which ones are one-sided."""
 
-    confusion: NDArray[np.float64]
-    prior: NDArray[np.float64]
-    one_sided: NDArray[np.bool_]
+    confusion: FloatArray
+    prior: FloatArray
+    one_sided: BoolArray
     steps: int
     converged: bool
 
-    def posterior(self, votes: VoteArray) -> NDArray[np.float64]:
+    def posterior(self, votes: VoteArray) -> FloatArray:
         """Naive Bayes over the votes, and over the abstentions of one-sided functions."""
         hot = one_hot(votes, len(self.prior))
         return _posterior(hot, self.confusion, self.prior, self.one_sided)
@@ -133,10 +143,10 @@ class FittedDawidSkene:
 
 def _posterior(
     hot: Any,
-    confusion: NDArray[np.float64],
-    prior: NDArray[np.float64],
-    one_sided: NDArray[np.bool_],
-) -> NDArray[np.float64]:
+    confusion: FloatArray,
+    prior: FloatArray,
+    one_sided: BoolArray,
+) -> FloatArray:
     k = len(prior)
     abstain = np.maximum(1 - confusion.sum(axis=1), _SMALLEST)
     silent = np.where(one_sided[:, None], np.log(abstain), 0.0)

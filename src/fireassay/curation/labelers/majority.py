@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fireassay.curation.labelers.protocol import normalised
-from fireassay.curation.patterns import VotePatterns
-from fireassay.curation.votes import VoteArray
+from fireassay.core.arrays import FloatArray
+from fireassay.core.probabilities import softmax
+from fireassay.curation.votes import VoteArray, VotePatterns
 
 
 @dataclass(frozen=True)
@@ -16,6 +15,8 @@ class MajorityVote:
     """Softmax of the number of votes for each class; there is nothing to learn."""
 
     name: ClassVar[str] = "majority"
+    summary: ClassVar[str] = "learns nothing: every vote counts the same"
+    draws: ClassVar[bool] = False
 
     def fit(self, patterns: VotePatterns, seed: int = 0) -> "FittedMajority":  # noqa: ARG002
         """Remember the number of classes."""
@@ -28,12 +29,12 @@ class FittedMajority:
 
     n_classes: int
 
-    def posterior(self, votes: VoteArray) -> NDArray[np.float64]:
+    def posterior(self, votes: VoteArray) -> FloatArray:
         """Softmax of the vote counts; uniform where nobody votes."""
-        return normalised(vote_counts(votes, self.n_classes))
+        return softmax(vote_counts(votes, self.n_classes))
 
 
-def vote_counts(votes: VoteArray, n_classes: int) -> NDArray[np.float64]:
+def vote_counts(votes: VoteArray, n_classes: int) -> FloatArray:
     """How many labelling functions vote for each class, shape (rows, n_classes)."""
     return np.stack([(votes == label).sum(axis=1) for label in range(n_classes)], axis=1).astype(
         np.float64

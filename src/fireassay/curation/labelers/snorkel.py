@@ -6,16 +6,13 @@ from typing import ClassVar
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from fireassay.core.arrays import Float32Array, FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.validation import check_integer, check_real
-from fireassay.curation.labelers.protocol import class_prior, normalised
-from fireassay.curation.patterns import VotePatterns, one_hot
-from fireassay.curation.votes import VoteArray
-
-Matrix = NDArray[np.float32]
+from fireassay.curation.labelers.labeler import class_prior, normalised
+from fireassay.curation.votes import VoteArray, VotePatterns, one_hot
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,10 @@ class Snorkel:
     momentum: float = 0.9
     precision: float = 0.7
     class_balance: tuple[float, ...] | None = None
+
     name: ClassVar[str] = "snorkel"
+    summary: ClassVar[str] = "learns what snorkel 0.10.0 does with its defaults and the same seed"
+    draws: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_integer(self.n_steps, "n_steps", low=1)
@@ -71,7 +71,9 @@ class Snorkel:
         clamped = np.clip(learnt, np.float32(epsilon), np.float32(1 - epsilon))
         return FittedSnorkel(_best_columns(clamped, prior, m, k), prior)
 
-    def _descend(self, moments: Matrix, start: Matrix, prior: Matrix, k: int) -> Matrix:
+    def _descend(
+        self, moments: Float32Array, start: Float32Array, prior: Float32Array, k: int
+    ) -> Float32Array:
         marginals = np.diag(moments).copy()
         block = np.arange(len(moments)) // k
         off_block = (block[:, None] != block[None, :]).astype(np.float32)
@@ -97,17 +99,17 @@ class Snorkel:
 class FittedSnorkel:
     """Learnt P(vote | class): row ``j * k + v``, column y is P(LF j votes v | Y = y)."""
 
-    probabilities: Matrix
-    prior: NDArray[np.float64]
+    probabilities: Float32Array
+    prior: FloatArray
 
-    def posterior(self, votes: VoteArray) -> NDArray[np.float64]:
+    def posterior(self, votes: VoteArray) -> FloatArray:
         """Naive Bayes over the labelling functions that vote; abstentions say nothing."""
         logs = np.log(self.probabilities).astype(np.float64)
         evidence = one_hot(votes, len(self.prior)) @ logs
         return normalised(np.asarray(evidence) + np.log(self.prior))
 
 
-def vote_moments(patterns: VotePatterns) -> Matrix:
+def vote_moments(patterns: VotePatterns) -> Float32Array:
     """Second moments of the one-hot votes, in single precision."""
     hot = one_hot(patterns.votes, patterns.n_classes)
     weights = scipy.sparse.diags_array(patterns.counts.astype(np.float64))
@@ -115,7 +117,7 @@ def vote_moments(patterns: VotePatterns) -> Matrix:
     return np.asarray(sums / patterns.n_rows, dtype=np.float32)
 
 
-def _initial(moments: Matrix, prior: NDArray[np.float64], precision: float, k: int) -> Matrix:
+def _initial(moments: Float32Array, prior: FloatArray, precision: float, k: int) -> Float32Array:
     start = np.zeros((len(moments), k), dtype=np.float32)
     rows = np.arange(len(moments))
     label = rows % k
@@ -124,7 +126,7 @@ def _initial(moments: Matrix, prior: NDArray[np.float64], precision: float, k: i
     return start
 
 
-def _best_columns(probabilities: Matrix, prior: NDArray[np.float64], m: int, k: int) -> Matrix:
+def _best_columns(probabilities: Float32Array, prior: FloatArray, m: int, k: int) -> Float32Array:
     """Among classes of equal prior, the naming under which the labelling functions look best."""
     trust = probabilities.reshape(m, k, k).sum(axis=0) @ np.diag(prior.astype(np.float32))
     columns = np.arange(k)

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import BoolArray, FloatArray
 from fireassay.core.validation import check_integer
-from fireassay.curation.labelers.protocol import class_prior, normalised
-from fireassay.curation.patterns import VotePatterns, one_hot
-from fireassay.curation.votes import ABSTAIN, VoteArray
+from fireassay.curation.labelers.labeler import class_prior, normalised
+from fireassay.curation.votes import ABSTAIN, VoteArray, VotePatterns, one_hot
 
 _UNKNOWN = 0.7
 
@@ -42,7 +41,10 @@ class Triplet:
 
     min_overlap: int = 10
     class_balance: tuple[float, ...] | None = None
+
     name: ClassVar[str] = "triplet"
+    summary: ClassVar[str] = "closed form from triplets of labelling functions, no seed, no steps"
+    draws: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_integer(self.min_overlap, "min_overlap", low=1)
@@ -60,27 +62,25 @@ class Triplet:
 class FittedTriplet:
     """Learnt ``likelihood[LF, vote, class]``, up to a factor per vote, and the class prior."""
 
-    likelihood: NDArray[np.float64]
-    prior: NDArray[np.float64]
+    likelihood: FloatArray
+    prior: FloatArray
 
     @classmethod
-    def from_accuracy(
-        cls, accuracy: NDArray[np.float64], prior: NDArray[np.float64]
-    ) -> "FittedTriplet":
+    def from_accuracy(cls, accuracy: FloatArray, prior: FloatArray) -> "FittedTriplet":
         """Errors spread evenly over the other classes."""
         k = len(prior)
         wrong = (1 - accuracy) / (k - 1)
         same = np.eye(k) == 1
         return cls(np.where(same, accuracy[:, None, None], wrong[:, None, None]), prior)
 
-    def posterior(self, votes: VoteArray) -> NDArray[np.float64]:
+    def posterior(self, votes: VoteArray) -> FloatArray:
         """Naive Bayes over the labelling functions that vote."""
         k = len(self.prior)
         evidence = one_hot(votes, k) @ np.log(self.likelihood).reshape(-1, k)
         return normalised(np.asarray(evidence) + np.log(self.prior))
 
 
-def _two_classes(patterns: VotePatterns, prior: NDArray[np.float64]) -> NDArray[np.float64]:
+def _two_classes(patterns: VotePatterns, prior: FloatArray) -> FloatArray:
     """P(LF votes v | class y) from the covariances of the vote indicators."""
     m = patterns.votes.shape[1]
     counts = patterns.counts.astype(np.float64)
@@ -102,11 +102,11 @@ def _two_classes(patterns: VotePatterns, prior: NDArray[np.float64]) -> NDArray[
     # What is left of a probability after the difference is spread over the two classes.
     given = np.stack([mean - prior[1] * difference, mean + prior[0] * difference], axis=1)
     floor = np.maximum(0.02 * mean, 1e-9)[:, None]
-    likelihood: NDArray[np.float64] = np.maximum(given, floor).reshape(2, m, 2).transpose(1, 0, 2)
+    likelihood: FloatArray = np.maximum(given, floor).reshape(2, m, 2).transpose(1, 0, 2)
     return likelihood
 
 
-def _accuracies(patterns: VotePatterns, min_overlap: int) -> NDArray[np.float64]:
+def _accuracies(patterns: VotePatterns, min_overlap: int) -> FloatArray:
     """Accuracy of each labelling function from pairwise agreement, any number of classes."""
     k = patterns.n_classes
     agreement, overlap = pairwise_agreement(patterns)
@@ -117,13 +117,13 @@ def _accuracies(patterns: VotePatterns, min_overlap: int) -> NDArray[np.float64]
     hoped = np.ones(len(size))
     skill = np.minimum(size, 1.0) * _signs(np.where(usable, products, 0.0), size, hoped)
     skill = np.where(np.isnan(skill), (k * _UNKNOWN - 1) / (k - 1), skill)
-    accuracy: NDArray[np.float64] = np.clip((1 + (k - 1) * skill) / k, 0.01, 0.99)
+    accuracy: FloatArray = np.clip((1 + (k - 1) * skill) / k, 0.01, 0.99)
     return accuracy
 
 
 def pairwise_agreement(
     patterns: VotePatterns,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[FloatArray, FloatArray]:
     """How often each pair agrees where both vote, and on how many samples both vote."""
     counts = patterns.counts.astype(np.float64)[:, None]
     voted = (patterns.votes != ABSTAIN).astype(np.float64)
@@ -137,8 +137,8 @@ def pairwise_agreement(
 
 
 def _median_over_triplets(
-    products: NDArray[np.float64], usable: NDArray[np.bool_], smallest: NDArray[np.float64]
-) -> NDArray[np.float64]:
+    products: FloatArray, usable: BoolArray, smallest: FloatArray
+) -> FloatArray:
     """sqrt of the median of |M_ij M_il / M_jl| over the triplets of each i; NaN without any."""
     m = len(products)
     sizes = np.full(m, np.nan)
@@ -156,9 +156,7 @@ def _median_over_triplets(
     return sizes
 
 
-def _signs(
-    products: NDArray[np.float64], sizes: NDArray[np.float64], hoped: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _signs(products: FloatArray, sizes: FloatArray, hoped: FloatArray) -> FloatArray:
     """Signs of the leading eigenvector, turned so that most (by size) are the hoped ones."""
     scale = np.where(np.isnan(sizes) | (sizes == 0), 1.0, sizes)
     _, vectors = np.linalg.eigh(products / np.outer(scale, scale))

@@ -1,8 +1,7 @@
 import numpy as np
 from scipy.stats import chisquare
 
-from fireassay.curation.ordering import adversarial_order, dataset_sizes
-from fireassay.curation.shuffle import shuffled_ranks
+from fireassay.curation.order import adversarial_order, dataset_sizes, shuffled_ranks
 
 
 def permutation(size, seed, key=0):

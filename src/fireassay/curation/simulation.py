@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fireassay.core.arrays import IntArray
 from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.result import Result
@@ -16,11 +17,11 @@ from fireassay.core.validation import check_integer
 from fireassay.curation.curate import curate
 from fireassay.curation.labelers.triplet import FittedTriplet
 from fireassay.curation.votes import ABSTAIN
-from fireassay.statistics import clopper_pearson
+from fireassay.statistics import share
 
 
 @dataclass(frozen=True, eq=False)
-class Coverage(Result):
+class IntervalCoverage(Result):
     """How often the interval around a weak label's confidence holds the true probability.
 
     Attributes
@@ -44,6 +45,10 @@ class Coverage(Result):
         """Coverage for each number of votes."""
         return self.by_votes
 
+    def summary(self) -> str:
+        """What the interval is, and how often it holds the truth."""
+        return f"A {self.name}: covered {self.covered}, nominal {self.nominal:g}"
+
     @property
     def name(self) -> str:
         """What the interval deserves to be called."""
@@ -58,18 +63,30 @@ def simulated_coverage(
     *,
     labeler: Any = "majority",
     interval: str = "posterior",
-    alpha: float = 0.05,
+    confidence: float = 0.95,
     seed: int = 0,
-) -> Coverage:
+) -> IntervalCoverage:
     """Draw independent votes with known accuracies, curate them, and count.
 
     The truth is exact: with independent labelling functions of known accuracy, P(Y | votes) is
     naive Bayes with the true numbers.
+
+    Parameters
+    ----------
+    accuracies, coverage
+        Of the labelling functions: how often a vote is right, and how often there is one.
+    n, n_classes
+        How many samples of how many classes to draw.
+    labeler, interval, confidence, seed
+        As for `curate`.
+
+    >>> simulated_coverage([0.9] * 10, 1.0, n=2000, interval="paper").name
+    'score'
     """
     check_integer(n, "n", low=1)
     votes, _ = simulate_votes(accuracies, coverage, n, n_classes, seed)
-    result = curate(votes, n_classes, labeler=labeler, prune=None, interval=interval, alpha=alpha,
-                    drop_silent=False, seed=seed)  # fmt: skip
+    result = curate(votes, n_classes, labeler=labeler, prune=None, interval=interval,
+                    confidence=confidence, drop_silent=False, seed=seed)  # fmt: skip
     truth = FittedTriplet.from_accuracy(
         np.asarray(accuracies, dtype=np.float64), np.full(n_classes, 1 / n_classes)
     )
@@ -85,11 +102,11 @@ def simulated_coverage(
     by_votes = frame.groupby("votes", as_index=False)[["n", "hits"]].sum()
     by_votes["covered"] = by_votes["hits"] / by_votes["n"]
     hits = int(by_votes["hits"].sum())
-    low, high = clopper_pearson(hits, n)
-    return Coverage(
-        covered=Estimate(hits / n, low, high, 0.95, n, "simulation, Clopper-Pearson"),
-        nominal=1 - alpha,
-        is_confidence_interval=bool(high >= 1 - alpha),
+    covered = share(hits, n)
+    return IntervalCoverage(
+        covered=covered,
+        nominal=confidence,
+        is_confidence_interval=covered.high >= confidence,
         by_votes=by_votes,
     )
 
@@ -100,8 +117,13 @@ def simulate_votes(
     n: int,
     n_classes: int = 2,
     seed: int = 0,
-) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
-    """Independent votes of known accuracy on known classes, errors spread evenly."""
+) -> tuple[NDArray[np.int8], IntArray]:
+    """Independent votes of known accuracy on known classes, errors spread evenly.
+
+    >>> votes, y = simulate_votes([0.7] * 3, coverage=0.6, n=5, seed=0)
+    >>> votes.shape, y.shape
+    ((5, 3), (5,))
+    """
     rights = np.asarray(accuracies, dtype=np.float64)
     covers = np.broadcast_to(np.asarray(coverage, dtype=np.float64), rights.shape)
     if rights.ndim != 1 or not len(rights) or ((rights <= 0) | (rights >= 1)).any():

@@ -2,10 +2,15 @@
 
 from typing import Any
 
-from fireassay.curation.functions import LabellingFunction, labelling_function
-from fireassay.curation.votes import ABSTAIN
-from fireassay.curation.windows import Window, Windows
-from fireassay.data.alarms import ACTIONABLE, SUPPRESSIBLE, Alarms
+from fireassay.curation import (
+    ABSTAIN,
+    LabellingFunction,
+    Window,
+    Windows,
+    apply,
+    labelling_function,
+)
+from fireassay.papers.alarms import ACTIONABLE, SUPPRESSIBLE, Alarms
 
 _CHANNEL = {"HR": "heart_rate", "RR": "respiratory_rate", "SpO2": "spo2"}
 _FASTEST = {"infant": 200.0, "child": 170.0, "adult": 140.0}
@@ -220,6 +225,4 @@ ALARM_FUNCTIONS: tuple[LabellingFunction, ...] = tuple(
 
 def alarm_votes(ward: Alarms, **options: Any) -> Any:
     """The votes of all alarm functions; options go to `fireassay.curation.apply`."""
-    from fireassay.curation.applying import apply
-
     return apply(ALARM_FUNCTIONS, alarm_windows(ward), 2, **options)

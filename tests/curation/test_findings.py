@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from fireassay import curation
-from fireassay.curation.answer import CurationAnswer
+from fireassay.core.measure import find_measure
+from fireassay.curation import CurationFindings
 
 
 @pytest.fixture(scope="module")
@@ -20,13 +21,23 @@ def test_without_labels_nothing_is_claimed(world):
     assert all(claim.holds is None for claim in evidence.claims)
     assert set(evidence.figures) == {"labelling functions", "scores"}
     assert evidence.estimates["covered"].n == 600
+    votes = world[0].patterns.votes[world[0].patterns.of_row]
+    assert evidence.estimates["covered"].value == (votes != -1).any(axis=1).mean()
+    assert {evidence.estimates[name].kind for name in ("covered", "kept_lfs")} == {"count"}
+
+
+def test_a_label_model_that_labels_contradict_is_contradicted(world):
+    result, y = world
+    found = result.findings(bounds=result.bounds(y), calibration=result.calibration(1 - y))
+    status = {assumption.id: assumption.status for assumption in found.evidence().assumptions}
+    assert status["label-model"] == "contradicted"
 
 
 def test_everything_together(world, tmp_path):
     result, y = world
     trend = result.validate(y)
     rows = result.audit_rows(100)
-    answer = result.answer(
+    answer = result.findings(
         trend=trend,
         audit=result.audit(rows, y[rows]),
         bounds=result.bounds(y),
@@ -36,6 +47,16 @@ def test_everything_together(world, tmp_path):
     )
     evidence = answer.evidence()
     assert answer.verdict == "decreasing"
+    described = {measure.name for measure in curation.MEASURES}
+    assert set(evidence.estimates) == described
+    status = {assumption.id: assumption.status for assumption in evidence.assumptions}
+    assert set(status) >= {
+        "independent-votes", "independent-rows", "audited-at-random", "label-model"
+    }  # fmt: skip
+    for estimate in evidence.estimates.values():
+        assert set(estimate.rests_on) <= set(status)
+    assert evidence.estimates["classifier_accuracy_upper"].rests_on[0] == "label-model"
+    assert evidence.headline in str(answer)
     assert "shown to be adversarial. Classifier: robust." in evidence.headline
     for name in ("order_auc", "audit_auc", "agreement_auc", "calibration_error", "first_accuracy"):
         estimate = evidence.estimates[name]
@@ -45,7 +66,7 @@ def test_everything_together(world, tmp_path):
     assert evidence.figures["accuracy"].source.lstrip().startswith("<?xml")
     assert evidence.provenance.labels == 600
     assert evidence.to_dict() == answer.evidence().to_dict()
-    loaded = CurationAnswer.load(answer.save(tmp_path / "answer"))
+    loaded = CurationFindings.load(answer.save(tmp_path / "answer"))
     assert loaded.evidence().to_dict() == evidence.to_dict()
 
 
@@ -54,7 +75,7 @@ def test_a_disagreement_is_in_the_claims(world):
     trend = result.validate(y)
     fields = {name: getattr(trend, name) for name in trend.__dataclass_fields__}
     other = type(trend)(**fields | {"verdict": "none"})
-    text = result.answer(trend=other).evidence().claims[0].text
+    text = result.findings(trend=other).evidence().claims[0].text
     assert "counted again and again" in text
 
 
@@ -92,7 +113,6 @@ def test_every_part_speaks_for_itself(world):
         result.calibration(y),
         result.stability(y, n_boot=0, seeds=(0,)),
         result.stability(seeds=(0,), labelers=("majority",)),
-        curation.compare_approaches(result.patterns.votes[result.patterns.of_row], y),
     ]
     for part in parts:
         evidence = part.evidence()
@@ -100,5 +120,10 @@ def test_every_part_speaks_for_itself(world):
         assert evidence.headline.endswith(".")
         assert evidence.tables["table"].rows
         assert evidence.limits
+        known = {assumption.id for assumption in evidence.assumptions} | {"independent-votes"}
+        for name, estimate in evidence.estimates.items():
+            assert find_measure(name, curation.MEASURES), name
+            assert set(estimate.rests_on) <= known
+        assert part.in_words() in str(part)
     assert parts[1].evidence().estimates["audit_auc"].n == 100
     assert parts[3].evidence().claims[0].holds is True

@@ -20,7 +20,7 @@ def test_bounds_of_one_cell_by_hand():
     posterior = np.tile([0.1, 0.9], (n, 1))
     result = curation.curate(np.ones((n, 3), int), labeler=posterior, prune=None, n_sets=1)
     h = (np.arange(n) < 0.8 * n).astype(int)
-    found = result.bounds(h, delta=0.05, n_bins=1)
+    found = result.bounds(h, confidence=0.95, n_bins=1)
     widening = 0.5 * np.sqrt(1 / n) + np.sqrt(np.log(40) / (2 * n))
     assert found.low[0] == pytest.approx(0.7 - widening)
     assert found.high[0] == pytest.approx(0.9 + widening)
@@ -60,7 +60,7 @@ def test_more_models_only_widen():
     assert (many.low <= one.low).all()
     assert (many.high >= one.high).all()
     assert len(many.models) == 5
-    with pytest.raises(ParameterError, match="label models"):
+    with pytest.raises(ParameterError, match="label model"):
         result.bounds(h, labelers=[np.zeros((3000, 2))])
 
 

@@ -5,15 +5,16 @@ import pytest
 
 from fireassay import curation
 from fireassay.core import ParameterError
-from fireassay.data.alarms import CHANNELS, KINDS, alarms
+from fireassay.papers.alarm_functions import ALARM_FUNCTIONS, alarm_votes
+from fireassay.papers.alarms import CHANNELS, KINDS, alarms
 
-NAMES = [lf.name for lf in curation.ALARM_FUNCTIONS]
+NAMES = [lf.name for lf in ALARM_FUNCTIONS]
 
 
 @pytest.fixture(scope="module")
 def ward():
     found = alarms(600, seed=0)
-    return found, curation.alarm_votes(found)
+    return found, alarm_votes(found)
 
 
 def test_same_seed_same_ward(ward):
@@ -38,8 +39,8 @@ def test_vital_signs_look_like_vital_signs(ward):
 
 def test_at_least_twenty_rules_that_know_something(ward):
     found, votes = ward
-    assert len(curation.ALARM_FUNCTIONS) >= 20
-    assert all(lf.meaning for lf in curation.ALARM_FUNCTIONS)
+    assert len(ALARM_FUNCTIONS) >= 20
+    assert all(lf.meaning for lf in ALARM_FUNCTIONS)
     table = curation.analyse(votes, y=found.y, names=NAMES)
     assert (table["coverage"] > 0).all()
     assert (table["accuracy"] > 0.5).sum() >= 20
@@ -74,7 +75,7 @@ def test_the_report_says_where_the_published_rule_misleads(ward):
     result = curation.curate(votes, names=NAMES, **settings)
     trend = result.validate(found.y, groups=found.patient)
     assert (trend.definition_3, trend.verdict) == ("decreasing", "none")
-    claims = " ".join(claim.text for claim in result.answer(trend=trend).evidence().claims)
+    claims = " ".join(claim.text for claim in result.findings(trend=trend).evidence().claims)
     assert "Do not rely on that" in claims
     assert "the same cases are counted again" in claims
     assert "Treat the order as not proven" in claims

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from fireassay.core.evidence import Evidence
-from fireassay.core.result import Answer
-from fireassay.curation.curate import curate
-from fireassay.curation.lone_evidence import lone_evidence
+from fireassay.core.arrays import FloatArray
+from fireassay.core.result import Result
+from fireassay.curation import curate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,7 +23,7 @@ APPROACHES: dict[str, tuple[bool, str]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Answer):
+class FourApproaches(Result):
     """One row per labeler and approach; print it to see the paper's table.
 
     Attributes
@@ -38,7 +37,7 @@ class Comparison(Answer):
 
     case: str
     rows: pd.DataFrame
-    accuracy: "Any"
+    accuracy: FloatArray
 
     def frame(self) -> pd.DataFrame:
         """One row per labeler and approach."""
@@ -60,19 +59,29 @@ class Comparison(Answer):
         return str(self.table().to_string())
 
     def figures(self) -> "dict[str, Figure]":
-        """Accuracy of the datasets by approach (Figure 3)."""
-        from fireassay.curation.figures import comparison_figure
+        """Accuracy of the datasets by approach, one panel per labeler (Figure 3)."""
+        from matplotlib.figure import Figure
 
-        return {"approaches": comparison_figure(self)}
+        labelers = list(dict.fromkeys(self.rows["labeler"]))
+        figure = Figure(figsize=(4.2 * len(labelers), 3.4), layout="constrained")
+        panels = figure.subplots(1, len(labelers), squeeze=False, sharey=True)[0]
+        for axes, labeler in zip(panels, labelers, strict=True):
+            for place in np.flatnonzero(self.rows["labeler"] == labeler):
+                curve = self.accuracy[place]
+                name = self.rows["approach"].iloc[place]
+                axes.plot(np.arange(1, len(curve) + 1), curve, marker="o", label=name)
+            axes.set(title=f"{self.case}: {labeler}", xlabel="dataset", ylim=(0, 1.02))
+        panels[0].set_ylabel("accuracy of the weak labels")
+        panels[0].legend(fontsize="small")
+        return {"approaches": figure}
 
-    def evidence(self) -> Evidence:
-        """The comparison alone."""
+    def summary(self) -> str:
+        """How often the published rule and the calibrated test agree."""
         agree = int((self.rows["definition_3"] == self.rows["verdict"]).sum())
-        text = (
+        return (
             f"{self.case}: the published rule and the calibrated test agree in {agree} of "
             f"{len(self.rows)} combinations of label model and approach."
         )
-        return lone_evidence(text, None, {}, self.frame())
 
 
 def compare_approaches(
@@ -83,7 +92,7 @@ def compare_approaches(
     labelers: Sequence[Any] = ("majority", "snorkel"),
     prune: float = 0.5,
     interval: str = "paper",
-    alpha: float = 0.05,
+    confidence: float = 0.95,
     n_sets: int = 10,
     default_class: int = 0,
     drop_silent: bool = False,
@@ -93,7 +102,7 @@ def compare_approaches(
     ties: str = "expected",
     groups: Any = None,
     case: str = "votes",
-) -> Comparison:
+) -> FourApproaches:
     """Order by confidence or by lower bound, with all or with independent labelling functions.
 
     The defaults are the paper's; ``interval="posterior"`` and ``drop_silent=True`` give the same
@@ -104,12 +113,12 @@ def compare_approaches(
         for approach, (pruned, order_by) in APPROACHES.items():
             result = curate(
                 votes, n_classes, fit_votes, labeler, prune if pruned else None, order_by, interval,
-                alpha, n_sets, default_class, drop_silent, seed,
+                confidence, n_sets, default_class, drop_silent, seed,
             )  # fmt: skip
             trend = result.validate(y, gamma, ties, groups=groups)
             rows.append(
                 {
-                    "labeler": labeler if isinstance(labeler, str) else result.settings.labeler,
+                    "labeler": result.settings.labeler,
                     "approach": approach,
                     "kept_lfs": len(result.kept_lfs),
                     "rho": trend.rho,
@@ -122,4 +131,4 @@ def compare_approaches(
                 }
             )
             accuracy.append(trend.accuracy)
-    return Comparison(case, pd.DataFrame(rows), np.array(accuracy))
+    return FourApproaches(case, pd.DataFrame(rows), np.array(accuracy))

@@ -6,24 +6,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from fireassay.core.errors import ParameterError
-from fireassay.core.evidence import Evidence
-from fireassay.core.result import Answer
-from fireassay.core.validation import check_integer, check_real
-from fireassay.curation.estimates import bounds_estimates
-from fireassay.curation.labelers import GivenProbabilities, as_labeler
-from fireassay.curation.lone_evidence import lone_evidence
-from fireassay.curation.pipeline import label_patterns
-from fireassay.curation.predictions import check_predictions
+from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.errors import DataError
+from fireassay.core.estimate import Estimate
+from fireassay.core.evidence import Assumption
+from fireassay.core.validation import (
+    check_integer,
+    check_labels,
+    check_probabilities,
+    check_real,
+)
+from fireassay.curation.findings import LABEL_MODEL, Finding
+from fireassay.curation.labelers import label_model
+from fireassay.curation.labelling import label_patterns
 
 if TYPE_CHECKING:
-    from fireassay.curation.result import Curation
+    from fireassay.curation.curate import Curation
 
 
 @dataclass(frozen=True, eq=False)
-class Bounds(Answer):
+class AccuracyBounds(Finding):
     """Between what limits the accuracy of a classifier lies in each dataset.
 
     Everything here is conditional on the label model: if its posteriors are wrong, so are the
@@ -40,13 +43,13 @@ class Bounds(Answer):
         favourable one inside; otherwise "not enough evidence".
     """
 
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    low: FloatArray
+    high: FloatArray
     rest_low: float
     rest_high: float
-    sizes: NDArray[np.int64]
+    sizes: IntArray
     verdict: str
-    delta: float
+    confidence: float
     models: tuple[str, ...]
 
     def frame(self) -> pd.DataFrame:
@@ -68,20 +71,37 @@ class Bounds(Answer):
             f"{self.verdict}."
         )
 
-    def evidence(self) -> Evidence:
-        """The bounds alone."""
-        holds = self.verdict == "decreasing" or None
-        return lone_evidence(self.in_words(), holds, bounds_estimates(self), self.frame())
+    @property
+    def holds(self) -> bool | None:
+        """Whether the order is shown to be adversarial; bounds can never refute it."""
+        return self.verdict == "decreasing" or None
+
+    def estimates(self) -> dict[str, Estimate]:
+        """The classifier's accuracy on all samples, as two bounds."""
+        rests, n = ("label-model", "independent-votes"), int(self.sizes[-1])
+        ends = {"lower": self.low[-1], "upper": self.high[-1]}
+        return {
+            f"classifier_accuracy_{name}": Estimate.bound(
+                end, self.confidence, n, "Fréchet", rests_on=rests
+            )
+            for name, end in ends.items()
+        }
+
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """That the label model is right."""
+        return (
+            Assumption(LABEL_MODEL, "untestable", "No true labels to check it.", "label-model"),
+        )
 
 
 def frechet_bounds(
     result: "Curation",
     predictions: Any,
-    delta: float = 0.05,
+    confidence: float = 0.95,
     n_bins: int = 10,
     labelers: Sequence[Any] = (),
     seeds: Sequence[int] = (),
-) -> Bounds:
+) -> AccuracyBounds:
     """Bounds on the accuracy of a classifier h from P(h | cell) and P(Y | cell) alone.
 
     Samples are put into cells by weak label and confidence. Knowing only how often h and Y take
@@ -95,14 +115,14 @@ def frechet_bounds(
         A curation.
     predictions
         The classifier's classes (n,) or probabilities (n, k).
-    delta
-        Error probability of the widening.
+    confidence
+        Of the widening: the chance that both ends hold.
     n_bins
         Confidence bins per weak label.
     labelers, seeds
         Further label models and seeds the bounds shall hold for.
     """
-    check_real(delta, "delta", low=0.0, high=1.0)
+    check_real(confidence, "confidence", low=0.0, high=1.0)
     check_integer(n_bins, "n_bins", low=1)
     k = result.settings.n_classes
     answers = check_predictions(predictions, result.n, k)
@@ -112,24 +132,24 @@ def frechet_bounds(
     regions = [*inside, result.order[result.sizes[0] :]]
     lows, highs = [], []
     for posterior in posteriors.values():
-        ends = [_region(rows, cells, answers, posterior, result, delta) for rows in regions]
+        ends = [_region(rows, cells, answers, posterior, result, confidence) for rows in regions]
         lows.append([low for low, _ in ends])
         highs.append([high for _, high in ends])
     low, high = np.min(lows, axis=0), np.max(highs, axis=0)
     proven = bool(len(regions[-1]) and len(inside[0]) and high[-1] < low[0])
-    return Bounds(
+    return AccuracyBounds(
         low=low[:-1],
         high=high[:-1],
         rest_low=float(low[-1]),
         rest_high=float(high[-1]),
         sizes=result.sizes,
         verdict="decreasing" if proven else "not enough evidence",
-        delta=delta,
+        confidence=confidence,
         models=tuple(posteriors),
     )
 
 
-def _cells(result: "Curation", n_bins: int) -> NDArray[np.int64]:
+def _cells(result: "Curation", n_bins: int) -> IntArray:
     """The cell of each pattern: its weak label and the bin of its confidence."""
     k = result.settings.n_classes
     place = (result.table.confidence - 1 / k) / (1 - 1 / k) * n_bins
@@ -139,18 +159,14 @@ def _cells(result: "Curation", n_bins: int) -> NDArray[np.int64]:
 
 def _posteriors(
     result: "Curation", labelers: Sequence[Any], seeds: Sequence[int]
-) -> Iterable[tuple[str, NDArray[np.float64]]]:
+) -> Iterable[tuple[str, FloatArray]]:
     settings = result.settings
     yield f"{settings.labeler}, seed {settings.seed}", result.table.posterior
     chosen = list(labelers)
     if not chosen and seeds:
         chosen = [settings.labeler]
     for item in chosen:
-        labeler = as_labeler(item)
-        if isinstance(labeler, GivenProbabilities):
-            raise ParameterError(
-                "The 'labelers' of bounds must be label models.", got="given probabilities"
-            )
+        labeler = label_model(item, "A bound over several labelers")
         for seed in seeds or (settings.seed,):
             varied = replace(settings, labeler=labeler.name, seed=seed)
             table = label_patterns(result.patterns, result.fit_patterns, labeler, varied)
@@ -158,12 +174,12 @@ def _posteriors(
 
 
 def _region(
-    rows: NDArray[np.int64],
-    cells: NDArray[np.int64],
-    answers: NDArray[np.int64],
-    posterior: NDArray[np.float64],
+    rows: IntArray,
+    cells: IntArray,
+    answers: IntArray,
+    posterior: FloatArray,
     result: "Curation",
-    delta: float,
+    confidence: float,
 ) -> tuple[float, float]:
     n, k = len(rows), result.settings.n_classes
     if n == 0:
@@ -183,5 +199,22 @@ def _region(
     low = float(share @ np.maximum((a + b).max(axis=1) - 1, 0.0))
     high = float(share @ np.minimum(a, b).sum(axis=1))
     widening = 0.5 * float(share @ np.sqrt((k - 1) / count[used]))
-    widening += float(np.sqrt(np.log(2 / delta) / (2 * n)))
+    widening += float(np.sqrt(np.log(2 / (1 - confidence)) / (2 * n)))
     return max(0.0, low - widening), min(1.0, high + widening)
+
+
+def check_predictions(predictions: Any, n: int, n_classes: int) -> IntArray:
+    """Predicted classes, from class numbers (n,) or probabilities (n, k)."""
+    array = np.asarray(predictions)
+    if array.ndim == 2 and array.shape[1] > 1:
+        probabilities = check_probabilities(array, name="predictions", n=n, n_classes=n_classes)
+        best: IntArray = probabilities.argmax(axis=1)
+        return best
+    labels = check_labels(array, name="predictions", n=n)
+    if labels.dtype.kind not in "iub" or labels.min() < 0 or labels.max() >= n_classes:
+        raise DataError(
+            f"predictions must be class numbers 0..{n_classes - 1}, as in the votes.",
+            got=f"values such as {np.unique(labels)[:4].tolist()}",
+            do="Map the model's class names to the classes of the labelling functions.",
+        )
+    return labels.astype(np.int64)

@@ -1,33 +1,33 @@
 """Do weak labels with confidence 0.9 turn out right nine times in ten?"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
+from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.estimate import Estimate
-from fireassay.core.evidence import Evidence
-from fireassay.core.result import Answer
+from fireassay.core.evidence import Assumption, AssumptionStatus
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_lengths
-from fireassay.curation.lone_evidence import lone_evidence
-from fireassay.curation.predictions import check_rows
+from fireassay.curation.audit import check_rows
+from fireassay.curation.findings import LABEL_MODEL, Finding, independent_rows
 from fireassay.statistics import ReliabilityCurve, expected_calibration_error, reliability_curve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from fireassay.curation.result import Curation
+    from fireassay.curation.curate import Curation
 
 _FOLDS = 5
+_FAR_OFF = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration(Answer):
+class LabelCalibration(Finding):
     """Weak confidences against true labels.
 
     Attributes
@@ -46,7 +46,7 @@ class Calibration(Answer):
 
     ece: Estimate
     recalibrated_ece: Estimate
-    recalibrated: NDArray[np.float64]
+    recalibrated: FloatArray
     slope: float
     intercept: float
     curve: ReliabilityCurve
@@ -62,20 +62,29 @@ class Calibration(Answer):
 
         return {"calibration": calibration_figure(self)}
 
-    def evidence(self) -> Evidence:
-        """The calibration alone."""
-        text = (
+    def in_words(self) -> str:
+        """How far the confidences are off, before and after."""
+        return (
             f"The weak confidences are off by {self.ece.value:.3f} on average; recalibrated on "
             f"{self.n} labels, by {self.recalibrated_ece.value:.3f}."
         )
-        estimates = {
-            "calibration_error": self.ece,
-            "recalibrated_error": self.recalibrated_ece,
-        }
-        return lone_evidence(text, None, estimates, self.frame())
+
+    def estimates(self) -> dict[str, Estimate]:
+        """The calibration error, before and after."""
+        found = {"calibration_error": self.ece, "recalibrated_error": self.recalibrated_ece}
+        return {name: replace(e, rests_on=("independent-rows",)) for name, e in found.items()}
+
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """That samples are independent; and what the labels say about the label model."""
+        off = self.ece.low > _FAR_OFF
+        status: AssumptionStatus = "contradicted" if off else "untestable"
+        check = f"Expected calibration error {self.ece}."
+        return (independent_rows(0), Assumption(LABEL_MODEL, status, check, "label-model"))
 
 
-def calibrate(result: "Curation", y_audit: Any, rows: Any = None, n_bins: int = 10) -> Calibration:
+def calibrate(
+    result: "Curation", y_audit: Any, rows: Any = None, n_bins: int = 10
+) -> LabelCalibration:
     """Compare confidences with labels of all samples, or of the given rows.
 
     The recalibration is logistic with two parameters, which a small audit can carry.
@@ -89,7 +98,7 @@ def calibrate(result: "Curation", y_audit: Any, rows: Any = None, n_bins: int = 
     k, seed = result.settings.n_classes, result.settings.seed
     intercept, slope = _fit(stated, correct)
     crossed = _cross_fitted(stated, correct, seed)
-    return Calibration(
+    return LabelCalibration(
         ece=expected_calibration_error(*_as_two_columns(stated, correct, k), n_bins, seed=seed),
         recalibrated_ece=expected_calibration_error(
             *_as_two_columns(crossed, correct, k), n_bins, seed=seed
@@ -102,20 +111,18 @@ def calibrate(result: "Curation", y_audit: Any, rows: Any = None, n_bins: int = 
     )
 
 
-def _as_two_columns(
-    stated: NDArray[np.float64], correct: NDArray[np.bool_], k: int
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _as_two_columns(stated: FloatArray, correct: BoolArray, k: int) -> tuple[FloatArray, IntArray]:
     """The label against the rest, spread so that the label stays the top class."""
     top = np.clip(stated, 1 / k, 1.0)
     rest = np.repeat(((1 - top) / (k - 1))[:, None], k - 1, axis=1)
     return np.column_stack([top, rest]), np.where(correct, 0, 1)
 
 
-def _fit(stated: NDArray[np.float64], correct: NDArray[np.bool_]) -> tuple[float, float]:
+def _fit(stated: FloatArray, correct: BoolArray) -> tuple[float, float]:
     """Maximum likelihood with a weak pull towards "leave it as it is"."""
     x, y = _logits(stated), correct.astype(np.float64)
 
-    def loss(parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
         intercept, slope = parameters
         z = intercept + slope * x
         pull = np.array([intercept, slope - 1])
@@ -127,9 +134,7 @@ def _fit(stated: NDArray[np.float64], correct: NDArray[np.bool_]) -> tuple[float
     return float(found.x[0]), float(found.x[1])
 
 
-def _cross_fitted(
-    stated: NDArray[np.float64], correct: NDArray[np.bool_], seed: int
-) -> NDArray[np.float64]:
+def _cross_fitted(stated: FloatArray, correct: BoolArray, seed: int) -> FloatArray:
     fold = generator(seed, "calibration").permutation(len(stated)) % _FOLDS
     crossed = stated.copy()
     for number in range(_FOLDS):
@@ -139,11 +144,11 @@ def _cross_fitted(
     return crossed
 
 
-def _apply(stated: NDArray[np.float64], intercept: float, slope: float) -> NDArray[np.float64]:
-    moved: NDArray[np.float64] = expit(intercept + slope * _logits(stated))
+def _apply(stated: FloatArray, intercept: float, slope: float) -> FloatArray:
+    moved: FloatArray = expit(intercept + slope * _logits(stated))
     return moved
 
 
-def _logits(stated: NDArray[np.float64]) -> NDArray[np.float64]:
-    limited: NDArray[np.float64] = logit(np.clip(stated, 1e-6, 1 - 1e-6))
+def _logits(stated: FloatArray) -> FloatArray:
+    limited: FloatArray = logit(np.clip(stated, 1e-6, 1 - 1e-6))
     return limited

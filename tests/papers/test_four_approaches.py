@@ -1,12 +1,13 @@
 import numpy as np
 
 from fireassay import curation
+from fireassay.papers.four_approaches import compare_approaches
 
 
 def test_table_has_the_shape_of_the_papers():
     votes, y = curation.simulate_votes([0.7] * 6, 0.6, 300, seed=0)
     votes = np.column_stack([votes, votes[:, 0]])
-    found = curation.compare_approaches(votes, y, case="simulated")
+    found = compare_approaches(votes, y, case="simulated")
     table = found.table()
     assert table.shape == (2, 4)
     assert table.index.tolist() == [("simulated", "majority"), ("simulated", "snorkel")]

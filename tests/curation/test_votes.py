@@ -4,8 +4,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fireassay.curation.patterns import one_hot, unique_patterns
-from fireassay.curation.votes import check_votes
+from fireassay.curation.votes import check_votes, one_hot, unique_patterns
 
 
 @settings(max_examples=40, deadline=None)

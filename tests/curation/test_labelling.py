@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from fireassay.curation.patterns import VotePatterns, unique_patterns
-from fireassay.curation.pruning import (
+from fireassay.curation.labelling import (
     effective_votes,
     error_correlation,
     prune,
     vote_correlation,
 )
+from fireassay.curation.votes import VotePatterns, unique_patterns
 
 
 def patterns_of(votes, k=2):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer
 
@@ -51,11 +52,11 @@ class Alarms:
         What happened: sustained, transient, artifact or borderline.
     """
 
-    values: NDArray[np.float64]
-    y: NDArray[np.int64]
+    values: FloatArray
+    y: IntArray
     kind: NDArray[np.str_]
-    limit: NDArray[np.float64]
-    patient: NDArray[np.int64]
+    limit: FloatArray
+    patient: IntArray
     age: NDArray[np.str_]
     event: NDArray[np.str_]
     channels: tuple[str, ...] = CHANNELS
@@ -65,7 +66,7 @@ class Alarms:
     def __len__(self) -> int:
         return len(self.y)
 
-    def features(self) -> NDArray[np.float64]:
+    def features(self) -> FloatArray:
         """A plain feature table for classifiers: level, change, duration, jumps and loss."""
         before, after = self.values[:, :_EVENT], self.values[:, _EVENT:]
         lost = np.isnan(self.values).mean(axis=1)
@@ -120,7 +121,7 @@ def alarms(n: int = 600, n_patients: int = 40, seed: int = 0) -> Alarms:
 
 
 def _alarm(
-    rng: np.random.Generator, age: str, rest: NDArray[np.float64], restless: float
+    rng: np.random.Generator, age: str, rest: FloatArray, restless: float
 ) -> tuple[Any, ...]:
     kind = str(rng.choice(KINDS, p=(0.1, 0.2, 0.1, 0.15, 0.45)))
     channel = {"HR": 0, "RR": 1, "SpO2": 2}[kind.split()[0]]
@@ -160,17 +161,17 @@ def _course(rng: np.random.Generator, event: str) -> tuple[float, float]:
     return rng.uniform(10.0, 40.0), 1.05 + rng.exponential(0.35)
 
 
-def _resting(rng: np.random.Generator, rest: NDArray[np.float64]) -> NDArray[np.float64]:
+def _resting(rng: np.random.Generator, rest: FloatArray) -> FloatArray:
     """Slow drift and beat-to-beat noise around the patient's resting values."""
     noise = rng.normal(size=(_STEPS, 3)) * _NOISE
     drift = np.cumsum(rng.normal(size=(_STEPS, 3)) * 0.15, axis=0) * _NOISE
-    values: NDArray[np.float64] = rest + noise + drift - drift.mean(axis=0)
+    values: FloatArray = rest + noise + drift - drift.mean(axis=0)
     return values
 
 
 def _excursion(
     rng: np.random.Generator,
-    values: NDArray[np.float64],
+    values: FloatArray,
     channel: int,
     size: float,
     steps: int,
@@ -187,7 +188,7 @@ def _excursion(
 
 def _artifact(
     rng: np.random.Generator,
-    values: NDArray[np.float64],
+    values: FloatArray,
     channel: int,
     sign: float,
     distance: float,
@@ -203,9 +204,7 @@ def _artifact(
         _lose(rng, values, channel, rng.uniform(0.1, 0.7))
 
 
-def _lose(
-    rng: np.random.Generator, values: NDArray[np.float64], channel: int, share: float
-) -> None:
+def _lose(rng: np.random.Generator, values: FloatArray, channel: int, share: float) -> None:
     length = max(1, round(share * _STEPS))
     begin = int(rng.integers(0, _STEPS - length + 1))
     values[begin : begin + length, channel] = np.nan
@@ -216,7 +215,7 @@ def _coupled(channel: int) -> float:
     return (25.0, 12.0, -7.0)[channel]
 
 
-def _never_empty(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _never_empty(values: FloatArray) -> FloatArray:
     """Give a channel that is lost throughout one neutral value, so that its mean exists."""
     filled = values.copy()
     empty = np.isnan(filled).all(axis=1)

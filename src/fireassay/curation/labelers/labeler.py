@@ -1,0 +1,81 @@
+"""What a labeler is: it learns from vote patterns, then gives a posterior for each pattern."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from fireassay.core.arrays import FloatArray
+from fireassay.core.errors import ParameterError
+from fireassay.core.probabilities import softmax
+from fireassay.core.validation import check_probabilities
+from fireassay.curation.votes import VoteArray, VotePatterns
+
+
+class FittedLabeler(Protocol):
+    """A labeler that has seen the votes."""
+
+    def posterior(self, votes: VoteArray) -> FloatArray:
+        """P(class | votes), one row per row of votes, shape (rows, n_classes)."""
+        ...
+
+
+@runtime_checkable
+class Labeler(Protocol):
+    """Settings of a label model; `fit` learns from patterns weighted by how often they occur.
+
+    ``draws = False`` says that the seed changes nothing, so that a stability panel fits it once.
+    """
+
+    @property
+    def name(self) -> str:
+        """How results call it."""
+        ...
+
+    def fit(self, patterns: VotePatterns, seed: int = 0) -> FittedLabeler:
+        """Learn from the patterns; the seed is used only by labelers that draw numbers."""
+        ...
+
+
+class NamedLabeler(Labeler, Protocol):
+    """A labeler that can stand in the registry."""
+
+    @property
+    def summary(self) -> str:
+        """What it learns, in a few words."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class GivenProbabilities:
+    """Class probabilities from elsewhere (a crowd model, a pathologist), shape (n, k).
+
+    The votes then give only the number of votes.
+    """
+
+    probabilities: Any
+    name: ClassVar[str] = "given"
+
+    def checked(self, n: int, n_classes: int) -> FloatArray:
+        """The probabilities, valid and of the right shape."""
+        return check_probabilities(self.probabilities, n=n, n_classes=n_classes)
+
+
+def class_prior(class_balance: tuple[float, ...] | None, n_classes: int) -> FloatArray:
+    """The given class balance as probabilities, or the uniform one."""
+    if class_balance is None:
+        return np.full(n_classes, 1 / n_classes)
+    prior = np.asarray(class_balance, dtype=np.float64)
+    if prior.shape != (n_classes,) or not (prior > 0).all() or abs(prior.sum() - 1) > 1e-6:
+        raise ParameterError(
+            f"The 'class_balance' must be {n_classes} positive numbers that sum to 1.",
+            got=str(class_balance),
+        )
+    balance: FloatArray = prior / prior.sum()
+    return balance
+
+
+def normalised(log_weights: FloatArray) -> FloatArray:
+    """Softmax of each row."""
+    # Turned over and back: numpy reduces along short rows much more slowly.
+    return np.ascontiguousarray(softmax(np.ascontiguousarray(log_weights.T), axis=0).T)
