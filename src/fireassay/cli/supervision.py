@@ -39,9 +39,9 @@ def names(json: Json = False) -> None:
 
     Example: fireassay supervision names
     """
-    from fireassay.supervision import TABLE
+    from fireassay.supervision import SUPERVISORS
 
-    rows = {name: list(kind.needs) for name, kind in TABLE.items()}
+    rows = {name: list(kind.needs) for name, kind in SUPERVISORS.items()}
     if json:
         emit_json(rows)
         return

@@ -24,11 +24,11 @@ from fireassay.data import find_overlap
 from fireassay.engine import Executor
 from fireassay.supervision.alarm_threshold import AlarmRule, alarm_rule
 from fireassay.supervision.comparison import Comparison, build_comparison
-from fireassay.supervision.ensemble_supervisor import Recipe, train_members
 from fireassay.supervision.model_reader import ModelReader
 from fireassay.supervision.reading import FIELDS, Reading
 from fireassay.supervision.registry import make, names
 from fireassay.supervision.row_blocks import BLOCK_ROWS
+from fireassay.supervision.sampled_scores import Recipe, train_members
 from fireassay.supervision.supervisor import Supervisor
 
 _MODEL_PASS = ("probabilities", "logits", "features", "head", "layers")
