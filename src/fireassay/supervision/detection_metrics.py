@@ -67,7 +67,9 @@ def detection_metrics(
         tail = expanded_tail((1 - confidence) / 2, units)
         low, high = np.quantile(draws, [tail, 1 - tail])
         method = f"stratified bootstrap, {n_resamples} resamples"
-        return Estimate(value, min(low, value), max(high, value), confidence, len(scores), method)
+        return Estimate.around(
+            value, low, high, confidence=confidence, n=len(scores), method=method
+        )
 
     aurc = None
     if wrong is not None:
