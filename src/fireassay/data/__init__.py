@@ -2,7 +2,7 @@
 
 from fireassay.data.alarms import Alarms, alarms
 from fireassay.data.builtin import breast_cancer, digits, fashion_mnist, mnist, two_moons
-from fireassay.data.corruptions import corrupt, corruption_kinds
+from fireassay.data.corruptions import CORRUPTIONS, Corruption, corrupt, corruption_kinds
 from fireassay.data.csv_file import safe_cell, write_csv
 from fireassay.data.dataset import DataSet
 from fireassay.data.files import load
@@ -19,7 +19,9 @@ from fireassay.data.unit_square import (
 )
 
 __all__ = [
+    "CORRUPTIONS",
     "Alarms",
+    "Corruption",
     "DataSet",
     "TableEncoder",
     "alarms",
