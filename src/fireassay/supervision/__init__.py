@@ -13,7 +13,7 @@ from fireassay.supervision.onnx_export import onnx_names, to_onnx
 from fireassay.supervision.prioritise import Prioritisation, prioritise
 from fireassay.supervision.reading import NotAvailableError, Reading, SampleSummary
 from fireassay.supervision.registry import SUPERVISORS, make, names
-from fireassay.supervision.root_cause import Diagnosis, RootCause, leave_one_kind_out
+from fireassay.supervision.root_cause import Diagnosis, LeftOut, RootCause, leave_one_kind_out
 from fireassay.supervision.storage import load
 from fireassay.supervision.supervisor import Supervisor
 from fireassay.supervision.supervisor_comparison import SupervisorComparison
@@ -26,6 +26,7 @@ __all__ = [
     "CorruptedSet",
     "DetectionMetrics",
     "Diagnosis",
+    "LeftOut",
     "NotAvailableError",
     "Prioritisation",
     "Reading",

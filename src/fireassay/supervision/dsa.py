@@ -101,7 +101,10 @@ class DsaReference:
 
 @dataclass(kw_only=True, eq=False)
 class Dsa(Supervisor):
-    """DSA on a share of the training rows (30 %, as Weiss et al. 2021 propose)."""
+    """Distance to the nearest training activation of the class, over that one's to another class.
+
+    Kim et al. (2019), on a share of the training rows (30 %, as Weiss et al. 2021 propose).
+    """
 
     name: ClassVar[str] = "dsa"
     needs: ClassVar[tuple[str, ...]] = ("features", "probabilities")

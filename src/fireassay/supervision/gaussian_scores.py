@@ -59,7 +59,7 @@ def _by_class(
 
 @dataclass(kw_only=True, eq=False)
 class Mdsa(Supervisor):
-    """Squared Mahalanobis distance to the training activations of the predicted class."""
+    """Squared Mahalanobis distance to training activations of the class (Kim et al. 2020)."""
 
     name: ClassVar[str] = "mdsa"
     needs: ClassVar[tuple[str, ...]] = ("features", "probabilities")

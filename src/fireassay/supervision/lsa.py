@@ -143,7 +143,10 @@ def _log_density(density: dict[str, Any], activations: FloatArray) -> FloatArray
 
 @dataclass(kw_only=True, eq=False)
 class Lsa(Supervisor):
-    """LSA with at most ``max_rows`` training rows per class (drawn at random)."""
+    """Negative log kernel density among training activations of the class (Kim et al. 2019).
+
+    At most ``max_rows`` training rows per class are kept, drawn at random.
+    """
 
     name: ClassVar[str] = "lsa"
     needs: ClassVar[tuple[str, ...]] = ("features", "probabilities")

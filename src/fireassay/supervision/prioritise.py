@@ -90,6 +90,8 @@ def prioritise(
         Scores of ambiguity, e.g. softmax entropy. For ``purpose="testing"`` ambiguous rows move
         up: they are likely faults. For ``"active-learning"`` they move down: a row without one
         true label teaches a classifier little.
+    confidence
+        Of the APFD's interval.
 
     Notes
     -----

@@ -103,8 +103,9 @@ class RootCause:
         Supervisor of the aleatoric axis.
     distance
         Supervisor of the epistemic axis.
-    false_alarm
-        Of each axis on nominal rows.
+    false_alarm, confidence
+        Of each axis: with this confidence (one-sided) at most this share of nominal rows is
+        flagged. ``confidence`` is also that of intervals.
     coverage
         Of the sets of causes, for every calibrated kind.
     """

@@ -30,7 +30,7 @@ class MaxSoftmax(Supervisor):
 
 @dataclass(kw_only=True, eq=False)
 class Pcs(Supervisor):
-    """Prediction-confidence score, p1 − p2 (Zhang et al. 2020), turned around."""
+    """One minus the lead of the most probable class over the second (Zhang et al. 2020)."""
 
     name: ClassVar[str] = "pcs"
     needs: ClassVar[tuple[str, ...]] = ("probabilities",)
