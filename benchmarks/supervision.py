@@ -156,14 +156,16 @@ def sets_of(name, rng, train_rows=12_000):
     y = np.concatenate([full.y[rows], drawn.labels[learnt]])
     chosen = rng.permutation(len(test.X))
     nominal, attacked = (test.X[chosen[:3000]], test.y[chosen[:3000]]), chosen[4000:4120]
-    kinds = corruption_kinds()
+    corruptions = corruption_kinds()
     corrupted = [
         corrupt(test.X[part], kind, severity=3, seed=0)
-        for kind, part in zip(kinds, np.array_split(chosen[4400:5900], len(kinds)), strict=True)
+        for kind, part in zip(
+            corruptions, np.array_split(chosen[4400:5900], len(corruptions)), strict=True
+        )
     ]
-    groups = {
+    kinds = {
         "ambiguous": np.array([f"{a}/{b}" for a, b in drawn.pairs[judged]]),
-        "corrupted": np.repeat(kinds, [len(part) for part in corrupted]),
+        "corrupted": np.repeat(corruptions, [len(part) for part in corrupted]),
     }
     sets = {
         "ambiguous": drawn.X[judged].astype(np.float32),
@@ -171,12 +173,12 @@ def sets_of(name, rng, train_rows=12_000):
         "invalid": foreign.X[:1500],
         "control": drawn.control.X[:1000].astype(np.float32),
     }
-    return X, y, nominal, (test.X[attacked], test.y[attacked]), sets, groups, seconds
+    return X, y, nominal, (test.X[attacked], test.y[attacked]), sets, kinds, seconds
 
 
 def table(name):
     rng = np.random.default_rng(0)
-    X, y, (nominal, y_nominal), (X_attack, y_attack), sets, groups, ambiguity_s = sets_of(name, rng)
+    X, y, (nominal, y_nominal), (X_attack, y_attack), sets, kinds, ambiguity_s = sets_of(name, rng)
     model, train_s = cpu(trained, X, y, 0, 7)
     members, members_s = cpu(lambda: [trained(X, y, seed, 3) for seed in range(1, 6)])
     minimal, attack_s = cpu(
@@ -188,20 +190,20 @@ def table(name):
     )  # fmt: skip
     sets = {k: v for k, v in sets.items() if len(v)}
     sets |= {"adversarial": minimal.X, "adversarial_confident": confident.X}
-    groups["adversarial"] = minimal.attack
+    kinds["adversarial"] = minimal.attack
     accuracy = float((model.predict(nominal) == y_nominal).mean())
     comparison, compare_s = cpu(
         lambda: supervision.compare(
-            model, X, y, nominal=nominal, sets=sets, members=members, groups=groups, n_resamples=100
+            model, X, y, nominal=nominal, sets=sets, members=members, kinds=kinds, n_resamples=100
         )
     )
     inner = supervision.compare(
         model, X, y, nominal, sets, SHOWN[1:], layer=INNER_LAYER, n_resamples=100
     )
-    frame, by_group = comparison.frame(), comparison.group_frame()
-    kinds = {k: v for k, v in sets.items() if k in ("ambiguous", "corrupted", "invalid")}
+    frame, by_kind = comparison.frame(), comparison.kind_frame()
+    causes = {k: v for k, v in sets.items() if k in ("ambiguous", "corrupted", "invalid")}
     axes = supervision.RootCause().fit(model, X, y)
-    left_out = supervision.leave_one_kind_out(axes, nominal, kinds).frame()
+    left_out = supervision.leave_one_kind_out(axes, nominal, causes).frame()
     print(f"\n{name}: AUROC")
     print(comparison.matrix().round(2).to_string(na_rep="n.a."))
     print(left_out.round(3).to_string())
@@ -219,7 +221,7 @@ def table(name):
         "rows": frame[COLUMNS].round(4).to_dict(orient="records"),
         "inner_layer": INNER_LAYER,
         "inner_rows": inner.frame()[COLUMNS].round(4).to_dict(orient="records"),
-        "groups": by_group[by_group["supervisor"].isin(SHOWN)].round(4).to_dict(orient="records"),
+        "kinds": by_kind[by_kind["supervisor"].isin(SHOWN)].round(4).to_dict(orient="records"),
     }  # fmt: skip
 
 

@@ -1,7 +1,30 @@
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
 from fireassay.data import digits
+from fireassay.supervision import SUPERVISORS, Supervisor
+
+
+@dataclass(kw_only=True, eq=False)
+class SecondProbability(Supervisor):
+    """The probability of the runner-up."""
+
+    name: ClassVar[str] = "second-probability"
+    needs: ClassVar[tuple[str, ...]] = ("probabilities",)
+
+    def _score(self, reading):
+        return np.sort(reading.probabilities, axis=1)[:, -2]
+
+
+@pytest.fixture(scope="module")
+def second_probability():
+    """A supervisor of a user's own, in the registry for the time of a module."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SUPERVISORS, "_rows", dict(SUPERVISORS._rows))
+        yield SUPERVISORS.register(SecondProbability)
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,9 @@ from sklearn.neural_network import MLPClassifier
 
 from fireassay import supervision
 from fireassay.core import AssumptionWarning, DataError, ParameterError
+from fireassay.core.measure import find_measure
 from fireassay.data import breast_cancer, corrupt
-from fireassay.supervision import Comparison
+from fireassay.supervision import SupervisorComparison
 
 COLUMNS = {"supervisor", "set", "auroc", "low", "high", "fpr95", "cost", "status", "reason"}
 
@@ -143,10 +144,33 @@ def test_evidence_figure_and_file(comparison, tmp_path):
     intervals = re.findall(r"\d\.\d\d \[\d\.\d\d, \d\.\d\d\]", evidence.headline)
     assert len(values) == len(intervals) > 2
     assert "<svg" in evidence.figures["heat_map"].source
-    loaded = Comparison.load(comparison.save(tmp_path / "comparison.npz"))
+    loaded = SupervisorComparison.load(comparison.save(tmp_path / "comparison.npz"))
     assert loaded.frame().equals(comparison.frame())
     assert loaded.evidence().to_dict() == evidence.to_dict()
     assert comparison.matrix().shape == (27, 2)
+
+
+def test_every_number_is_described_and_says_what_it_rests_on(comparison, table, network):
+    X, y, test, _ = table
+    ambiguous = supervision.compare(
+        _fitted(network, X, y), X, y, test, {"ambiguous": test * 1.01}, ["mdsa", "pcs"]
+    )
+    for found in (comparison.evidence(), ambiguous.evidence()):
+        ids = {assumption.id for assumption in found.assumptions}
+        assert "" not in ids
+        for name, estimate in found.estimates.items():
+            assert find_measure(name, supervision.MEASURES), name
+            assert estimate.rests_on
+            assert ids.issuperset(estimate.rests_on)
+    assert "ambiguous-in-distribution" in found.estimates["auroc_ambiguous"].rests_on
+    better = [name for name in comparison.evidence().estimates if name.startswith("auroc_best_")]
+    assert len(better) == len(set(comparison.matrix().idxmax()) - {comparison.recommended})
+
+
+def test_printed_it_is_the_headline_with_labels(comparison):
+    said = str(comparison)
+    assert said.startswith(comparison.recommended)
+    assert "False alarms of the monitor" in said
 
 
 def test_the_pair_is_at_least_as_good_as_the_best_alone(comparison):
@@ -163,19 +187,19 @@ def test_p_values_say_who_is_worse_than_the_best(comparison):
         assert column["p_value"].between(0, 1).all()
 
 
-def test_labels_give_aurc_and_groups_their_own_numbers(table, network):
+def test_labels_give_aurc_and_kinds_their_own_numbers(table, network):
     X, y, test, truth = table
     noisy = corrupt(test, "noise", 4)
-    groups = np.where(np.arange(len(test)) % 2, "odd", "even")
+    parity = np.where(np.arange(len(test)) % 2, "odd", "even")
     found = supervision.compare(
         _fitted(network, X, y), X, y, test, {"noise": noisy}, ["pcs", "mdsa"],
-        labels={"nominal": truth, "noise": truth}, groups={"noise": groups},
+        labels={"nominal": truth, "noise": truth}, kinds={"noise": parity},
     )  # fmt: skip
     frame = found.frame()
     assert frame["aurc"].between(0, 1).all()
-    by_group = found.group_frame()
-    assert list(by_group["group"]) == ["even", "odd"] * 2
-    assert by_group["n"].sum() == 2 * len(test)
+    by_kind = found.kind_frame()
+    assert list(by_kind["kind"]) == ["even", "odd"] * 2
+    assert by_kind["n"].sum() == 2 * len(test)
 
 
 def test_training_rows_among_the_nominal_ones_are_noticed(table, network):

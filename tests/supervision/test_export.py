@@ -33,9 +33,9 @@ def shown(torch_model, members, digit_rows):
 
 def fitted(name, torch_model, members, digit_rows):
     parameters = dict(PARAMETERS.get(name, {}))
-    if name.startswith("mc-dropout"):
+    if "dropout" in supervision.SUPERVISORS[name].needs:
         parameters["n_samples"] = 15
-    if name.startswith("ensemble"):
+    if "ensemble" in supervision.SUPERVISORS[name].needs:
         parameters["members"] = members
     X, y, test, _ = digit_rows
     made = supervision.make(name, **parameters).fit(torch_model, X, y)
@@ -78,10 +78,14 @@ def test_onnx_graphs_know_classes_without_training_rows(tmp_path):
         )
 
 
-def test_every_supervisor_has_a_graph_or_a_reason(torch_model, digit_rows, tmp_path):
+def test_every_supervisor_has_a_graph_or_a_reason(
+    torch_model, digit_rows, tmp_path, second_probability
+):
     without = set(supervision.names()) - set(supervision.onnx_names())
-    assert without == {"autoencoder"}
+    assert without == {"autoencoder", "second-probability"}
     X, y, _, _ = digit_rows
+    with pytest.raises(NotAvailableError, match=r"no ONNX graph of second-prob.*_graph.*save"):
+        supervision.to_onnx(second_probability().fit(torch_model, X[:50]), tmp_path / "x.onnx")
     made = supervision.make("autoencoder", epochs=1).fit(torch_model, X[:50], y[:50])
     with pytest.raises(NotAvailableError, match=r"torch\.onnx.*save"):
         supervision.to_onnx(made, tmp_path / "x.onnx")

@@ -8,7 +8,7 @@ from sklearn.neural_network import MLPClassifier
 
 from fireassay import supervision
 from fireassay.supervision import Reading, row_blocks
-from fireassay.supervision.mahalanobis import fit_shared, nearest_class_distance
+from fireassay.supervision.gaussian_scores import fit_shared, nearest_class_distance
 
 BLOCK = 32 * 1024
 

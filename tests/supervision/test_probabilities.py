@@ -7,6 +7,7 @@ from fireassay import supervision
 from fireassay.core import DataError, ProbabilityError
 from fireassay.supervision import NotAvailableError, Reading, SampleSummary
 from fireassay.supervision.dissector import support
+from fireassay.supervision.reading import FIELDS
 
 P = np.array([[0.5, 0.25, 0.25], [1.0, 0.0, 0.0]])
 
@@ -70,5 +71,12 @@ def test_support_of_a_probe():
 def test_what_a_reading_lacks_is_named():
     with pytest.raises(NotAvailableError, match="energy needs logits"):
         supervision.make("energy").score_reading(Reading(probabilities=P))
+    reading = Reading(probabilities=P)
+    for name in FIELDS:
+        if name != "probabilities":
+            with pytest.raises(NotAvailableError, match=rf"reading of prob.* Pass {name}= to"):
+                getattr(reading, name)
+    with pytest.raises(NotAvailableError, match="Pass probabilities="):
+        _ = Reading(inputs=P).predictions
     with pytest.raises(DataError, match="same number of rows"):
         Reading(probabilities=P, logits=P[:1])

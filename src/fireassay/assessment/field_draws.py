@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from fireassay.assessment.attack_space import AttackSpace
 from fireassay.assessment.context import Context
-from fireassay.assessment.parts.supervision import SupervisionAnswer
+from fireassay.assessment.part_answer import PartAnswer
+from fireassay.assessment.parts.supervision import suspicion
 from fireassay.classifiers import Classifier
 from fireassay.core import DataError, Estimate, Result, generator, sha256
 from fireassay.data import DataSet
@@ -79,9 +80,9 @@ def draw_labels(
     data = context.test if context.operational is None else context.operational
     supervised = context.results.get("supervision")
     scores, guide = None, "confidence"
-    if isinstance(supervised, SupervisionAnswer):
-        scores = supervised.suspicion(source, len(data))
-        guide = guide if scores is None else str(supervised.comparison.recommended)
+    if isinstance(supervised, PartAnswer):
+        scores, supervisor = suspicion(supervised, source, len(data))
+        guide = supervisor or guide
     rows = test_pool if source == "test" else _field_pool(len(data), scores, context.seed)
     low_is_suspicious = None if scores is None else -scores[rows]
     pool = data.subset(rows)

@@ -35,18 +35,27 @@ Confidence = Annotated[float, typer.Option("--confidence", help="Of promise and 
 
 @app.command()
 def names(json: Json = False) -> None:
-    """List the supervisors and what each needs of a model.
+    """List the supervisors: what each is, and what it needs of a model.
 
     Example: fireassay supervision names
     """
-    from fireassay.supervision import TABLE
+    from fireassay.supervision import SUPERVISORS
 
-    rows = {name: list(kind.needs) for name, kind in TABLE.items()}
     if json:
-        emit_json(rows)
+        emit_json(
+            {
+                name: {
+                    "summary": row.summary,
+                    "needs": list(row.needs),
+                    "fit_needs": list(row.fit_needs),
+                    "onnx": row.has_graph() or row.no_graph,
+                }
+                for name, row in SUPERVISORS.items()
+            }
+        )
         return
-    for name, needs in rows.items():
-        say(f"{name:<32} needs {', '.join(needs)}")
+    for name, row in SUPERVISORS.items():
+        say(f"{name:<32} {row.summary}; needs {', '.join(row.needs)}")
 
 
 @app.command()
@@ -58,7 +67,7 @@ def compare(
         list[str], typer.Option("--set", help="NAME=PATH: rows of one kind of trouble.")
     ],
     supervisors: Annotated[
-        list[str] | None, typer.Option("--supervisor", help="One or several; default: all.")
+        list[str] | None, typer.Option("--supervisor", help="See the command names; default: all.")
     ] = None,
     members: Members = None,
     model_output: ModelOutput = "probabilities",
@@ -144,11 +153,13 @@ def fit(
     from fireassay.supervision.storage import described
 
     rows = load(train)
+    # The model first: a module of the user's may register a supervisor beside it.
+    classifier = as_classifier(model, output=model_output, trust=trust)
     ensemble = _members(members, model_output, trust)
     more = {} if ensemble is None else {"members": ensemble}
-    supervisor = make(name, layer=layer, seed=seed, **more)
-    supervisor.fit(as_classifier(model, output=model_output, trust=trust), rows.X, rows.y)
-    supervisor.threshold(_columns(load(nominal), rows.feature_names), false_alarm, confidence)
+    supervisor = make(name, layer=layer, seed=seed, **more).fit(classifier, rows.X, rows.y)
+    fresh = _columns(load(nominal), rows.feature_names)
+    limit = supervisor.threshold(fresh, false_alarm, confidence)
     if rows.feature_names is not None:
         supervisor.feature_names_ = tuple(rows.feature_names)
     supervisor.save(output)
@@ -157,11 +168,10 @@ def fit(
     if json:
         emit_json(described(supervisor))
     else:
-        assert supervisor.rule_ is not None
         say(
-            f"{name}: alarm above {supervisor.rule_.threshold:.6g}; with {confidence:.0%} "
+            f"{name}: alarm above {limit:.6g}; with {confidence:.0%} "
             f"confidence at most {false_alarm:.1%} false alarms "
-            f"({supervisor.rule_.n_nominal} nominal rows). Written to {output}.",
+            f"({len(fresh)} nominal rows). Written to {output}.",
             quiet=quiet,
         )
 
@@ -191,11 +201,12 @@ def score(
     from fireassay.data import load as load_data
     from fireassay.supervision import load
 
+    classifier = as_classifier(model, output=model_output, trust=trust)
     supervisor = load(monitor)
     ensemble = _members(members, model_output, trust)
     if ensemble is not None:
         supervisor.set_params(members=ensemble)
-    supervisor.attach(as_classifier(model, output=model_output, trust=trust))
+    supervisor.attach(classifier)
     rule = getattr(supervisor, "rule_", None)
     limit = None if rule is None else rule.threshold
     if data == "-":

@@ -1,7 +1,7 @@
 """Data sets: files of many kinds, built-in sets, splits that keep duplicates together."""
 
 from fireassay.data.builtin import breast_cancer, digits, fashion_mnist, mnist, two_moons
-from fireassay.data.corruptions import corrupt, corruption_kinds
+from fireassay.data.corruptions import CORRUPTIONS, Corruption, corrupt, corruption_kinds
 from fireassay.data.csv_file import safe_cell, write_csv
 from fireassay.data.dataset import DataSet
 from fireassay.data.files import load
@@ -18,6 +18,8 @@ from fireassay.data.unit_square import (
 )
 
 __all__ = [
+    "CORRUPTIONS",
+    "Corruption",
     "DataSet",
     "TableEncoder",
     "breast_cancer",

@@ -58,6 +58,11 @@ class AdversarialSet(Result):
     def __len__(self) -> int:
         return len(self.X)
 
+    def summary(self) -> str:
+        """How many rows fell to each attack."""
+        parts = [f"{name} {(self.attack == name).sum()} of {n}" for name, n in self.tried.items()]
+        return f"{len(self)} adversarial rows: {', '.join(parts)}"
+
     def frame(self) -> "pd.DataFrame":
         """One row per adversarial row."""
         import pandas as pd

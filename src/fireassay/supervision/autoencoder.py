@@ -33,6 +33,7 @@ class Autoencoder(Supervisor):
     name: ClassVar[str] = "autoencoder"
     needs: ClassVar[tuple[str, ...]] = ("inputs",)
     fit_needs: ClassVar[tuple[str, ...]] = ("inputs",)
+    no_graph: ClassVar[str] = "its network is a torch module, which torch.onnx exports"
     dims: int = 16
     epochs: int = 5
 
@@ -42,7 +43,6 @@ class Autoencoder(Supervisor):
         from fireassay.core.threads import one_torch_thread
 
         check_integer(self.epochs, "epochs", low=1)
-        assert reading.inputs is not None
         X = reading.inputs
         low, high = _range(X)
         with one_torch_thread():
@@ -54,7 +54,6 @@ class Autoencoder(Supervisor):
         require("torch", "torch", "The autoencoder supervisor")
         from fireassay.core.threads import one_torch_thread
 
-        assert reading.inputs is not None
         if list(reading.inputs.shape[1:]) != self.state_["shape"]:
             raise DataError(
                 f"The autoencoder takes rows of shape {tuple(self.state_['shape'])}.",

@@ -45,6 +45,15 @@ def detection_metrics(
         Scores; higher is more suspicious.
     wrong
         For AURC: whether the model is wrong, for the nominal rows and then the others.
+    confidence
+        Of all intervals.
+    n_resamples
+        Of the bootstrap for AUPR, FPR95 and AURC.
+
+    Raises
+    ------
+    DataError
+        For a set without scores, or ``wrong`` of another length.
 
     Notes
     -----
@@ -52,6 +61,10 @@ def detection_metrics(
     nominal rows above the threshold that catches at least 95 % of the suspicious ones. AURC is the
     mean error of the model over the rows kept, over all coverages, keeping the least suspicious
     first.
+
+    >>> found = detection_metrics([0.1, 0.2, 0.3, 0.6], [0.5, 0.8, 0.9])
+    >>> round(found.auroc.value, 3), found.fpr95.value
+    (0.917, 0.25)
     """
     scores, marks = joined(nominal, suspicious)
     auroc = delong_interval(scores, marks, confidence)
@@ -67,7 +80,9 @@ def detection_metrics(
         tail = expanded_tail((1 - confidence) / 2, units)
         low, high = np.quantile(draws, [tail, 1 - tail])
         method = f"stratified bootstrap, {n_resamples} resamples"
-        return Estimate(value, min(low, value), max(high, value), confidence, len(scores), method)
+        return Estimate.around(
+            value, low, high, confidence=confidence, n=len(scores), method=method
+        )
 
     aurc = None
     if wrong is not None:

@@ -10,6 +10,7 @@ from fireassay.core.errors import DataError
 from fireassay.core.probabilities import softmax
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_choice, check_integer
+from fireassay.supervision.onnx_graph import GraphBuilder
 from fireassay.supervision.reading import Reading
 from fireassay.supervision.supervisor import Supervisor
 
@@ -35,10 +36,9 @@ class Dissector(Supervisor):
     def _fit(self, reading: Reading, labels: IntArray | None) -> dict[str, Any]:
         check_choice(self.growth, "growth", _GROWTHS)
         check_integer(self.max_rows, "max_rows", low=10)
-        assert labels is not None
-        assert reading.probabilities is not None
-        if len(np.unique(labels)) < 2:
-            raise DataError("Dissector's probes need at least two classes.", got="one label")
+        if labels is None or len(np.unique(labels)) < 2:
+            given = "no labels" if labels is None else "one label"
+            raise DataError("Dissector's probes need at least two classes.", got=given)
         order = generator(self.seed, "dissector").permutation(len(labels))
         rows = np.sort(order[: self.max_rows])
         n_classes = reading.probabilities.shape[1]
@@ -59,6 +59,17 @@ class Dissector(Supervisor):
         weights = depth_weights(self.growth, len(supports))
         scores: FloatArray = 1.0 - np.average(supports, axis=0, weights=weights)
         return scores
+
+    def _graph(self, g: GraphBuilder) -> str:
+        answer = g.answer(keep=1)
+        probes = self.state_["probes"]
+        weights = depth_weights(self.growth, len(probes))
+        total = ""
+        for name, probe, weight in zip(self.state_["names"], probes, weights, strict=True):
+            share = _support_graph(g, probe, g.input(name), answer)
+            part = g.times(share, g.constant(weight / sum(weights)))
+            total = g.op("Add", total, part) if total else part
+        return g.from_one(total)
 
 
 def depth_weights(growth: str, n_layers: int) -> FloatArray:
@@ -107,3 +118,16 @@ def _probe(activations: FloatArray, labels: IntArray, n_classes: int) -> dict[st
 def _probe_probabilities(probe: dict[str, Any], activations: FloatArray) -> FloatArray:
     logits = (activations - probe["centre"]) / probe["scale"] @ probe["weights"].T + probe["bias"]
     return softmax(logits)
+
+
+def _support_graph(g: GraphBuilder, probe: dict[str, Any], activations: str, answer: str) -> str:
+    centred = g.minus(activations, g.constant(probe["centre"]))
+    scaled = g.op("Div", centred, g.constant(probe["scale"]))
+    p = g.op("Softmax", g.linear(scaled, probe["weights"], probe["bias"]), axis=1)
+    places = g.constant(np.arange(len(probe["bias"]))[None], np.int64)
+    others = g.op("Where", g.op("Equal", places, answer), g.constant(-1.0), p)
+    own = g.op("Squeeze", g.op("GatherElements", p, answer, axis=1), g.constant([1], np.int64))
+    both = g.op("Add", own, g.max(others))
+    share = g.op("Div", own, g.op("Max", both, g.constant(np.finfo(np.float64).tiny)))
+    is_known = g.op("Greater", both, g.constant(0.0))
+    return g.op("Where", is_known, share, g.constant(0.5))

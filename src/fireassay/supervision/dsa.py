@@ -10,9 +10,15 @@ from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_real
-from fireassay.supervision.nearest import group_rows, nearest
-from fireassay.supervision.reading import Reading, as_activations, check_width
+from fireassay.supervision.nearest import nearest
+from fireassay.supervision.onnx_graph import GraphBuilder
+from fireassay.supervision.per_class import group_rows
+from fireassay.supervision.reading import Reading
+from fireassay.supervision.row_blocks import as_activations, check_width
 from fireassay.supervision.supervisor import Supervisor
+
+_FAR = 1e300
+_TINY = np.finfo(np.float64).tiny
 
 
 def dsa_scores(
@@ -76,8 +82,7 @@ class DsaReference:
         self._measure_other_class(np.unique(found))
         to_other = self._to_other_class[found]
         # Two equal activations of different classes: at their own place nothing is surprising.
-        tiny = np.finfo(np.float64).tiny
-        scores = np.where(to_same == 0.0, 0.0, to_same / np.maximum(to_other, tiny))
+        scores = np.where(to_same == 0.0, 0.0, to_same / np.maximum(to_other, _TINY))
         return np.minimum(scores, np.finfo(np.float64).max)
 
     def to_other_class(self) -> FloatArray:
@@ -96,7 +101,10 @@ class DsaReference:
 
 @dataclass(kw_only=True, eq=False)
 class Dsa(Supervisor):
-    """DSA on a share of the training rows (30 %, as Weiss et al. 2021 propose)."""
+    """Distance to the nearest training activation of the class, over that one's to another class.
+
+    Kim et al. (2019), on a share of the training rows (30 %, as Weiss et al. 2021 propose).
+    """
 
     name: ClassVar[str] = "dsa"
     needs: ClassVar[tuple[str, ...]] = ("features", "probabilities")
@@ -106,7 +114,6 @@ class Dsa(Supervisor):
     def _fit(self, reading: Reading, labels: IntArray | None) -> dict[str, Any]:
         del labels
         check_real(self.subsample, "subsample", low=0, high=1, inclusive="high")
-        assert reading.features is not None
         features, predictions = reading.features, reading.predictions
         n = len(features)
         count = max(1, round(self.subsample * n))
@@ -116,7 +123,22 @@ class Dsa(Supervisor):
         return {"activations": kept, "predictions": classes}
 
     def _score(self, reading: Reading) -> FloatArray:
-        assert reading.features is not None
         if getattr(self, "_reference", None) is None:
             self._reference = DsaReference(self.state_["activations"], self.state_["predictions"])
         return self._reference.scores(reading.features, reading.predictions)
+
+    def _graph(self, g: GraphBuilder) -> str:
+        features = g.input("features")
+        reference = DsaReference(self.state_["activations"], self.state_["predictions"])
+        classes = g.constant(reference.predictions[None], np.int64)
+        is_same = g.op("Equal", g.answer(keep=1), classes)
+        has_any = g.max(g.op("Cast", is_same, to=g.onnx.TensorProto.DOUBLE), keep=1)
+        is_new = g.op("Equal", has_any, g.constant(0.0))  # a class without training rows: all rows
+        gaps = g.squared_gaps(features, reference.activations)
+        allowed = g.op("Where", g.op("Or", is_same, is_new), gaps, g.constant(_FAR))
+        closest = g.op("ArgMin", allowed, axis=1, keepdims=0)
+        points = g.op("Gather", g.constant(reference.activations), closest, axis=0)
+        offset = g.minus(features, points)
+        to_same = g.op("Sqrt", g.sum(g.times(offset, offset)))
+        to_other = np.maximum(reference.to_other_class(), _TINY)
+        return g.op("Div", to_same, g.op("Gather", g.constant(to_other), closest, axis=0))

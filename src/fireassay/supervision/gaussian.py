@@ -6,8 +6,7 @@ import numpy as np
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
-from fireassay.supervision.reading import check_width
-from fireassay.supervision.row_blocks import moments, row_blocks
+from fireassay.supervision.row_blocks import check_width, moments, row_blocks
 
 FLOOR = 1e-3
 

@@ -12,9 +12,10 @@ from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer
-from fireassay.supervision.per_class import fit_per_class, score_per_class
-from fireassay.supervision.reading import Reading, as_activations, check_width
-from fireassay.supervision.row_blocks import row_blocks
+from fireassay.supervision.onnx_graph import GraphBuilder
+from fireassay.supervision.per_class import POOLED, fit_per_class, score_per_class
+from fireassay.supervision.reading import Reading
+from fireassay.supervision.row_blocks import as_activations, check_width, row_blocks
 from fireassay.supervision.supervisor import Supervisor
 
 _CELLS = 4_000_000
@@ -142,7 +143,10 @@ def _log_density(density: dict[str, Any], activations: FloatArray) -> FloatArray
 
 @dataclass(kw_only=True, eq=False)
 class Lsa(Supervisor):
-    """LSA with at most ``max_rows`` training rows per class (drawn at random)."""
+    """Negative log kernel density among training activations of the class (Kim et al. 2019).
+
+    At most ``max_rows`` training rows per class are kept, drawn at random.
+    """
 
     name: ClassVar[str] = "lsa"
     needs: ClassVar[tuple[str, ...]] = ("features", "probabilities")
@@ -153,11 +157,23 @@ class Lsa(Supervisor):
     def _fit(self, reading: Reading, labels: IntArray | None) -> dict[str, Any]:
         del labels
         check_integer(self.max_features, "max_features", low=1)
-        assert reading.features is not None
         return fit_densities(
             reading.features, reading.predictions, self.max_features, self.max_rows, self.seed
         )
 
     def _score(self, reading: Reading) -> FloatArray:
-        assert reading.features is not None
         return _scores(self.state_, reading.features, reading.predictions)
+
+    def _graph(self, g: GraphBuilder) -> str:
+        found = {name: _surprise_graph(g, density) for name, density in self.state_.items()}
+        pooled = found.pop(POOLED)
+        return g.by_class(found, pooled)
+
+
+def _surprise_graph(g: GraphBuilder, density: dict[str, Any]) -> str:
+    kept = g.op("Gather", g.input("features"), g.constant(density["features"], np.int64), axis=1)
+    centred = g.minus(kept, g.constant(density["centre"]))
+    whitening = np.linalg.inv(density["factor"]).T
+    white = g.op("MatMul", centred, g.constant(whitening))
+    halved = g.times(g.squared_gaps(white, density["points"]), g.constant(-0.5))
+    return g.op("Add", g.energy(halved), g.constant(density["log_volume"]))

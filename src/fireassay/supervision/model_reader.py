@@ -10,7 +10,8 @@ from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import ModelError, ParameterError
 from fireassay.core.extras import is_installed
 from fireassay.core.validation import check_integer
-from fireassay.supervision.reading import FIELDS, Reading, SampleSummary, as_rows
+from fireassay.supervision.reading import FIELDS, Reading, SampleSummary
+from fireassay.supervision.row_blocks import as_rows
 
 INPUTS = "inputs"
 

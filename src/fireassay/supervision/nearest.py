@@ -1,7 +1,6 @@
 """Exact nearest neighbours by blocked matrix products."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.supervision.row_blocks import row_blocks, rows_per_block
@@ -110,12 +109,3 @@ def kth_distance(points: FloatArray, references: FloatArray, k: int) -> FloatArr
         offsets = points[rows] - references[last[rows]]
         result[rows] = np.sqrt(np.einsum("ij,ij->i", offsets, offsets))
     return result
-
-
-def group_rows(labels: NDArray[np.int64]) -> dict[int, IntArray]:
-    """Row numbers of each label."""
-    if not len(labels):
-        return {}
-    order = np.argsort(labels, kind="stable")
-    values, starts = np.unique(labels[order], return_index=True)
-    return dict(zip(values.tolist(), np.split(order, starts[1:]), strict=True))

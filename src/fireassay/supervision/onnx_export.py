@@ -1,51 +1,24 @@
 """Fitted supervisors as ONNX graphs."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from fireassay.core.errors import ParameterError
-from fireassay.supervision import onnx_distances, onnx_scores
+from fireassay.core.files import write_bytes
 from fireassay.supervision.onnx_graph import GraphBuilder
-from fireassay.supervision.supervisor import NotAvailableError, Supervisor
+from fireassay.supervision.registry import SUPERVISORS
+from fireassay.supervision.supervisor import Supervisor
 
 _OPSET = 17
-_GRAPHS: dict[str, Callable[[GraphBuilder, Any], str]] = {
-    "max-softmax": onnx_scores.max_softmax,
-    "pcs": onnx_scores.pcs,
-    "softmax-entropy": onnx_scores.softmax_entropy,
-    "deep-gini": onnx_scores.deep_gini,
-    "mc-dropout-variation-ratio": onnx_scores.variation_ratio,
-    "mc-dropout-mean-softmax": onnx_scores.mean_softmax,
-    "mc-dropout-mutual-information": onnx_scores.mutual_information,
-    "mc-dropout-predictive-entropy": onnx_scores.predictive_entropy,
-    "ensemble-mean-softmax": onnx_scores.mean_softmax,
-    "ensemble-mutual-information": onnx_scores.mutual_information,
-    "ensemble-predictive-entropy": onnx_scores.predictive_entropy,
-    "dissector": onnx_scores.dissector,
-    "dsa": onnx_distances.dsa,
-    "lsa": onnx_distances.lsa,
-    "mdsa": onnx_distances.mdsa,
-    "energy": onnx_scores.energy,
-    "max-logit": onnx_scores.max_logit,
-    "gen": onnx_scores.gen,
-    "knn": onnx_distances.knn,
-    "mahalanobis": onnx_distances.mahalanobis,
-    "relative-mahalanobis": onnx_distances.relative_mahalanobis,
-    "vim": onnx_scores.vim,
-    "react": onnx_scores.react,
-    "ash": onnx_scores.ash,
-    "scale": onnx_scores.scale,
-    "gradnorm": onnx_scores.gradnorm,
-    "gmm-density": onnx_distances.gmm_density,
-}
-_WITHOUT = {"autoencoder": "its network is a torch module, which torch.onnx exports"}
 _SHAPES: dict[str, list[str | None]] = {"samples": ["samples", "rows", None]}
 
 
 def onnx_names() -> tuple[str, ...]:
-    """Supervisors that can be written as ONNX."""
-    return tuple(_GRAPHS)
+    """Supervisors that can be written as ONNX; of the others ``no_graph`` says why not.
+
+    >>> set(SUPERVISORS) - set(onnx_names())
+    {'autoencoder'}
+    """
+    return tuple(name for name, row in SUPERVISORS.items() if row.has_graph())
 
 
 def to_onnx(supervisor: Supervisor, path: str | Path) -> Path:
@@ -61,17 +34,11 @@ def to_onnx(supervisor: Supervisor, path: str | Path) -> Path:
     NotAvailableError
         Where there is no graph, with the reason; ``save`` works for all supervisors.
     """
-    if supervisor.name not in _GRAPHS:
-        raise NotAvailableError(
-            f"There is an ONNX graph of every supervisor but {', '.join(_WITHOUT)}.",
-            got=f"{supervisor.name}: {_WITHOUT.get(supervisor.name, 'no graph')}",
-            do="Use save(path) and supervision.load(path, model).",
-        )
-    if not hasattr(supervisor, "state_"):
+    if supervisor.has_graph() and not hasattr(supervisor, "state_"):
         raise ParameterError("Only a fitted supervisor can be exported.", got="one before fit")
     g = GraphBuilder()
     onnx = g.onnx
-    exact = _GRAPHS[supervisor.name](g, supervisor)
+    exact = supervisor._graph(g)
     score = g.op("Cast", exact, to=onnx.TensorProto.FLOAT)
     outputs = [(score, "score", onnx.TensorProto.FLOAT)]
     rule = getattr(supervisor, "rule_", None)
@@ -94,7 +61,4 @@ def to_onnx(supervisor: Supervisor, path: str | Path) -> Path:
     opset = [onnx.helper.make_opsetid("", _OPSET)]
     model = onnx.helper.make_model(graph, opset_imports=opset, ir_version=9)
     onnx.checker.check_model(model)
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(model.SerializeToString())
-    return target
+    return write_bytes(path, model.SerializeToString())

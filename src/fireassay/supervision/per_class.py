@@ -6,10 +6,18 @@ from typing import TypeVar
 import numpy as np
 
 from fireassay.core.arrays import FloatArray, IntArray
-from fireassay.supervision.nearest import group_rows
 
 T = TypeVar("T")
 POOLED = "-1"
+
+
+def group_rows(labels: IntArray) -> dict[int, IntArray]:
+    """Row numbers of each label."""
+    if not len(labels):
+        return {}
+    order = np.argsort(labels, kind="stable")
+    values, starts = np.unique(labels[order], return_index=True)
+    return dict(zip(values.tolist(), np.split(order, starts[1:]), strict=True))
 
 
 def fit_per_class(

@@ -41,6 +41,11 @@ class Prioritisation(Result):
     best: float | None
     found: NDArray[np.float64]
 
+    def summary(self) -> str:
+        """How many rows are in order, and how good the order is."""
+        known = "" if self.apfd is None else f"; APFD {self.apfd}"
+        return f"{len(self.order)} rows, most urgent first{known}"
+
     def frame(self) -> "pd.DataFrame":
         """One row per place in the order."""
         import pandas as pd
@@ -85,6 +90,8 @@ def prioritise(
         Scores of ambiguity, e.g. softmax entropy. For ``purpose="testing"`` ambiguous rows move
         up: they are likely faults. For ``"active-learning"`` they move down: a row without one
         true label teaches a classifier little.
+    confidence
+        Of the APFD's interval.
 
     Notes
     -----
@@ -121,9 +128,10 @@ def prioritise(
         mean_rank = (m + 1) / 2 + (n - m) * (1 - auroc)
         return 1 - mean_rank / n + 1 / (2 * n)
 
-    estimate = Estimate(
-        apfd(auc.value), apfd(auc.low), apfd(auc.high), confidence, n, f"{auc.method}, mapped"
-    )
+    estimate = Estimate.around(
+        apfd(auc.value), apfd(auc.low), apfd(auc.high),
+        confidence=confidence, n=n, method=f"{auc.method}, mapped",
+    )  # fmt: skip
     found = np.cumsum(faults[order]) / m
     return Prioritisation(order, estimate, apfd(1.0), found)
 

@@ -1,18 +1,18 @@
 """What supervisors look at: the inputs, and what a model shows while it answers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fireassay.core.arrays import FloatArray, IntArray
-from fireassay.core.errors import DataError, ProbabilityError
+from fireassay.core.errors import DataError, ModelError, ProbabilityError
 from fireassay.core.probabilities import entropy_bits
 from fireassay.core.validation import check_lengths, check_probabilities
-from fireassay.supervision.row_blocks import row_blocks
 
+T = TypeVar("T")
 FIELDS: dict[str, str] = {
     "probabilities": "class probabilities",
     "dropout": "probabilities of many dropout samples",
@@ -23,6 +23,10 @@ FIELDS: dict[str, str] = {
     "layers": "activations of several hidden layers",
     "inputs": "inputs",
 }
+
+
+class NotAvailableError(ModelError):
+    """A model, or a reading, does not supply what a supervisor needs."""
 
 
 @dataclass(frozen=True)
@@ -69,14 +73,33 @@ class SampleSummary:
         return SampleSummary(self.mean[chosen], self.mean_entropy[chosen], self.votes[chosen])
 
 
-@dataclass(frozen=True)
+class _Given(Generic[T]):
+    """A field of a reading: what was given, or an error that says what to pass."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, reading: "Reading | None", owner: type) -> T:
+        if reading is None:
+            return self  # type: ignore[return-value]  # asked of the class, as help() does
+        if not reading.has(self.name):
+            raise NotAvailableError(
+                f"This needs {FIELDS[self.name]}.",
+                got=f"a reading of {', '.join(reading.given) or 'nothing'}",
+                do=f"Pass {self.name}= to Reading, or name it in the supervisor's needs.",
+            )
+        value: T = reading.given[self.name]
+        return value
+
+
 class Reading:
     """Arrays for the same n rows; a supervisor declares which of them it needs.
 
     Users who have the arrays but no model that fireassay can read pass a reading to
-    ``fit_reading`` and ``score_reading``.
+    ``fit_reading`` and ``score_reading``. To ask for a field that was not given is an error that
+    names it.
 
-    Attributes
+    Parameters
     ----------
     probabilities
         (n, k).
@@ -92,122 +115,77 @@ class Reading:
         The rows themselves, (n, …).
     head
         Weights (k, d) and bias (k,) of a last linear layer that takes ``features``.
+
+    >>> Reading(probabilities=np.array([[0.2, 0.8]])).predictions
+    array([1])
     """
 
-    probabilities: FloatArray | None = None
-    logits: FloatArray | None = None
-    features: FloatArray | None = None
-    layers: Mapping[str, FloatArray] = field(default_factory=dict)
-    dropout: SampleSummary | None = None
-    ensemble: SampleSummary | None = None
-    inputs: NDArray[Any] | None = None
-    head: tuple[FloatArray, FloatArray] | None = None
+    probabilities = _Given[FloatArray]()
+    logits = _Given[FloatArray]()
+    features = _Given[FloatArray]()
+    layers = _Given[Mapping[str, FloatArray]]()
+    dropout = _Given[SampleSummary]()
+    ensemble = _Given[SampleSummary]()
+    inputs = _Given[NDArray[Any]]()
+    head = _Given[tuple[FloatArray, FloatArray]]()
 
-    def __post_init__(self) -> None:
-        lengths = {
-            name: len(array)
-            for name in ("probabilities", "logits", "features", "inputs")
-            if (array := getattr(self, name)) is not None
-        }
-        lengths |= {f"layer {name}": len(array) for name, array in self.layers.items()}
-        for name in ("dropout", "ensemble"):
-            summary = getattr(self, name)
-            if summary is not None:
-                lengths[name] = len(summary.mean)
-        check_lengths(**lengths)
+    def __init__(
+        self,
+        *,
+        probabilities: FloatArray | None = None,
+        logits: FloatArray | None = None,
+        features: FloatArray | None = None,
+        layers: Mapping[str, FloatArray] | None = None,
+        dropout: SampleSummary | None = None,
+        ensemble: SampleSummary | None = None,
+        inputs: NDArray[Any] | None = None,
+        head: tuple[FloatArray, FloatArray] | None = None,
+    ) -> None:
+        given = {
+            "probabilities": probabilities, "logits": logits, "features": features,
+            "inputs": inputs, "dropout": dropout, "ensemble": ensemble, "layers": layers or None,
+            "head": head,
+        }  # fmt: skip
+        self.given: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
+        check_lengths(**self._lengths())
 
     def has(self, name: str) -> bool:
         """Whether a field of `FIELDS` is there."""
-        return bool(self.layers) if name == "layers" else getattr(self, name) is not None
-
-    def rows(self, chosen: slice) -> "Reading":
-        """The reading of some of the rows, with activations as float64 in memory."""
-        cut: dict[str, Any] = {"head": self.head}
-        for name in ("probabilities", "logits", "features"):
-            array = getattr(self, name)
-            cut[name] = None if array is None else np.asarray(array[chosen], dtype=np.float64)
-        cut["inputs"] = None if self.inputs is None else self.inputs[chosen]
-        cut["layers"] = {
-            name: np.asarray(array[chosen], dtype=np.float64) for name, array in self.layers.items()
-        }
-        for name in ("dropout", "ensemble"):
-            summary = getattr(self, name)
-            cut[name] = None if summary is None else summary.rows(chosen)
-        return Reading(**cut)
-
-    def __len__(self) -> int:
-        """Number of rows."""
-        arrays = [self.probabilities, self.logits, self.features, self.inputs]
-        arrays += [s.mean for s in (self.dropout, self.ensemble) if s is not None]
-        arrays += list(self.layers.values())
-        return next((len(array) for array in arrays if array is not None), 0)
+        return name in self.given
 
     @property
     def predictions(self) -> IntArray:
         """The most probable class of each row, as a column index."""
-        scores = self.probabilities if self.probabilities is not None else self.logits
-        if scores is None:
-            raise DataError("Predictions need probabilities or logits.", got="neither")
+        only_logits = self.has("logits") and not self.has("probabilities")
+        scores = self.logits if only_logits else self.probabilities
         columns: IntArray = np.asarray(scores).argmax(axis=1).astype(np.int64)
         return columns
 
+    def rows(self, chosen: slice) -> "Reading":
+        """The reading of some of the rows, with activations as float64 in memory."""
+        return Reading(**{name: _cut(name, v, chosen) for name, v in self.given.items()})
 
-def as_rows(activations: ArrayLike, name: str = "activations") -> FloatArray:
-    """Activations as finite rows (n, d); whatever comes after the first axis is flattened.
+    def __len__(self) -> int:
+        """Number of rows."""
+        return next(iter(self._lengths().values()), 0)
 
-    Floats stay as they are, also on disk (`numpy.memmap`); blocks of them become float64 where
-    they are used.
-    """
-    array = np.asanyarray(activations)
-    if array.ndim < 2 or array.dtype.kind not in "fiub" or 0 in array.shape[1:]:
-        raise DataError(
-            f"{name} must be numbers of shape (n, d).", got=f"{array.dtype} of shape {array.shape}"
-        )
-    rows = array.reshape(len(array), -1)
-    if rows.dtype.kind != "f":
-        rows = rows.astype(np.float64)
-    before = 0
-    for block in row_blocks(rows):
-        finite = np.isfinite(block).all(axis=1)
-        if not finite.all():
-            raise DataError(
-                f"{name} must be finite.",
-                got=f"NaN or infinity in row {before + int((~finite).argmax())}",
-            )
-        before += len(block)
-    return rows
+    def _lengths(self) -> dict[str, int]:
+        lengths: dict[str, int] = {}
+        for name, value in self.given.items():
+            if name == "layers":
+                lengths |= {f"layer {layer}": len(array) for layer, array in value.items()}
+            elif name != "head":
+                lengths[name] = len(value.mean if isinstance(value, SampleSummary) else value)
+        return lengths
 
 
-def as_activations(
-    train_activations: ArrayLike,
-    train_predictions: ArrayLike,
-    activations: ArrayLike,
-    predictions: ArrayLike,
-) -> tuple[FloatArray, IntArray, FloatArray, IntArray]:
-    """What the functions on arrays alone take, checked."""
-    train, known = as_rows(train_activations, "train_activations"), as_classes(train_predictions)
-    check_lengths(train_activations=len(train), train_predictions=len(known))
-    new, predicted = as_rows(activations), as_classes(predictions)
-    check_lengths(activations=len(new), predictions=len(predicted))
-    check_width(new, train.shape[1])
-    return train, known, new, predicted
-
-
-def check_width(activations: FloatArray, width: int) -> None:
-    """Refuse activations of another width than in training."""
-    if activations.shape[1] != width:
-        raise DataError(
-            f"Activations must have {width} columns, as in training.",
-            got=f"{activations.shape[1]}",
-        )
-
-
-def as_classes(predictions: ArrayLike) -> IntArray:
-    """Predicted classes as column indices, one per row."""
-    array = np.asarray(predictions)
-    if array.ndim != 1 or array.dtype.kind not in "iubf" or (array != np.round(array)).any():
-        raise DataError(
-            "Predictions must be one class index per row.",
-            got=f"{array.dtype} of shape {array.shape}",
-        )
-    return array.astype(np.int64)
+def _cut(name: str, value: Any, chosen: slice) -> Any:
+    if name == "head":
+        return value
+    if name == "inputs":
+        return value[chosen]
+    if name == "layers":
+        return {layer: np.asarray(v[chosen], dtype=np.float64) for layer, v in value.items()}
+    if isinstance(value, SampleSummary):
+        return value.rows(chosen)
+    return np.asarray(value[chosen], dtype=np.float64)

@@ -3,89 +3,104 @@
 from typing import Any
 
 from fireassay.core.errors import ParameterError
-from fireassay.supervision.ash import Ash
+from fireassay.core.registry import Registry
+from fireassay.supervision.activation_shaping_scores import Ash, GradNorm, React, Scale
 from fireassay.supervision.autoencoder import Autoencoder
-from fireassay.supervision.deep_gini import DeepGini
 from fireassay.supervision.dissector import Dissector
 from fireassay.supervision.dsa import Dsa
-from fireassay.supervision.energy import Energy
-from fireassay.supervision.ensemble_mean_softmax import EnsembleMeanSoftmax
-from fireassay.supervision.ensemble_mutual_information import EnsembleMutualInformation
-from fireassay.supervision.ensemble_predictive_entropy import EnsemblePredictiveEntropy
-from fireassay.supervision.gen import Gen
-from fireassay.supervision.gmm_density import GmmDensity
-from fireassay.supervision.gradnorm import GradNorm
+from fireassay.supervision.gaussian_scores import (
+    GmmDensity,
+    Mahalanobis,
+    Mdsa,
+    RelativeMahalanobis,
+)
 from fireassay.supervision.knn import Knn
 from fireassay.supervision.lsa import Lsa
-from fireassay.supervision.mahalanobis import Mahalanobis
-from fireassay.supervision.max_logit import MaxLogit
-from fireassay.supervision.max_softmax import MaxSoftmax
-from fireassay.supervision.mc_dropout_mean_softmax import McDropoutMeanSoftmax
-from fireassay.supervision.mc_dropout_mutual_information import McDropoutMutualInformation
-from fireassay.supervision.mc_dropout_predictive_entropy import McDropoutPredictiveEntropy
-from fireassay.supervision.mc_dropout_variation_ratio import McDropoutVariationRatio
-from fireassay.supervision.mdsa import Mdsa
-from fireassay.supervision.pcs import Pcs
-from fireassay.supervision.react import React
-from fireassay.supervision.relative_mahalanobis import RelativeMahalanobis
-from fireassay.supervision.scale import Scale
-from fireassay.supervision.softmax_entropy import SoftmaxEntropy
-from fireassay.supervision.supervisor import Supervisor
-from fireassay.supervision.vim import Vim
-
-_ROWS: tuple[type[Supervisor], ...] = (
-    MaxSoftmax,
-    Pcs,
-    SoftmaxEntropy,
-    DeepGini,
-    McDropoutVariationRatio,
-    McDropoutMeanSoftmax,
-    McDropoutMutualInformation,
-    McDropoutPredictiveEntropy,
+from fireassay.supervision.sampled_scores import (
     EnsembleMeanSoftmax,
     EnsembleMutualInformation,
     EnsemblePredictiveEntropy,
-    Dissector,
-    Dsa,
-    Lsa,
-    Mdsa,
-    Autoencoder,
-    Energy,
-    MaxLogit,
-    Gen,
-    Knn,
-    Mahalanobis,
-    RelativeMahalanobis,
-    Vim,
-    React,
-    Ash,
-    Scale,
-    GradNorm,
-    GmmDensity,
+    McDropoutMeanSoftmax,
+    McDropoutMutualInformation,
+    McDropoutPredictiveEntropy,
+    McDropoutVariationRatio,
 )
-TABLE: dict[str, type[Supervisor]] = {row.name: row for row in _ROWS}
+from fireassay.supervision.softmax_scores import (
+    DeepGini,
+    Energy,
+    Gen,
+    MaxLogit,
+    MaxSoftmax,
+    Pcs,
+    SoftmaxEntropy,
+)
+from fireassay.supervision.supervisor import Supervisor
+from fireassay.supervision.vim import Vim
+
+# A row is a class: its name, summary, needs, fit_needs, and its ONNX graph or why there is none.
+SUPERVISORS: Registry[type[Supervisor]] = Registry(
+    "supervisor",
+    (
+        MaxSoftmax,
+        Pcs,
+        SoftmaxEntropy,
+        DeepGini,
+        McDropoutVariationRatio,
+        McDropoutMeanSoftmax,
+        McDropoutMutualInformation,
+        McDropoutPredictiveEntropy,
+        EnsembleMeanSoftmax,
+        EnsembleMutualInformation,
+        EnsemblePredictiveEntropy,
+        Dissector,
+        Dsa,
+        Lsa,
+        Mdsa,
+        Autoencoder,
+        Energy,
+        MaxLogit,
+        Gen,
+        Knn,
+        Mahalanobis,
+        RelativeMahalanobis,
+        Vim,
+        React,
+        Ash,
+        Scale,
+        GradNorm,
+        GmmDensity,
+    ),
+)
 
 
 def names() -> tuple[str, ...]:
-    """Names that `make` understands.
+    """Names that `make` understands, those that were registered by a user among them.
 
     >>> names()[:4]
     ('max-softmax', 'pcs', 'softmax-entropy', 'deep-gini')
     """
-    return tuple(TABLE)
+    return tuple(SUPERVISORS)
 
 
 def make(name: str, **parameters: Any) -> Supervisor:
-    """A supervisor by name, not fitted yet: ``make("dsa", subsample=0.3, seed=0)``.
+    """A supervisor by name, not fitted yet.
+
+    Parameters
+    ----------
+    name
+        One of `names`.
+    parameters
+        Of this supervisor; every one has ``layer`` and ``seed``.
 
     Raises
     ------
     ParameterError
         For a name that is not in the table, or a parameter that this supervisor does not have.
+
+    >>> make("dsa", subsample=0.3, seed=0).needs
+    ('features', 'probabilities')
     """
-    if name not in TABLE:
-        raise ParameterError(f"The supervisor must be one of {', '.join(TABLE)}.", got=repr(name))
-    row = TABLE[name]
+    row = SUPERVISORS[name]
     known = row().get_params()
     unknown = [key for key in parameters if key not in known]
     if unknown:
@@ -93,3 +108,13 @@ def make(name: str, **parameters: Any) -> Supervisor:
             f"The parameters of {name} are {', '.join(known)}.", got=", ".join(map(repr, unknown))
         )
     return row(**parameters)
+
+
+def markdown() -> str:
+    """The table of supervisors for the docs: what each is, what it needs, whether ONNX takes it."""
+    lines = ["| supervisor | what it is | needs | ONNX |", "|---|---|---|---|"]
+    for row in SUPERVISORS.values():
+        needs = ", ".join(dict.fromkeys((*row.needs, *row.fit_needs)))
+        graph = "yes" if row.has_graph() else f"no: {row.no_graph}"
+        lines.append(f"| `{row.name}` | {row.summary} | {needs} | {graph} |")
+    return "\n".join(lines)

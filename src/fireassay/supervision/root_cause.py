@@ -14,7 +14,7 @@ from fireassay.core.errors import NotEnoughEvidenceError, ParameterError
 from fireassay.core.result import Result
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features, check_real
-from fireassay.statistics import clopper_pearson
+from fireassay.statistics import share
 from fireassay.supervision.alarm_threshold import alarm_rule
 from fireassay.supervision.registry import make
 
@@ -60,6 +60,12 @@ class Diagnosis(Result):
     causes: NDArray[np.bool_]
     cause_names: tuple[str, ...]
 
+    def summary(self) -> str:
+        """How many rows have each verdict."""
+        names, counts = np.unique(self.verdict, return_counts=True)
+        found = ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True))
+        return f"{len(self.verdict)} rows: {found}"
+
     def frame(self) -> pd.DataFrame:
         """One row per input."""
         names = np.array(self.cause_names, dtype=object)
@@ -97,8 +103,9 @@ class RootCause:
         Supervisor of the aleatoric axis.
     distance
         Supervisor of the epistemic axis.
-    false_alarm
-        Of each axis on nominal rows.
+    false_alarm, confidence
+        Of each axis: with this confidence (one-sided) at most this share of nominal rows is
+        flagged. ``confidence`` is also that of intervals.
     coverage
         Of the sets of causes, for every calibrated kind.
     """
@@ -237,6 +244,10 @@ class LeftOut(Result):
 
     table: pd.DataFrame
 
+    def summary(self) -> str:
+        """What the table shows."""
+        return "Each kind of trouble when it was calibrated, and when it was left out"
+
     def frame(self) -> pd.DataFrame:
         """One row per kind."""
         return self.table.copy()
@@ -274,11 +285,11 @@ def leave_one_kind_out(
     for position, name in enumerate(every):
         seen = supervisor.diagnose_scores(judged[name])
         covered = seen.causes[:, position]
-        low, high = clopper_pearson(int(covered.sum()), len(covered), supervisor.confidence)
+        coverage = share(int(covered.sum()), len(covered), supervisor.confidence)
         rows.append(
             {
-                "kind": name, "n": len(covered), "coverage": float(covered.mean()),
-                "low": float(low), "high": float(high),
+                "kind": name, "n": coverage.n, "coverage": coverage.value,
+                "low": coverage.low, "high": coverage.high,
                 "set_size": float(seen.causes.sum(axis=1).mean()),
                 "flagged_known": float((seen.verdict != FINE).mean()),
             }

@@ -1,4 +1,4 @@
-"""Rows in blocks of a fixed size: arrays on disk need not fit into memory."""
+"""Rows in blocks of a fixed size, checked: arrays on disk need not fit into memory."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
-from fireassay.core.validation import check_features
+from fireassay.core.validation import check_features, check_lengths
 
 BLOCK_BYTES = 32 * 2**20  # of float64 numbers held at once
 BLOCK_ROWS = 2048  # inputs sent through a model at once; a multiple of the classifiers' own blocks
@@ -52,3 +52,64 @@ def checked_inputs(X: ArrayLike, name: str = "X") -> NDArray[Any]:
     except DataError:
         check_features(array, name=name)  # the same, with the row's number in the whole array
     return array
+
+
+def as_rows(activations: ArrayLike, name: str = "activations") -> FloatArray:
+    """Activations as finite rows (n, d); whatever comes after the first axis is flattened.
+
+    Floats stay as they are, also on disk (`numpy.memmap`); blocks of them become float64 where
+    they are used.
+    """
+    array = np.asanyarray(activations)
+    if array.ndim < 2 or array.dtype.kind not in "fiub" or 0 in array.shape[1:]:
+        raise DataError(
+            f"{name} must be numbers of shape (n, d).", got=f"{array.dtype} of shape {array.shape}"
+        )
+    rows = array.reshape(len(array), -1)
+    if rows.dtype.kind != "f":
+        rows = rows.astype(np.float64)
+    before = 0
+    for block in row_blocks(rows):
+        finite = np.isfinite(block).all(axis=1)
+        if not finite.all():
+            raise DataError(
+                f"{name} must be finite.",
+                got=f"NaN or infinity in row {before + int((~finite).argmax())}",
+            )
+        before += len(block)
+    return rows
+
+
+def as_activations(
+    train_activations: ArrayLike,
+    train_predictions: ArrayLike,
+    activations: ArrayLike,
+    predictions: ArrayLike,
+) -> tuple[FloatArray, IntArray, FloatArray, IntArray]:
+    """What the functions on arrays alone take, checked."""
+    train, known = as_rows(train_activations, "train_activations"), as_classes(train_predictions)
+    check_lengths(train_activations=len(train), train_predictions=len(known))
+    new, predicted = as_rows(activations), as_classes(predictions)
+    check_lengths(activations=len(new), predictions=len(predicted))
+    check_width(new, train.shape[1])
+    return train, known, new, predicted
+
+
+def check_width(activations: FloatArray, width: int) -> None:
+    """Refuse activations of another width than in training."""
+    if activations.shape[1] != width:
+        raise DataError(
+            f"Activations must have {width} columns, as in training.",
+            got=f"{activations.shape[1]}",
+        )
+
+
+def as_classes(predictions: ArrayLike) -> IntArray:
+    """Predicted classes as column indices, one per row."""
+    array = np.asarray(predictions)
+    if array.ndim != 1 or array.dtype.kind not in "iubf" or (array != np.round(array)).any():
+        raise DataError(
+            "Predictions must be one class index per row.",
+            got=f"{array.dtype} of shape {array.shape}",
+        )
+    return array.astype(np.int64)

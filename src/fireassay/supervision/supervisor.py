@@ -1,33 +1,37 @@
 """The one way in which all supervisors work: fit, score, threshold."""
 
 import dataclasses
+import inspect
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.core.arrays import FloatArray, IntArray
-from fireassay.core.errors import DataError, ModelError, ParameterError
+from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.validation import check_class_indices
 from fireassay.engine import Executor
 from fireassay.supervision.alarm_threshold import AlarmRule, alarm_rule
-from fireassay.supervision.reading import FIELDS, Reading
+from fireassay.supervision.model_reader import ModelReader
+from fireassay.supervision.reading import FIELDS, NotAvailableError, Reading
 from fireassay.supervision.row_blocks import BLOCK_ROWS, checked_inputs
 
-
-class NotAvailableError(ModelError):
-    """A model does not supply what a supervisor needs."""
+if TYPE_CHECKING:
+    from fireassay.supervision.onnx_graph import GraphBuilder
 
 
 @dataclass(kw_only=True, eq=False)
-class Supervisor:
+class Supervisor(ABC):
     """A score for each input; higher is more suspicious.
 
     A supervisor names what it needs of a model in ``needs`` (fields of `Reading`); ``fit_needs`` is
-    what it needs of the training rows (empty: nothing is fitted). A subclass is one file, gives
-    `_fit` (arrays to fitted arrays) and `_score` (arrays to scores), and is a row in the registry.
+    what it needs of the training rows (empty: nothing is fitted). A subclass gives `_score` (arrays
+    to scores), `_fit` (arrays to fitted arrays) if it learns, and `_graph` (its score as ONNX
+    nodes) or, in ``no_graph``, why not. Its ``summary`` is the first line of its docstring.
+    ``SUPERVISORS.register`` makes its name known everywhere.
 
     Parameters
     ----------
@@ -39,12 +43,19 @@ class Supervisor:
     """
 
     name: ClassVar[str] = ""
+    summary: ClassVar[str] = ""
+    no_graph: ClassVar[str] = "its class has no method _graph"
     needs: ClassVar[tuple[str, ...]] = ()
     fit_needs: ClassVar[tuple[str, ...]] = ()
     needs_labels: ClassVar[bool] = False
 
     layer: str | None = None
     seed: int = 0
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "summary" not in vars(cls):
+            cls.summary = (inspect.cleandoc(cls.__doc__ or "").split("\n")[0]).rstrip(".")
 
     @property
     def feature_names_(self) -> tuple[str, ...] | None:
@@ -63,8 +74,23 @@ class Supervisor:
         del reading, labels
         return {}
 
+    @abstractmethod
     def _score(self, reading: Reading) -> FloatArray:
-        raise NotImplementedError
+        """One score per row."""
+
+    def _graph(self, g: "GraphBuilder") -> str:
+        """The score as nodes of an ONNX graph; returns the name of the result."""
+        del g
+        raise NotAvailableError(
+            f"There is no ONNX graph of {self.name}.",
+            got=f"a request for one: {self.no_graph}",
+            do="Use save(path) and supervision.load(path, model).",
+        )
+
+    @classmethod
+    def has_graph(cls) -> bool:
+        """Whether `to_onnx` can write it; else ``no_graph`` says why not."""
+        return cls._graph is not Supervisor._graph
 
     # With a model ---------------------------------------------------------------------------
 
@@ -85,11 +111,7 @@ class Supervisor:
         """
         rows = checked_inputs(X, name="X_train")
         reader = self._reader(model, rows, y)
-        wanted = dict.fromkeys((*self.needs, *self.fit_needs))
-        for need in wanted:
-            reason = reader.missing(need)
-            if reason is not None:
-                raise NotAvailableError(f"{self.name} needs {FIELDS[need]}.", got=f"none: {reason}")
+        self._check_model(reader, (*self.needs, *self.fit_needs))
         reading = reader.read(rows, self.fit_needs) if self.fit_needs else Reading()
         labels = None
         if y is not None and self.fit_needs:
@@ -139,16 +161,17 @@ class Supervisor:
     def attach(self, model: Any) -> Self:
         """Connect a loaded supervisor with its model."""
         reader = self._reader(model, None, None)
-        for need in self.needs:
-            reason = reader.missing(need)
-            if reason is not None:
-                raise NotAvailableError(f"{self.name} needs {FIELDS[need]}.", got=f"none: {reason}")
+        self._check_model(reader, self.needs)
         self.reader_ = reader
         return self
 
-    def _reader(self, model: Any, X: Any, y: Any) -> Any:
-        from fireassay.supervision.model_reader import ModelReader
+    def _check_model(self, reader: ModelReader, needed: tuple[str, ...]) -> None:
+        for name in needed:
+            reason = reader.missing(name)
+            if reason is not None:
+                raise NotAvailableError(f"{self.name} needs {FIELDS[name]}.", got=f"none: {reason}")
 
+    def _reader(self, model: Any, X: Any, y: Any) -> ModelReader:
         del X, y
         return ModelReader(model, layer=self.layer, seed=self.seed)
 

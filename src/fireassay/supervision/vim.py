@@ -8,6 +8,7 @@ from scipy.special import logsumexp
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.validation import check_integer
+from fireassay.supervision.onnx_graph import GraphBuilder
 from fireassay.supervision.reading import Reading
 from fireassay.supervision.supervisor import Supervisor
 
@@ -28,9 +29,6 @@ class Vim(Supervisor):
 
     def _fit(self, reading: Reading, labels: IntArray | None) -> dict[str, Any]:
         del labels
-        assert reading.features is not None
-        assert reading.logits is not None
-        assert reading.head is not None
         weights, bias = reading.head
         origin = -np.linalg.pinv(weights) @ bias
         centred = reading.features - origin
@@ -45,9 +43,14 @@ class Vim(Supervisor):
         return {"origin": origin, "outside": outside, "alpha": alpha}
 
     def _score(self, reading: Reading) -> FloatArray:
-        assert reading.features is not None
-        assert reading.logits is not None
         centred = reading.features - self.state_["origin"]
         residual = np.linalg.norm(centred @ self.state_["outside"], axis=1)
         scores: FloatArray = self.state_["alpha"] * residual - logsumexp(reading.logits, axis=1)
         return scores
+
+    def _graph(self, g: GraphBuilder) -> str:
+        centred = g.minus(g.input("features"), g.constant(self.state_["origin"]))
+        outside = g.op("MatMul", centred, g.constant(self.state_["outside"]))
+        residual = g.op("Sqrt", g.sum(g.times(outside, outside)))
+        scaled = g.times(residual, g.constant(self.state_["alpha"]))
+        return g.op("Add", scaled, g.energy(g.input("logits")))

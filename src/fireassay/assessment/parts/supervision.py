@@ -1,10 +1,9 @@
 """Supervision: which run-time monitor catches which trouble, at what threshold."""
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,26 +11,26 @@ from fireassay.assessment.attack_space import attack_space
 from fireassay.assessment.attacked_rows import attacked_rows
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import curated_rows
+from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.ambiguity import AmbiguityAnswer
 from fireassay.assessment.parts.survival import Settings as AttackSettings
 from fireassay.assessment.parts.survival import SurvivalAnswer
 from fireassay.assessment.uses import with_uses
 from fireassay.classifiers import ActivationClassifier
-from fireassay.core import Evidence, NotEnoughEvidenceError, Table, generator
-from fireassay.core.result import Answer
-from fireassay.data import corrupt, corruption_kinds
-from fireassay.supervision import Comparison, compare, names
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from fireassay.core import Evidence, NotEnoughEvidenceError, ParameterError, Table, generator
+from fireassay.supervision import SUPERVISORS, SupervisorComparison, compare, corrupted_set
+from fireassay.supervision.corrupted import channels_first
 
 USES = ("ambiguity", "curation", "survival")
-# An ensemble needs a training recipe, which neither a file nor a server has.
-_ENSEMBLES = "ensemble-"
 NOMINAL, CALIBRATION, CURATED, FIELD = "nominal", "calibration", "curated", "control field"
 # Attacks of a fixed size go far over the boundary, which softmax scores do not see.
 _STRONG = ("fgm", "pgd")
 _FIELD_ROWS = 2000
+
+
+def _without_recipe() -> tuple[str, ...]:
+    """An ensemble needs a training recipe, which neither a file nor a server has."""
+    return tuple(name for name, row in SUPERVISORS.items() if "ensemble" not in row.needs)
 
 
 class Settings(BaseModel):
@@ -40,7 +39,8 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     supervisors: tuple[str, ...] = Field(
-        default=(), description="Names of supervisors; none: all that need no training recipe."
+        default=(),
+        description=f"Names of supervisors; none: all of {', '.join(_without_recipe())}.",
     )
     samples: int = Field(default=300, ge=59, description="Rows of each kind of trouble.")
     train_rows: int = Field(default=3000, ge=100, description="Training rows used for fitting.")
@@ -50,55 +50,45 @@ class Settings(BaseModel):
     )
 
 
-@dataclass(frozen=True, eq=False)
-class SupervisionAnswer(Answer):
-    """The comparison, and which rows its scores belong to, for other parts to use.
+def evidence(answer: PartAnswer) -> Evidence:
+    """The comparison's evidence, and the curated datasets one by one."""
+    comparison = _comparison(answer)
+    found = comparison.evidence()
+    kinds = comparison.kind_frame()
+    if len(kinds):
+        best = kinds[kinds["supervisor"] == comparison.recommended]
+        table = Table.from_frame(
+            best, "The recommended supervisor, by attack, corruption, dataset", index=False
+        )
+        found = replace(found, tables={**found.tables, "kinds": table})
+    return with_uses(found, answer.kept["uses"])
 
-    Attributes
-    ----------
-    rows
-        Positions of the rows of a set in the test set, or (for "control field") in the
-        operational set; sets that were made have none.
+
+def suspicion(
+    answer: PartAnswer, source: str, n: int
+) -> tuple[NDArray[np.float64] | None, str | None]:
+    """Scores for the n rows of a set, NaN where not scored, and the supervisor they come from.
+
+    ``source`` is ``"test"`` or ``"operational"``. Both are None where nothing was scored.
     """
+    comparison, rows = _comparison(answer), answer.kept["rows"]
+    name = comparison.recommended
+    wanted = (FIELD,) if source == "operational" else (NOMINAL, CALIBRATION, CURATED)
+    sets = [s for s in wanted if s in rows]
+    if name is None or not sets:
+        return None, None
+    scores = np.full(n, np.nan)
+    for s in sets:
+        scores[rows[s]] = comparison.scores[s][name]
+    return scores, name
 
-    comparison: Comparison
-    rows: dict[str, NDArray[np.int64]]
-    uses: tuple[str, ...]
 
-    def frame(self) -> pd.DataFrame:
-        """One row per supervisor and set."""
-        return self.comparison.frame()
-
-    def figures(self) -> "dict[str, Figure]":
-        """The heat map of AUROCs."""
-        return self.comparison.figures()
-
-    def evidence(self) -> Evidence:
-        """The comparison's evidence, and the curated datasets one by one."""
-        found = self.comparison.evidence()
-        groups = self.comparison.group_frame()
-        if len(groups):
-            best = groups[groups["supervisor"] == self.comparison.recommended]
-            table = Table.from_frame(
-                best, "The recommended supervisor, by attack, corruption, dataset", index=False
-            )
-            found = replace(found, tables={**found.tables, "groups": table})
-        return with_uses(found, self.uses)
-
-    def suspicion(self, source: str, n: int) -> NDArray[np.float64] | None:
-        """Scores of the recommended supervisor for the n rows of a set; NaN where not scored.
-
-        ``source`` is ``"test"`` or ``"operational"``.
-        """
-        name = self.comparison.recommended
-        wanted = (FIELD,) if source == "operational" else (NOMINAL, CALIBRATION, CURATED)
-        sets = [s for s in wanted if s in self.rows]
-        if name is None or not sets:
-            return None
-        scores = np.full(n, np.nan)
-        for s in sets:
-            scores[self.rows[s]] = self.comparison.scores[s][name]
-        return scores
+def _comparison(answer: PartAnswer) -> SupervisorComparison:
+    if not isinstance(answer.result, SupervisorComparison):
+        raise ParameterError(
+            "The answer must be that of supervision.", got=type(answer.result).__name__
+        )
+    return answer.result
 
 
 def missing(context: Context) -> str | None:
@@ -124,7 +114,7 @@ def cost(context: Context, settings: Settings) -> Cost:
     )
 
 
-def run(context: Context, settings: Settings) -> SupervisionAnswer:
+def run(context: Context, settings: Settings) -> PartAnswer:
     """Compare supervisors on what can be made of these rows: each set is one kind of trouble."""
     if context.train is None:
         raise NotEnoughEvidenceError("Supervision needs training rows.", got="none")
@@ -134,7 +124,7 @@ def run(context: Context, settings: Settings) -> SupervisionAnswer:
     _add_made(troubles, context, sampled, settings)
     rows = _add_real(troubles, context, settings, rng)
     train = context.train.subset(np.arange(min(settings.train_rows, len(context.train))))
-    chosen = settings.supervisors or tuple(n for n in names() if not n.startswith(_ENSEMBLES))
+    chosen = settings.supervisors or _without_recipe()
     comparison = compare(
         context.model,
         train.X,
@@ -143,13 +133,13 @@ def run(context: Context, settings: Settings) -> SupervisionAnswer:
         calibration=context.test.X[rows[CALIBRATION]],
         sets=troubles.sets,
         supervisors=chosen,
-        groups=troubles.groups,
+        kinds=troubles.kinds,
         false_alarm=settings.false_alarm,
         seed=context.seed,
         workers=context.executor.workers,
         cluster=context.executor.cluster,
     )
-    return SupervisionAnswer(comparison, rows, tuple(troubles.uses))
+    return PartAnswer("supervision", comparison, {"rows": rows, "uses": tuple(troubles.uses)})
 
 
 class _Troubles:
@@ -157,13 +147,13 @@ class _Troubles:
 
     def __init__(self) -> None:
         self.sets: dict[str, NDArray[Any]] = {}
-        self.groups: dict[str, NDArray[Any]] = {}
+        self.kinds: dict[str, NDArray[Any]] = {}
         self.uses: list[str] = []
 
     def add(self, name: str, X: NDArray[Any], kinds: NDArray[Any] | None = None) -> None:
         self.sets[name] = X
         if kinds is not None:
-            self.groups[name] = kinds
+            self.kinds[name] = kinds
 
 
 def _add_made(troubles: _Troubles, context: Context, rows: Any, settings: Settings) -> None:
@@ -174,9 +164,11 @@ def _add_made(troubles: _Troubles, context: Context, rows: Any, settings: Settin
         troubles.uses.append(f"the {len(made.ambiguous.X)} ambiguous inputs of ambiguity")
     if context.test.y is not None:
         _add_adversarial(troubles, context)
-    corrupted = _corrupted(context, rows.X, settings)
-    if corrupted is not None:
-        troubles.add("corrupted", *corrupted)
+    if _can_be_corrupted(context, rows.X):
+        made_worse = corrupted_set(
+            rows.X, settings.severity, seed=context.seed, bounds=context.model.bounds
+        )
+        troubles.add("corrupted", made_worse.X, made_worse.kind)
     troubles.add("scrambled", _scrambled(rows.X, context.seed))
 
 
@@ -224,26 +216,12 @@ def _add_real(
     return rows
 
 
-def _corrupted(
-    context: Context, X: NDArray[Any], settings: Settings
-) -> tuple[NDArray[Any], NDArray[Any]] | None:
-    """Every kind in turn over the rows; None for images whose scale is not [0, 1]."""
-    images = X.ndim > 2
-    if X.ndim == 4 and X.shape[1] <= 3 < X.shape[3]:
-        channels_last = _corrupted(context, np.moveaxis(X, 1, -1), settings)
-        return channels_last and (np.moveaxis(channels_last[0], -1, 1), channels_last[1])
-    if images and (context.model.bounds != (0.0, 1.0) or min(X.shape[1:3]) < 8):
-        return None
-    kinds = np.array(corruption_kinds("images" if images else "tables"))
-    kind_of = kinds[np.arange(len(X)) % len(kinds)]
-    changed = X.copy()
-    for kind in kinds:
-        these = kind_of == kind
-        if these.any():
-            changed[these] = corrupt(X[these], str(kind), settings.severity, context.seed)
-    if context.model.bounds is not None:
-        changed = changed.clip(*context.model.bounds)
-    return changed, kind_of
+def _can_be_corrupted(context: Context, X: NDArray[Any]) -> bool:
+    """All tables; of images those in [0, 1] that are large enough to show a change."""
+    if X.ndim == 2:
+        return True
+    sides = X.shape[2:] if channels_first(X) else X.shape[1:3]
+    return context.model.bounds == (0.0, 1.0) and min(sides) >= 8
 
 
 def _scrambled(X: NDArray[Any], seed: int) -> NDArray[Any]:

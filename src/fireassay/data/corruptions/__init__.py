@@ -1,5 +1,5 @@
 """Corruptions of images and tables, in five severities."""
 
-from fireassay.data.corruptions.corrupt import corrupt, corruption_kinds
+from fireassay.data.corruptions.corrupt import CORRUPTIONS, Corruption, corrupt, corruption_kinds
 
-__all__ = ["corrupt", "corruption_kinds"]
+__all__ = ["CORRUPTIONS", "Corruption", "corrupt", "corruption_kinds"]

@@ -1,51 +1,83 @@
 """`corrupt`: rows as they might arrive when something in the world or the pipeline goes wrong."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError, ParameterError
+from fireassay.core.registry import Registry
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features, check_integer
 from fireassay.data.corruptions import blur, geometry, light, noise, pixels, table
 
-# kind -> function(images (n, H, W, C) in [0, 1], severity 1–5, generator) -> images
-IMAGES = {
-    "gaussian_noise": noise.gaussian_noise,
-    "shot_noise": noise.shot_noise,
-    "impulse_noise": noise.impulse_noise,
-    "defocus_blur": blur.defocus_blur,
-    "motion_blur": blur.motion_blur,
-    "glass_blur": blur.glass_blur,
-    "rotate": geometry.rotate,
-    "shear": geometry.shear,
-    "scale": geometry.scale,
-    "translate": geometry.translate,
-    "brightness": light.brightness,
-    "contrast": light.contrast,
-    "fog": light.fog,
-    "pixelate": pixels.pixelate,
-    "stripe": pixels.stripe,
-}
-# kind -> function(table (n, d), severity 1–5, generator) -> table
-TABLES = {
-    "missing": table.missing,
-    "noise": table.noise,
-    "unit_change": table.unit_change,
-    "swap": table.swap,
-}
+IMAGES, TABLES = "images", "tables"
 
 
-def corruption_kinds(of: str = "images") -> tuple[str, ...]:
+@dataclass(frozen=True)
+class Corruption:
+    """A row of the table: a function of rows, known by its name and the first line of its words.
+
+    Attributes
+    ----------
+    of
+        ``"images"``: rows are (n, H, W, C) in [0, 1]; ``"tables"``: (n, d).
+    change
+        ``function(rows, severity from 1 to 5, generator) -> rows`` of the same shape.
+    """
+
+    of: str
+    change: Callable[[FloatArray, int, np.random.Generator], FloatArray]
+
+    @property
+    def name(self) -> str:
+        """What people type."""
+        return self.change.__name__
+
+    @property
+    def summary(self) -> str:
+        """What it is, in a few words."""
+        return (self.change.__doc__ or "").strip().split("\n")[0].rstrip(".")
+
+
+CORRUPTIONS: Registry[Corruption] = Registry(
+    "corruption",
+    (
+        Corruption(IMAGES, noise.gaussian_noise),
+        Corruption(IMAGES, noise.shot_noise),
+        Corruption(IMAGES, noise.impulse_noise),
+        Corruption(IMAGES, blur.defocus_blur),
+        Corruption(IMAGES, blur.motion_blur),
+        Corruption(IMAGES, blur.glass_blur),
+        Corruption(IMAGES, geometry.rotate),
+        Corruption(IMAGES, geometry.shear),
+        Corruption(IMAGES, geometry.scale),
+        Corruption(IMAGES, geometry.translate),
+        Corruption(IMAGES, light.brightness),
+        Corruption(IMAGES, light.contrast),
+        Corruption(IMAGES, light.fog),
+        Corruption(IMAGES, pixels.pixelate),
+        Corruption(IMAGES, pixels.stripe),
+        Corruption(TABLES, table.missing),
+        Corruption(TABLES, table.noise),
+        Corruption(TABLES, table.unit_change),
+        Corruption(TABLES, table.swap),
+    ),
+)
+
+
+def corruption_kinds(of: str = IMAGES) -> tuple[str, ...]:
     """Names that `corrupt` understands, for ``"images"`` or ``"tables"``.
 
     >>> corruption_kinds("tables")
     ('missing', 'noise', 'unit_change', 'swap')
     """
-    if of not in ("images", "tables"):
+    if of not in (IMAGES, TABLES):
         raise ParameterError("The kinds are those of 'images' or 'tables'.", got=repr(of))
-    return tuple(IMAGES if of == "images" else TABLES)
+    return tuple(name for name, row in CORRUPTIONS.items() if row.of == of)
 
 
 def corrupt(X: ArrayLike, kind: str, severity: int = 3, seed: int = 0) -> NDArray[Any]:
@@ -56,10 +88,7 @@ def corrupt(X: ArrayLike, kind: str, severity: int = 3, seed: int = 0) -> NDArra
     X
         Images (n, H, W) or (n, H, W, C) in [0, 1], or a table (n, d).
     kind
-        For images: gaussian_noise, shot_noise, impulse_noise, defocus_blur, motion_blur,
-        glass_blur, rotate, shear, scale, translate, brightness, contrast, fog, pixelate, stripe.
-        For tables: missing (filled with the column's median), noise, unit_change, swap (of
-        columns).
+        A name of `corruption_kinds` for images or for tables.
     severity
         1 (hardly visible) to 5 (hardly recognisable).
     seed
@@ -83,19 +112,16 @@ def corrupt(X: ArrayLike, kind: str, severity: int = 3, seed: int = 0) -> NDArra
     rows = check_features(X)
     level = check_integer(severity, "severity", low=1, high=5)
     rng = generator(seed, "corruption", kind)
-    if rows.ndim == 2:
-        if kind not in TABLES:
-            raise ParameterError(
-                f"The 'kind' for a table must be one of {', '.join(TABLES)}.",
-                got=repr(kind),
-                do="Images have the shape (n, H, W) or (n, H, W, C)." if kind in IMAGES else None,
-            )
-        return TABLES[kind](rows.astype(np.float64), level, rng).astype(rows.dtype)
-    if kind not in IMAGES or rows.ndim not in (3, 4):
+    of = TABLES if rows.ndim == 2 else IMAGES
+    if kind not in corruption_kinds(of) or rows.ndim not in (2, 3, 4):
         raise ParameterError(
-            f"The 'kind' for images (n, H, W) or (n, H, W, C) must be one of {', '.join(IMAGES)}.",
+            f"The 'kind' for {of} must be one of {', '.join(corruption_kinds(of))}.",
             got=f"{kind!r} for shape {rows.shape}",
+            do="Images have the shape (n, H, W) or (n, H, W, C), tables (n, d).",
         )
+    change = CORRUPTIONS[kind].change
+    if of == TABLES:
+        return change(rows.astype(np.float64), level, rng).astype(rows.dtype)
     if rows.min() < 0 or rows.max() > 1:
         raise DataError(
             "Images must have values in [0, 1].",
@@ -104,5 +130,5 @@ def corrupt(X: ArrayLike, kind: str, severity: int = 3, seed: int = 0) -> NDArra
         )
     images = rows.astype(np.float64)
     images = images[..., None] if rows.ndim == 3 else images
-    changed = np.clip(IMAGES[kind](images, level, rng), 0.0, 1.0)
+    changed = np.clip(change(images, level, rng), 0.0, 1.0)
     return np.asarray(changed.reshape(rows.shape).astype(rows.dtype))

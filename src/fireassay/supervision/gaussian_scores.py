@@ -1,0 +1,185 @@
+"""Scores of Gaussians fitted to training activations: MDSA, Mahalanobis distances, GMM density."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import logsumexp
+
+from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.supervision.gaussian import Gaussian
+from fireassay.supervision.onnx_graph import GraphBuilder
+from fireassay.supervision.per_class import POOLED, fit_per_class, group_rows, score_per_class
+from fireassay.supervision.reading import Reading
+from fireassay.supervision.row_blocks import as_activations, moments
+from fireassay.supervision.supervisor import Supervisor
+
+
+def mdsa_scores(
+    train_activations: ArrayLike,
+    train_predictions: ArrayLike,
+    activations: ArrayLike,
+    predictions: ArrayLike,
+) -> FloatArray:
+    """MDSA of activations, from arrays alone: squared Mahalanobis distance to the predicted class.
+
+    Parameters
+    ----------
+    train_activations, activations
+        Shape (n, d); further axes are flattened. Arrays on disk (`numpy.memmap`) are read in
+        blocks.
+    train_predictions, predictions
+        The model's predicted class of each row.
+
+    Notes
+    -----
+    Kim et al. (2020): mean and maximum-likelihood covariance of the training activations with the
+    same predicted class; `Gaussian` says what happens in directions without variance. Classes
+    without training rows are compared with all of them.
+
+    >>> mdsa_scores([[-1.0], [1.0], [9.0], [11.0]], [0, 0, 1, 1], [[2.0]], [0])
+    array([4.])
+    """
+    train, known, new, predicted = as_activations(
+        train_activations, train_predictions, activations, predictions
+    )
+    return _by_class(_fit_by_class(train, known), new, predicted)
+
+
+def _fit_by_class(activations: FloatArray, predictions: IntArray) -> dict[str, Gaussian]:
+    return fit_per_class(predictions, lambda _, rows: Gaussian.fit(activations, rows), fewest=2)
+
+
+def _by_class(
+    classes: dict[str, Gaussian], activations: FloatArray, predictions: IntArray
+) -> FloatArray:
+    return score_per_class(classes, activations, predictions, Gaussian.squared_distance)
+
+
+@dataclass(kw_only=True, eq=False)
+class Mdsa(Supervisor):
+    """Squared Mahalanobis distance to training activations of the class (Kim et al. 2020)."""
+
+    name: ClassVar[str] = "mdsa"
+    needs: ClassVar[tuple[str, ...]] = ("features", "probabilities")
+    fit_needs: ClassVar[tuple[str, ...]] = ("features", "probabilities")
+
+    def _fit(self, reading: Reading, labels: IntArray | None) -> dict[str, Any]:
+        del labels
+        return _fit_by_class(reading.features, reading.predictions)
+
+    def _score(self, reading: Reading) -> FloatArray:
+        return _by_class(self.state_, reading.features, reading.predictions)
+
+    def _graph(self, g: GraphBuilder) -> str:
+        features = g.input("features")
+        found = {name: g.squared_distance(features, gauss) for name, gauss in self.state_.items()}
+        pooled = found.pop(POOLED)
+        return g.by_class(found, pooled)
+
+
+@dataclass(kw_only=True, eq=False)
+class Mahalanobis(Supervisor):
+    """Squared Mahalanobis distance to the nearest class mean (Lee et al. 2018).
+
+    Classes are the true labels of the training rows; without labels, the predicted ones.
+    """
+
+    name: ClassVar[str] = "mahalanobis"
+    needs: ClassVar[tuple[str, ...]] = ("features",)
+    fit_needs: ClassVar[tuple[str, ...]] = ("features", "probabilities")
+
+    def _fit(self, reading: Reading, labels: IntArray | None) -> dict[str, Any]:
+        return fit_shared(reading.features, reading.predictions if labels is None else labels)
+
+    def _score(self, reading: Reading) -> FloatArray:
+        return nearest_class_distance(self.state_, reading.features)
+
+    def _graph(self, g: GraphBuilder) -> str:
+        return _nearest_class_graph(g, self.state_)
+
+
+@dataclass(kw_only=True, eq=False)
+class RelativeMahalanobis(Supervisor):
+    """Nearest-class distance minus the distance to one Gaussian of all rows (Ren et al. 2021)."""
+
+    name: ClassVar[str] = "relative-mahalanobis"
+    needs: ClassVar[tuple[str, ...]] = ("features",)
+    fit_needs: ClassVar[tuple[str, ...]] = ("features", "probabilities")
+
+    def _fit(self, reading: Reading, labels: IntArray | None) -> dict[str, Any]:
+        state = fit_shared(reading.features, reading.predictions if labels is None else labels)
+        return {**state, "background": Gaussian.fit(reading.features)}
+
+    def _score(self, reading: Reading) -> FloatArray:
+        to_class = nearest_class_distance(self.state_, reading.features)
+        background = self.state_["background"].squared_distance(reading.features)
+        return np.asarray(to_class - background)
+
+    def _graph(self, g: GraphBuilder) -> str:
+        background = g.squared_distance(g.input("features"), self.state_["background"])
+        return g.minus(_nearest_class_graph(g, self.state_), background)
+
+
+@dataclass(kw_only=True, eq=False)
+class GmmDensity(Supervisor):
+    """Negative log density under one Gaussian per class (Mukhoti et al. 2023).
+
+    Classes are the true labels of the training rows; without labels, the predicted ones. Classes
+    with a single row are left out.
+    """
+
+    name: ClassVar[str] = "gmm-density"
+    needs: ClassVar[tuple[str, ...]] = ("features",)
+    fit_needs: ClassVar[tuple[str, ...]] = ("features", "probabilities")
+
+    def _fit(self, reading: Reading, labels: IntArray | None) -> dict[str, Any]:
+        classes = reading.predictions if labels is None else labels
+        groups = [rows for rows in group_rows(classes).values() if len(rows) > 1]
+        groups = groups or [np.arange(len(classes))]
+        sizes = np.array([len(rows) for rows in groups], dtype=np.float64)
+        gaussians = [Gaussian.fit(reading.features, rows) for rows in groups]
+        return {"gaussians": gaussians, "log_weights": np.log(sizes / sizes.sum())}
+
+    def _score(self, reading: Reading) -> FloatArray:
+        logs = [g.log_density(reading.features) for g in self.state_["gaussians"]]
+        scores: FloatArray = -logsumexp(np.stack(logs, axis=1) + self.state_["log_weights"], axis=1)
+        return scores
+
+    def _graph(self, g: GraphBuilder) -> str:
+        logs = []
+        for gauss, weight in zip(self.state_["gaussians"], self.state_["log_weights"], strict=True):
+            constant = len(gauss.mean) * np.log(2 * np.pi) + gauss.log_determinant
+            halved = g.times(g.squared_distance(g.input("features"), gauss), g.constant(-0.5))
+            logs.append(g.op("Add", halved, g.constant(weight - 0.5 * constant)))
+        return g.energy(g.columns(logs))
+
+
+def fit_shared(features: FloatArray, classes: IntArray) -> dict[str, Any]:
+    """Class means, and a Gaussian around zero with the pooled covariance."""
+    width = features.shape[1]
+    means, within = [], np.zeros((width, width))
+    for rows in group_rows(classes).values():
+        mean, products = moments(features, rows)
+        means.append(mean)
+        within += products
+    shared = Gaussian.of(np.zeros(width), within / len(features))
+    return {"means": np.stack(means), "shared": shared}
+
+
+def nearest_class_distance(state: dict[str, Any], features: FloatArray) -> FloatArray:
+    """Squared Mahalanobis distance to the nearest class mean."""
+    distances = [
+        replace(state["shared"], mean=m).squared_distance(features) for m in state["means"]
+    ]
+    return np.asarray(np.min(distances, axis=0))
+
+
+def _nearest_class_graph(g: GraphBuilder, state: dict[str, Any]) -> str:
+    features = g.input("features")
+    distances = [
+        g.squared_distance(g.minus(features, g.constant(mean)), state["shared"])
+        for mean in state["means"]
+    ]
+    return g.op("Min", *distances)

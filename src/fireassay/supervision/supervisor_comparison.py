@@ -1,0 +1,237 @@
+"""The result of comparing supervisors: a row per supervisor and set, and what follows from it."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from fireassay.core.arrays import FloatArray
+from fireassay.core.estimate import Estimate
+from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
+from fireassay.core.pictures import picture
+from fireassay.core.result import Answer
+from fireassay.supervision.alarm_threshold import AlarmRule
+from fireassay.supervision.detection_table import alarms, troubles
+from fireassay.supervision.entrants import NOMINAL
+from fireassay.supervision.measures import MEASURES
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_DENSITY = ("mdsa", "gmm-density", "mahalanobis", "knn", "dsa")
+_AMBIGUOUS = "ambiguous"
+_OFF = 0.6  # a density supervisor above this says: the set lies off the training distribution
+# Ids of the assumptions.
+APART, LIKE_FIELD = "nominal-apart-from-training", "nominal-like-the-field"
+ENOUGH, IN_DISTRIBUTION = "enough-nominal-rows", "ambiguous-in-distribution"
+_LIMITS = (
+    "An AUROC says how well scores separate these sets, not how often such inputs occur.",
+    "A supervisor that catches one kind of trouble may miss another: look at every column.",
+    "An attacker who knows the supervisor can attack it too; that was not tried.",
+    "The best of many is chosen on the same rows: its own number is a little too good.",
+    "Thresholds come from rows that took no part in fitting or choosing.",
+)
+_SHOWN = [
+    "supervisor", "set", "status", "auroc", "low", "high", "aupr", "aupr_low", "aupr_high",
+    "fpr95", "fpr95_low", "fpr95_high", "p_value", "caught", "caught_low", "caught_high", "reason",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SupervisorComparison(Answer):
+    """How well each supervisor tells each set from nominal rows.
+
+    Attributes
+    ----------
+    table
+        What `frame` returns.
+    scores
+        Scores by set (also "nominal" and "calibration") and supervisor.
+    rules
+        The alarm threshold of each supervisor; empty where there were too few nominal rows.
+    kind_table
+        AUROC by supervisor, set and kind, if kinds were given.
+    recommended
+        The supervisor whose worst set is best.
+    pair
+        The two supervisors that leave the fewest gaps: the best minimum over sets of the better
+        of the two.
+    """
+
+    table: pd.DataFrame
+    scores: dict[str, dict[str, FloatArray]]
+    rules: dict[str, AlarmRule]
+    kind_table: pd.DataFrame
+    recommended: str | None
+    pair: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
+    confidence: float
+    seed: int
+    queries: int
+    model_sha256: str
+    data_sha256: str
+    rule_reason: str = ""
+
+    def frame(self) -> pd.DataFrame:
+        """One row per supervisor and set: auroc, low, high, fpr95, cost (µs per input), …"""
+        return self.table.copy()
+
+    def kind_frame(self) -> pd.DataFrame:
+        """One row per supervisor, set and kind."""
+        return self.kind_table.copy()
+
+    def matrix(self, number: str = "auroc") -> pd.DataFrame:
+        """One number as supervisors × sets, in the order of the comparison."""
+        wide = self.table.pivot(index="supervisor", columns="set", values=number)
+        rows = self.table["supervisor"].drop_duplicates()
+        return wide.loc[rows, self.table["set"].drop_duplicates()]
+
+    def figures(self) -> "dict[str, Figure]":
+        """The heat map of AUROCs."""
+        return {"heat_map": _heat_map(self.matrix("auroc"))}
+
+    def evidence(self) -> Evidence:
+        """Numbers of the recommended supervisor per set, and the best of each column."""
+        if self.recommended is None:
+            reasons = "; ".join(sorted(set(self.table["reason"])))
+            return Evidence.not_available("supervision", f"no supervisor could be used: {reasons}")
+        done = self.table[self.table["status"] == "done"]
+        own = done[done["supervisor"] == self.recommended]
+        trouble = troubles(self.table)
+        best = trouble.loc[trouble.groupby("set", sort=False)["auroc"].idxmax()]
+        shown = ", ".join(
+            f"{r['supervisor']} on {r['set']} ({_auroc(r)})" for _, r in best.iterrows()
+        )
+        judged = own[own["set"].isin(trouble["set"])]
+        worst = judged.iloc[int(judged["auroc"].argmin())]
+        text = (
+            f"{self.recommended} has the best worst case (AUROC {_auroc(worst)} on "
+            f"{worst['set']}); best per set: {shown}; {self.confidence:.0%} intervals."
+        )
+        several = best["supervisor"].nunique() > 1
+        rounded = self.table[_SHOWN].round(4).astype(object)
+        shown_rows = rounded.where(rounded.notna(), None)
+        return Evidence(
+            "supervision",
+            text,
+            claims=(
+                Claim("No single supervisor is best on every set.", several),
+                Claim(f"The pair that leaves the fewest gaps is {' + '.join(self.pair)}."),
+            ),
+            estimates=self._estimates(own, best),
+            measures=MEASURES,
+            assumptions=self.assumptions,
+            tables={
+                "supervisors": Table.from_frame(shown_rows, "Supervisors by set.", index=False)
+            },
+            figures={
+                "heat_map": picture(
+                    self.figures()["heat_map"],
+                    "AUROC of each supervisor on each set; the best of a set is framed.",
+                    f"Heat map of AUROCs, supervisors in rows, sets in columns. {text}",
+                )
+            },
+            limits=_LIMITS,
+            provenance=Provenance(
+                self.seed, self.model_sha256, self.data_sha256, queries=self.queries
+            ),
+        )
+
+    def _estimates(self, own: pd.DataFrame, best: pd.DataFrame) -> dict[str, Estimate]:
+        """AUROCs and caught shares of the recommended one, and of who is better on a set."""
+        estimates: dict[str, Estimate] = {}
+        rule = self.rules.get(str(self.recommended))
+        for _, row in own.iterrows():
+            name = row["set"]
+            estimates[f"auroc_{name}"] = self._auroc_estimate(row)
+            if rule is not None:
+                scores = self.scores[name][row["supervisor"]]
+                caught = alarms(scores, rule, self.confidence)
+                estimates[f"caught_{name}"] = replace(caught, rests_on=self._rests_on(name))
+        for _, row in best.iterrows():
+            if row["supervisor"] != self.recommended:
+                estimates[f"auroc_best_{row['set']}"] = self._auroc_estimate(row)
+        if rule is not None:
+            nominal = alarms(self.scores[NOMINAL][str(self.recommended)], rule, self.confidence)
+            estimates["false_alarm"] = replace(nominal, rests_on=(APART, LIKE_FIELD))
+        return estimates
+
+    def _auroc_estimate(self, row: Any) -> Estimate:
+        return Estimate.around(
+            row["auroc"], row["low"], row["high"], confidence=self.confidence, n=int(row["n"]),
+            method="DeLong, logit scale", rests_on=self._rests_on(row["set"]),
+        )  # fmt: skip
+
+    def _rests_on(self, set_name: str) -> tuple[str, ...]:
+        known = {assumption.id for assumption in self.assumptions}
+        ambiguous = set_name.startswith(_AMBIGUOUS) and IN_DISTRIBUTION in known
+        return (APART, LIKE_FIELD, *((IN_DISTRIBUTION,) if ambiguous else ()))
+
+
+def assumptions(table: pd.DataFrame, overlap: int, rule_reason: str) -> tuple[Assumption, ...]:
+    """What the numbers of a comparison need, and what the data says about it."""
+    found = [
+        Assumption(
+            "Nominal rows are not among the training rows.",
+            "contradicted" if overlap else "supported",
+            f"{overlap} nominal row(s) are training rows as well.",
+            APART,
+        ),
+        Assumption(
+            "Nominal rows are drawn like the inputs in operation.",
+            "untestable",
+            "The threshold's promise is about inputs drawn like these.",
+            LIKE_FIELD,
+        ),
+    ]
+    if rule_reason:
+        text = "There are enough nominal rows for thresholds with a promise."
+        found.append(Assumption(text, "untestable", f"No thresholds: {rule_reason}", ENOUGH))
+    done = table[(table["status"] == "done") & table["set"].str.startswith(_AMBIGUOUS)]
+    for name in _DENSITY:
+        own = done[done["supervisor"] == name]
+        if len(own):
+            row = own.iloc[0]
+            found.append(
+                Assumption(
+                    "Ambiguous inputs lie within the training distribution.",
+                    "contradicted" if row["low"] > _OFF else "supported",
+                    f"{name} tells them from nominal rows with an AUROC of {_auroc(row)}: a "
+                    "model trained without ambiguous rows finds them strange as well as ambiguous.",
+                    IN_DISTRIBUTION,
+                )
+            )
+            break
+    return tuple(found)
+
+
+def _auroc(row: Any) -> str:
+    """Value and interval, as people read them."""
+    return f"{row['auroc']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+
+
+def _heat_map(wide: pd.DataFrame) -> "Figure":
+    """AUROC per supervisor and set; the best of a set framed, what could not be used hatched."""
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
+
+    values = wide.to_numpy(dtype=float)
+    n_rows, n_columns = values.shape
+    figure = Figure(figsize=(2.6 + 0.95 * n_columns, 0.9 + 0.27 * n_rows), layout="constrained")
+    axes = figure.subplots()
+    image = axes.imshow(np.ma.masked_invalid(values), vmin=0, vmax=1, cmap="RdYlGn", aspect="auto")
+    axes.set_xticks(range(n_columns), wide.columns, rotation=30, ha="right")
+    axes.set_yticks(range(n_rows), wide.index)
+    for row in range(n_rows):
+        for column in range(n_columns):
+            value = values[row, column]
+            text = "n.a." if np.isnan(value) else f"{value:.2f}"
+            axes.text(column, row, text, ha="center", va="center", fontsize=8)
+    for column in range(n_columns):
+        if np.isfinite(values[:, column]).any():
+            best = int(np.nanargmax(values[:, column]))
+            corner = (column - 0.48, best - 0.46)
+            axes.add_patch(Rectangle(corner, 0.96, 0.92, fill=False, linewidth=2))
+    figure.colorbar(image, ax=axes, label="AUROC")
+    return figure

@@ -1,0 +1,74 @@
+"""Supervision within an assessment: the same doors as from Python."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from fireassay.assessment.context import Context
+from fireassay.assessment.parts import supervision as part
+from fireassay.classifiers import as_classifier
+from fireassay.core import generator
+from fireassay.data import DataSet, digits
+from fireassay.supervision import SUPERVISORS, Supervisor, corrupted_set
+
+
+@pytest.fixture
+def context():
+    data = digits()
+    weights = np.random.default_rng(0).normal(size=(64, 10))
+
+    def probabilities(X):
+        z = np.exp(X.reshape(len(X), -1) @ weights)
+        return z / z.sum(axis=1, keepdims=True)
+
+    model = as_classifier(probabilities, classes=range(10), bounds=(0.0, 1.0))
+    # Without labels nothing is attacked.
+    return Context(
+        model, DataSet(data.X[300:500]), data.subset(np.arange(150)), DataSet(data.X[500:600])
+    )
+
+
+def test_corrupted_rows_are_those_of_corrupted_set(context, monkeypatch):
+    seen = {}
+    compare = part.compare
+    monkeypatch.setattr(part, "compare", lambda *a, **k: seen.update(k) or compare(*a, **k))
+    settings = part.Settings(supervisors=("pcs",), samples=60, severity=4)
+    answer = part.run(context, settings)
+    rows = generator(context.seed, "supervision part").permutation(len(context.test))[:60]
+    expected = corrupted_set(context.test.X[rows], severity=4, seed=context.seed)
+    assert seen["sets"]["corrupted"].tobytes() == expected.X.tobytes()
+    np.testing.assert_array_equal(seen["kinds"]["corrupted"], expected.kind)
+    kinds = answer.evidence().tables["kinds"]
+    assert {row[kinds.columns.index("kind")] for row in kinds.rows} >= set(expected.kind)
+
+
+def test_suspicion_belongs_to_the_rows_that_were_scored(context):
+    answer = part.run(context, part.Settings(supervisors=("pcs",), samples=60))
+    scores, name = part.suspicion(answer, "operational", 100)
+    assert name == "pcs"
+    top = np.sort(context.model.predict_proba(context.operational.X), axis=1)
+    np.testing.assert_allclose(scores, 1 - (top[:, -1] - top[:, -2]))
+    scores, _ = part.suspicion(answer, "test", 200)
+    assert not np.isnan(scores).any()
+
+
+def test_a_supervisor_of_ones_own_is_taken_by_name(context, monkeypatch):
+    monkeypatch.setattr(SUPERVISORS, "_rows", dict(SUPERVISORS._rows))
+
+    @SUPERVISORS.register
+    @dataclass(kw_only=True, eq=False)
+    class SecondProbability(Supervisor):
+        """The probability of the runner-up."""
+
+        name: ClassVar[str] = "second-probability"
+        needs: ClassVar[tuple[str, ...]] = ("probabilities",)
+
+        def _score(self, reading):
+            return np.sort(reading.probabilities, axis=1)[:, -2]
+
+    answer = part.run(context, part.Settings(supervisors=("second-probability",), samples=60))
+    assert set(answer.frame()["status"]) == {"done"}
+    assert answer.result.recommended == "second-probability"
+    assert "auroc_scrambled" in answer.evidence().estimates
