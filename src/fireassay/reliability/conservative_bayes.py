@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pandas as pd
 
-from fireassay.core.errors import NotEnoughEvidenceError, ParameterError
+from fireassay.core.errors import NotEnoughEvidenceError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption
 from fireassay.core.validation import check_integer, check_real
@@ -204,8 +204,6 @@ def sensitivity(
     failures: int, n: int, prior: ConservativePrior, confidence: float = 0.975, floors: int = 9
 ) -> pd.DataFrame:
     """The bound against the assumed floor and against theta: how much the prior decides."""
-    if prior.epsilon <= 0:
-        raise ParameterError("The prior's epsilon must be positive.", got=repr(prior.epsilon))
     rows = []
     for floor in prior.epsilon * np.logspace(-4, 0, floors):
         for theta in (0.1, 0.5, 0.9, 0.99):

@@ -57,6 +57,7 @@ class Rectified:
             seed=problem.seed,
         )
         assumptions = full_ledger(problem, weights=kind)
+        shifted = any(a.id == FROM_THE_FIELD and a.status == "contradicted" for a in assumptions)
         return build_result(
             problem,
             self.name,
@@ -64,13 +65,7 @@ class Rectified:
             pmi=found.pmi,
             low=min(_lower(problem, weights, bound), found.pmi),
             upper=found.pmi_upper,
-            comparison=_bounds(
-                problem,
-                found,
-                shifted=any(
-                    a.id == FROM_THE_FIELD and a.status == "contradicted" for a in assumptions
-                ),
-            ),
+            comparison=_bounds(problem, found, shifted=shifted),
             assumptions=assumptions,
             notes=self._notes(problem, found, bound),
             is_bound=kind != "estimated",
