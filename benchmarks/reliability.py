@@ -29,15 +29,16 @@ from fireassay.core.seeds import generator
 from fireassay.data import unit_square
 from fireassay.reliability.cell_shares import estimator_for
 from fireassay.reliability.cells import Grid
-from fireassay.reliability.ram import CentreDensity, assess_cells
+from fireassay.reliability.inputs import Inputs
 from fireassay.reliability.rare_events import margin_of
-from fireassay.reliability.rectified import Rectified, rectified_bound
-from fireassay.reliability.surrogate import Inputs, user_risk
+from fireassay.reliability.rectified_bound import RectifiedBound, rectified_bound
+from fireassay.reliability.surrogate import user_risk
+from fireassay.reliability.weighted_cells import CentreDensity, assess_cells
 from fireassay.statistics.kde import BinnedKde
 
 ALPHA = 0.025
 SHIFTED = "shifted labels"
-EVERY = 5  # slower modes run in every fifth world
+EVERY = 5  # slower methods run in every fifth world
 RESULTS = Path(__file__).parent / "results" / "reliability.json"
 
 
@@ -153,7 +154,7 @@ def coverage(worlds: int, names: list[str]) -> list[dict[str, Any]]:
             _put(record, "Clopper-Pearson", found.clopper_pearson_alone)
             _put(record, "normal PPI", found.normal_upper)
             if index % EVERY == 0:
-                _other_modes(record, world, X, y, field)
+                _other_methods(record, world, X, y, field)
         rows += _coverage_rows(name, record, np.array(truths), worlds)
     if SHIFTED in names:
         rows += shift_coverage(worlds)
@@ -162,7 +163,7 @@ def coverage(worlds: int, names: list[str]) -> list[dict[str, Any]]:
 
 def default_bound(
     world: World, X: np.ndarray, y: np.ndarray, field: np.ndarray, seed: int
-) -> Rectified:
+) -> RectifiedBound:
     """The default bound without the ledger; now and then the whole assessment must agree."""
     ask = world.model.predict_proba
     risk = None if world.risk is None else user_risk(world.risk, X.shape[1:])
@@ -170,22 +171,25 @@ def default_bound(
         Inputs(X, ask(X)), y, Inputs(field, ask(field)), alpha=ALPHA, risk=risk, seed=seed
     )
     if seed % 100 == 0:
-        whole = reliability.assess(
-            world.model, X, y, operational=field, surrogate=world.risk, seed=seed
-        )
+        method = reliability.Rectified(surrogate=world.risk)
+        whole = reliability.assess(world.model, X, y, field, method=method, seed=seed)
         assert abs(whole.pmi_upper - found.pmi_upper) < 1e-9
     return found
 
 
-def _other_modes(
+def _other_methods(
     record: dict[str, list[float]], world: World, X: np.ndarray, y: np.ndarray, field: np.ndarray
 ) -> None:
     errors = int((world.model.predict(X) != y).sum())
-    worst = reliability.assess(world.model, X, y, operational=field, mode="worst-case")
+    worst = reliability.assess(world.model, X, y, operational=field, method="worst-case")
     _put(record, "worst-case", worst.pmi_upper)
     # A prior that is true here: every world's pmi is above 1e-4; half below it is not.
     prior = reliability.ConservativePrior(epsilon=2e-4, theta=0.1, floor=1e-4)
-    _put(record, "conservative-bayes", reliability.conservative_upper(errors, len(y), prior, ALPHA))
+    _put(
+        record,
+        "conservative-bayes",
+        reliability.conservative_upper(errors, len(y), prior, 1 - ALPHA),
+    )
     if X.shape[1] == 2:
         model = world.model if hasattr(world.model, "queries") else as_classifier(world.model)
         ram = assess_cells(
@@ -225,7 +229,7 @@ def shift_coverage(worlds: int) -> list[dict[str, Any]]:
         _put(record, "rectified, known weights", known.pmi_upper)
         plain = reliability.assess(world.model, X, y, operational=field, seed=index)
         _put(record, "rectified, weights not given", plain.pmi_upper)
-        flagged += any("assumption 3" in a.statement for a in plain.contradicted)
+        flagged += plain.labels_from_elsewhere
         if index % EVERY == 0:
             guessed = reliability.assess(
                 world.model, X, y, operational=field, weights="estimate", seed=index

@@ -18,13 +18,12 @@ print(f"true pmi {unit_square_pmi(forest.predict):.4f} (known here, because the 
 for assumption in result.assumptions:
     print(f"[{assumption.status}] {assumption.statement} {assumption.check}")
 
-published = reliability.assess(
-    forest, train.X, train.y, mode="ram", cells=100, held_out=(test.X, test.y)
-)
+method = reliability.Ram(cells=100, held_out=(test.X, test.y))
+published = reliability.assess(forest, train.X, train.y, method=method)
 print(f"\nThe published assessment by cells: {published.headline}")
-print(published.refinement.to_string(index=False, float_format="{:.4f}".format))
+print(published.details.refinement.to_string(index=False, float_format="{:.4f}".format))
 
-plan = reliability.plan(target=0.01, alpha=0.025)
+plan = reliability.plan(target=0.01, confidence=0.975)
 print(f"\nA bound of 1 % takes at least {plan.labels} labels, and without an error among them.")
 
 risk = 1 - forest.predict_proba(field.X).max(axis=1)

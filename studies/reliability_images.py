@@ -120,25 +120,25 @@ def latent_row(
         test.X[labelled],
         test.y[labelled],
         operational=test.X[field],
-        mode="ram",
-        latent=latent,
-        top=reliability.TopCells(side=side, top_k=study.top_k, draws=study.draws, decoded=4),
-        radius=study.radius,
+        method=reliability.Ram(
+            latent=latent,
+            top=reliability.TopCells(side=side, top_k=study.top_k, draws=study.draws, decoded=4),
+            radius=study.radius,
+        ),
     )
+    found = result.details
     for note in result.notes:
         clock.say(note)
-    table = result.comparison.set_index("method")
-    drawn = table.loc[next(name for name in table.index if "drawn" in name)]
     row = {
         "side": side,
-        "cells": len(result.cells),
-        "ACU": result.acu,
-        "E (these cells)": float(table["pmi"].iloc[0]),
-        "their mass": result.evaluated_mass,
-        "E (rest always wrong)": result.pmi,
-        "E (cells drawn from the profile)": float(drawn["pmi"]),
-        "its normal upper limit": float(drawn["pmi_upper"]),
-        "normal cells": int((result.cells["kind"] == "normal").sum()),
+        "cells": len(found.cells),
+        "ACU": found.acu,
+        "E (these cells)": found.mean,
+        "their mass": found.evaluated_mass,
+        "E (rest always wrong)": found.pmi,
+        "E (cells drawn from the profile)": found.drawn,
+        "its normal upper limit": found.drawn_upper,
+        "normal cells": int((found.cells["kind"] == "normal").sum()),
         "s per cell": (time.perf_counter() - before) / (study.top_k + study.draws),
     }
     clock.say(f"latent cells: {row}")

@@ -54,9 +54,10 @@ def cells(where):
     square = data.unit_square(1200, seed=0)
     model = MLPClassifier((16,), max_iter=300, random_state=0).fit(square.X, square.y)
     result = reliability.assess(
-        model, square.X, square.y, mode="ram", cells=40, samples=500, **where
+        model, square.X, square.y, method=reliability.Ram(cells=40, samples=500), **where
     )
-    return [np.array([result.acu, result.pmi, result.std]), result.cells]
+    found = result.details
+    return [np.array([found.acu, found.pmi, found.std]), found.cells]
 
 
 def rare_events(where):

@@ -51,7 +51,7 @@ def test_the_bound_is_printed_with_what_it_rests_on(files):
 
 def test_json_is_strict(files):
     found = call(
-        files / "model.skops", files / "test.npz", "--mode", "ram", "--cells", 30, "--json"
+        files / "model.skops", files / "test.npz", "--method", "ram", "--cells", 30, "--json"
     )
     evidence = json.loads(found.stdout)
     assert evidence["estimates"]["pmi_upper"]["method"] == "Clopper-Pearson"
@@ -61,8 +61,31 @@ def test_json_is_strict(files):
 def test_missing_labels_and_bad_settings_are_refused(files):
     with pytest.raises(DataError, match="labels"):
         call(files / "model.skops", files / "bare.npz")
-    with pytest.raises(ParameterError, match="alpha"):
-        call(files / "model.skops", files / "test.npz", "--alpha", 1)
+    with pytest.raises(ParameterError, match="confidence"):
+        call(files / "model.skops", files / "test.npz", "--confidence", 1)
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "message"),
+    [
+        ("rectified", ("--cells", 5), "--cells is an option of worst-case, ram"),
+        ("exact", ("--theta", 0.9), "--theta is an option of conservative-bayes"),
+        ("ram", ("--floor", 0.1), "--floor is an option of conservative-bayes"),
+        ("exact", ("--estimate-weights",), "rectified"),
+        ("ram", ("--side", 0.5), "no --latent"),
+        ("rectifed", (), "Did you mean rectified"),
+    ],
+)
+def test_options_of_other_methods_are_refused(files, method, options, message):
+    with pytest.raises(ParameterError, match=message):
+        call(files / "model.skops", files / "test.npz", "--method", method, *options)
+
+
+def test_a_prior_is_stated_by_its_options(files):
+    arguments = (files / "model.skops", files / "test.npz", "--method", "conservative-bayes")
+    found = call(*arguments, "--epsilon", 0.01, "--floor", 0.005, "--json")
+    belief = json.loads(found.stdout)["assumptions"][0]["statement"]
+    assert belief == "Before testing, P(pmi ≤ 0.01) = 0.5 and pmi ≥ 0.005."
 
 
 def test_a_table_with_text_columns_and_its_field_rows(tmp_path):
@@ -78,7 +101,7 @@ def test_a_table_with_text_columns_and_its_field_rows(tmp_path):
     for field in ("field.csv", "labelled.csv"):
         found = call(*arguments, "--operational", tmp_path / field, "--json")
         assert json.loads(found.stdout)["estimates"]["pmi_upper"]["n"] == 200
-    found = call(*arguments, "--mode", "ram", "--held-out", tmp_path / "labelled.csv", "--json")
+    found = call(*arguments, "--method", "ram", "--held-out", tmp_path / "labelled.csv", "--json")
     assert json.loads(found.stdout)["status"] == "done"
 
 
@@ -92,7 +115,7 @@ def test_many_features_and_rows_on_disk(tmp_path):
     arguments = (tmp_path / "model.skops", tmp_path / "test.npz")
     found = call(*arguments, "--operational", tmp_path / "field.npy")
     assert "At most" in found.stdout
-    found = call(*arguments, "--mode", "ram", "--latent", 2, "--side", 1)
+    found = call(*arguments, "--method", "ram", "--latent", 2, "--side", 1)
     assert "of the profile" in found.stdout
     with pytest.raises(ParameterError, match="--latent 3"):
-        call(*arguments, "--mode", "ram")
+        call(*arguments, "--method", "ram")

@@ -37,26 +37,26 @@ def test_no_prior_with_the_stated_properties_is_worse(failures, n, p):
 
 def test_zero_failures_have_a_closed_form():
     prior = ConservativePrior(epsilon=1e-4, theta=0.9)
-    upper = conservative_upper(0, 3000, prior, 0.05)
+    upper = conservative_upper(0, 3000, prior, 0.95)
     odds = (0.9 / 0.1) * ((1 - 1e-4) / (1 - upper)) ** 3000
     assert odds / (1 + odds) == pytest.approx(0.95, rel=1e-9)
 
 
 def test_failures_need_a_floor():
     with pytest.raises(NotEnoughEvidenceError, match="floor"):
-        conservative_upper(1, 1000, ConservativePrior(), 0.05)
-    floored = conservative_upper(1, 1000, ConservativePrior(1e-3, 0.5, 1e-4), 0.05)
+        conservative_upper(1, 1000, ConservativePrior(), 0.95)
+    floored = conservative_upper(1, 1000, ConservativePrior(1e-3, 0.5, 1e-4), 0.95)
     assert 1e-3 < floored < 1
 
 
 def test_more_tests_and_more_belief_help_and_nothing_underflows():
     prior = ConservativePrior(1e-4, 0.5)
-    bounds = [conservative_upper(0, n, prior, 0.025) for n in (100, 1000, 10_000, 10**7)]
+    bounds = [conservative_upper(0, n, prior, 0.975) for n in (100, 1000, 10_000, 10**7)]
     assert bounds == sorted(bounds, reverse=True)
     assert bounds[-1] == pytest.approx(1e-4, rel=0.01)
-    believer = conservative_upper(0, 1000, ConservativePrior(1e-4, 0.95), 0.025)
+    believer = conservative_upper(0, 1000, ConservativePrior(1e-4, 0.95), 0.975)
     assert believer < bounds[1]
-    assert conservative_upper(5, 10**6, ConservativePrior(1e-3, 0.5, 1e-7), 0.025) <= 1
+    assert conservative_upper(5, 10**6, ConservativePrior(1e-3, 0.5, 1e-7), 0.975) <= 1
 
 
 def test_below_epsilon_nothing_is_claimed():
@@ -64,7 +64,7 @@ def test_below_epsilon_nothing_is_claimed():
 
 
 def test_sensitivity_shows_what_the_floor_decides():
-    table = sensitivity(3, 500, ConservativePrior(1e-3, 0.5, 1e-5), 0.025)
+    table = sensitivity(3, 500, ConservativePrior(1e-3, 0.5, 1e-5), 0.975)
     half = table[table["theta"] == 0.5].sort_values("floor")["pmi_upper"].to_numpy()
     assert (np.diff(half) <= 1e-12).all()
     assert half[0] > half[-1]
@@ -81,7 +81,7 @@ def test_impossible_priors_are_refused(bad):
 def test_refusal_in_an_assessment_is_a_stated_result():
     model = as_classifier(lambda X: np.tile([0.6, 0.4], (len(X), 1)), classes=[0, 1])
     X = np.random.default_rng(0).random((50, 2))
-    found = reliability.assess(model, X, np.arange(50) % 2, mode="conservative-bayes")
+    found = reliability.assess(model, X, np.arange(50) % 2, method="conservative-bayes")
     assert found.pmi_upper == 1
     assert "No claim" in found.headline
     assert any("floor" in note for note in found.notes)

@@ -6,8 +6,8 @@ from scipy.stats import binom
 from sklearn.tree import DecisionTreeClassifier
 
 from fireassay import as_classifier, reliability
-from fireassay.reliability.rectified import rectified_bound
-from fireassay.reliability.surrogate import Inputs
+from fireassay.reliability.inputs import Inputs
+from fireassay.reliability.rectified_bound import rectified_bound
 from fireassay.statistics import clopper_pearson
 
 ALPHA = 0.025
@@ -68,8 +68,8 @@ def test_published_bound_does_not_cover():
         tree = DecisionTreeClassifier(random_state=0).fit(X[:600], y[:600])
         big, truth = draw(20_000, 2, 0.1, rng)
         pmi = float((tree.predict(big) != truth).mean())
-        found = reliability.assess(tree, X, y, mode="ram", cells=100, held_out=(X[600:], y[600:]))
-        covered += found.pmi_upper >= pmi
+        method = reliability.Ram(cells=100, held_out=(X[600:], y[600:]))
+        covered += reliability.assess(tree, X, y, method=method).details.pmi_upper >= pmi
     assert covered == 0
 
 

@@ -36,14 +36,14 @@ def field(tmp_path_factory):
     return folder, X
 
 
-@pytest.mark.parametrize("mode", ["rectified", "worst-case"])
+@pytest.mark.parametrize("method", ["rectified", "worst-case"])
 @pytest.mark.parametrize("name", ["rows.npy", "rows.parquet", "parts", "rows.csv", "memmap"])
-def test_a_file_gives_the_answer_of_its_rows(field, mode, name):
+def test_a_file_gives_the_answer_of_its_rows(field, method, name):
     folder, rows = field
     X, y = labelled(200)
-    memory = reliability.assess(MODEL, X, y, operational=rows, mode=mode)
+    memory = reliability.assess(MODEL, X, y, operational=rows, method=method)
     source = np.load(folder / "rows.npy", mmap_mode="r") if name == "memmap" else folder / name
-    disk = reliability.assess(MODEL, X, y, operational=source, mode=mode)
+    disk = reliability.assess(MODEL, X, y, operational=source, method=method)
     assert disk.pmi_upper == pytest.approx(memory.pmi_upper, abs=1e-9)
     assert disk.pmi == pytest.approx(memory.pmi, abs=1e-9)
     assert disk.n_operational == 30_000
@@ -52,26 +52,15 @@ def test_a_file_gives_the_answer_of_its_rows(field, mode, name):
 def test_chunks_of_any_size_deal_fresh_rows_to_every_label(field, monkeypatch):
     folder, rows = field
     X, y = labelled(200)
-    whole = reliability.assess(MODEL, X, y, operational=rows, surrogate=lambda X: X[:, 1] * 0.2)
+    guess = reliability.Rectified(surrogate=lambda X: X[:, 1] * 0.2)
+    whole = reliability.assess(MODEL, X, y, operational=rows, method=guess)
     monkeypatch.setattr(field_risk, "_CHUNK", 7000)
-    cut = reliability.assess(
-        MODEL, X, y, operational=folder / "rows.npy", surrogate=lambda X: X[:, 1] * 0.2
-    )
+    cut = reliability.assess(MODEL, X, y, operational=folder / "rows.npy", method=guess)
     assert cut.pmi == pytest.approx(whole.pmi, abs=2e-3)
     assert cut.pmi_upper == pytest.approx(whole.pmi_upper, rel=0.02)
     labels = field_risk.dealt(1000, 30, np.random.default_rng(0), trial=True)
     assert (labels == field_risk.TRIAL).sum() == 100
     assert (np.bincount(labels[labels >= 0]) == 30).all()
-
-
-def test_moments_of_parts_are_those_of_the_whole():
-    values = np.random.default_rng(0).random(1000) ** 3
-    joined = field_risk.Moments()
-    for part in np.split(values, [1, 10, 700]):
-        joined = joined.with_(field_risk.Moments.of(part))
-    assert joined.n == 1000
-    assert joined.mean == pytest.approx(values.mean(), rel=1e-12)
-    assert joined.variance == pytest.approx(values.var(), rel=1e-12)
 
 
 def test_labelled_rows_on_disk_are_left_out(tmp_path):
@@ -111,10 +100,10 @@ def test_the_bandwidth_comes_from_a_sample(tmp_path):
 def test_cells_are_weighed_by_a_profile_on_disk(field):
     folder, rows = field
     X, y = labelled(200)
-    options = {"mode": "ram", "cells": 20, "bandwidth": 0.1}
-    disk = reliability.assess(MODEL, X, y, operational=folder / "rows.npy", **options)
+    on_disk, in_memory = reliability.Ram(cells=20, bandwidth=0.1), reliability.Ram(cells=20)
+    disk = reliability.assess(MODEL, X, y, operational=folder / "rows.npy", method=on_disk)
     profile = reliability.KdeProfile(0.1).fit(rows)
-    memory = reliability.assess(MODEL, X, y, operational=profile, **options)
+    memory = reliability.assess(MODEL, X, y, operational=profile, method=in_memory)
     assert disk.pmi == pytest.approx(memory.pmi, rel=1e-3)
 
 
@@ -129,7 +118,11 @@ def test_peak_memory_is_far_below_the_sample(tmp_path):
     X, y = labelled(300, 10)
     tracemalloc.start()
     found = reliability.assess(
-        MODEL, X, y, operational=tmp_path / "rows.npy", surrogate=lambda X: 0.2 * X[:, 1]
+        MODEL,
+        X,
+        y,
+        operational=tmp_path / "rows.npy",
+        method=reliability.Rectified(surrogate=lambda X: 0.2 * X[:, 1]),
     )
     assessed = tracemalloc.get_traced_memory()[1]
     tracemalloc.reset_peak()
@@ -146,7 +139,7 @@ def test_unusable_files_are_refused(tmp_path):
     with pytest.raises(DataError, match="exist"):
         reliability.assess(MODEL, X, y, operational=tmp_path / "none.npy")
     np.save(tmp_path / "wide.npy", np.zeros((10, 5)))
-    with pytest.raises(DataError, match="shape of X_test"):
+    with pytest.raises(DataError, match="shape of X"):
         reliability.assess(MODEL, X, y, operational=tmp_path / "wide.npy")
     np.save(tmp_path / "objects.npy", np.array([{}], dtype=object), allow_pickle=True)
     with pytest.raises(DataError, match="numbers"):

@@ -2,10 +2,8 @@ import numpy as np
 import pytest
 
 from fireassay.core import DataError, ParameterError
-from fireassay.reliability import importance_design, plan, stratified_design
+from fireassay.reliability import LABEL_DESIGNS, importance_design, plan, stratified_design
 from fireassay.statistics import clopper_pearson
-
-DESIGNS = {"importance": importance_design, "stratified": stratified_design}
 
 
 def pool(n, rng):
@@ -15,13 +13,13 @@ def pool(n, rng):
     return np.where(risky, 0.3, 0.005) * rng.uniform(0.5, 2, n), wrong.astype(float)
 
 
-@pytest.mark.parametrize("kind", DESIGNS)
+@pytest.mark.parametrize("kind", LABEL_DESIGNS)
 def test_estimates_are_unbiased_and_sharper_than_plain_sampling(kind):
     rng = np.random.default_rng(0)
     risk, wrong = pool(20_000, rng)
     found = []
     for seed in range(150):
-        design = DESIGNS[kind](risk, 400, seed=seed)
+        design = LABEL_DESIGNS[kind].draw(risk, 400, seed=seed)
         assert len(design.rows) == 400
         found.append(design.estimate(wrong[design.rows]))
     rates = np.array([f.pmi for f in found])
@@ -31,14 +29,14 @@ def test_estimates_are_unbiased_and_sharper_than_plain_sampling(kind):
     assert np.mean([f.std for f in found]) == pytest.approx(rates.std(), rel=0.25)
 
 
-@pytest.mark.parametrize("kind", DESIGNS)
+@pytest.mark.parametrize("kind", LABEL_DESIGNS)
 def test_bounds_hold_for_the_pool_and_for_the_profile(kind):
     rng = np.random.default_rng(1)
     missed = missed_pool = 0
     for seed in range(120):
         risk, wrong = pool(3000, rng)
-        design = DESIGNS[kind](risk, 300, seed=seed)
-        found = design.estimate(wrong[design.rows], alpha=0.1)
+        design = LABEL_DESIGNS[kind].draw(risk, 300, seed=seed)
+        found = design.estimate(wrong[design.rows], confidence=0.9)
         missed += found.pmi_upper < 0.0345
         missed_pool += found.pool_upper < wrong.mean()
         assert found.pmi_upper >= found.pool_upper
@@ -79,7 +77,7 @@ def test_bad_designs_are_refused():
 
 
 def test_plan_is_the_smallest_number_that_works():
-    needed = plan(target=1e-3, alpha=0.025)
+    needed = plan(target=1e-3, confidence=0.975)
     assert needed.labels == int(needed) == 3688
     assert clopper_pearson(0, 3688, 0.975, "upper")[1] <= 1e-3
     assert clopper_pearson(0, 3687, 0.975, "upper")[1] > 1e-3
@@ -93,7 +91,9 @@ def test_plan_is_the_smallest_number_that_works():
     assert needed.frame()["labels"].is_monotonic_increasing
 
 
-@pytest.mark.parametrize("bad", [{"target": 0}, {"target": 1}, {"alpha": 0}, {"alpha": 1}])
+@pytest.mark.parametrize(
+    "bad", [{"target": 0}, {"target": 1}, {"confidence": 0}, {"confidence": 1}]
+)
 def test_impossible_plans_are_refused(bad):
     with pytest.raises(ParameterError):
         plan(**bad)

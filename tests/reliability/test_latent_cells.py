@@ -26,18 +26,23 @@ def test_top_cells_of_a_pca_latent(digits):
     model, X, y = digits
     latent = PcaLatent(3).fit(X[:900])
     top = TopCells(side=0.5, top_k=60, candidates=2000, decoded=3)
-    options = {"operational": X[1400:], "mode": "ram", "latent": latent, "radius": 0.05}
-    found = reliability.assess(model, X[900:1400], y[900:1400], top=top, **options)
+
+    def assess(top):
+        method = reliability.Ram(latent=latent, top=top, radius=0.05)
+        return reliability.assess(model, X[900:1400], y[900:1400], X[1400:], method=method)
+
+    result = assess(top)
+    found = result.details
     assert len(found.cells) == 60
     assert (np.diff(found.cells["mass"]) <= 1e-15).all()
     assert found.evaluated_mass == pytest.approx(found.cells["mass"].sum())
     assert 0 < found.evaluated_mass < 1
     inside = float(found.cells["mass"] @ found.cells["unastuteness"])
     assert found.pmi == pytest.approx(inside + 1 - found.evaluated_mass)
-    assert not found.is_bound
+    assert result.pmi == found.pmi
+    assert not result.is_bound
     average = TopCells(side=0.5, top_k=60, candidates=2000, decoded=3, rest="mean")
-    mean = reliability.assess(model, X[900:1400], y[900:1400], top=average, **options)
-    assert mean.pmi == pytest.approx(inside / found.evaluated_mass)
+    assert assess(average).pmi == pytest.approx(inside / found.evaluated_mass)
     crossing = found.cells[found.cells["kind"] == "cross-boundary"]
     assert (crossing["unastuteness"] == 1).all()
 
@@ -46,9 +51,8 @@ def test_cells_stop_at_the_wanted_mass(digits):
     model, X, y = digits
     latent = PcaLatent(2).fit(X[:900])
     top = TopCells(side=1.0, top_k=10_000, mass=0.5, decoded=2)
-    found = reliability.assess(
-        model, X[900:1400], y[900:1400], mode="ram", latent=latent, top=top, radius=0.01
-    )
+    method = reliability.Ram(latent=latent, top=top, radius=0.01)
+    found = reliability.assess(model, X[900:1400], y[900:1400], method=method).details
     lightest = found.cells["mass"].iloc[-1]
     assert 0.5 <= found.evaluated_mass < 0.5 + lightest + 1e-9
 
@@ -57,16 +61,15 @@ def test_balls_may_be_counted_by_splitting(digits):
     model, X, y = digits
     latent = PcaLatent(2).fit(X[:900])
     top = TopCells(side=1.0, top_k=2, decoded=1, balls=reliability.Splitting(50, 3, smallest=-3.0))
-    found = reliability.assess(
-        model, X[900:1200], y[900:1200], mode="ram", latent=latent, top=top, radius=0.05
-    )
+    method = reliability.Ram(latent=latent, top=top, radius=0.05)
+    found = reliability.assess(model, X[900:1200], y[900:1200], method=method).details
     assert found.cells["unastuteness"].between(0, 1).all()
 
 
 def test_images_without_a_latent_are_refused(digits):
     model, X, y = digits
     with pytest.raises(ParameterError, match="latent"):
-        reliability.assess(model, X[:50], y[:50], mode="ram")
+        reliability.assess(model, X[:50], y[:50], method="ram")
     with pytest.raises(DataError, match="PCA"):
         PcaLatent(50).fit(X[:20])
 
@@ -105,15 +108,12 @@ def test_odd_classifiers_in_latent_cells(digits, name):
         model,
         X[900:1200],
         y[900:1200],
-        mode="ram",
-        latent=PcaLatent(2).fit(X[:900]),
-        top=top,
-        radius=0.01,
+        method=reliability.Ram(latent=PcaLatent(2).fit(X[:900]), top=top, radius=0.01),
     )
     error = {"constant": (y[900:1200] != 0).mean(), "flipped": 1.0, "perfect": 0.0}[name]
     assert found.n_errors / 300 == pytest.approx(error)
     assert 0 <= found.pmi <= found.pmi_upper <= 1
     assert "not a bound" in found.headline
-    assert found._estimates()["pmi_upper"].value >= error
+    assert found.evidence().estimates["pmi_upper"].value >= error
     drawn = found.comparison[found.comparison["method"].str.contains("drawn")].iloc[0]
     assert 0 <= drawn["pmi"] <= drawn["pmi_upper"] <= 1

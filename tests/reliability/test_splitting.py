@@ -6,7 +6,7 @@ from scipy.special import ndtr
 
 from fireassay import as_classifier, reliability
 from fireassay.core import DataError, ParameterError
-from fireassay.reliability.normal_table import normal_cdf
+from fireassay.reliability.moves import normal_cdf
 from fireassay.reliability.rare_events import margin_of
 
 

@@ -7,6 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 from fireassay import as_classifier, reliability
 from fireassay.core import DataError, ParameterError
+from fireassay.papers.naive_reliability import Naive
 from fireassay.reliability import MonteCarlo, PcaLatent, Splitting, TopCells
 
 RNG = np.random.default_rng(0)
@@ -28,8 +29,10 @@ def test_two_workers_give_the_same_numbers_and_count_the_same_queries():
     np.testing.assert_array_equal(one.log_p, two.log_p)
     np.testing.assert_array_equal(one.high, two.high)
     assert one.queries == two.queries
-    for options in ({"mode": "ram", "cells": 160}, {"mode": "naive", "samples": 6000}):
-        one, two = (reliability.assess(LINE, X[:60], Y[:60], workers=n, **options) for n in (1, 2))
+    for method in (reliability.Ram(cells=160), Naive(samples=6000)):
+        one, two = (
+            reliability.assess(LINE, X[:60], Y[:60], workers=n, method=method) for n in (1, 2)
+        )
         assert one.pmi == two.pmi
         assert one.provenance == two.provenance
     digits = load_digits()
@@ -41,19 +44,21 @@ def test_two_workers_give_the_same_numbers_and_count_the_same_queries():
         bounds=(0, 1),
     )
     top = TopCells(side=0.5, top_k=100, draws=50, candidates=500, decoded=30, balls=MonteCarlo(3))
-    options = {"mode": "ram", "latent": PcaLatent(3).fit(images[:400]), "top": top, "radius": 0.02}
+    method = reliability.Ram(latent=PcaLatent(3).fit(images[:400]), top=top, radius=0.02)
     one, two = (
-        reliability.assess(model, images[400:600], digits.target[400:600], workers=n, **options)
+        reliability.assess(model, images[400:600], digits.target[400:600], workers=n, method=method)
         for n in (1, 2)
     )
-    np.testing.assert_array_equal(one.cells["unastuteness"], two.cells["unastuteness"])
+    np.testing.assert_array_equal(
+        one.details.cells["unastuteness"], two.details.cells["unastuteness"]
+    )
     assert one.provenance == two.provenance
 
 
 def test_a_query_budget_is_not_shared_between_processes():
     model = as_classifier(LogisticRegression().fit(X, Y), max_queries=10**6)
     with pytest.raises(ParameterError, match="budget"):
-        reliability.assess(model, X, Y, mode="ram", workers=2)
+        reliability.assess(model, X, Y, method="ram", workers=2)
     with pytest.raises(ParameterError, match="workers"):
         reliability.assess(LINE, X, Y, workers=0)
 

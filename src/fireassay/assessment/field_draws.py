@@ -47,22 +47,23 @@ class FieldDraws(Result):
         """The rows that were drawn, as the search has them."""
         return self.result.frame()
 
-    def upper_bound(self, alpha: float) -> Estimate | None:
+    def upper_bound(self, confidence: float) -> Estimate | None:
         """Upper bound of the error rate that the pool was drawn from; None while labels miss.
 
-        With confidence 1 - alpha/2 the pool has no more errors than the betting interval of the
-        draws allows. If so, with confidence 1 - alpha/2 the field's rate is at most the exact
-        binomial bound of that many errors in the pool. Both hold together with 1 - alpha.
+        With half of the error probability the pool has more errors than the betting interval of
+        the draws allows; if not, with the other half the field's rate is above the exact binomial
+        bound of that many errors in the pool. Both hold together with this confidence.
         """
+        alpha = 1 - confidence
         found, pool = self.result, len(self.state.rows)
         if self.waiting or not len(found.wrong):
             return None
         chances = np.array(self.state.probabilities)
-        rate = estimate_error(found.queried, found.wrong, chances, pool, level=1 - alpha)
+        rate = estimate_error(found.queried, found.wrong, chances, pool, level=confidence)
         most = int(np.floor(min(1.0, rate.high) * pool + 1e-9))
         upper = float(clopper_pearson(most, pool, 1 - alpha / 2, "upper")[1])
         method = "betting on weighted draws, then exact binomial"
-        return Estimate.bound(upper, 1 - alpha, len(found.wrong), method)
+        return Estimate.bound(upper, confidence, len(found.wrong), method)
 
 
 def draw_labels(

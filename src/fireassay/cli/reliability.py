@@ -18,40 +18,50 @@ def reliability(
     operational: Annotated[
         Path | None, typer.Option("--operational", help="Unlabelled rows from the field.")
     ] = None,
-    mode: Annotated[
+    method: Annotated[
         str,
-        typer.Option("--mode", help="rectified, worst-case, conservative-bayes, ram or naive."),
+        typer.Option("--method", help="How; a wrong name is answered with the right ones."),
     ] = "rectified",
-    alpha: Annotated[
-        float, typer.Option("--alpha", help="One-sided error probability of the bound.")
-    ] = 0.025,
+    confidence: Annotated[
+        float, typer.Option("--confidence", help="Of the bound, one-sided.")
+    ] = 0.975,
     held_out: Annotated[
         Path | None, typer.Option("--held-out", help="ram: labelled rows for its check.")
     ] = None,
     estimate_weights: Annotated[
         bool,
         typer.Option(
-            "--estimate-weights", help="Labels not from the field: weigh them (no claim)."
+            "--estimate-weights",
+            help="rectified: labels are not from the field, weigh them (no claim).",
         ),
     ] = False,
     cells: Annotated[
-        int | None, typer.Option("--cells", min=1, help="ram: cells per axis.")
+        int | None, typer.Option("--cells", min=1, help="ram, worst-case: cells per axis.")
+    ] = None,
+    bounds: Annotated[
+        tuple[float, float] | None,
+        typer.Option("--bounds", help="ram, worst-case: the box of the cells, LOW HIGH."),
     ] = None,
     bandwidth: Annotated[
         float | None, typer.Option("--bandwidth", help="ram: bandwidth of the profile.")
     ] = None,
     epsilon: Annotated[
-        float, typer.Option("--epsilon", help="conservative-bayes: P(pmi ≤ epsilon) = theta.")
-    ] = 1e-3,
-    theta: Annotated[float, typer.Option("--theta", help="conservative-bayes: see epsilon.")] = 0.5,
+        float | None,
+        typer.Option("--epsilon", help="conservative-bayes: P(pmi ≤ epsilon) = theta; 0.001."),
+    ] = None,
+    theta: Annotated[
+        float | None, typer.Option("--theta", help="conservative-bayes: see epsilon; 0.5.")
+    ] = None,
     floor: Annotated[
-        float, typer.Option("--floor", help="conservative-bayes: smallest possible pmi.")
-    ] = 0.0,
+        float | None, typer.Option("--floor", help="conservative-bayes: smallest possible pmi; 0.")
+    ] = None,
     latent: Annotated[
         int | None,
         typer.Option("--latent", min=1, help="ram: cells in so many principal components."),
     ] = None,
-    side: Annotated[float, typer.Option("--side", help="ram with --latent: side of a cell.")] = 0.5,
+    side: Annotated[
+        float | None, typer.Option("--side", help="ram with --latent: side of a cell; 0.5.")
+    ] = None,
     label: Annotated[str | None, typer.Option("--label", help="Column of the labels.")] = None,
     output_kind: Annotated[
         str, typer.Option("--model-output", help="probabilities, logits or labels.")
@@ -81,23 +91,28 @@ def reliability(
     check = None
     if held_out is not None:
         check = load(held_out, label=label, encoder=labelled.encoder)
-    if check is not None and check.y is None:
-        raise DataError(f"{held_out} must have labels.", got="none", do="Name them: --label.")
+        if check.y is None:
+            raise DataError(f"{held_out} must have labels.", got="none", do="Name them: --label.")
+    prior = {"epsilon": epsilon, "theta": theta, "floor": floor}
+    given: dict[str, tuple[str, Any]] = {
+        "--cells": ("cells", cells),
+        "--bounds": ("bounds", bounds),
+        "--bandwidth": ("bandwidth", bandwidth),
+        "--held-out": ("held_out", None if check is None else (check.X, check.y)),
+        "--latent": ("latent", None if latent is None else _components(latent, labelled.X)),
+        "--side": ("top", side),
+        **{f"--{name}": ("prior", value) for name, value in prior.items()},
+    }
+    chosen = _method(method, {o: pair for o, pair in given.items() if pair[1] is not None})
     result = reliability.assess(
         as_classifier(model, output=output_kind, trust=trust),
         labelled.X,
         labelled.y,
         operational=field,
-        mode=mode,
-        alpha=alpha,
+        method=chosen,
         weights="estimate" if estimate_weights else None,
-        held_out=None if check is None or check.y is None else (check.X, check.y),
+        confidence=confidence,
         seed=seed,
-        cells=cells,
-        bandwidth=bandwidth,
-        prior=reliability.ConservativePrior(epsilon, theta, floor),
-        latent=None if latent is None else _components(latent, labelled.X),
-        top=reliability.TopCells(side=side),
         workers=workers,
     )
     if output is not None:
@@ -109,8 +124,34 @@ def reliability(
     for line in result.comparison.to_string(index=False, float_format="{:.5f}".format).splitlines():
         say(f"  {line}")
     if target is not None:
-        planned = reliability.plan(target, alpha)
+        planned = reliability.plan(target, confidence)
         say(f"  A bound of {target:g} takes at least {planned.labels} labels without an error.")
+
+
+def _method(name: str, given: dict[str, tuple[str, Any]]) -> Any:
+    """The method with the settings that were given; options that it does not take are refused."""
+    from fireassay.core.errors import ParameterError
+    from fireassay.reliability import METHODS, ConservativePrior, TopCells
+
+    row = METHODS[name]
+    settings: dict[str, Any] = {}
+    for option, (setting, value) in given.items():
+        able = [n for n, other in METHODS.items() if setting in other.__dataclass_fields__]
+        if name not in able:
+            raise ParameterError(
+                f"{option} is an option of {', '.join(able)}.", got=f"--method {name}"
+            )
+        if setting == "prior":
+            settings.setdefault("prior", {})[option.removeprefix("--")] = value
+        else:
+            settings[setting] = value
+    if "top" in settings and "latent" not in settings:
+        raise ParameterError("--side is the side of a latent cell.", got="no --latent")
+    if "prior" in settings:
+        settings["prior"] = ConservativePrior(**settings["prior"])
+    if "latent" in settings:
+        settings["top"] = TopCells(side=settings.get("top", 0.5))
+    return row(**settings)
 
 
 def _field_rows(path: Path, labelled: "DataSet") -> Any:

@@ -1,48 +1,61 @@
 """How often will this classifier be wrong in the field, and how sure can one be?"""
 
-from typing import Any
+from typing import Any, Protocol
 
 from numpy.typing import ArrayLike
 
 from fireassay.core.errors import ParameterError
-from fireassay.core.validation import check_choice, check_integer
-from fireassay.reliability import modes
-from fireassay.reliability.by_cells import by_cells
-from fireassay.reliability.cell_settings import CellSettings
-from fireassay.reliability.cell_shares import CellEstimator
-from fireassay.reliability.conservative_bayes import ConservativePrior
-from fireassay.reliability.latent import Latent
-from fireassay.reliability.latent_cells import TopCells, by_latent_cells
-from fireassay.reliability.naive import naive
-from fireassay.reliability.problem import check_problem
+from fireassay.core.registry import Registry
+from fireassay.reliability.conservative_bayes import ConservativeBayes
+from fireassay.reliability.exact import Exact
+from fireassay.reliability.problem import Problem, check_problem
+from fireassay.reliability.ram import Ram
+from fireassay.reliability.rectified import Rectified
 from fireassay.reliability.result import ReliabilityResult
+from fireassay.reliability.worst_case import WorstCase
 
-MODES = ("rectified", "worst-case", "conservative-bayes", "ram", "naive")
+
+class Method(Protocol):
+    """A way to answer, with its settings: a frozen dataclass, which may be of your own.
+
+    ``uses`` names the arguments of `assess` that not every method can use: ``"weights"``,
+    ``"groups"``.
+    """
+
+    @property
+    def name(self) -> str:
+        """What people type."""
+        ...
+
+    @property
+    def summary(self) -> str:
+        """What it does and claims, in a few words."""
+        ...
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """Arguments of `assess` that it can use, of those that not every method can."""
+        ...
+
+    def run(self, problem: Problem) -> ReliabilityResult:
+        """Answer a problem that has been checked."""
+        ...
+
+
+METHODS: Registry[Any] = Registry("method", (Rectified, Exact, WorstCase, ConservativeBayes, Ram))
 
 
 def assess(
     model: Any,
-    X_test: ArrayLike,
-    y_test: ArrayLike,
+    X: ArrayLike,
+    y: ArrayLike,
     operational: Any = None,
-    mode: str = "rectified",
-    alpha: float = 0.025,
-    surrogate: Any = None,
-    weights: Any = None,
-    held_out: tuple[ArrayLike, ArrayLike] | None = None,
-    seed: int = 0,
     *,
-    cells: int | tuple[int, ...] | None = None,
-    bounds: ArrayLike | None = None,
-    bandwidth: float | str | None = None,
-    samples: int = 10_000,
-    weight_bound: float | None = None,
-    prior: ConservativePrior | None = None,
-    class_priors: dict[Any, float] | None = None,
-    estimator: CellEstimator | None = None,
-    latent: Latent | None = None,
-    top: TopCells | None = None,
-    radius: float | None = None,
+    method: str | Method = "rectified",
+    groups: ArrayLike | None = None,
+    weights: Any = None,
+    confidence: float = 0.975,
+    seed: int = 0,
     workers: int = 1,
     cluster: Any = None,
 ) -> ReliabilityResult:
@@ -52,41 +65,23 @@ def assess(
     ----------
     model
         A `Classifier` or anything `as_classifier` takes.
-    X_test, y_test
+    X, y
         Labelled rows that the model was not trained on, drawn from the operational profile. For
-        ``mode="ram"``: all labelled rows.
+        `Ram`: all labelled rows.
     operational
-        Unlabelled rows of the profile (others than X_test), or a profile object
+        Unlabelled rows of the profile (others than X), or a profile object
         (`KdeProfile`, `DensityProfile`).
-    mode
-        ``"rectified"`` (default): the smaller of Clopper-Pearson and a rectified betting bound.
-        ``"worst-case"``: no trust in unlabelled cells. ``"conservative-bayes"``: a partly stated
-        prior. ``"ram"``: the published assessment by cells, for comparison. ``"naive"``: mean
-        local unastuteness of the test rows, for comparison.
-    alpha
-        One-sided error probability, in (0, 1).
-    surrogate
-        A guess of the model's risk: None fits it on the labels step by step, ``(X_fit, y_fit)``
-        fits it on other labels, a function of rows is used as it is. It never costs validity.
+    method
+        A name of `METHODS`, or a method with its settings: `Rectified` (the default), `Exact`,
+        `WorstCase`, `ConservativeBayes`, `Ram`, or one of your own.
+    groups
+        One value per row, the same for rows that belong together. No method here can use it yet:
+        every bound takes rows as independent.
     weights
         Where labels were not drawn from the profile: its density over that of the labels, one per
         label or as a function of rows; ``"estimate"`` estimates them (then nothing is claimed).
-    held_out
-        ``(X, y)`` for the contradiction check of mode "ram", where X_test is all labelled rows.
-    cells, bounds, bandwidth, samples
-        Mode "ram": cells per axis (250), the box they divide (0 to 1), bandwidth of the profile
-        (0.2; "loo" for the best one with folded borders), draws per cell (10,000).
-    weight_bound
-        The largest possible weight; the largest given one if None.
-    prior
-        Mode "conservative-bayes": what is believed before testing.
-    class_priors
-        Mode "ram": how often each class comes in operation.
-    estimator
-        Mode "ram": how class shares of cells are found, instead of the automatic choice.
-    latent, top, radius
-        Modes "ram" and "naive" on images: the latent space whose cells are used, how many of them,
-        and the radius of the pixel ball (from r-separation if None).
+    confidence
+        Of each one-sided bound, in (0, 1).
     workers, cluster
         Where cells and balls are evaluated, as in `fireassay.engine.Executor`; the result does
         not depend on it.
@@ -108,22 +103,33 @@ def assess(
     >>> round(result.pmi_upper, 4)
     0.0183
     """
-    check_choice(mode, "mode", MODES)
-    check_integer(samples, "samples", low=2)
-    if weights is not None and mode != "rectified":
-        raise ParameterError("weights are used by mode='rectified' only.", got=f"mode={mode!r}")
+    chosen: Method = METHODS[method]() if isinstance(method, str) else method
+    if not callable(getattr(chosen, "run", None)) or isinstance(chosen, type):
+        raise ParameterError(
+            f"The method must be one of {METHODS.listed()}, or an object like Rectified().",
+            got=repr(method),
+        )
+    for name, value in (("weights", weights), ("groups", groups)):
+        if value is not None and name not in chosen.uses:
+            able = [row.name for row in METHODS.values() if name in row.uses]
+            can = f"{name} can be used by method {', '.join(able)} only."
+            raise ParameterError(
+                can if able else f"No method can use {name} yet.",
+                got=f"{name} with method {chosen.name!r}",
+                do=None
+                if able
+                else "Give one row per group; each bound takes rows as independent.",
+            )
     problem = check_problem(
-        model, X_test, y_test, operational, held_out, alpha, seed, workers=workers, cluster=cluster
+        model,
+        X,
+        y,
+        operational,
+        confidence=confidence,
+        weights=weights,
+        groups=groups,
+        seed=seed,
+        workers=workers,
+        cluster=cluster,
     )
-    settings = CellSettings(cells, bounds, bandwidth, samples, estimator)
-    if mode == "rectified":
-        return modes.rectified(problem, surrogate, weights, weight_bound)
-    if mode == "conservative-bayes":
-        return modes.conservative(problem, prior)
-    if mode == "worst-case":
-        return modes.worst_case(problem, settings)
-    if mode == "naive":
-        return naive(problem, settings, radius)
-    if latent is not None:
-        return by_latent_cells(problem, settings, latent, top or TopCells(), radius)
-    return by_cells(problem, settings, class_priors)
+    return chosen.run(problem)

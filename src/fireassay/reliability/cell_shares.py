@@ -11,10 +11,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.extras import is_installed
 from fireassay.core.seeds import generator
 from fireassay.reliability.cells import Grid
-from fireassay.reliability.certificates import Prover, prover_of
-from fireassay.reliability.tree_boxes import Trees, exact_class_shares
+from fireassay.reliability.network_bounds import NetworkBounds, network_of
+from fireassay.reliability.tree_boxes import Trees, exact_class_shares, trees_of
 from fireassay.reliability.workers import Workers
 
 Predict = Callable[[FloatArray], IntArray]
@@ -55,6 +56,14 @@ class CellEstimator(Protocol):
         ...
 
 
+class Prover(Protocol):
+    """Proves that a model is constant on boxes."""
+
+    def proven_class(self, low: FloatArray, high: FloatArray) -> IntArray:
+        """For each box, the class index the model gives on all of it, or -1 if not proven."""
+        ...
+
+
 def estimator_for(model: Any, samples: int, workers: Workers | None = None) -> CellEstimator:
     """The best estimator that the model allows: proofs first, sampling where nothing is proven."""
     prover = prover_of(model)
@@ -63,6 +72,22 @@ def estimator_for(model: Any, samples: int, workers: Workers | None = None) -> C
     if prover is not None:
         return Certified(prover, samples, workers)
     return Sampled(samples, workers=workers)
+
+
+def prover_of(model: Any) -> Prover | None:
+    """The prover for a model, or None where only sampling can help.
+
+    Trees and forests are read from the estimator; small torch networks and scikit-learn's
+    multilayer perceptrons need the extra ``certificates``.
+    """
+    estimator = getattr(model, "estimator", model)
+    trees = trees_of(estimator)
+    if trees is not None:
+        return trees
+    if not is_installed("bound_propagation"):
+        return None
+    network = network_of(getattr(model, "module", estimator))
+    return None if network is None else NetworkBounds(network)
 
 
 @dataclass(frozen=True)

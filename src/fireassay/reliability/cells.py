@@ -12,6 +12,7 @@ from fireassay.core.errors import DataError, ParameterError
 NORMAL, EMPTY, CROSS_BOUNDARY = 0, 1, 2
 KINDS = ("normal", "empty", "cross-boundary")
 _MOST_CELLS = 5_000_000
+_CELLS_BY_DIMENSION = {1: 250, 2: 250, 3: 60, 4: 20, 5: 10}
 
 
 @dataclass(frozen=True)
@@ -140,3 +141,28 @@ def box(bounds: ArrayLike, dimensions: int) -> tuple[FloatArray, FloatArray]:
             got=repr(bounds),
         )
     return limits[:, 0].copy(), limits[:, 1].copy()
+
+
+def box_around(X: FloatArray) -> ArrayLike:
+    """Bounds that hold the rows: the unit cube if it does, else their range and a margin."""
+    if X.min() >= 0 and X.max() <= 1:
+        return (0.0, 1.0)
+    margin = 0.05 * np.maximum(np.ptp(X, axis=0), 1e-6)
+    return np.column_stack([X.min(axis=0) - margin, X.max(axis=0) + margin])
+
+
+def default_cells(dimensions: int) -> int:
+    """How many cells per axis a full grid has if nobody says.
+
+    Raises
+    ------
+    ParameterError
+        Above five dimensions.
+    """
+    if dimensions not in _CELLS_BY_DIMENSION:
+        raise ParameterError(
+            "A full grid of cells takes at most 5 features.",
+            got=f"{dimensions}",
+            do="Take cells in a latent space: latent=reliability.PcaLatent(…), or --latent 3.",
+        )
+    return _CELLS_BY_DIMENSION[dimensions]

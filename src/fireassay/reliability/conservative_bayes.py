@@ -1,13 +1,23 @@
 """Conservative Bayesian inference: the worst posterior that a partly stated prior allows."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from fireassay.core.errors import NotEnoughEvidenceError, ParameterError
+from fireassay.core.errors import NotEnoughEvidenceError
+from fireassay.core.estimate import Estimate
+from fireassay.core.evidence import Assumption
 from fireassay.core.validation import check_integer, check_real
+from fireassay.reliability.exact import exact_estimates, exact_limits, exact_row
+from fireassay.reliability.ledger import full_ledger
+from fireassay.reliability.problem import Problem, too_few_labels
+from fireassay.reliability.result import LABELS, Details, ReliabilityResult, build_result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -26,6 +36,114 @@ class ConservativePrior:
         check_real(self.epsilon, "epsilon", low=0, high=1)
         check_real(self.theta, "theta", low=0, high=1)
         check_real(self.floor, "floor", low=0, high=self.epsilon, inclusive="both")
+
+
+@dataclass(frozen=True)
+class ConservativeBound(Details):
+    """The prior, and how much of the answer it decides.
+
+    Attributes
+    ----------
+    std
+        Standard error of the error rate.
+    sensitivity
+        The bound against the assumed floor and theta.
+    """
+
+    prior: ConservativePrior
+    std: float
+    sensitivity: pd.DataFrame
+
+    how: ClassVar[str] = "conservative Bayesian inference"
+    captions: ClassVar[dict[str, tuple[str, str]]] = {
+        "sensitivity": ("What the prior decides", "bound against the assumed floor")
+    }
+
+    @property
+    def rests_on(self) -> tuple[str, ...]:
+        """On the labels, and on the prior."""
+        return ("prior-belief", *LABELS)
+
+    def headline(self, result: ReliabilityResult) -> str:
+        """The bound, or that there is none."""
+        if result.pmi_upper < 1:
+            return super().headline(result)
+        return f"No claim below 100 % without a justified floor ({result.counted})."
+
+    def estimates(self, result: ReliabilityResult) -> dict[str, Estimate]:
+        """The bound from the prior; the lower one needs none."""
+        return {**super().estimates(result), "pmi_lower": exact_estimates(result)["pmi_lower"]}
+
+    def figures(self, result: ReliabilityResult) -> "dict[str, Figure]":
+        """The bound against the assumed floor, one line per theta."""
+        from matplotlib.figure import Figure
+
+        del result
+        figure = Figure(figsize=(5, 3.4), layout="constrained")
+        axes = figure.add_subplot()
+        for theta, rows in self.sensitivity.groupby("theta"):
+            axes.plot(rows["floor"], rows["pmi_upper"], "o-", label=f"P(pmi ≤ ε) = {theta:g}")
+        axes.set(xscale="log", xlabel="assumed smallest pmi (floor)", ylabel="pmi, upper bound")
+        axes.legend(fontsize=8)
+        return {"sensitivity": figure}
+
+
+@dataclass(frozen=True)
+class ConservativeBayes:
+    """The worst posterior that a partly stated prior allows.
+
+    Parameters
+    ----------
+    prior
+        What is believed before testing.
+    """
+
+    prior: ConservativePrior = field(default_factory=ConservativePrior)
+
+    name: ClassVar[str] = "conservative-bayes"
+    summary: ClassVar[str] = "the worst posterior of a partly stated prior; holds given that prior"
+    uses: ClassVar[tuple[str, ...]] = ()
+
+    def run(self, problem: Problem) -> ReliabilityResult:
+        """Bound the pmi."""
+        prior, confidence = self.prior, problem.confidence
+        n, errors = len(problem.y), problem.errors
+        rate = errors / n
+        believed = f"P(pmi ≤ {prior.epsilon:g}) = {prior.theta:g}"
+        notes = [
+            f"Prior: {believed}, pmi ≥ {prior.floor:g}.",
+            "The prior has to be argued for; see the sensitivity table.",
+            *too_few_labels(n, confidence),
+        ]
+        try:
+            upper = conservative_upper(errors, n, prior, confidence)
+        except NotEnoughEvidenceError as refusal:
+            upper = 1.0
+            notes.insert(0, str(refusal))
+        belief = Assumption(
+            f"Before testing, {believed} and pmi ≥ {prior.floor:g}.",
+            "untestable",
+            "A prior belief; the data cannot confirm it.",
+            "prior-belief",
+        )
+        return build_result(
+            problem,
+            self.name,
+            ConservativeBound(
+                prior,
+                float(np.sqrt(rate * (1 - rate) / n)),
+                sensitivity(errors, n, prior, confidence),
+            ),
+            pmi=rate,
+            low=exact_limits(errors, n, confidence)[0],
+            upper=max(upper, rate),
+            comparison=[
+                ("conservative Bayes", rate, upper, "holds given the prior"),
+                exact_row(problem),
+            ],
+            assumptions=(belief, *full_ledger(problem)),
+            notes=tuple(notes),
+        )
 
 
 def posterior_confidence(p: float, failures: int, n: int, prior: ConservativePrior) -> float:
@@ -48,8 +166,10 @@ def posterior_confidence(p: float, failures: int, n: int, prior: ConservativePri
     return float(1 / (1 + math.exp(-odds))) if odds > -700 else 0.0
 
 
-def conservative_upper(failures: int, n: int, prior: ConservativePrior, alpha: float) -> float:
-    """The smallest p with conservative posterior confidence ``1 - alpha`` in pmi <= p.
+def conservative_upper(
+    failures: int, n: int, prior: ConservativePrior, confidence: float = 0.975
+) -> float:
+    """The smallest p with this conservative posterior confidence in pmi <= p.
 
     Raises
     ------
@@ -57,23 +177,23 @@ def conservative_upper(failures: int, n: int, prior: ConservativePrior, alpha: f
         With failures and a prior without a floor: then no p below one can be claimed.
 
     >>> prior = ConservativePrior(epsilon=1e-4, theta=0.9)
-    >>> round(conservative_upper(0, 3000, prior, 0.05), 5)
+    >>> round(conservative_upper(0, 3000, prior, 0.95), 5)
     0.00035
     """
     check_integer(failures, "failures", low=0, high=n)
-    check_real(alpha, "alpha", low=0, high=1)
+    check_real(confidence, "confidence", low=0, high=1)
     if failures and prior.floor == 0:
         raise NotEnoughEvidenceError(
             "After failures, a conservative Bayesian claim needs a justified floor above zero.",
             got=f"{failures} failures in {n} and floor=0, which supports no claim below 1",
             do="Argue for a smallest possible pmi: prior=ConservativePrior(..., floor=...).",
         )
-    if posterior_confidence(prior.epsilon, failures, n, prior) >= 1 - alpha:
+    if posterior_confidence(prior.epsilon, failures, n, prior) >= confidence:
         return prior.epsilon
     low, high = max(prior.epsilon, failures / n if n else 0.0), 1.0
     for _ in range(60):
         middle = (low + high) / 2
-        if posterior_confidence(middle, failures, n, prior) >= 1 - alpha:
+        if posterior_confidence(middle, failures, n, prior) >= confidence:
             high = middle
         else:
             low = middle
@@ -81,16 +201,14 @@ def conservative_upper(failures: int, n: int, prior: ConservativePrior, alpha: f
 
 
 def sensitivity(
-    failures: int, n: int, prior: ConservativePrior, alpha: float, floors: int = 9
+    failures: int, n: int, prior: ConservativePrior, confidence: float = 0.975, floors: int = 9
 ) -> pd.DataFrame:
     """The bound against the assumed floor and against theta: how much the prior decides."""
-    if prior.epsilon <= 0:
-        raise ParameterError("The prior's epsilon must be positive.", got=repr(prior.epsilon))
     rows = []
     for floor in prior.epsilon * np.logspace(-4, 0, floors):
         for theta in (0.1, 0.5, 0.9, 0.99):
             assumed = ConservativePrior(prior.epsilon, theta, float(floor))
-            rows.append((float(floor), theta, conservative_upper(failures, n, assumed, alpha)))
+            rows.append((float(floor), theta, conservative_upper(failures, n, assumed, confidence)))
     return pd.DataFrame(rows, columns=["floor", "theta", "pmi_upper"])
 
 

@@ -6,46 +6,19 @@ the memory of one chunk's numbers (one per row) and of one block of rows.
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from fireassay.core.arrays import FloatArray, IntArray
-from fireassay.reliability.streamed import Streamed
-from fireassay.reliability.surrogate import Inputs
+from fireassay.reliability.inputs import DiskInputs, Inputs
 
 Value = Callable[[Inputs, IntArray], FloatArray]
 UNUSED, TRIAL = -1, -2
 _CHUNK = 1 << 19
 
 
-@dataclass(frozen=True)
-class Moments:
-    """Count, mean and variance of numbers that are no longer there."""
-
-    n: int = 0
-    mean: float = 0.0
-    variance: float = 0.0
-
-    @classmethod
-    def of(cls, values: FloatArray) -> "Moments":
-        """Moments of an array."""
-        return cls(len(values), float(values.mean()), float(values.var())) if len(values) else cls()
-
-    def with_(self, other: "Moments") -> "Moments":
-        """Moments of both together."""
-        n = self.n + other.n
-        if not n:
-            return self
-        share = other.n / n
-        mean = self.mean + share * (other.mean - self.mean)
-        between = share * (1 - share) * (other.mean - self.mean) ** 2
-        inside = (1 - share) * self.variance + share * other.variance
-        return Moments(n, mean, inside + between)
-
-
 def risk_chunks(
-    operational: Inputs | Streamed, n: int, value: Value, rng: np.random.Generator, *, trial: bool
+    operational: Inputs | DiskInputs, n: int, value: Value, rng: np.random.Generator, *, trial: bool
 ) -> Iterator[tuple[IntArray, FloatArray]]:
     """Deal rows out to n labels; yield each row's label and value, chunk by chunk.
 

@@ -1,5 +1,7 @@
 """How to spend a labelling budget: choose rows by risk, and still get an honest bound."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,10 +9,11 @@ from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
+from fireassay.core.registry import Registry
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_real
-from fireassay.reliability.rectified_bound import RectifiedValues, betting_upper
 from fireassay.statistics.clopper_pearson import clopper_pearson
+from fireassay.statistics.prediction_powered import RectifiedValues, betting_upper
 
 _POOL_SHARE = 0.9
 
@@ -31,7 +34,7 @@ class DesignEstimate:
 
 
 @dataclass(frozen=True)
-class Design:
+class Design(ABC):
     """Rows of a pool to be labelled, and how to count them.
 
     Attributes
@@ -41,40 +44,42 @@ class Design:
         an importance design: its label is bought once and counted each time).
     weights
         Horvitz-Thompson weight of each draw.
-    stratum, stratum_share
-        Stratum of each draw and the pool's share in each stratum (stratified designs).
-    weight_bound
-        The largest weight any row of the pool could have had.
+    pool_size
+        Rows of the pool.
     """
 
-    kind: str
     rows: IntArray
     weights: FloatArray
-    stratum: IntArray
-    stratum_share: FloatArray
-    weight_bound: float
     pool_size: int
 
-    def estimate(self, wrong: ArrayLike, alpha: float = 0.025) -> DesignEstimate:
-        """Error rate and bounds from the labels: ``wrong[i]`` says whether draw i is an error."""
-        check_real(alpha, "alpha", low=0, high=1)
+    def estimate(self, wrong: ArrayLike, confidence: float = 0.975) -> DesignEstimate:
+        """Error rate and one-sided bounds: ``wrong[i]`` says whether draw i is an error."""
+        alpha = 1 - check_real(confidence, "confidence", low=0, high=1)
         values = np.asarray(wrong, dtype=np.float64)
         if values.shape != self.rows.shape or not np.isin(values, (0, 1)).all():
             raise DataError(
                 f"wrong must be 0 or 1 for each of the {len(self.rows)} draws.",
                 got=f"shape {values.shape}",
             )
-        rate, std, upper = (
-            self._importance(values, _POOL_SHARE * alpha)
-            if self.kind == "importance"
-            else self._stratified(values, _POOL_SHARE * alpha)
-        )
+        rate, std, upper = self.pool_bound(values, _POOL_SHARE * alpha)
         # The pool is itself a sample: at most so many of its rows are errors, out of pool_size.
         most = min(self.pool_size, int(np.floor(upper * self.pool_size)))
         wide = clopper_pearson(most, self.pool_size, 1 - (1 - _POOL_SHARE) * alpha, "upper")[1]
         return DesignEstimate(rate, std, upper, float(wide), len(self.rows))
 
-    def _importance(self, wrong: FloatArray, alpha: float) -> tuple[float, float, float]:
+    @abstractmethod
+    def pool_bound(self, wrong: FloatArray, alpha: float) -> tuple[float, float, float]:
+        """Error rate of the pool, its standard error and its upper bound at error alpha."""
+
+
+@dataclass(frozen=True)
+class ImportanceDesign(Design):
+    """Draws with replacement; ``weight_bound`` is the largest weight any row could have had."""
+
+    weight_bound: float
+
+    def pool_bound(self, wrong: FloatArray, alpha: float) -> tuple[float, float, float]:
+        """Betting on the weighted errors."""
         values = self.weights * wrong
         n = len(values)
         expected = 0.25 * float(self.weights.mean())
@@ -82,7 +87,16 @@ class Design:
         std = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else 1.0
         return float(values.mean()), std, betting_upper(game, alpha)
 
-    def _stratified(self, wrong: FloatArray, alpha: float) -> tuple[float, float, float]:
+
+@dataclass(frozen=True)
+class StratifiedDesign(Design):
+    """Draws per stratum: the stratum of each, and the pool's share in every stratum."""
+
+    stratum: IntArray
+    stratum_share: FloatArray
+
+    def pool_bound(self, wrong: FloatArray, alpha: float) -> tuple[float, float, float]:
+        """Exact bounds of all strata at once, weighted by their shares."""
         strata = len(self.stratum_share)
         n = np.bincount(self.stratum, minlength=strata)
         errors = np.bincount(self.stratum, weights=wrong, minlength=strata)
@@ -94,7 +108,9 @@ class Design:
         return float(self.stratum_share @ rate), std, min(1.0, bound)
 
 
-def importance_design(risk: ArrayLike, budget: int, *, floor: float = 0.6, seed: int = 0) -> Design:
+def importance_design(
+    risk: ArrayLike, budget: int, *, floor: float = 0.6, seed: int = 0
+) -> ImportanceDesign:
     """Draw rows with probability growing with the square root of their guessed risk.
 
     Parameters
@@ -116,19 +132,12 @@ def importance_design(risk: ArrayLike, budget: int, *, floor: float = 0.6, seed:
     chance = (1 - floor) * shape + floor / n
     rows = generator(seed, "importance-design").choice(n, size=budget, p=chance / chance.sum())
     weights = 1 / (n * chance[rows])
-    nothing = np.zeros(0)
-    return Design(
-        "importance",
-        rows.astype(np.int64),
-        weights,
-        np.zeros(0, dtype=np.int64),
-        nothing,
-        float(1 / (n * chance.min())),
-        n,
-    )
+    return ImportanceDesign(rows.astype(np.int64), weights, n, float(1 / (n * chance.min())))
 
 
-def stratified_design(risk: ArrayLike, budget: int, *, strata: int = 4, seed: int = 0) -> Design:
+def stratified_design(
+    risk: ArrayLike, budget: int, *, strata: int = 4, seed: int = 0
+) -> StratifiedDesign:
     """Cut the pool at quantiles of the guessed risk, and label where errors vary most (Neyman).
 
     Every stratum gets at least a tenth of an equal share, so that a wrong guess is found out.
@@ -159,15 +168,7 @@ def stratified_design(risk: ArrayLike, budget: int, *, strata: int = 4, seed: in
     )
     chosen = stratum[rows]
     weights = sizes[chosen] / counts[chosen] * budget / n
-    return Design(
-        "stratified",
-        rows.astype(np.int64),
-        weights,
-        chosen.astype(np.int64),
-        sizes / n,
-        float((sizes / counts).max() * budget / n),
-        n,
-    )
+    return StratifiedDesign(rows.astype(np.int64), weights, n, chosen.astype(np.int64), sizes / n)
 
 
 def _spend(counts: IntArray, sizes: IntArray, budget: int, share: FloatArray) -> IntArray:
@@ -187,3 +188,29 @@ def _checked_risk(risk: ArrayLike) -> FloatArray:
             "risk must be one finite number per row of the pool.", got=f"{values.shape}"
         )
     return values
+
+
+@dataclass(frozen=True)
+class LabelDesign:
+    """A way to choose rows: ``draw(risk, budget, seed=0)`` gives a `Design`."""
+
+    name: str
+    summary: str
+    draw: Callable[..., Design]
+
+
+LABEL_DESIGNS = Registry(
+    "label design",
+    (
+        LabelDesign(
+            "importance",
+            "rows at random, risky ones more often (Horvitz-Thompson weights)",
+            importance_design,
+        ),
+        LabelDesign(
+            "stratified",
+            "strata of equal risk, most labels where errors vary most (Neyman allocation)",
+            stratified_design,
+        ),
+    ),
+)

@@ -9,13 +9,14 @@ from scipy.stats import norm
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.seeds import derived_seed, generator
 from fireassay.core.validation import check_choice, check_integer, check_real
-from fireassay.reliability.build_result import build_result, exact_row, full_ledger
-from fireassay.reliability.cell_settings import CellSettings
+from fireassay.reliability.cell_details import LatentCells
 from fireassay.reliability.cells import CROSS_BOUNDARY, EMPTY, KINDS, NORMAL
+from fireassay.reliability.exact import exact_row
 from fireassay.reliability.latent import Latent
+from fireassay.reliability.ledger import full_ledger
 from fireassay.reliability.problem import Problem
 from fireassay.reliability.rare_events import MonteCarlo, RareEventEstimator
-from fireassay.reliability.result import ReliabilityResult
+from fireassay.reliability.result import ReliabilityResult, build_result
 from fireassay.reliability.separation import r_separation
 from fireassay.reliability.splitting import ball_problem
 from fireassay.statistics.kde import leave_one_out_bandwidth, product_cell_mass
@@ -69,7 +70,11 @@ class TopCells:
 
 
 def by_latent_cells(
-    problem: Problem, settings: CellSettings, latent: Latent, top: TopCells, radius: float | None
+    problem: Problem,
+    latent: Latent,
+    top: TopCells,
+    width: float | str | None = None,
+    radius: float | None = None,
 ) -> ReliabilityResult:
     """Rank latent cells by mass, decode samples from the heaviest, count failures around them."""
     seed = problem.seed
@@ -81,7 +86,6 @@ def by_latent_cells(
         if problem.operational is None
         else latent.encode(field_rows.X.reshape(-1, *problem.row_shape))
     )
-    width = settings.bandwidth
     if width is None or isinstance(width, str):
         rng = generator(seed, "latent-bandwidth")
         width = leave_one_out_bandwidth(field_codes, max_rows=400, rng=rng)
@@ -117,26 +121,36 @@ def by_latent_cells(
             "So little mass says nothing about the field: larger cells (top.side), or the mean "
             "over cells drawn from the profile, do.",
         )
+    average = drawn_upper = float("nan")
     if len(drawn) > 1:
-        error = float(drawn.std(ddof=1) / np.sqrt(len(drawn)))
         average = float(drawn.mean())
-        upper = min(1.0, average + float(norm.isf(problem.alpha)) * error)
+        error = float(drawn.std(ddof=1) / np.sqrt(len(drawn)))
+        drawn_upper = min(1.0, average + float(norm.isf(problem.alpha)) * error)
         why = "none: empty cells are labelled by the model, balls are not the field"
-        rows.append((f"latent cells, {len(drawn)} drawn from the profile", average, upper, why))
+        name = f"latent cells, {len(drawn)} drawn from the profile"
+        rows.append((name, average, drawn_upper, why))
+    mixed = int((found.kind == CROSS_BOUNDARY).sum()), int((found.kind != EMPTY).sum())
     return build_result(
         problem,
         "ram",
+        LatentCells(
+            pmi=pmi,
+            pmi_upper=pmi,
+            acu=float(unastuteness.mean()),
+            cells=cells,
+            contradiction_p=problem.contradiction(pmi),
+            mean=mean,
+            evaluated_mass=evaluated,
+            drawn=average,
+            drawn_upper=drawn_upper,
+        ),
         pmi=pmi,
         low=0.0,
         upper=pmi,
-        std=float("nan"),
         comparison=[*rows, exact_row(problem)],
-        assumptions=full_ledger(problem),
+        assumptions=full_ledger(problem, mixed=mixed),
         notes=tuple(notes),
         is_bound=False,
-        cells=cells,
-        acu=float(unastuteness.mean()),
-        evaluated_mass=evaluated,
     )
 
 

@@ -8,16 +8,76 @@ from scipy.stats import binomtest, ks_2samp, kstest
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.evidence import Assumption, AssumptionStatus
 from fireassay.core.seeds import generator
-from fireassay.reliability.cells import EMPTY, Grid
+from fireassay.reliability.cells import CROSS_BOUNDARY, EMPTY, Grid
+from fireassay.reliability.inputs import Inputs
+from fireassay.reliability.problem import Problem
 from fireassay.reliability.profile import KdeProfile, Profile
-from fireassay.reliability.ram import CentreDensity, Ram
-from fireassay.reliability.separation import Separation
-from fireassay.reliability.surrogate import Inputs
+from fireassay.reliability.separation import Separation, r_separation
+from fireassay.reliability.weighted_cells import CentreDensity, WeightedCells
 from fireassay.statistics.clopper_pearson import clopper_pearson
 from fireassay.statistics.kde import leave_one_out_bandwidth, product_cell_mass
 
 _LEVEL = 0.01
 _MOST_COLUMNS = 20
+_MOST_ROWS_FOR_R = 1000
+_NO_CELLS = "Not used by this method: it has no grid of cells."
+_STATEMENTS = {
+    "labels-from-the-field": (
+        "The labelled rows are drawn from the operational profile (paper's assumption 3)."
+    ),
+    "independent-rows": "Inputs are independent of each other.",
+    "independent-cells": "Unastuteness and mass of cells are independent (paper's assumption 1).",
+    "r-separated": "Classes are r-separated, and r can be estimated (paper's assumption 2).",
+    "one-label-per-cell": "All inputs in a cell share one true label (paper's assumption 4).",
+    "vote-is-right": "In cells without labels the model's vote is right (paper's assumption 5).",
+    "uniform-in-cells": "Inputs are uniformly distributed inside a cell (paper's assumption 6).",
+    "profile-fits": "The kernel density fits the operational profile.",
+    "weights-right": "The weights are the true ratio of profile to label density, and bounded.",
+    "labels-right": "The labels are right.",
+}
+
+
+def full_ledger(
+    problem: Problem,
+    *,
+    cells: WeightedCells | None = None,
+    side: float | None = None,
+    weights: str | None = None,
+    mixed: tuple[int, int] | None = None,
+) -> tuple[Assumption, ...]:
+    """The paper's six assumptions, and what every bound needs beside them.
+
+    ``mixed`` says how many cells hold two labels, of how many with rows, where a method has cells.
+    """
+    X = problem.labelled.X
+    if cells is not None:
+        kind = cells.labels.kind
+        mixed = int((kind == CROSS_BOUNDARY).sum()), int((kind != EMPTY).sum())
+    return (
+        independent_cells(cells),
+        separation_found(separation_of(problem), side),
+        labels_from_profile(_drift(problem), weights),
+        one_label_per_cell(mixed),
+        vote_is_right(cells, X, problem.y),
+        uniform_in_cells(None if cells is None else cells.grid, X),
+        independent_inputs(problem.wrong),
+        _stated("labels-right", "untestable", "A wrong label counts as an error of the model."),
+    )
+
+
+def separation_of(problem: Problem) -> Separation | None:
+    """r-separation of the labelled rows (of the first ones, where there are many features)."""
+    X, y = problem.labelled.X, problem.y
+    if len(np.unique(y)) < 2 or (len(X) > _MOST_ROWS_FOR_R and X.shape[1] > 15):
+        X, y = X[:_MOST_ROWS_FOR_R], y[:_MOST_ROWS_FOR_R]
+    return r_separation(X, y) if len(np.unique(y)) > 1 else None
+
+
+def _drift(problem: Problem) -> "Drift | None":
+    field = problem.operational
+    if field is None or len(field) < 5 or len(problem.y) < 5:
+        return None
+    return same_distribution(problem.labelled, field)
 
 
 @dataclass(frozen=True)
@@ -46,107 +106,94 @@ def same_distribution(labelled: Inputs, other: Inputs) -> Drift:
 
 def labels_from_profile(drift: Drift | None, weights: str | None) -> Assumption:
     """Assumption 3: the labelled rows are drawn from the operational profile."""
-    statement = "The labelled rows are drawn from the operational profile (paper's assumption 3)."
     if weights == "given":
-        return Assumption(
-            "The given weights are the true ratio of profile to label density, and bounded.",
-            "untestable",
-            "Weights were given; if they are estimates, the bound is not a finite-sample claim.",
-        )
+        check = "Weights were given; if they are estimates, the bound is not a finite-sample claim."
+        return _stated("weights-right", "untestable", check)
     if weights == "estimated":
-        return Assumption(
-            "The estimated weights are the true ratio of profile to label density.",
-            "untestable",
-            "Weights were estimated from the rows: no finite-sample claim is made.",
-        )
+        check = "Weights were estimated from the rows: no finite-sample claim is made."
+        return _stated("weights-right", "untestable", check)
     if drift is None:
-        return Assumption(statement, "untestable", "No operational rows were given to compare.")
+        return _stated(
+            "labels-from-the-field", "untestable", "No operational rows were given to compare."
+        )
     status: AssumptionStatus = "contradicted" if drift.p_value < _LEVEL else "supported"
     check = f"Two-sample test over {drift.columns} columns: p = {drift.p_value:.2g}."
     if status == "contradicted":
         check += " The bound does not hold for this profile: draw labels from it, or give weights."
-    return Assumption(statement, status, check)
+    return _stated("labels-from-the-field", status, check)
 
 
 def independent_inputs(wrong: FloatArray) -> Assumption:
     """Errors in the order given must not come in runs."""
-    statement = "Inputs are independent of each other."
     n, errors = len(wrong), int(wrong.sum())
     if min(errors, n - errors) < 5:
-        return Assumption(
-            statement, "untestable", f"Only {errors} errors in {n} rows: too few to see runs."
-        )
+        few = f"Only {errors} errors in {n} rows: too few to see runs."
+        return _stated("independent-rows", "untestable", few)
     together = int((wrong[1:] * wrong[:-1]).sum())
     rate = (errors - 1) / (n - 1)
     p = binomtest(together, errors, min(1.0, rate), alternative="greater").pvalue
     status: AssumptionStatus = "contradicted" if p < _LEVEL else "supported"
     check = f"{together} of {errors} errors follow an error at once: p = {p:.2g}."
-    return Assumption(statement, status, check)
+    return _stated("independent-rows", status, check)
 
 
-def independent_cells(ram: Ram | None) -> Assumption:
+def independent_cells(cells: WeightedCells | None) -> Assumption:
     """Assumption 1: unastuteness and mass of all cells are independent."""
-    statement = "Unastuteness and mass of all cells are independent (paper's assumption 1)."
-    if ram is None:
-        return Assumption(statement, "untestable", "Not used by this mode: no cells are weighed.")
-    if not ram.std_covariances > 0:
-        return Assumption(statement, "untestable", "The profile is given, not estimated.")
-    ratio = ram.std_covariances / ram.std if ram.std else float("inf")
+    if cells is None:
+        return _stated("independent-cells", "untestable", _NO_CELLS)
+    if not cells.std_covariances > 0:
+        return _stated("independent-cells", "untestable", "The profile is given, not estimated.")
+    ratio = cells.std_covariances / cells.std if cells.std else float("inf")
     status: AssumptionStatus = "contradicted" if ratio > 2 else "supported"
     check = f"With covariances kept, the standard deviation is {ratio:.1f} times the published one."
-    return Assumption(statement, status, check)
+    return _stated("independent-cells", status, check)
 
 
 def separation_found(separation: Separation | None, side: float | None) -> Assumption:
     """Assumption 2: there is an r-stable ground truth, and the data shows r."""
-    statement = "Classes are r-separated, and r can be estimated (paper's assumption 2)."
     if separation is None:
-        return Assumption(
-            statement, "untestable", "Not used by this mode; one class only, or skipped."
-        )
+        return _stated("r-separated", "untestable", "There are rows of one class only.")
     text = f"Smallest half-distance between classes: {separation.r:.4g}"
     if separation.n_contradictions:
         equal = separation.n_contradictions
-        return Assumption(statement, "contradicted", f"{equal} equal rows have different labels.")
+        return _stated("r-separated", "contradicted", f"{equal} equal rows have different labels.")
     if side is None:
-        return Assumption(statement, "untestable", f"{text}; it shrinks as rows are added.")
+        return _stated("r-separated", "untestable", f"{text}; it shrinks as rows are added.")
     status: AssumptionStatus = "supported" if separation.r >= side else "contradicted"
-    return Assumption(statement, status, f"{text}, cell side {side:.4g}.")
+    return _stated("r-separated", status, f"{text}, cell side {side:.4g}.")
 
 
-def one_label_per_cell(ram: Ram | None) -> Assumption:
+def one_label_per_cell(mixed: tuple[int, int] | None) -> Assumption:
     """Assumption 4: a cell has one true label."""
-    statement = "All inputs in a cell share one true label (paper's assumption 4)."
-    if ram is None:
-        return Assumption(statement, "untestable", "Not used by this mode: there are no cells.")
-    crossing = int((ram.labels.kind == 2).sum())
-    seen = int((ram.labels.kind != EMPTY).sum())
+    if mixed is None:
+        return _stated("one-label-per-cell", "untestable", _NO_CELLS)
+    crossing, seen = mixed
     status: AssumptionStatus = "contradicted" if crossing else "supported"
-    return Assumption(statement, status, f"{crossing} of {seen} cells with rows hold two labels.")
+    check = f"{crossing} of {seen} cells with rows hold two labels."
+    return _stated("one-label-per-cell", status, check)
 
 
-def vote_is_right(ram: Ram | None, X: FloatArray, y: IntArray) -> Assumption:
+def vote_is_right(cells: WeightedCells | None, X: FloatArray, y: IntArray) -> Assumption:
     """Assumption 5: in empty cells the model's own vote is the true label.
 
     Rows that are alone in their cell are taken away in thought: would the vote have been right?
     """
-    statement = "In cells without labels the model's majority is right (paper's assumption 5)."
-    if ram is None:
-        return Assumption(statement, "untestable", "Not used by this mode: no vote is taken.")
-    where = ram.grid.index(X)
+    if cells is None:
+        return _stated("vote-is-right", "untestable", _NO_CELLS)
+    where = cells.grid.index(X)
     inside = where >= 0
-    counts = np.bincount(where[inside], minlength=ram.grid.n_cells)
+    counts = np.bincount(where[inside], minlength=cells.grid.n_cells)
     alone = inside & (counts[np.where(inside, where, 0)] == 1)
     if not alone.any():
-        return Assumption(statement, "untestable", "No row is alone in its cell.")
-    vote = ram.shares.shares[where[alone]].argmax(axis=1)
+        return _stated("vote-is-right", "untestable", "No row is alone in its cell.")
+    vote = cells.shares.shares[where[alone]].argmax(axis=1)
     wrong = int((vote != y[alone]).sum())
     n = int(alone.sum())
     low, high = clopper_pearson(wrong, n, 0.95)
     status: AssumptionStatus = "supported" if wrong == 0 else "contradicted"
-    mass = float(ram.mass[ram.labels.kind == EMPTY].sum())
-    return Assumption(
-        statement,
+    mass = float(cells.mass[cells.labels.kind == EMPTY].sum())
+    return _stated(
+        "vote-is-right",
         status,
         f"On {n} rows alone in their cell the vote is wrong {wrong} times "
         f"({wrong / n:.2%}, 95 % interval {float(low):.2%} to {float(high):.2%}); "
@@ -156,24 +203,22 @@ def vote_is_right(ram: Ram | None, X: FloatArray, y: IntArray) -> Assumption:
 
 def uniform_in_cells(grid: Grid | None, X: FloatArray) -> Assumption:
     """Assumption 6: inputs are uniform inside cells."""
-    statement = "Inputs are uniformly distributed inside a cell (paper's assumption 6)."
     if grid is None:
-        return Assumption(statement, "untestable", "Not used by this mode: there are no cells.")
+        return _stated("uniform-in-cells", "untestable", _NO_CELLS)
     inside = X[grid.index(X) >= 0]
     position = ((inside - grid.low) / grid.side) % 1.0
     p = min(1.0, position.shape[1] * min(kstest(c, "uniform").pvalue for c in position.T))
     status: AssumptionStatus = "contradicted" if p < _LEVEL else "supported"
-    return Assumption(
-        statement, status, f"Positions of {len(inside)} rows in their cells: p = {p:.2g}."
+    return _stated(
+        "uniform-in-cells", status, f"Positions of {len(inside)} rows in their cells: p = {p:.2g}."
     )
 
 
 def profile_fits(profile: "CentreDensity | Profile", grid: Grid, seed: int) -> Assumption:
     """The kernel density should fit the rows, and stay where inputs can be."""
-    statement = "The kernel density fits the operational profile."
     points = getattr(profile, "points", getattr(profile, "sample_", None))
     if points is None or len(np.unique(points, axis=0)) < 3:
-        return Assumption(statement, "untestable", "The profile is given, or has too few rows.")
+        return _stated("profile-fits", "untestable", "The profile is given, or has too few rows.")
     width = float(getattr(profile, "bandwidth", 0) if hasattr(profile, "points") else 0)
     width = width or float(getattr(profile, "bandwidth_", 1.0))
     best = leave_one_out_bandwidth(points, max_rows=200, rng=generator(seed, "profile-fit"))
@@ -184,16 +229,13 @@ def profile_fits(profile: "CentreDensity | Profile", grid: Grid, seed: int) -> A
     fits = 0.5 < width / best < 2
     status: AssumptionStatus = "supported" if fits and not leaks else "contradicted"
     where = "folded back at" if folded else "beyond"
-    return Assumption(
-        statement,
+    return _stated(
+        "profile-fits",
         status,
         f"Bandwidth {width:.3g}, leave-one-out likelihood picks {best:.2g}; {outside:.0%} of the "
         f"mass is {where} the borders.",
     )
 
 
-def labels_are_right() -> Assumption:
-    """Every bound counts disagreements with the labels."""
-    return Assumption(
-        "The labels are right.", "untestable", "A wrong label counts as an error of the model."
-    )
+def _stated(name: str, status: AssumptionStatus, check: str) -> Assumption:
+    return Assumption(_STATEMENTS[name], status, check, name)

@@ -15,8 +15,7 @@ from scipy.stats import norm
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.seeds import generator
-from fireassay.reliability.moves import Herd, scatter
-from fireassay.reliability.normal_table import normal_cdf
+from fireassay.reliability.moves import Herd, normal_cdf, scatter
 from fireassay.reliability.rare_events import BoxFailures, Margin, joined
 from fireassay.statistics.clopper_pearson import clopper_pearson
 from fireassay.statistics.poisson import poisson_interval

@@ -25,7 +25,7 @@ class LabelPlan(Result):
     """
 
     target: float
-    alpha: float
+    confidence: float
     labels: int
     labels_with_operational: int
     table: pd.DataFrame
@@ -34,27 +34,34 @@ class LabelPlan(Result):
         """The table."""
         return self.table
 
+    def summary(self) -> str:
+        """What the claim costs at the least."""
+        return (
+            f"pmi ≤ {self.target:g} at {self.confidence:.1%} confidence takes at least "
+            f"{self.labels} labels, none of them an error."
+        )
+
     def __int__(self) -> int:
         return self.labels
 
 
-def plan(target: float = 1e-3, alpha: float = 0.025, *, power: float = 0.8) -> LabelPlan:
-    """How many labels it takes to claim ``pmi <= target`` with confidence ``1 - alpha``.
+def plan(target: float = 1e-3, confidence: float = 0.975, *, power: float = 0.8) -> LabelPlan:
+    """How many labels it takes to claim ``pmi <= target`` with this confidence.
 
     Parameters
     ----------
     target
         The largest acceptable probability of a misclassification, in (0, 1).
-    alpha
-        One-sided error probability, in (0, 1).
+    confidence
+        One-sided, in (0, 1).
     power
         The chance that the claim succeeds, for the rows of the table.
 
-    >>> plan(target=1e-3, alpha=0.025).labels
+    >>> plan(target=1e-3, confidence=0.975).labels
     3688
     """
     check_real(target, "target", low=0, high=1)
-    check_real(alpha, "alpha", low=0, high=1)
+    alpha = 1 - check_real(confidence, "confidence", low=0, high=1)
     check_real(power, "power", low=0, high=1)
     rows = []
     for share in (0.0, 0.01, 0.1, 0.25, 0.5, 0.75):
@@ -62,7 +69,7 @@ def plan(target: float = 1e-3, alpha: float = 0.025, *, power: float = 0.8) -> L
         rows.append((target * share, n, allowed, reached))
     table = pd.DataFrame(rows, columns=["true_pmi", "labels", "errors_allowed", "power"])
     return LabelPlan(
-        target, alpha, _zero_errors(target, alpha), _zero_errors(target, 0.9 * alpha), table
+        target, confidence, _zero_errors(target, alpha), _zero_errors(target, 0.9 * alpha), table
     )
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from fireassay.classifiers import as_classifier
 from fireassay.classifiers.protocol import Classifier
-from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.evidence import Provenance
 from fireassay.core.hashing import sha256
@@ -23,10 +23,8 @@ from fireassay.core.validation import (
 )
 from fireassay.data import load
 from fireassay.reliability.disk_rows import rows_on_disk
-from fireassay.reliability.ledger import Drift, same_distribution
+from fireassay.reliability.inputs import DiskInputs, Inputs, Known, scan
 from fireassay.reliability.profile import KdeProfile, Profile
-from fireassay.reliability.streamed import Known, Streamed, scan
-from fireassay.reliability.surrogate import Inputs
 from fireassay.reliability.workers import Workers
 
 _DRAWS_PER_LABEL = 20
@@ -38,20 +36,37 @@ class Problem:
     """A classifier, labelled rows, operational rows and the asked confidence."""
 
     model: Classifier
-    raw: Any
     labelled: Inputs
     y: IntArray
     operational: Inputs | None
     profile: Profile | None
-    held_out: tuple[Inputs, IntArray] | None
     row_shape: tuple[int, ...]
-    alpha: float
+    confidence: float
     seed: int
     data_sha256: str
     queries_before: int
     shared_rows: int
     workers: Workers
-    streamed: Streamed | None = None
+    weights: Any = None
+    groups: AnyArray | None = None
+    on_disk: DiskInputs | None = None
+    held_out: tuple[Inputs, IntArray] | None = None
+
+    @property
+    def alpha(self) -> float:
+        """One-sided error probability."""
+        return 1 - self.confidence
+
+    @property
+    def judged(self) -> tuple[Inputs, IntArray]:
+        """The labels that errors are counted on: those held out, if there are any."""
+        return (self.labelled, self.y) if self.held_out is None else self.held_out
+
+    @property
+    def errors(self) -> int:
+        """How many of the judged rows the model gets wrong."""
+        inputs, y = self.judged
+        return int((inputs.predicted != y).sum())
 
     @property
     def wrong(self) -> FloatArray:
@@ -64,9 +79,9 @@ class Problem:
         return int(self.labelled.probabilities.shape[1])
 
     @property
-    def field(self) -> Inputs | Streamed | None:
+    def field(self) -> Inputs | DiskInputs | None:
         """All operational rows: where they are on disk, ``operational`` is only a sample."""
-        return self.operational if self.streamed is None else self.streamed
+        return self.operational if self.on_disk is None else self.on_disk
 
     @property
     def n_operational(self) -> int:
@@ -83,28 +98,25 @@ class Problem:
         rows = X.reshape(len(X), *self.row_shape)
         return np.asarray(self.model.predict_proba(rows).argmax(axis=1), dtype=np.int64)
 
-    def ask(self, X: FloatArray) -> Inputs:
-        """Flat rows with the model's answers."""
-        return Inputs(X, self.model.predict_proba(X.reshape(len(X), *self.row_shape)))
-
     def without_rows(self) -> "Problem":
         """What a task needs to ask the model, light enough to travel."""
         light = self.labelled.take(slice(0, 1))
         return replace(
-            self, raw=None, labelled=light, operational=None, held_out=None, streamed=None
+            self, labelled=light, operational=None, weights=None, held_out=None, on_disk=None
         )
 
-    def drift(self) -> Drift | None:
-        """Whether labelled and operational rows look alike, if there are both."""
-        if self.operational is None or len(self.operational) < 5 or len(self.y) < 5:
-            return None
-        return same_distribution(self.labelled, self.operational)
+    def judged_on(self, held_out: Any) -> "Problem":
+        """The same problem with errors counted on other labelled rows, a pair (X, y)."""
+        if not isinstance(held_out, tuple | list) or len(held_out) != 2:
+            raise ParameterError("held_out must be a pair (X, y).", got=type(held_out).__name__)
+        rows = _same_shape(held_out[0], self.row_shape, "held_out X")
+        y = check_class_indices(held_out[1], self.model.classes, name="held_out y", n=len(rows))
+        return replace(self, held_out=(Inputs.ask(self.model, rows), y))
 
     def contradiction(self, bound: float) -> float:
         """The probability of at least the errors seen, if the pmi were ``bound``."""
-        inputs, y = self.held_out if self.held_out is not None else (self.labelled, self.y)
-        errors = int((inputs.predicted != y).sum())
-        return float(binom.sf(errors - 1, len(y), min(1.0, max(0.0, bound))))
+        n = len(self.judged[1])
+        return float(binom.sf(self.errors - 1, n, min(1.0, max(0.0, bound))))
 
     def provenance(self) -> Provenance:
         """Seed, hashes, queries and labels."""
@@ -121,23 +133,27 @@ def check_problem(
     model: Any,
     X: ArrayLike,
     y: ArrayLike,
-    operational: Any,
-    held_out: tuple[ArrayLike, ArrayLike] | None,
-    alpha: float,
-    seed: int,
+    operational: Any = None,
     *,
+    confidence: float = 0.975,
+    weights: Any = None,
+    groups: ArrayLike | None = None,
+    seed: int = 0,
     workers: int = 1,
     cluster: Any = None,
 ) -> Problem:
     """Check everything once, and ask the model about all rows once."""
-    check_real(alpha, "alpha", low=0, high=1)
+    check_real(confidence, "confidence", low=0, high=1)
     classifier = model if isinstance(model, Classifier) else as_classifier(model)
     before = classifier.queries
-    rows = check_features(X, name="X_test")
+    rows = check_features(X, name="X")
     shape = rows.shape[1:]
-    check_lengths(X_test=len(rows), y_test=len(np.asarray(y)))
-    labelled = _inputs(classifier, rows)
-    indices = check_class_indices(y, classifier.classes, name="y_test", n=len(rows))
+    check_lengths(X=len(rows), y=len(np.asarray(y)))
+    labelled = Inputs.ask(classifier, rows)
+    indices = check_class_indices(y, classifier.classes, name="y", n=len(rows))
+    together = None if groups is None else np.asarray(groups)
+    if together is not None:
+        check_lengths(X=len(rows), groups=len(together))
     profile: Profile | None = None
     field: Inputs | None = None
     if operational is not None and hasattr(operational, "cell_mass"):
@@ -145,52 +161,42 @@ def check_problem(
         drawn = _rows_of(operational, _DRAWS_PER_LABEL * len(rows), seed)
         if drawn.shape[1] != math.prod(shape):
             raise DataError(
-                f"The profile must be of rows like X_test, {math.prod(shape)} features.",
+                f"The profile must be of rows like X, {math.prod(shape)} features.",
                 got=f"{drawn.shape[1]}",
             )
-        field = _inputs(classifier, drawn.reshape(len(drawn), *shape))
-    known, streamed, content = Known(labelled.X), None, None
+        field = Inputs.ask(classifier, drawn.reshape(len(drawn), *shape))
+    known, on_disk, content = Known(labelled.X), None, None
     disk = None if operational is None or profile is not None else rows_on_disk(operational)
     if disk is not None:
         _check_shape(disk.shape, shape, "operational")
         fresh_rows, content = scan(disk, known)
-        streamed = Streamed(disk, classifier, known, fresh_rows) if fresh_rows else None
-        field = _inputs(classifier, disk.sample(_SAMPLE, seed))
+        on_disk = DiskInputs(disk, classifier, known, fresh_rows) if fresh_rows else None
+        field = Inputs.ask(classifier, disk.sample(_SAMPLE, seed))
     elif operational is not None and profile is None:
         if isinstance(operational, str | Path):
             operational = load(operational, label=False).X
-        field = _inputs(classifier, _same_shape(operational, shape, "operational"))
+        field = Inputs.ask(classifier, _same_shape(operational, shape, "operational"))
     shared = 0
     if field is not None:
         fresh = ~known.among(field.X)
         shared = int((~fresh).sum()) if disk is None else len(disk) - fresh_rows
         field = field.take(fresh) if fresh.any() else None
-    kept = None
-    if held_out is not None:
-        if not isinstance(held_out, tuple | list) or len(held_out) != 2:
-            raise ParameterError("held_out must be a pair (X, y).", got=type(held_out).__name__)
-        other = _same_shape(held_out[0], shape, "held_out X")
-        labels = check_class_indices(
-            held_out[1], classifier.classes, name="held_out y", n=len(other)
-        )
-        kept = (_inputs(classifier, other), labels)
-    digest = sha256(labelled.X, indices, content or (None if field is None else field.X))
     return Problem(
-        classifier,
-        model,
-        labelled,
-        indices,
-        field,
-        profile,
-        kept,
-        shape,
-        alpha,
-        seed,
-        digest,
-        before,
-        shared,
-        Workers(classifier, workers, cluster),
-        streamed,
+        model=classifier,
+        labelled=labelled,
+        y=indices,
+        operational=field,
+        profile=profile,
+        row_shape=shape,
+        confidence=confidence,
+        seed=seed,
+        data_sha256=sha256(labelled.X, indices, content or (None if field is None else field.X)),
+        queries_before=before,
+        shared_rows=shared,
+        workers=Workers(classifier, workers, cluster),
+        weights=weights,
+        groups=together,
+        on_disk=on_disk,
     )
 
 
@@ -201,7 +207,7 @@ def _rows_of(profile: Any, n: int, seed: int) -> FloatArray:
     return np.asarray(profile.sample(n, seed), dtype=np.float64)
 
 
-def _same_shape(X: ArrayLike, shape: tuple[int, ...], name: str) -> NDArray[Any]:
+def _same_shape(X: ArrayLike, shape: tuple[int, ...], name: str) -> AnyArray:
     rows = check_features(X, name=name)
     _check_shape(rows.shape[1:], shape, name)
     return rows
@@ -209,21 +215,16 @@ def _same_shape(X: ArrayLike, shape: tuple[int, ...], name: str) -> NDArray[Any]
 
 def _check_shape(got: tuple[int, ...], shape: tuple[int, ...], name: str) -> None:
     if got != shape:
-        raise DataError(f"{name} must have rows of the shape of X_test, {shape}.", got=f"{got}")
+        raise DataError(f"{name} must have rows of the shape of X, {shape}.", got=f"{got}")
 
 
-def _inputs(model: Classifier, rows: NDArray[Any]) -> Inputs:
-    flat = rows.reshape(len(rows), -1).astype(np.float64)
-    return Inputs(flat, model.predict_proba(rows))
-
-
-def too_few_labels(n: int, alpha: float) -> tuple[str, ...]:
+def too_few_labels(n: int, confidence: float) -> tuple[str, ...]:
     """A note where even zero errors could not support a small bound."""
-    best = 1 - alpha ** (1 / n)
+    best = 1 - (1 - confidence) ** (1 / n)
     if best < 0.1:
         return ()
     note = (
-        f"{n} labels are few: even without any error the bound at {1 - alpha:.1%} confidence "
+        f"{n} labels are few: even without any error the bound at {confidence:.1%} confidence "
         f"could not be below {best:.2g}. See reliability.plan for how many are needed."
     )
     return (note,)

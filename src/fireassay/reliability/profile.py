@@ -1,5 +1,6 @@
 """The operational profile: how often inputs fall where, from a sample or from a known density."""
 
+import copy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -13,9 +14,8 @@ from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features, check_integer, check_labels, check_real
-from fireassay.reliability.binned_rows import binned_rows
 from fireassay.reliability.cells import Grid, box
-from fireassay.reliability.disk_rows import DiskRows, rows_on_disk
+from fireassay.reliability.disk_rows import DiskRows, binned_rows, rows_on_disk
 from fireassay.statistics.kde import BinnedKde, kde_density, leave_one_out_bandwidth
 
 
@@ -178,10 +178,8 @@ class KdeProfile:
         """How the mean of a cell-wise function moves with the bandwidth."""
         rows = []
         for factor in factors:
-            other = KdeProfile(self.bandwidth_ * factor, self.bounds)
-            other.points_, other.n_, other.limits_ = self.points_, self.n_, self.limits_
-            other.sample_, other.shares_ = self.sample_, self.shares_
-            other.weights_, other.bandwidth_ = self.weights_, self.bandwidth_ * factor
+            other = copy.copy(self)
+            other.bandwidth_ = self.bandwidth_ * factor
             mass = other.cell_mass(grid)
             rows.append((other.bandwidth_, float(mass @ values / mass.sum())))
         return pd.DataFrame(rows, columns=["bandwidth", "pmi"])

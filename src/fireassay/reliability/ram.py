@@ -1,204 +1,206 @@
-"""The paper's assessment by cells (mode "ram"), with the checks that show where it fails.
-
-Every cell's unastuteness is weighted by its share of the operational profile. The published
-bound is kept for fidelity; it is contradicted by the test set in both published examples, so the
-contradiction check and the refinement curve always stand beside it.
-"""
+"""The published assessment by cells, with its contradictions beside it."""
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.stats import norm
 
-from fireassay.core.arrays import FloatArray, IntArray
-from fireassay.core.errors import NotEnoughEvidenceError
-from fireassay.reliability.cell_shares import CellEstimator, CellShares, Predict
-from fireassay.reliability.cells import CROSS_BOUNDARY, KINDS, NORMAL, CellLabels, Grid
+from fireassay.core.errors import ParameterError
+from fireassay.core.validation import check_integer, check_real
+from fireassay.reliability import ledger
+from fireassay.reliability.cell_details import GridCells
+from fireassay.reliability.cell_shares import CellEstimator, ExactTrees, estimator_for
+from fireassay.reliability.cells import EMPTY, Grid, box_around, default_cells
+from fireassay.reliability.exact import exact_row
+from fireassay.reliability.latent import Latent
+from fireassay.reliability.latent_cells import TopCells, by_latent_cells
+from fireassay.reliability.problem import Problem
 from fireassay.reliability.profile import KdeProfile, Profile
-from fireassay.statistics.kde import BinnedKde
+from fireassay.reliability.result import ReliabilityResult, build_result
+from fireassay.reliability.weighted_cells import (
+    CentreDensity,
+    WeightedCells,
+    assess_cells,
+    refinement_curve,
+)
+
+_SAMPLES = 10_000
 
 
 @dataclass(frozen=True)
 class Ram:
-    """The numbers of one assessment by cells.
+    """The published assessment by cells, for comparison; its bound does not hold.
 
-    Attributes
+    Parameters
     ----------
-    pmi, std, pmi_upper
-        E[λ], √V[λ] and the bound of Eqs. (5) to (7).
-    std_covariances
-        The standard deviation with every covariance between cells kept.
-    acu
-        Average cell unastuteness, the mean of λᵢ without the profile.
-    cells
-        One row per cell: corner, kind, label (position among the model's classes, -1 for none),
-        unastuteness, mass, proven share, and the share of the winning class.
+    cells, bounds
+        Cells per axis (250 in two dimensions), and the box they divide.
+    bandwidth
+        Of the profile: 0.2 of the box if None; "loo" for the best one with folded borders.
+    samples
+        Draws per cell (10,000).
+    radius
+        With ``latent``: radius of the pixel ball; from r-separation if None.
+    latent, top
+        On images: the latent space whose cells are used, and which of them.
+    estimator
+        How class shares of cells are found, instead of the automatic choice.
+    class_priors
+        How often each class comes in operation.
+    held_out
+        ``(X, y)`` on which errors are counted, where the labelled rows hold training rows as well.
     """
 
-    pmi: float
-    std: float
-    pmi_upper: float
-    std_covariances: float
-    acu: float
-    cells: pd.DataFrame
-    shares: CellShares
-    labels: CellLabels
-    grid: Grid
-    unastuteness: FloatArray
-    mass: FloatArray
+    cells: int | tuple[int, ...] | None = None
+    bounds: ArrayLike | None = None
+    bandwidth: float | str | None = None
+    samples: int | None = None
+    radius: float | None = None
+    latent: Latent | None = None
+    top: TopCells | None = None
+    estimator: CellEstimator | None = None
+    class_priors: dict[Any, float] | None = None
+    held_out: tuple[ArrayLike, ArrayLike] | None = None
 
+    name: ClassVar[str] = "ram"
+    summary: ClassVar[str] = "the published assessment by cells, for comparison; claims nothing"
+    uses: ClassVar[tuple[str, ...]] = ()
 
-def assess_cells(
-    predict: Predict,
-    X: FloatArray,
-    y: IntArray,
-    *,
-    grid: Grid,
-    profile: "CentreDensity | Profile",
-    estimator: CellEstimator,
-    n_classes: int,
-    alpha: float,
-    samples: int,
-    seed: int,
-) -> Ram:
-    """Weigh each cell's unastuteness by the profile: Eqs. (3) to (7) of the paper.
-
-    ``predict`` maps rows to class indices; ``y`` are class indices; ``samples`` is the number of
-    draws per cell that the paper's variance of λᵢ, Eq. (14), stands for.
-    """
-    labels = CellLabels.observed(grid, X, y)
-    shares = estimator(predict, grid, n_classes, seed)
-    unastuteness, label = cell_unastuteness(labels, shares)
-    mass = profile.cell_mass(grid)
-    mass = mass / mass.sum()
-    pmi = float(mass @ unastuteness)
-    drawn = unastuteness * (1 - unastuteness) / (samples - 1)
-    if isinstance(profile, CentreDensity):
-        mass_variance = profile.half_bootstrap_variance(grid)
-        covariances = profile.standard_error(grid, unastuteness)
-    elif isinstance(profile, KdeProfile):
-        mass_variance = mass * (1 - mass) / profile.n_
-        covariances = profile.expectation(grid, unastuteness)[1]
-    else:
-        mass_variance = np.zeros_like(mass)
-        covariances = 0.0
-    terms = unastuteness**2 * mass_variance + mass**2 * drawn + drawn * mass_variance
-    std = float(np.sqrt(terms.sum()))
-    z = float(norm.isf(alpha))
-    upper = min(1.0, pmi + z * std)
-    cells = _frame(grid, labels, label, unastuteness, mass, shares)
-    acu = float(unastuteness.mean())
-    return Ram(pmi, std, upper, covariances, acu, cells, shares, labels, grid, unastuteness, mass)
-
-
-def cell_unastuteness(labels: CellLabels, shares: CellShares) -> tuple[FloatArray, IntArray]:
-    """λᵢ and the label of each cell: seen, voted by the model itself, or none (λᵢ = 1)."""
-    voted = shares.shares.argmax(axis=1)
-    label = np.where(labels.kind == NORMAL, labels.label, voted)
-    unastuteness = 1 - shares.shares[np.arange(len(label)), label]
-    unastuteness[labels.kind == CROSS_BOUNDARY] = 1.0
-    label = np.where(labels.kind == CROSS_BOUNDARY, -1, label)
-    return unastuteness, label
-
-
-@dataclass(frozen=True)
-class CentreDensity:
-    """The paper's profile: KDE at the cell centres, renormalised over the cells, no folding."""
-
-    points: FloatArray
-    bandwidth: float
-
-    def cell_mass(self, grid: Grid) -> FloatArray:
-        """Density at the centres, as a share of the sum over all cells."""
-        density = BinnedKde(self.points, self.bandwidth).density(grid.centres).ravel()
-        total = density.sum()
-        if not total > 0:
-            raise NotEnoughEvidenceError(
-                "The operational profile must have mass inside the cells.",
-                got=f"a density that underflows in every cell at bandwidth {self.bandwidth:g}",
-                do="Pass bounds= that cover the rows, or a larger bandwidth.",
+    def __post_init__(self) -> None:
+        if self.samples is not None:
+            check_integer(self.samples, "samples", low=2)
+        grid_only = ("cells", "bounds", "samples", "estimator", "class_priors")
+        unused = grid_only if self.latent is not None else ("top", "radius")
+        given = [name for name in unused if getattr(self, name) is not None]
+        if given:
+            where = "without" if self.latent is not None else "with"
+            raise ParameterError(
+                f"{', '.join(given)} can be used {where} latent= only.",
+                got=f"latent={self.latent!r}",
             )
-        return np.asarray(density / total, dtype=np.float64)
 
-    def sample(self, n: int, seed: int = 0) -> FloatArray:
-        """Rows drawn from the kernel density."""
-        return KdeProfile(self.bandwidth, bounds=None).fit(self.points).sample(n, seed)
+    def run(self, problem: Problem) -> ReliabilityResult:
+        """Weigh cells by the profile, and say what contradicts it."""
+        if self.held_out is not None:
+            problem = problem.judged_on(self.held_out)
+        if self.latent is None:
+            return self._by_grid(problem)
+        top = TopCells() if self.top is None else self.top
+        return by_latent_cells(problem, self.latent, top, self.bandwidth, self.radius)
 
-    def half_bootstrap_variance(self, grid: Grid) -> FloatArray:
-        """The variance of each cell's mass over half-size bootstrap resamples, in closed form.
-
-        A resample's density is a mean of n/2 kernels, so the limit of infinitely many resamples
-        follows from the mean square of the kernels: again a KDE, of bandwidth h / √2.
-        """
-        kde = BinnedKde(self.points, self.bandwidth)
-        total = kde.point_sums(grid.centres, np.ones(grid.shape))
-        density = kde.density(grid.centres).ravel()
-        mean_total = total.mean()
-        mass = density / density.sum()
-        narrow = BinnedKde(self.points, self.bandwidth / np.sqrt(2))
-        squared = 1 / (2 * self.bandwidth * np.sqrt(np.pi)) ** len(grid.shape)
-        second = squared * narrow.density(grid.centres).ravel()
-        cross = (
-            BinnedKde(self.points, self.bandwidth, weights=total).density(grid.centres).ravel()
-            * mean_total
+    def _by_grid(self, problem: Problem) -> ReliabilityResult:
+        X = problem.labelled.X
+        d = X.shape[1]
+        cells = default_cells(d) if self.cells is None else self.cells
+        bounds = box_around(X) if self.bounds is None else self.bounds
+        grid = Grid.regular(cells, bounds, dimensions=d)
+        profile = self._profile(problem, grid)
+        samples = _SAMPLES if self.samples is None else self.samples
+        estimator = self.estimator or estimator_for(problem.model, samples, problem.workers)
+        common: dict[str, Any] = {
+            "grid": grid,
+            "profile": profile,
+            "estimator": estimator,
+            "n_classes": problem.n_classes,
+            "seed": problem.seed,
+        }
+        found = assess_cells(
+            problem.predict, X, problem.y, alpha=problem.alpha, samples=samples, **common
         )
-        spread = second - 2 * mass * cross + mass**2 * (total**2).mean()
-        half = max(1, len(self.points) // 2)
-        return np.asarray(np.maximum(spread, 0.0) / (half * mean_total**2), dtype=np.float64)
+        factors = _refinements(grid, exact=isinstance(estimator, ExactTrees))
+        p = problem.contradiction(found.pmi_upper)
+        details = GridCells(
+            pmi=found.pmi,
+            pmi_upper=found.pmi_upper,
+            acu=found.acu,
+            cells=found.cells,
+            contradiction_p=p,
+            std=found.std,
+            std_covariances=found.std_covariances,
+            shape=grid.shape,
+            refinement=refinement_curve(problem.predict, X, problem.y, factors=factors, **common),
+            sensitivity=_bandwidth_band(profile, grid, found),
+        )
+        kept = found.pmi + float(norm.isf(problem.alpha)) * found.std_covariances
+        own = "none: labels of empty cells are the model's own"
+        rows = [
+            ("cells, published", found.pmi, found.pmi_upper, "none: contradicted in simulation"),
+            ("cells, covariances kept", found.pmi, min(1.0, kept), own),
+            exact_row(problem),
+        ]
+        return build_result(
+            problem,
+            self.name,
+            details,
+            pmi=found.pmi,
+            low=0.0,
+            upper=found.pmi_upper,
+            comparison=rows,
+            assumptions=(
+                *ledger.full_ledger(problem, cells=found, side=float(grid.side.max())),
+                ledger.profile_fits(profile, grid, problem.seed),
+            ),
+            notes=_notes(grid, found, p),
+            is_bound=False,
+        )
 
-    def standard_error(self, grid: Grid, values: FloatArray) -> float:
-        """Of the weighted mean of a cell-wise function, covariances kept, full sample size."""
-        kde = BinnedKde(self.points, self.bandwidth)
-        sums = kde.point_sums(grid.centres, values.reshape(grid.shape))
-        total = kde.point_sums(grid.centres, np.ones(grid.shape))
-        ratio = sums.mean() / total.mean()
-        residual = (sums - ratio * total) / total.mean()
-        return float(np.sqrt((residual**2).mean() / len(self.points)))
+    def _profile(self, problem: Problem, grid: Grid) -> "CentreDensity | Profile":
+        """The profile given, or a kernel density of operational (else labelled) rows."""
+        if problem.profile is not None:
+            if self.bandwidth is not None or self.class_priors is not None:
+                raise ParameterError(
+                    "bandwidth and class_priors make a profile from rows.",
+                    got="a profile that is one already",
+                )
+            return problem.profile
+        rows = problem.labelled.X if problem.operational is None else problem.operational.X
+        limits = np.column_stack([grid.low, grid.high])
+        width: float | str = "loo" if self.bandwidth is None else self.bandwidth
+        if self.class_priors is not None:
+            labels = np.array(problem.classes)[problem.y]
+            return KdeProfile(width, limits).fit(
+                problem.labelled.X, labels, class_priors=self.class_priors
+            )
+        on_disk = problem.on_disk
+        if isinstance(self.bandwidth, str) or len(grid.shape) > 3 or on_disk is not None:
+            every: Any = rows if on_disk is None else on_disk.rows
+            return KdeProfile(width, limits).fit(every, seed=problem.seed)
+        if self.bandwidth is None:
+            return CentreDensity(rows, 0.2 * float((grid.high - grid.low).mean()))
+        return CentreDensity(rows, check_real(self.bandwidth, "bandwidth", low=0))
 
 
-def refinement_curve(
-    predict: Predict,
-    X: FloatArray,
-    y: IntArray,
-    *,
-    grid: Grid,
-    profile: "CentreDensity | Profile",
-    estimator: CellEstimator,
-    n_classes: int,
-    factors: tuple[float, ...],
-    seed: int,
-) -> pd.DataFrame:
-    """E[λ] and ACU on coarser and finer cells: does the size of the cells decide the answer?"""
+def _notes(grid: Grid, found: WeightedCells, p: float) -> tuple[str, ...]:
+    empty = float(found.mass[found.labels.kind == EMPTY].sum())
+    ranges = grid.high - grid.low
+    unlike = (
+        "Features have very different ranges, and the profile one bandwidth for all: scale them.",
+    )
+    return (
+        *(unlike if ranges.max() > 10 * ranges.min() else ()),
+        f"{empty:.1%} of the profile's mass is in cells that the model labelled itself.",
+        "There it is right by definition, which is why the estimate shrinks as cells do.",
+        f"If the published bound held, errors as many as seen would have probability {p:.2g}.",
+        f"Cells: {found.shares.method}.",
+    )
+
+
+def _bandwidth_band(profile: Any, grid: Grid, found: WeightedCells) -> pd.DataFrame:
     rows = []
-    for factor in factors:
-        per_axis = tuple(max(1, round(count * factor)) for count in grid.shape)
-        other = Grid(grid.low, grid.high, per_axis)
-        labels = CellLabels.observed(other, X, y)
-        shares = estimator(predict, other, n_classes, seed)
-        unastuteness, _ = cell_unastuteness(labels, shares)
-        mass = profile.cell_mass(other)
-        empty = float((labels.kind == 1).mean())
-        pmi = float(mass @ unastuteness / mass.sum())
-        rows.append((per_axis[0], other.n_cells, pmi, float(unastuteness.mean()), empty))
-    columns = ["cells_per_axis", "cells", "pmi", "acu", "empty_share"]
-    return pd.DataFrame(rows, columns=columns)
+    if isinstance(profile, KdeProfile) and len(grid.shape) <= 3:
+        return profile.sensitivity(grid, found.unastuteness)
+    if isinstance(profile, CentreDensity) and len(grid.shape) <= 3:
+        for factor in (0.1, 0.2, 0.5, 1.0, 2.0):
+            mass = CentreDensity(profile.points, profile.bandwidth * factor).cell_mass(grid)
+            rows.append((profile.bandwidth * factor, float(mass @ found.unastuteness)))
+    return pd.DataFrame(rows, columns=["bandwidth", "pmi"]).astype(float)
 
 
-def _frame(
-    grid: Grid,
-    labels: CellLabels,
-    label: IntArray,
-    unastuteness: FloatArray,
-    mass: FloatArray,
-    shares: CellShares,
-) -> pd.DataFrame:
-    low, _ = grid.boxes(np.arange(grid.n_cells))
-    columns: dict[str, object] = {f"low_{axis}": low[:, axis] for axis in range(low.shape[1])}
-    columns["kind"] = np.array(KINDS)[labels.kind]
-    columns["label"] = label
-    columns["unastuteness"] = unastuteness
-    columns["mass"] = mass
-    columns["proven"] = shares.proven
-    columns["vote"] = shares.shares.max(axis=1)
-    return pd.DataFrame(columns)
+def _refinements(grid: Grid, *, exact: bool) -> tuple[float, ...]:
+    d = len(grid.shape)
+    if exact and d <= 2 and max(grid.shape) <= 550:
+        return (0.2, 0.4, 1.0, 2.0, 4.0)
+    return (0.2, 0.4, 1.0, 2.0) if exact and d <= 2 else (0.2, 0.4, 1.0)

@@ -1,261 +1,204 @@
-"""The default bound: Clopper-Pearson and a rectified betting bound, whichever is smaller.
+"""The default method: labels, operational rows and a guess of the model's risk."""
 
-The error probability is split between the two before any label is looked at, so the smaller one
-still holds with the full confidence.
-"""
-
-import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
-from scipy.stats import norm
 
-from fireassay.core.arrays import FloatArray, IntArray
-from fireassay.core.seeds import generator
-from fireassay.reliability.field_risk import (
-    TRIAL,
-    UNUSED,
-    GroupMeans,
-    Moments,
-    risk_chunks,
-)
-from fireassay.reliability.rectified_bound import (
-    RectifiedValues,
-    betting_upper,
-    ppi_interval,
-)
-from fireassay.reliability.streamed import Streamed
-from fireassay.reliability.surrogate import Inputs, Risk, fit_risk, no_risk
-from fireassay.statistics.clopper_pearson import clopper_pearson
-
-_SMALL_SHARE, _LARGE_SHARE = 0.1, 0.8
-_FIRST_FIT = 40
+from fireassay.core.arrays import AnyArray, FloatArray
+from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
+from fireassay.core.validation import check_class_indices, check_features, check_real
+from fireassay.reliability.exact import exact_limits, exact_row
+from fireassay.reliability.inputs import Inputs
+from fireassay.reliability.ledger import full_ledger
+from fireassay.reliability.problem import Problem, too_few_labels
+from fireassay.reliability.rectified_bound import RectifiedBound, rectified_bound
+from fireassay.reliability.result import FROM_THE_FIELD, ReliabilityResult, build_result
+from fireassay.reliability.surrogate import Risk, fit_risk, user_risk
+from fireassay.statistics.betting import betting_interval
 
 
 @dataclass(frozen=True)
 class Rectified:
-    """The default bound and what it is made of.
-
-    Attributes
-    ----------
-    pmi, std
-        Prediction-powered estimate and its standard error.
-    pmi_upper
-        The headline: the smaller of ``clopper_pearson`` and ``betting``.
-    clopper_pearson, betting
-        Each at its share of alpha (``betting`` is 1 where there is no operational sample).
-    clopper_pearson_alone
-        What the labels alone would give at the whole alpha.
-    normal_upper
-        The asymptotic prediction-powered bound, which covers less often than it says.
-    betting_share
-        The part of alpha that the betting bound has.
-    explained
-        Share of the errors' variance that the surrogate explains on the labels.
-    """
-
-    pmi: float
-    std: float
-    pmi_upper: float
-    clopper_pearson: float
-    betting: float
-    clopper_pearson_alone: float
-    normal_upper: float
-    betting_share: float
-    explained: float
-
-
-def rectified_bound(
-    labelled: Inputs,
-    y: IntArray,
-    operational: Inputs | Streamed | None,
-    *,
-    alpha: float,
-    risk: Risk | None = None,
-    weights: FloatArray | None = None,
-    weight_bound: float | None = None,
-    seed: int = 0,
-) -> Rectified:
-    """Bound the probability of a misclassification from labels and unlabelled operational rows.
+    """The smaller of Clopper-Pearson and a rectified betting bound, the error split beforehand.
 
     Parameters
     ----------
-    labelled, y
-        Labelled rows drawn from the profile (or weighted), with class indices.
-    operational
-        Unlabelled rows of the profile, not the labelled ones; in memory or on disk.
-    risk
-        A surrogate that has seen none of these labels; None fits one step by step, for each
-        label from earlier labels only.
-    weights, weight_bound
-        Density of the profile over that of the labelled rows, and its largest possible value.
+    surrogate
+        A guess of the model's risk: None fits it on the labels step by step, ``(X_fit, y_fit)``
+        fits it on other labels, a function of rows is used as it is. It never costs validity.
+    weight_bound
+        With ``weights``: the largest possible weight; the largest given one if None.
     """
-    rng = generator(seed, "rectified")
-    order = rng.permutation(len(y))
-    labelled, y = labelled.take(order), y[order]
-    wrong = (labelled.predicted != y).astype(np.float64)
-    if weights is not None:
-        bound = float(weights.max()) if weight_bound is None else weight_bound
-        return _weighted(labelled, y, wrong, operational, alpha, risk, weights[order], bound, rng)
-    n, errors = len(y), int(wrong.sum())
-    alone = _cp(errors, n, alpha)
-    if operational is None or len(operational) < n:
-        rate = errors / n
-        std = float(np.sqrt(rate * (1 - rate) / n))
-        normal = rate + float(norm.isf(alpha)) * std
-        return Rectified(rate, std, alone, alone, 1.0, alone, normal, 0.0, 0.0)
-    game, share, fitted, field = _play(
-        labelled, y, wrong, operational, alpha, risk, np.ones(n), 1.0, rng
+
+    surrogate: "Callable[[AnyArray], Any] | tuple[Any, Any] | None" = None
+    weight_bound: float | None = None
+
+    name: ClassVar[str] = "rectified"
+    summary: ClassVar[str] = (
+        "the smaller of Clopper-Pearson and a rectified betting bound; holds at any sample size"
     )
-    betting = betting_upper(game, share * alpha)
-    exact = _cp(errors, n, (1 - share) * alpha)
-    estimate, std, normal = ppi_interval(wrong, fitted, field, alpha)
-    upper = min(exact, betting)
-    pmi = float(np.clip(estimate, 0.0, upper))
-    explained = _explained(wrong, fitted)
-    return Rectified(pmi, std, upper, exact, betting, alone, normal, share, explained)
+    uses: ClassVar[tuple[str, ...]] = ("weights",)
+
+    def run(self, problem: Problem) -> ReliabilityResult:
+        """Bound the pmi."""
+        risk = _risk(problem, self.surrogate)
+        kind, weights, bound = _checked_weights(problem, self.weight_bound)
+        found = rectified_bound(
+            problem.labelled,
+            problem.y,
+            problem.field,
+            alpha=problem.alpha,
+            risk=risk,
+            weights=weights,
+            weight_bound=bound,
+            weights_are=kind or "given",
+            seed=problem.seed,
+        )
+        assumptions = full_ledger(problem, weights=kind)
+        shifted = any(a.id == FROM_THE_FIELD and a.status == "contradicted" for a in assumptions)
+        return build_result(
+            problem,
+            self.name,
+            found,
+            pmi=found.pmi,
+            low=min(_lower(problem, weights, bound), found.pmi),
+            upper=found.pmi_upper,
+            comparison=_bounds(problem, found, shifted=shifted),
+            assumptions=assumptions,
+            notes=self._notes(problem, found, bound),
+            is_bound=kind != "estimated",
+        )
+
+    def _notes(
+        self, problem: Problem, found: RectifiedBound, bound: float | None
+    ) -> tuple[str, ...]:
+        notes = [*too_few_labels(len(problem.y), problem.confidence)]
+        if problem.n_operational < len(problem.y):
+            notes.append(
+                "With fewer operational rows than labels the bound rests on the labels alone."
+            )
+        elif found.weights is None:
+            notes.append(
+                f"The surrogate explains {max(0.0, found.explained):.0%} of the errors' variance."
+            )
+        if problem.shared_rows:
+            notes.append(
+                f"{problem.shared_rows} operational rows are labelled rows as well and were "
+                "left out."
+            )
+        if found.weights is not None and self.weight_bound is None:
+            notes.append(
+                f"The largest given weight, {bound:.3g}, is taken as the largest possible one."
+            )
+        return tuple(notes)
 
 
-def _weighted(
-    labelled: Inputs,
-    y: IntArray,
-    wrong: FloatArray,
-    operational: Inputs | Streamed | None,
-    alpha: float,
-    risk: Risk | None,
-    weights: FloatArray,
-    bound: float,
-    rng: np.random.Generator,
-) -> Rectified:
-    """Labels that were drawn elsewhere, with known weights: betting on weighted values."""
-    n = len(y)
-    plain = RectifiedValues(weights * wrong, np.full(n, bound), 0.25 * bound)
-    rate = float((weights * wrong).mean())
-    spread = float((weights * wrong).std(ddof=1) / np.sqrt(n)) if n > 1 else 1.0
-    if operational is None or len(operational) < n:
-        upper = betting_upper(plain, alpha)
-        normal = rate + float(norm.isf(alpha)) * spread
-        return Rectified(min(rate, upper), spread, upper, 1.0, upper, 1.0, normal, 1.0, 0.0)
-    game, _, fitted, field = _play(
-        labelled, y, wrong, operational, alpha, risk, weights, bound, rng
+def _bounds(
+    problem: Problem, found: RectifiedBound, *, shifted: bool
+) -> list[tuple[str, float, float, str]]:
+    """The headline and what it is made of, side by side."""
+    claim = "none" if found.weights == "estimated" else "holds"
+    claim = "does not hold: labels not from the profile" if shifted else claim
+    rows = [("headline", found.pmi, found.pmi_upper, claim)]
+    if found.weights is None:
+        share = found.betting_share
+        if share:
+            exact, betting = found.clopper_pearson, found.betting
+            rows.append((f"Clopper-Pearson at {1 - share:.1f} α", found.pmi, exact, claim))
+            rows.append((f"rectified betting at {share:.1f} α", found.pmi, betting, claim))
+        rows.append(exact_row(problem))
+    normal = min(1.0, found.normal_upper)
+    return [*rows, ("prediction-powered, normal", found.pmi, normal, "asymptotic")]
+
+
+def _lower(problem: Problem, weights: FloatArray | None, bound: float | None) -> float:
+    """A lower bound from the labels alone, weighted where they were drawn elsewhere."""
+    if weights is None or bound is None:
+        return exact_limits(problem.errors, len(problem.y), problem.confidence)[0]
+    values = weights * problem.wrong
+    return betting_interval(values, problem.confidence, (0, bound), "lower")[0]
+
+
+def _risk(problem: Problem, surrogate: Any) -> Risk | None:
+    if surrogate is None:
+        return None
+    if callable(surrogate):
+        return user_risk(surrogate, problem.row_shape)
+    if isinstance(surrogate, tuple | list) and len(surrogate) == 2:
+        rows = check_features(surrogate[0], name="surrogate X")
+        classes = problem.model.classes
+        y = check_class_indices(surrogate[1], classes, name="surrogate y", n=len(rows))
+        return fit_risk(Inputs.ask(problem.model, rows), y)
+    raise ParameterError(
+        "The 'surrogate' must be None, a pair (X_fit, y_fit) or a function of rows.",
+        got=type(surrogate).__name__,
     )
-    upper = min(betting_upper(plain, alpha / 2), betting_upper(game, alpha / 2))
-    estimate, std, normal = ppi_interval(weights * wrong, weights * fitted, field, alpha)
-    pmi = float(np.clip(estimate, 0.0, upper))
-    explained = _explained(weights * wrong, weights * fitted)
-    return Rectified(pmi, std, upper, 1.0, upper, 1.0, normal, 1.0, explained)
 
 
-def _play(
-    labelled: Inputs,
-    y: IntArray,
-    wrong: FloatArray,
-    operational: Inputs | Streamed,
-    alpha: float,
-    risk: Risk | None,
-    weights: FloatArray,
-    bound: float,
-    rng: np.random.Generator,
-) -> tuple[RectifiedValues, float, FloatArray, Moments]:
-    """The rectified values, the betting share, and cross-fitted risks for the estimate."""
-    if risk is not None:
-        return _play_fixed(labelled, wrong, operational, alpha, risk, weights, bound, rng)
-    n = len(y)
-    here, ceilings = np.empty(n), np.empty(n)
-    stages: list[tuple[int, int, Risk]] = []
-    current: Risk = no_risk
-    for start, stop in itertools.pairwise([0, *_refits(n), n]):
-        if start >= _FIRST_FIT:
-            current = fit_risk(labelled.take(slice(0, start)), y[:start])
-        largest = float(current(labelled.take(slice(0, max(1, start)))).max())
-        capped = partial(_capped, current, largest)
-        here[start:stop] = capped(labelled.take(slice(start, stop)))
-        ceilings[start:stop] = bound + largest
-        stages.append((start, stop, capped))
-    groups, field = GroupMeans(n), Moments()
-    for labels, values in risk_chunks(operational, n, partial(_staged, stages), rng, trial=False):
-        groups.add(labels, values)
-        field = field.with_(Moments.of(values[labels >= 0]))
-    values = weights * (wrong - here) + groups.means()
-    game = RectifiedValues(
-        np.where(groups.counts > 0, values, weights * wrong), ceilings, 0.1 * bound
-    )
-    return game, _SMALL_SHARE, here, field
+def _checked_weights(
+    problem: Problem, weight_bound: float | None
+) -> tuple[str | None, FloatArray | None, float | None]:
+    """Whether weights are given or estimated, one per label, and the largest possible."""
+    weights = problem.weights
+    if weights is None:
+        if weight_bound is not None:
+            raise ParameterError(
+                "weight_bound is the largest of the weights.",
+                got="no weights",
+                do="Pass weights= to assess as well.",
+            )
+        return None, None, None
+    if isinstance(weights, str):
+        if weights != "estimate" or problem.operational is None:
+            raise ParameterError(
+                "weights must be an array, a function, or 'estimate' (with operational rows).",
+                got=repr(weights),
+            )
+        values = _estimated_weights(problem.labelled.X, problem.operational.X, problem.seed)
+        return "estimated", values, float(values.max())
+    n = len(problem.y)
+    rows = problem.labelled.X.reshape(n, *problem.row_shape)
+    values = np.asarray(weights(rows) if callable(weights) else weights, dtype=np.float64)
+    if values.shape != (n,) or not np.isfinite(values).all() or (values < 0).any():
+        raise DataError(
+            "weights must be one finite number >= 0 per labelled row: profile over label density.",
+            got=f"shape {values.shape}",
+        )
+    if not values.max() > 0:
+        raise DataError("At least one weight must be positive.", got="all zero")
+    largest = float(values.max())
+    if weight_bound is not None:
+        largest = check_real(weight_bound, "weight_bound", low=largest, inclusive="low")
+    return "given", values, largest
 
 
-def _play_fixed(
-    labelled: Inputs,
-    wrong: FloatArray,
-    operational: Inputs | Streamed,
-    alpha: float,
-    risk: Risk,
-    weights: FloatArray,
-    bound: float,
-    rng: np.random.Generator,
-) -> tuple[RectifiedValues, float, FloatArray, Moments]:
-    """A surrogate from elsewhere: a tenth of the operational rows decides how alpha is split."""
-    n = len(wrong)
-    groups, field = GroupMeans(n), Moments()
-    trial, largest = np.zeros(0), 1.0
-    for number, (labels, values) in enumerate(
-        risk_chunks(operational, n, lambda rows, _: risk(rows), rng, trial=True)
-    ):
-        if number == 0 and (labels == TRIAL).any():
-            trial = values[labels == TRIAL]
-            largest = float(trial.max())
-        groups.add(labels, np.minimum(values, largest))
-        field = field.with_(Moments.of(values[labels != UNUSED]))
-    here = np.minimum(risk(labelled), largest)
-    values = weights * (wrong - here) + groups.means()
-    values = np.where(groups.counts > 0, values, weights * wrong)
-    each = float(groups.counts.mean())
-    expected = float((trial * (1 - trial)).mean() + trial.var() / each) if len(trial) else 0.1
-    share = _betting_share(trial, expected, n, alpha)
-    game = RectifiedValues(values, np.full(n, bound + largest), max(1e-4, expected * bound))
-    return game, share, here, field
+def _estimated_weights(labelled: FloatArray, operational: FloatArray, seed: int) -> FloatArray:
+    """Density ratios of labelled rows by a classifier that tells the two samples apart.
 
-
-def _capped(risk: Risk, largest: float, inputs: Inputs) -> FloatArray:
-    return np.minimum(risk(inputs), largest)
-
-
-def _staged(stages: list[tuple[int, int, Risk]], inputs: Inputs, labels: IntArray) -> FloatArray:
-    """For each row the risk that was fitted before its label."""
-    values = np.zeros(len(labels))
-    for start, stop, risk in stages:
-        rows = np.flatnonzero((labels >= start) & (labels < stop))
-        if len(rows):
-            values[rows] = risk(inputs.take(rows))
-    return values
-
-
-def _betting_share(trial: FloatArray, expected: float, n: int, alpha: float) -> float:
-    """How much of alpha the betting bound gets, decided without labels.
-
-    If the surrogate were calibrated, both widths can be foretold from it alone.
+    Each row is scored by models that have not seen it. Ratios are capped at their 99.5 % quantile
+    and scaled to mean one. They are estimates: what is built on them is no finite-sample claim.
     """
-    if not len(trial):
-        return _SMALL_SHARE
-    rate = float(trial.mean())
-    exact = _cp(rate * n, n, alpha) - rate
-    betting = np.sqrt(2 * np.log(1 / (_LARGE_SHARE * alpha)) * expected / n)
-    return _LARGE_SHARE if betting < exact else _SMALL_SHARE
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-
-def _refits(n: int) -> list[int]:
-    """When the surrogate is fitted again: 40, 80, 160, … earlier labels."""
-    stops, at = [], _FIRST_FIT
-    while at < n:
-        stops.append(at)
-        at *= 2
-    return stops
-
-
-def _cp(errors: float, n: int, alpha: float) -> float:
-    return float(clopper_pearson(errors, n, 1 - alpha, "upper")[1])
-
-
-def _explained(wrong: FloatArray, risk: FloatArray) -> float:
-    spread = wrong.var()
-    return float(1 - (wrong - risk).var() / spread) if spread > 0 else 0.0
+    if min(len(labelled), len(operational)) < 20:
+        raise NotEnoughEvidenceError(
+            "Estimating weights needs at least 20 labelled and 20 operational rows.",
+            got=f"{len(labelled)} and {len(operational)}",
+            do="Pass the weights, or draw the labels from the profile.",
+        )
+    rows = np.vstack([labelled, operational])
+    side = np.repeat([0, 1], [len(labelled), len(operational)])
+    degree = 2 if rows.shape[1] <= 20 else 1
+    model = make_pipeline(
+        StandardScaler(), PolynomialFeatures(degree), LogisticRegression(max_iter=2000)
+    )
+    folds = StratifiedKFold(5, shuffle=True, random_state=seed % 2**32)
+    p = cross_val_predict(model, rows, side, cv=folds, method="predict_proba")[: len(labelled), 1]
+    odds = p / np.maximum(1 - p, 1e-6) * len(labelled) / len(operational)
+    odds = np.minimum(odds, np.quantile(odds, 0.995))
+    return np.asarray(odds / odds.mean(), dtype=np.float64)

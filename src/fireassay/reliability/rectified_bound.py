@@ -1,108 +1,292 @@
-"""Upper bounds on a mean from labels and a surrogate, valid at any sample size.
+"""The default bound: Clopper-Pearson and a rectified betting bound, whichever is smaller.
 
-Each label gives one rectified value: its error, minus the surrogate's risk at that input, plus
-the surrogate's mean over a fresh block of operational inputs. Whatever the surrogate, its
-expectation is the probability of a misclassification; a good surrogate makes it vary little.
+The error probability is split between the two before any label is looked at, so the smaller one
+still holds with the full confidence.
 """
 
-import math
-from dataclasses import dataclass
+import itertools
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from scipy.stats import norm
 
-from fireassay.core.arrays import FloatArray
-from fireassay.reliability.field_risk import Moments
+from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.estimate import Estimate
+from fireassay.core.seeds import generator
+from fireassay.reliability.field_risk import TRIAL, UNUSED, GroupMeans, risk_chunks
+from fireassay.reliability.inputs import DiskInputs, Inputs
+from fireassay.reliability.result import LABELS, Details, ReliabilityResult, between
+from fireassay.reliability.surrogate import Risk, fit_risk, no_risk
+from fireassay.statistics.clopper_pearson import clopper_pearson
+from fireassay.statistics.prediction_powered import (
+    Moments,
+    RectifiedValues,
+    betting_upper,
+    ppi_interval,
+)
 
-_LARGEST_STAKE = 0.8
+_SMALL_SHARE, _LARGE_SHARE = 0.1, 0.8
+_FIRST_FIT = 40
 
 
 @dataclass(frozen=True)
-class RectifiedValues:
-    """One value per label, in the order of the game.
+class RectifiedBound(Details):
+    """The default bound and what it is made of.
 
-    ``ceilings`` are the largest values that were possible at each step, known before it.
-    ``expected_variance`` is a guess made without labels; a bad guess costs width, not validity.
+    Attributes
+    ----------
+    pmi, std
+        Prediction-powered estimate and its standard error.
+    pmi_upper
+        The headline: the smaller of ``clopper_pearson`` and ``betting``.
+    clopper_pearson, betting
+        Each at its share of alpha (``betting`` is 1 where there is no operational sample).
+    clopper_pearson_alone
+        What the labels alone would give at the whole alpha.
+    normal_upper
+        The asymptotic prediction-powered bound, which covers less often than it says.
+    betting_share
+        The part of alpha that the betting bound has.
+    explained
+        Share of the errors' variance that the surrogate explains on the labels.
+    weights
+        ``"given"`` or ``"estimated"`` where labels were not drawn from the profile, else None.
     """
 
-    values: FloatArray
-    ceilings: FloatArray
-    expected_variance: float = 0.25
+    pmi: float
+    std: float
+    pmi_upper: float
+    clopper_pearson: float
+    betting: float
+    clopper_pearson_alone: float
+    normal_upper: float
+    betting_share: float
+    explained: float
+    weights: str | None = None
+
+    how: ClassVar[str] = "min of Clopper-Pearson and rectified betting"
+
+    @property
+    def rests_on(self) -> tuple[str, ...]:
+        """With weights, on these instead of on where the labels come from."""
+        return LABELS if self.weights is None else ("weights-right", *LABELS[1:])
+
+    def headline(self, result: ReliabilityResult) -> str:
+        """The bound; with estimated weights no claim."""
+        if self.weights != "estimated":
+            return super().headline(result)
+        return (
+            f"About {self.pmi:.2%} of inputs are misclassified, perhaps up to "
+            f"{self.pmi_upper:.2%}: with estimated weights no finite-sample claim is made."
+        )
+
+    def estimates(self, result: ReliabilityResult) -> dict[str, Estimate]:
+        """Bounds and estimate; with estimated weights the estimate alone."""
+        if self.weights != "estimated":
+            how = "Clopper-Pearson" if self.weights is None else "betting on weighted errors"
+            lower = Estimate.bound(
+                result.pmi_lower, result.confidence, result.n_labels, how, rests_on=self.rests_on
+            )
+            return {**super().estimates(result), "pmi_lower": lower}
+        return {"pmi": between(result, "estimated weights", self.rests_on)}
 
 
-def betting_upper(game: RectifiedValues, alpha: float) -> float:
-    """Upper bound on the common mean of a sequence of values, by betting against larger means.
+def rectified_bound(
+    labelled: Inputs,
+    y: IntArray,
+    operational: Inputs | DiskInputs | None,
+    *,
+    alpha: float,
+    risk: Risk | None = None,
+    weights: FloatArray | None = None,
+    weight_bound: float | None = None,
+    weights_are: str = "given",
+    seed: int = 0,
+) -> RectifiedBound:
+    """Bound the probability of a misclassification from labels and unlabelled operational rows.
 
-    A gambler who doubts the mean m wins ``1 + stake · (m - value)`` in each round. If m were the
-    mean, the capital would reach ``1 / alpha`` with probability at most alpha (Ville), so all
-    means at which it does are rejected (Waudby-Smith and Ramdas 2024).
+    Parameters
+    ----------
+    labelled, y
+        Labelled rows drawn from the profile (or weighted), with class indices.
+    operational
+        Unlabelled rows of the profile, not the labelled ones; in memory or on disk.
+    risk
+        A surrogate that has seen none of these labels; None fits one step by step, for each
+        label from earlier labels only.
+    weights, weight_bound
+        Density of the profile over that of the labelled rows, and its largest possible value.
+    weights_are
+        ``"given"`` or ``"estimated"``: what the result says of them.
     """
-    stakes = _stakes(game, alpha)
-    target = math.log(1 / alpha)
-    low, high = 0.0, 1.0
-    if _best_capital(game.values, stakes, high) < target:
-        return 1.0
-    # Every round's win grows with m, and so does the best capital: bisection finds the border.
-    for _ in range(50):
-        middle = (low + high) / 2
-        if _best_capital(game.values, stakes, middle) >= target:
-            high = middle
-        else:
-            low = middle
-    return high
-
-
-def betting_upper_sequence(game: RectifiedValues, alpha: float, grid: int = 400) -> FloatArray:
-    """The running upper bound after each value; all of them hold at once."""
-    last = betting_upper(game, alpha)
-    means = last + (1 - last) * np.linspace(0, 1, grid) ** 2
-    stakes = _stakes(game, alpha)
-    bound = np.ones(len(game.values))
-    for mean in means[::-1]:
-        wins = np.log1p(stakes * (mean - game.values))
-        reached = np.maximum.accumulate(np.cumsum(wins)) >= math.log(1 / alpha)
-        bound[reached] = mean
-    return bound
-
-
-def ppi_interval(
-    wrong: FloatArray, risk: FloatArray, risk_operational: "FloatArray | Moments", alpha: float
-) -> tuple[float, float, float]:
-    """Prediction-powered estimate, its standard error and its normal upper bound.
-
-    The surrogate is scaled by the factor that minimises the variance, so that a useless one does
-    no harm. The bound is asymptotic: with few errors it covers less often than it says.
-    """
-    field = (
-        risk_operational
-        if isinstance(risk_operational, Moments)
-        else Moments.of(np.asarray(risk_operational, dtype=np.float64))
+    rng = generator(seed, "rectified")
+    order = rng.permutation(len(y))
+    labelled, y = labelled.take(order), y[order]
+    wrong = (labelled.predicted != y).astype(np.float64)
+    if weights is not None:
+        bound = float(weights.max()) if weight_bound is None else weight_bound
+        found = _weighted(labelled, y, wrong, operational, alpha, risk, weights[order], bound, rng)
+        return replace(found, weights=weights_are)
+    n, errors = len(y), int(wrong.sum())
+    alone = _cp(errors, n, alpha)
+    if operational is None or len(operational) < n:
+        rate = errors / n
+        std = float(np.sqrt(rate * (1 - rate) / n))
+        normal = rate + float(norm.isf(alpha)) * std
+        return RectifiedBound(rate, std, alone, alone, 1.0, alone, normal, 0.0, 0.0)
+    game, share, fitted, field = _play(
+        labelled, y, wrong, operational, alpha, risk, np.ones(n), 1.0, rng
     )
-    n, N = len(wrong), field.n
-    spread = Moments.of(risk).with_(field).variance
-    factor = 0.0
-    if spread > 0 and n > 1:
-        covariance = float(np.cov(wrong, risk)[0, 1])
-        factor = covariance / (spread * (1 + n / N))
-    rest = wrong - factor * risk
-    estimate = float(rest.mean() + factor * field.mean)
-    error = math.sqrt(rest.var() / max(1, n - 1) + factor**2 * field.variance / N)
-    return estimate, error, estimate + float(norm.isf(alpha)) * error
+    betting = betting_upper(game, share * alpha)
+    exact = _cp(errors, n, (1 - share) * alpha)
+    estimate, std, normal = ppi_interval(wrong, fitted, field, alpha)
+    upper = min(exact, betting)
+    pmi = float(np.clip(estimate, 0.0, upper))
+    explained = _explained(wrong, fitted)
+    return RectifiedBound(pmi, std, upper, exact, betting, alone, normal, share, explained)
 
 
-def _stakes(game: RectifiedValues, alpha: float) -> FloatArray:
-    """Tuned to the sample size, each from earlier values alone."""
-    n = len(game.values)
-    time = np.arange(1, n + 1)
-    weight = 4.0
-    mean = np.cumsum(game.values) / time
-    spread = np.cumsum((game.values - mean) ** 2)
-    variance = (weight * game.expected_variance + spread) / (time + weight)
-    earlier = np.concatenate([[game.expected_variance], variance[:-1]])
-    wanted = np.sqrt(2 * math.log(1 / alpha) / (n * np.maximum(earlier, 1e-12)))
-    stakes: FloatArray = np.minimum(wanted, _LARGEST_STAKE / game.ceilings)
-    return stakes
+def _weighted(
+    labelled: Inputs,
+    y: IntArray,
+    wrong: FloatArray,
+    operational: Inputs | DiskInputs | None,
+    alpha: float,
+    risk: Risk | None,
+    weights: FloatArray,
+    bound: float,
+    rng: np.random.Generator,
+) -> RectifiedBound:
+    """Labels that were drawn elsewhere, with known weights: betting on weighted values."""
+    n = len(y)
+    plain = RectifiedValues(weights * wrong, np.full(n, bound), 0.25 * bound)
+    rate = float((weights * wrong).mean())
+    spread = float((weights * wrong).std(ddof=1) / np.sqrt(n)) if n > 1 else 1.0
+    if operational is None or len(operational) < n:
+        upper = betting_upper(plain, alpha)
+        normal = rate + float(norm.isf(alpha)) * spread
+        return RectifiedBound(min(rate, upper), spread, upper, 1.0, upper, 1.0, normal, 1.0, 0.0)
+    game, _, fitted, field = _play(
+        labelled, y, wrong, operational, alpha, risk, weights, bound, rng
+    )
+    upper = min(betting_upper(plain, alpha / 2), betting_upper(game, alpha / 2))
+    estimate, std, normal = ppi_interval(weights * wrong, weights * fitted, field, alpha)
+    pmi = float(np.clip(estimate, 0.0, upper))
+    explained = _explained(weights * wrong, weights * fitted)
+    return RectifiedBound(pmi, std, upper, 1.0, upper, 1.0, normal, 1.0, explained)
 
 
-def _best_capital(values: FloatArray, stakes: FloatArray, mean: float) -> float:
-    return float(np.cumsum(np.log1p(stakes * (mean - values))).max())
+def _play(
+    labelled: Inputs,
+    y: IntArray,
+    wrong: FloatArray,
+    operational: Inputs | DiskInputs,
+    alpha: float,
+    risk: Risk | None,
+    weights: FloatArray,
+    bound: float,
+    rng: np.random.Generator,
+) -> tuple[RectifiedValues, float, FloatArray, Moments]:
+    """The rectified values, the betting share, and cross-fitted risks for the estimate."""
+    if risk is not None:
+        return _play_fixed(labelled, wrong, operational, alpha, risk, weights, bound, rng)
+    n = len(y)
+    here, ceilings = np.empty(n), np.empty(n)
+    stages: list[tuple[int, int, Risk]] = []
+    current: Risk = no_risk
+    for start, stop in itertools.pairwise([0, *_refits(n), n]):
+        if start >= _FIRST_FIT:
+            current = fit_risk(labelled.take(slice(0, start)), y[:start])
+        largest = float(current(labelled.take(slice(0, max(1, start)))).max())
+        capped = partial(_capped, current, largest)
+        here[start:stop] = capped(labelled.take(slice(start, stop)))
+        ceilings[start:stop] = bound + largest
+        stages.append((start, stop, capped))
+    groups, field = GroupMeans(n), Moments()
+    for labels, values in risk_chunks(operational, n, partial(_staged, stages), rng, trial=False):
+        groups.add(labels, values)
+        field = field.with_(Moments.of(values[labels >= 0]))
+    values = weights * (wrong - here) + groups.means()
+    game = RectifiedValues(
+        np.where(groups.counts > 0, values, weights * wrong), ceilings, 0.1 * bound
+    )
+    return game, _SMALL_SHARE, here, field
+
+
+def _play_fixed(
+    labelled: Inputs,
+    wrong: FloatArray,
+    operational: Inputs | DiskInputs,
+    alpha: float,
+    risk: Risk,
+    weights: FloatArray,
+    bound: float,
+    rng: np.random.Generator,
+) -> tuple[RectifiedValues, float, FloatArray, Moments]:
+    """A surrogate from elsewhere: a tenth of the operational rows decides how alpha is split."""
+    n = len(wrong)
+    groups, field = GroupMeans(n), Moments()
+    trial, largest = np.zeros(0), 1.0
+    for number, (labels, values) in enumerate(
+        risk_chunks(operational, n, lambda rows, _: risk(rows), rng, trial=True)
+    ):
+        if number == 0 and (labels == TRIAL).any():
+            trial = values[labels == TRIAL]
+            largest = float(trial.max())
+        groups.add(labels, np.minimum(values, largest))
+        field = field.with_(Moments.of(values[labels != UNUSED]))
+    here = np.minimum(risk(labelled), largest)
+    values = weights * (wrong - here) + groups.means()
+    values = np.where(groups.counts > 0, values, weights * wrong)
+    each = float(groups.counts.mean())
+    expected = float((trial * (1 - trial)).mean() + trial.var() / each) if len(trial) else 0.1
+    share = _betting_share(trial, expected, n, alpha)
+    game = RectifiedValues(values, np.full(n, bound + largest), max(1e-4, expected * bound))
+    return game, share, here, field
+
+
+def _capped(risk: Risk, largest: float, inputs: Inputs) -> FloatArray:
+    return np.minimum(risk(inputs), largest)
+
+
+def _staged(stages: list[tuple[int, int, Risk]], inputs: Inputs, labels: IntArray) -> FloatArray:
+    """For each row the risk that was fitted before its label."""
+    values = np.zeros(len(labels))
+    for start, stop, risk in stages:
+        rows = np.flatnonzero((labels >= start) & (labels < stop))
+        if len(rows):
+            values[rows] = risk(inputs.take(rows))
+    return values
+
+
+def _betting_share(trial: FloatArray, expected: float, n: int, alpha: float) -> float:
+    """How much of alpha the betting bound gets, decided without labels.
+
+    If the surrogate were calibrated, both widths can be foretold from it alone.
+    """
+    if not len(trial):
+        return _SMALL_SHARE
+    rate = float(trial.mean())
+    exact = _cp(rate * n, n, alpha) - rate
+    betting = np.sqrt(2 * np.log(1 / (_LARGE_SHARE * alpha)) * expected / n)
+    return _LARGE_SHARE if betting < exact else _SMALL_SHARE
+
+
+def _refits(n: int) -> list[int]:
+    """When the surrogate is fitted again: 40, 80, 160, … earlier labels."""
+    stops, at = [], _FIRST_FIT
+    while at < n:
+        stops.append(at)
+        at *= 2
+    return stops
+
+
+def _cp(errors: float, n: int, alpha: float) -> float:
+    return float(clopper_pearson(errors, n, 1 - alpha, "upper")[1])
+
+
+def _explained(wrong: FloatArray, risk: FloatArray) -> float:
+    spread = wrong.var()
+    return float(1 - (wrong - risk).var() / spread) if spread > 0 else 0.0

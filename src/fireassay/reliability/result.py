@@ -1,24 +1,85 @@
 """What an assessment found: the bound, what stands beside it, and what it rests on."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 import pandas as pd
 
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
 from fireassay.core.result import Answer
+from fireassay.reliability.measures import MEASURES
+from fireassay.reliability.problem import Problem
+from fireassay.statistics.clopper_pearson import clopper_pearson
+from fireassay.statistics.confusions import confusion_rates
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_METHODS = {
-    "rectified": "min of Clopper-Pearson and rectified betting",
-    "worst-case": "worst case over unlabelled cells, Clopper-Pearson",
-    "conservative-bayes": "conservative Bayesian inference",
-    "ram": "cells weighted by the profile (published bound)",
-    "naive": "mean local unastuteness of the test rows",
-}
+FROM_THE_FIELD = "labels-from-the-field"
+LABELS = (FROM_THE_FIELD, "independent-rows", "labels-right")
+_LABELS_CAPTION = ("How the bound falls with more labels", "bound against number of labels")
+
+
+class Details:
+    """What a method found beside the bound; a frozen dataclass of its own numbers.
+
+    A method overrides what it says differently: by default ``pmi_upper`` is a bound that holds.
+
+    Attributes
+    ----------
+    how
+        The method in a few words, as estimates give it.
+    captions
+        Caption and alternative text of each figure that the method adds.
+    """
+
+    how: ClassVar[str]
+    captions: ClassVar[Mapping[str, tuple[str, str]]] = {}
+
+    @property
+    def rests_on(self) -> tuple[str, ...]:
+        """Ids of the assumptions without which the bound says nothing."""
+        return LABELS
+
+    def headline(self, result: "ReliabilityResult") -> str:
+        """The answer in one line."""
+        text = (
+            f"most {result.pmi_upper:.2%} of inputs are misclassified "
+            f"({result.confidence:.1%} confidence, {result.counted})."
+        )
+        if FROM_THE_FIELD in self.rests_on and result.labels_from_elsewhere:
+            return f"Not valid, the labels are not drawn from the profile: at {text}"
+        return f"At {text}"
+
+    def claims(self, result: "ReliabilityResult") -> tuple[Claim, ...]:
+        """What else a reader may take away."""
+        del result
+        return ()
+
+    def estimates(self, result: "ReliabilityResult") -> dict[str, Estimate]:
+        """Two one-sided bounds, and the interval between them with the confidence it has."""
+        n, rests_on, confidence = result.n_labels, self.rests_on, result.confidence
+        return {
+            "pmi_upper": Estimate.bound(
+                result.pmi_upper, confidence, n, self.how, rests_on=rests_on
+            ),
+            "pmi_lower": Estimate.bound(
+                result.pmi_lower, confidence, n, self.how, rests_on=rests_on
+            ),
+            "pmi": between(result, self.how, rests_on),
+        }
+
+    def tables(self) -> dict[str, Table]:
+        """Tables for the report."""
+        return {}
+
+    def figures(self, result: "ReliabilityResult") -> "dict[str, Figure]":
+        """Figures of the method."""
+        del result
+        return {}
 
 
 @dataclass(frozen=True)
@@ -27,51 +88,35 @@ class ReliabilityResult(Answer):
 
     Attributes
     ----------
+    method
+        Name of the method.
     pmi, pmi_lower, pmi_upper
-        Estimate and one-sided limits at confidence ``1 - alpha``. ``pmi_upper`` is the headline.
+        Estimate and one-sided limits, each at ``confidence``. ``pmi_upper`` is the headline.
     is_bound
-        Whether ``pmi_upper`` is claimed to hold (mode "ram" and "naive": no).
-    std
-        Standard error of ``pmi`` (nan where there is none).
-    acu
-        Average cell unastuteness (modes by cells; nan otherwise).
-    cells
-        One row per cell, or empty.
+        Whether ``pmi_upper`` is claimed to hold (`Ram`: no).
+    details
+        What the method found besides, e.g. the cells of `Ram`.
     assumptions
         The ledger: each assumption supported, contradicted or untestable.
-    contradiction_p
-        Probability of at least as many errors as seen, if the pmi were ``pmi_upper``.
-    refinement
-        How estimate and ACU move with the size of the cells (mode "ram").
     comparison
         Other bounds on the same data, side by side.
     confusions
         The pmi of each kind of mistake.
-    sensitivity
-        How the answer moves with what cannot be known: prior, bandwidth.
     """
 
-    mode: str
+    method: str
     pmi: float
     pmi_lower: float
     pmi_upper: float
-    std: float
-    acu: float
-    alpha: float
+    is_bound: bool
+    confidence: float
     n_labels: int
     n_errors: int
     n_operational: int
-    cells: pd.DataFrame
+    details: Details
     assumptions: tuple[Assumption, ...]
-    contradiction_p: float
-    refinement: pd.DataFrame
     comparison: pd.DataFrame
     confusions: pd.DataFrame
-    sensitivity: pd.DataFrame
-    is_bound: bool
-    std_covariances: float
-    evaluated_mass: float
-    cell_shape: tuple[int, ...]
     notes: tuple[str, ...]
     provenance: Provenance
 
@@ -80,145 +125,123 @@ class ReliabilityResult(Answer):
         """Assumptions that the data speaks against."""
         return tuple(a for a in self.assumptions if a.status == "contradicted")
 
+    @property
+    def labels_from_elsewhere(self) -> bool:
+        """Whether the data says that the labels are not drawn from the profile."""
+        return any(a.id == FROM_THE_FIELD for a in self.contradicted)
+
+    @property
+    def counted(self) -> str:
+        """Errors and labels, in words."""
+        return f"{self.n_errors} errors in {self.n_labels} labels"
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        return self.details.headline(self)
+
     def frame(self) -> pd.DataFrame:
         """All bounds on the same data, side by side."""
         return self.comparison
 
     def figures(self) -> "dict[str, Figure]":
-        """Bound against labels; for cells also profile, cell map and refinement curve."""
-        from fireassay.reliability.figures import result_figures
-
-        return result_figures(self)
-
-    def labelling_queue(self, most: int = 100) -> pd.DataFrame:
-        """Heavy cells without a label and with a weak vote, the most uncertain mass first."""
-        empty = self.cells[self.cells["kind"] == "empty"] if len(self.cells) else self.cells
-        if not len(empty):
-            return empty
-        doubt = empty["mass"] * (1 - empty["vote"])
-        queue = empty.assign(doubt=doubt).sort_values(["doubt", "mass"], ascending=False)
-        return queue.head(most).reset_index(drop=True)
-
-    def failing_cells(self, above: float = 0.0) -> pd.DataFrame:
-        """Cells in which the model is wrong, the heaviest first: where to collect training rows."""
-        if not len(self.cells):
-            return self.cells
-        bad = self.cells[self.cells["unastuteness"] > above]
-        share = bad["unastuteness"] * bad["mass"]
-        return bad.assign(share=share).sort_values("share", ascending=False, ignore_index=True)
+        """Bound against labels, and the method's own."""
+        return {"labels": _bound_against_labels(self), **self.details.figures(self)}
 
     def evidence(self) -> Evidence:
         """The answer in the form the report understands."""
         from fireassay.core.pictures import picture
 
-        captions = {
-            "labels": ("How the bound falls with more labels", "bound against number of labels"),
-            "profile": ("Operational profile", "map of the profile's mass"),
-            "cells": ("Unastuteness of the cells", "map of cell unastuteness"),
-            "refinement": ("The estimate depends on the cells", "estimate against cells per axis"),
-            "sensitivity": ("What the prior decides", "bound against the assumed floor"),
-        }
-        pictures = {
-            name: picture(figure, *captions[name]) for name, figure in self.figures().items()
-        }
+        captions = {"labels": _LABELS_CAPTION, **self.details.captions}
         tables = {"bounds": Table.from_frame(self.comparison, "Bounds side by side", index=False)}
         worst = self.confusions[self.confusions["count"] > 0].head(20)
         if len(worst):
             tables["confusions"] = Table.from_frame(worst, "Kinds of mistakes", index=False)
-        if len(self.refinement):
-            tables["refinement"] = Table.from_frame(self.refinement, "Finer cells", index=False)
+        claims = [Claim(self.headline), *self.details.claims(self)]
+        if self.labels_from_elsewhere:
+            text = "The labels are drawn from the operational profile."
+            claims.append(Claim(text, holds=False))
         return Evidence(
             question="reliability",
             headline=self.headline,
-            claims=self._claims(),
-            estimates=self._estimates(),
+            claims=tuple(claims),
+            estimates=self.details.estimates(self),
             assumptions=self.assumptions,
-            tables=tables,
-            figures=pictures,
+            tables={**tables, **self.details.tables()},
+            figures={n: picture(f, *captions[n]) for n, f in self.figures().items()},
+            measures=MEASURES,
             limits=self.notes,
             provenance=self.provenance,
         )
 
-    @property
-    def headline(self) -> str:
-        """The answer in one line."""
-        counted = f"{self.n_errors} errors in {self.n_labels} labels"
-        if self.mode == "conservative-bayes" and self.pmi_upper >= 1:
-            return f"No claim below 100 % without a justified floor ({counted})."
-        if not self.is_bound and self.mode == "rectified":
-            return (
-                f"About {self.pmi:.2%} of inputs are misclassified, perhaps up to "
-                f"{self.pmi_upper:.2%}: with estimated weights no finite-sample claim is made."
-            )
-        if self.mode == "naive":
-            return (
-                f"Around the test rows {self.pmi:.3g} of points are misclassified: this smears the "
-                f"test error, and is not a bound ({counted})."
-            )
-        if self.mode == "ram" and self.evaluated_mass < 1:
-            inside = float(self.comparison["pmi"].iloc[0])
-            return (
-                f"E[λ] = {inside:.3g} in {len(self.cells)} latent cells that hold "
-                f"{self.evaluated_mass:.2g} of the profile; with the rest E[pmi] = {self.pmi:.3g}: "
-                "not a bound that holds."
-            )
-        if not self.is_bound:
-            return (
-                f"E[pmi] = {self.pmi:.3g}, published bound {self.pmi_upper:.3g}: not a bound that "
-                f"holds (the data has probability {self.contradiction_p:.1g} under it)."
-            )
-        text = (
-            f"At most {self.pmi_upper:.2%} of inputs are misclassified "
-            f"({1 - self.alpha:.1%} confidence, {counted})."
-        )
-        broken = [
-            a for a in self.contradicted if "profile" in a.statement and "label" in a.statement
-        ]
-        if broken and self.mode == "rectified":
-            return (
-                f"Not valid, the labels are not drawn from the profile: {text[0].lower()}{text[1:]}"
-            )
-        return text
 
-    def _claims(self) -> tuple[Claim, ...]:
-        claims = [Claim(self.headline)]
-        if self.mode == "ram":
-            holds = bool(self.contradiction_p >= 0.01)
-            claims.append(Claim("The published bound agrees with the labels.", holds))
-        broken = "The labels are drawn from the operational profile."
-        if any("assumption 3" in a.statement for a in self.contradicted):
-            claims.append(Claim(broken, holds=False))
-        return tuple(claims)
+def build_result(
+    problem: Problem,
+    method: str,
+    details: Details,
+    *,
+    pmi: float,
+    low: float,
+    upper: float,
+    comparison: list[tuple[str, float, float, str]],
+    assumptions: tuple[Assumption, ...],
+    notes: tuple[str, ...],
+    is_bound: bool = True,
+) -> ReliabilityResult:
+    """A result with everything that follows from the problem alone.
 
-    def _estimates(self) -> dict[str, Estimate]:
-        confidence, method = 1 - self.alpha, _METHODS[self.mode]
-        n = self.n_labels
-        found: dict[str, Estimate] = {}
-        if self.is_bound:
-            found["pmi_upper"] = Estimate.bound(self.pmi_upper, confidence, n, method)
-            low, high = min(self.pmi_lower, self.pmi), max(self.pmi_upper, self.pmi)
-            found["pmi"] = Estimate(self.pmi, low, high, confidence, n, method)
-        elif self.mode == "rectified":
-            low, high = min(self.pmi_lower, self.pmi), max(self.pmi_upper, self.pmi)
-            found["pmi"] = Estimate(self.pmi, low, high, confidence, n, "estimated weights")
-        else:
-            found["pmi_ram"] = Estimate.bound(self.pmi, confidence, n, method)
-            found["pmi_upper_published"] = Estimate.bound(self.pmi_upper, confidence, n, method)
-            text = "Clopper-Pearson"
-            exact = self.comparison["pmi_upper"][self.comparison["method"] == text].to_numpy()
-            found["pmi_upper"] = Estimate.bound(float(exact[0]), confidence, n, text)
-        if self.acu == self.acu:
-            found["acu"] = Estimate.bound(self.acu, confidence, len(self.cells) or n, "mean λ")
-        return found
+    ``comparison`` has a row per bound: method, estimate, upper bound, what it claims.
+    """
+    inputs, y = problem.judged
+    table = pd.DataFrame(comparison, columns=["method", "pmi", "pmi_upper", "claim"])
+    return ReliabilityResult(
+        method=method,
+        pmi=pmi,
+        pmi_lower=low,
+        pmi_upper=upper,
+        is_bound=is_bound,
+        confidence=problem.confidence,
+        n_labels=len(y),
+        n_errors=problem.errors,
+        n_operational=problem.n_operational,
+        details=details,
+        assumptions=assumptions,
+        comparison=table.astype({"pmi": float, "pmi_upper": float}),
+        confusions=confusion_rates(y, inputs.predicted, problem.classes, problem.confidence),
+        notes=notes,
+        provenance=problem.provenance(),
+    )
 
 
-def empty_frame(*columns: str) -> pd.DataFrame:
-    """A table without rows."""
-    return pd.DataFrame({name: pd.Series(dtype=float) for name in columns})
+def between(result: ReliabilityResult, how: str, rests_on: tuple[str, ...] = ()) -> Estimate:
+    """The estimate between two one-sided limits: both hold together with twice the error."""
+    both = 2 * result.confidence - 1
+    if both <= 0:
+        return Estimate.point(result.pmi, result.n_labels, how, rests_on=rests_on)
+    return Estimate.around(
+        result.pmi,
+        result.pmi_lower,
+        result.pmi_upper,
+        confidence=both,
+        n=result.n_labels,
+        method=how,
+        rests_on=rests_on,
+    )
 
 
-def comparison_frame(rows: list[tuple[str, float, float, str]]) -> pd.DataFrame:
-    """Bounds side by side: method, estimate, upper bound, what it claims."""
-    columns = ["method", "pmi", "pmi_upper", "claim"]
-    frame = pd.DataFrame(rows, columns=columns)
-    return frame.astype({"pmi": float, "pmi_upper": float})
+def _bound_against_labels(result: ReliabilityResult) -> "Figure":
+    """What more labels would buy at the error rate seen, and where this assessment stands."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.5, 3.4), layout="constrained")
+    axes = figure.add_subplot()
+    n = np.unique(np.geomspace(10, max(100, 20 * result.n_labels), 80).astype(int))
+    rate = result.n_errors / result.n_labels
+    _, upper = clopper_pearson(rate * n, n, result.confidence, "upper")
+    axes.plot(n, upper, label="Clopper-Pearson at the same error rate")
+    axes.axhline(rate, color="0.6", linestyle=":", label="error rate seen")
+    kind = result.method if result.is_bound else f"{result.method}, not a bound"
+    axes.plot([result.n_labels], [result.pmi_upper], "o", label=f"this result ({kind})")
+    axes.set(xscale="log", yscale="log", xlabel="labels", ylabel="pmi, upper bound")
+    axes.legend(fontsize=8)
+    return figure

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.validation import check_choice, check_features, check_labels
 
@@ -34,7 +35,7 @@ class Separation:
 
     r: float
     pair: tuple[int, int]
-    half_distances: NDArray[np.float64]
+    half_distances: FloatArray
     n_contradictions: int
     norm: str
 
@@ -94,16 +95,12 @@ def r_separation(X: ArrayLike, y: ArrayLike, *, norm: str = "linf") -> Separatio
     return Separation(float(half[0]), pair, half, int((nearest == 0).sum()), norm)
 
 
-def _by_tree(
-    own: NDArray[np.floating], others: NDArray[np.floating], p: float
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _by_tree(own: AnyArray, others: AnyArray, p: float) -> tuple[FloatArray, IntArray]:
     distance, position = cKDTree(others).query(own, k=1, p=p)
     return np.asarray(distance, dtype=np.float64), np.asarray(position, dtype=np.int64)
 
 
-def _by_blocks(
-    own: NDArray[np.floating], others: NDArray[np.floating], p: float
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _by_blocks(own: AnyArray, others: AnyArray, p: float) -> tuple[FloatArray, IntArray]:
     distance = np.empty(len(own))
     position = np.empty(len(own), dtype=np.int64)
     if p == 2.0:

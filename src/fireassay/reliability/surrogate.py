@@ -1,7 +1,6 @@
 """Surrogate risks: how likely the model is wrong at an input, guessed without its label."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,65 +10,9 @@ from scipy.special import expit
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.reliability.cells import Grid
+from fireassay.reliability.inputs import Inputs
 
 _LARGEST_K = 15
-_ROWS_AT_ONCE = 65_536
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """Rows with the model's answers, asked once: features (flat), probabilities, classes."""
-
-    X: FloatArray
-    probabilities: FloatArray
-
-    @property
-    def predicted(self) -> IntArray:
-        """The class index the model gives."""
-        return np.asarray(self.probabilities.argmax(axis=1), dtype=np.int64)
-
-    @property
-    def doubt(self) -> FloatArray:
-        """Log odds of the model's own uncertainty, kept finite."""
-        uncertain = np.clip(1 - self.probabilities.max(axis=1), 1e-6, 1 - 1e-6)
-        logit: FloatArray = np.log(uncertain) - np.log1p(-uncertain)
-        return logit
-
-    def __len__(self) -> int:
-        return len(self.X)
-
-    def take(self, rows: Any) -> "Inputs":
-        """Some of the rows."""
-        return Inputs(self.X[rows], self.probabilities[rows])
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of all blocks."""
-        return len(self.X)
-
-    def blocks(self) -> Iterator["Block"]:
-        """All rows, some at a time, as rows on disk come."""
-        for start in range(0, len(self), _ROWS_AT_ONCE):
-            inputs = self.take(slice(start, start + _ROWS_AT_ONCE))
-            yield Block(len(inputs), np.arange(len(inputs)), inputs)
-
-
-@dataclass(frozen=True)
-class Block:
-    """Consecutive rows; ``inputs`` are those at the positions ``rows``, the rest is left out."""
-
-    size: int
-    rows: IntArray
-    inputs: Inputs
-
-    def part(self, start: int, stop: int) -> "Block":
-        """Rows from ``start`` to ``stop`` of this block."""
-        if start == 0 and stop == self.size:
-            return self
-        first, last = np.searchsorted(self.rows, [start, stop])
-        return Block(
-            stop - start, self.rows[first:last] - start, self.inputs.take(slice(first, last))
-        )
 
 
 Risk = Callable[[Inputs], FloatArray]

@@ -1,17 +1,28 @@
 """Partial identification: where no label was seen, the model may be wrong every time."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import FloatArray, IntArray
-from fireassay.reliability.streamed import Streamed
-from fireassay.reliability.surrogate import Inputs
-from fireassay.statistics.clopper_pearson import clopper_pearson
+from fireassay.core.errors import NotEnoughEvidenceError
+from fireassay.reliability.cells import box, box_around, default_cells
+from fireassay.reliability.exact import exact_limits, exact_row
+from fireassay.reliability.inputs import DiskInputs, Inputs
+from fireassay.reliability.ledger import full_ledger, separation_of
+from fireassay.reliability.problem import Problem
+from fireassay.reliability.result import (
+    FROM_THE_FIELD,
+    Details,
+    ReliabilityResult,
+    build_result,
+)
 
 
 @dataclass(frozen=True)
-class WorstCase:
+class WorstCaseInterval(Details):
     """An interval that needs no trust in the model's own vote.
 
     Attributes
@@ -22,8 +33,10 @@ class WorstCase:
         The same shares without sampling error.
     unseen
         Share of operational rows in cells without a label, or with several.
-    cells_seen
-        Cells with exactly one label.
+    cells_seen, cells_mixed
+        Cells with exactly one label, and with several.
+    from_labels
+        Whether labelled rows had to stand for operational ones.
     """
 
     low: float
@@ -32,17 +45,115 @@ class WorstCase:
     identified_high: float
     unseen: float
     cells_seen: int
+    cells_mixed: int
+    from_labels: bool = False
+
+    how: ClassVar[str] = "worst case over unlabelled cells, Clopper-Pearson"
+
+    @property
+    def rests_on(self) -> tuple[str, ...]:
+        """On the cells; on where labels come from only if they stand for operational rows."""
+        found = ("one-label-per-cell", "independent-rows", "labels-right")
+        return (FROM_THE_FIELD, *found) if self.from_labels else found
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """No trust where there is no label: the model may be wrong there every time.
+
+    Parameters
+    ----------
+    cells
+        Cells per axis; by default 250, and above two features cells of the side of r-separation.
+    bounds
+        The box that they divide; the unit cube if it holds the rows, else the range of the rows.
+    """
+
+    cells: int | tuple[int, ...] | None = None
+    bounds: ArrayLike | None = None
+
+    name: ClassVar[str] = "worst-case"
+    summary: ClassVar[str] = (
+        "cells without a label may fail every time; holds if each cell has one true label"
+    )
+    uses: ClassVar[tuple[str, ...]] = ()
+
+    def run(self, problem: Problem) -> ReliabilityResult:
+        """Bound the pmi."""
+        labelled, y, field = problem.labelled, problem.y, problem.field
+        notes: list[str] = []
+        if field is None:
+            if len(y) < 2:
+                raise NotEnoughEvidenceError(
+                    "Method 'worst-case' needs operational rows, or at least 2 labelled ones.",
+                    got=f"{len(y)} labelled row(s)",
+                )
+            # Rows that label cells must not be the rows that show how often cells come.
+            half = len(y) // 2
+            field, labelled, y = (
+                labelled.take(slice(half, None)),
+                labelled.take(slice(half)),
+                y[:half],
+            )
+            notes.append("Without operational rows, half of the labelled rows stand for them.")
+        side, origin = self._sides(problem)
+        found = worst_case_interval(
+            labelled,
+            y,
+            field,
+            side=side,
+            origin=origin,
+            confidence=problem.confidence,
+            from_labels=problem.field is None,
+        )
+        notes.append(
+            f"{found.unseen:.1%} of operational rows are in cells without one label; there the "
+            "model counts as wrong every time."
+        )
+        claim = "holds if a cell has one true label"
+        middle = (found.identified_low + found.identified_high) / 2
+        return build_result(
+            problem,
+            self.name,
+            found,
+            pmi=min(max(middle, found.low), found.high),
+            low=found.low,
+            upper=found.high,
+            comparison=[
+                ("worst case", found.identified_low, found.high, claim),
+                exact_row(problem),
+            ],
+            assumptions=full_ledger(
+                problem,
+                side=float(side.max()),
+                mixed=(found.cells_mixed, found.cells_seen + found.cells_mixed),
+            ),
+            notes=tuple(notes),
+        )
+
+    def _sides(self, problem: Problem) -> tuple[FloatArray, FloatArray]:
+        """Side lengths and origin of cells in any number of dimensions."""
+        X = problem.labelled.X
+        d = X.shape[1]
+        low, high = box(box_around(X) if self.bounds is None else self.bounds, d)
+        cells = default_cells(d) if self.cells is None and d <= 2 else self.cells
+        if cells is not None:
+            return (high - low) / np.broadcast_to(np.asarray(cells, dtype=np.float64), (d,)), low
+        separation = separation_of(problem)
+        r = 0.0 if separation is None else separation.r
+        return np.full(d, r if r > 0 else float((high - low).mean()) / 1000), low
 
 
 def worst_case_interval(
     labelled: Inputs,
     y: IntArray,
-    operational: Inputs | Streamed,
+    operational: Inputs | DiskInputs,
     *,
     side: FloatArray,
     origin: FloatArray,
-    alpha: float,
-) -> WorstCase:
+    confidence: float,
+    from_labels: bool = False,
+) -> WorstCaseInterval:
     """Bound the pmi by what operational rows fall into labelled cells, in any dimension.
 
     A row counts as wrong for sure if its cell has one label and the model says another, and as
@@ -57,15 +168,16 @@ def worst_case_interval(
         unknown += int((seen < 0).sum())
         wrong += int(((seen >= 0) & (seen != block.inputs.predicted)).sum())
     n = len(operational)
-    low = clopper_pearson(wrong, n, 1 - alpha, "lower")[0]
-    high = clopper_pearson(wrong + unknown, n, 1 - alpha, "upper")[1]
-    return WorstCase(
-        float(low),
-        float(high),
+    mixed = sum(label < 0 for label in label_of.values())
+    return WorstCaseInterval(
+        exact_limits(wrong, n, confidence)[0],
+        exact_limits(wrong + unknown, n, confidence)[1],
         wrong / n,
         (wrong + unknown) / n,
         unknown / n,
-        sum(label >= 0 for label in label_of.values()),
+        len(label_of) - mixed,
+        mixed,
+        from_labels,
     )
 
 

@@ -68,6 +68,11 @@ class DiscoveryAnswer(Answer):
     drawn: FieldDraws | None
     calibration_rows: int
 
+    @property
+    def kept(self) -> dict[str, Any]:
+        """What other parts take."""
+        return {"drawn": self.drawn}
+
     def frame(self) -> pd.DataFrame:
         """One row per label of the search."""
         return self.search.frame()

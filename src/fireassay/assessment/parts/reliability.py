@@ -1,20 +1,14 @@
 """Reliability: how often will it be wrong in the field, with a bound that holds."""
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
 
-import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from fireassay.assessment.context import Context, Cost
-from fireassay.assessment.parts.discovery import DiscoveryAnswer
+from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.uses import with_uses
-from fireassay.core import Claim, Estimate, Evidence
-from fireassay.core.result import Answer
-from fireassay.reliability import ReliabilityResult, assess
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from fireassay.core import Claim, Evidence
+from fireassay.reliability import METHODS, assess
 
 USES = ("discovery",)
 
@@ -24,59 +18,15 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    mode: Literal["rectified", "conservative-bayes"] = Field(
-        default="rectified", description="rectified (no prior belief) or conservative-bayes."
-    )
-    alpha: float = Field(
-        default=0.025, gt=0, lt=1, description="One-sided error probability of the bound."
+    method: str = Field(default="rectified", description=f"{METHODS.listed()}.")
+    confidence: float = Field(
+        default=0.975, gt=0, lt=1, description="Confidence of the bound, one-sided."
     )
 
-
-@dataclass(frozen=True, eq=False)
-class ReliabilityAnswer(Answer):
-    """The bound from the labelled rows, and the one from labels bought by lot in the field.
-
-    Attributes
-    ----------
-    field_rate, field_upper
-        Error rate of the field rows and its upper bound, from discovery's draws; None if it drew
-        none there, or labels are missing.
-    """
-
-    result: ReliabilityResult
-    field_rate: Estimate | None
-    field_upper: Estimate | None
-    uses: tuple[str, ...]
-
-    def frame(self) -> pd.DataFrame:
-        """All bounds on the same data, side by side."""
-        return self.result.frame()
-
-    def figures(self) -> "dict[str, Figure]":
-        """Figures of the bound."""
-        return self.result.figures()
-
-    def evidence(self) -> Evidence:
-        """The bound's evidence, and whether labels from the field agree with it."""
-        found = self.result.evidence()
-        if self.field_rate is not None and self.field_upper is not None:
-            agrees = self.field_rate.low <= self.result.pmi_upper
-            claim = Claim(
-                f"Labels bought in the field agree with the bound: error rate {self.field_rate}, "
-                f"at most {self.field_upper.value:.2%} ({self.field_upper.confidence:.1%} "
-                "confidence).",
-                agrees,
-            )
-            found = replace(
-                found,
-                claims=(*found.claims, claim),
-                estimates={
-                    **found.estimates,
-                    "field_error_rate": self.field_rate,
-                    "field_pmi_upper": self.field_upper,
-                },
-            )
-        return with_uses(found, self.uses)
+    @field_validator("method")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        return str(METHODS[name].name)
 
 
 def missing(context: Context) -> str | None:
@@ -98,27 +48,43 @@ def cost(context: Context, settings: Settings) -> Cost:
     )
 
 
-def run(context: Context, settings: Settings) -> ReliabilityAnswer:
-    """Bound the probability of a misclassification."""
+def run(context: Context, settings: Settings) -> PartAnswer:
+    """Bound the probability of a misclassification, and look at labels bought in the field."""
     result = assess(
         context.model,
         context.test.X,
         context.test.labels,
         operational=None if context.operational is None else context.operational.X,
-        mode=settings.mode,
-        alpha=settings.alpha,
+        method=settings.method,
+        confidence=settings.confidence,
         seed=context.seed,
         workers=context.executor.workers,
         cluster=context.executor.cluster,
     )
-    searched = context.results.get("discovery")
-    drawn = searched.drawn if isinstance(searched, DiscoveryAnswer) else None
+    drawn = getattr(context.results.get("discovery"), "kept", {}).get("drawn")
     if drawn is None or drawn.source != "operational":
         # Rows drawn among the test rows are labels that the bound has counted already.
-        return ReliabilityAnswer(result, None, None, ())
-    upper = drawn.upper_bound(settings.alpha)
+        return PartAnswer("reliability", result)
+    upper = drawn.upper_bound(confidence=settings.confidence)
     if upper is None:
-        return ReliabilityAnswer(result, None, None, ())
+        return PartAnswer("reliability", result)
     n, pool = len(drawn.result.wrong), len(drawn.state.rows)
     uses = (f"the {n} labels that discovery drew by lot among {pool} field rows",)
-    return ReliabilityAnswer(result, drawn.result.error_rate, upper, uses)
+    kept = {"field_rate": drawn.result.error_rate, "field_upper": upper, "uses": uses}
+    return PartAnswer("reliability", result, kept)
+
+
+def evidence(answer: PartAnswer) -> Evidence:
+    """The bound's evidence, and whether labels from the field agree with it."""
+    found = answer.result.evidence()
+    if not answer.kept:
+        return found
+    rate, upper = answer.kept["field_rate"], answer.kept["field_upper"]
+    claim = Claim(
+        f"Labels bought in the field agree with the bound: error rate {rate}, "
+        f"at most {upper.value:.2%} ({upper.confidence:.1%} confidence).",
+        bool(rate.low <= found.estimates["pmi_upper"].value),
+    )
+    numbers = {"field_error_rate": rate, "field_pmi_upper": upper}
+    found = replace(found, claims=(*found.claims, claim), estimates={**found.estimates, **numbers})
+    return with_uses(found, answer.kept["uses"])

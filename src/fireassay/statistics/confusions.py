@@ -11,7 +11,7 @@ from fireassay.statistics.clopper_pearson import clopper_pearson
 
 
 def confusion_rates(
-    y: IntArray, predicted: IntArray, classes: Sequence[Any], alpha: float
+    y: IntArray, predicted: IntArray, classes: Sequence[Any], confidence: float
 ) -> pd.DataFrame:
     """The probability per input of each confusion, with its own and a joint upper bound.
 
@@ -19,8 +19,8 @@ def confusion_rates(
     ----------
     y, predicted
         Class indices of labelled rows drawn from the profile.
-    alpha
-        One-sided error probability; ``upper_joint`` bounds all kinds at once (Bonferroni).
+    confidence
+        Of each one-sided bound; ``upper_joint`` bounds all kinds at once (Bonferroni).
 
     Returns
     -------
@@ -32,9 +32,9 @@ def confusion_rates(
     true, given = np.nonzero(~np.eye(k, dtype=bool))
     errors = counts[true, given]
     kinds = max(1, k * (k - 1))
-    _, upper = clopper_pearson(errors, n, 1 - alpha, "upper")
-    low, _ = clopper_pearson(errors, n, 1 - alpha, "lower")
-    _, joint = clopper_pearson(errors, n, 1 - alpha / kinds, "upper")
+    _, upper = clopper_pearson(errors, n, confidence, "upper")
+    low, _ = clopper_pearson(errors, n, confidence, "lower")
+    _, joint = clopper_pearson(errors, n, 1 - (1 - confidence) / kinds, "upper")
     frame = pd.DataFrame(
         {
             "true": [classes[int(i)] for i in true],

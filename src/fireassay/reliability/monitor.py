@@ -14,9 +14,9 @@ from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_class_indices, check_features, check_real
+from fireassay.reliability.inputs import Inputs
 from fireassay.reliability.profile import KdeProfile
 from fireassay.reliability.separation import r_separation
-from fireassay.reliability.surrogate import Inputs
 from fireassay.statistics.betting import betting_sequence
 
 _JUMP = 0.01
@@ -61,8 +61,8 @@ class Monitor:
         A `Classifier` or anything `as_classifier` takes.
     reference
         Rows of the profile that the assessment was made for, at least 20.
-    alpha
-        One-sided error probability of the running bound.
+    confidence
+        Of the running upper bound, one-sided.
     alarm
         The largest probability of ever raising a false drift alarm.
 
@@ -78,17 +78,17 @@ class Monitor:
         model: Any,
         reference: ArrayLike,
         *,
-        alpha: float = 0.025,
+        confidence: float = 0.975,
         alarm: float = 0.01,
         seed: int = 0,
     ) -> None:
-        self.alpha = check_real(alpha, "alpha", low=0, high=1)
+        self.confidence = check_real(confidence, "confidence", low=0, high=1)
         self.alarm = check_real(alarm, "alarm", low=0, high=1)
         self.model = model if isinstance(model, Classifier) else as_classifier(model)
         rows = check_features(reference, name="reference", min_rows=20)
         self._shape = rows.shape[1:]
         self._rng = generator(seed, "monitor")
-        inputs = self._ask(rows)
+        inputs = Inputs.ask(self.model, rows)
         order = self._rng.permutation(len(inputs))
         known, compared = inputs.take(order[::2]), inputs.take(order[1::2])
         self._strangeness = _Strangeness(known)
@@ -107,7 +107,7 @@ class Monitor:
         rows = check_features(X)
         if rows.shape[1:] != self._shape:
             raise DataError(f"Rows must have shape {self._shape}.", got=f"{rows.shape[1:]}")
-        inputs = self._ask(rows)
+        inputs = Inputs.ask(self.model, rows)
         self._seen += len(rows)
         self._rows.append(inputs.X)
         for scores in self._strangeness(inputs):
@@ -127,7 +127,7 @@ class Monitor:
         n, errors = len(self._wrong), int(sum(self._wrong))
         upper = 1.0
         if n:
-            upper = float(betting_sequence(self._wrong, 1 - self.alpha, (0, 1), "upper")[1][-1])
+            upper = float(betting_sequence(self._wrong, self.confidence, (0, 1), "upper")[1][-1])
         r, moved = self._separation()
         p = min(1.0, 1 / self._evidence)
         return MonitorState(
@@ -153,10 +153,6 @@ class Monitor:
         if self._first_r == float("inf"):
             self._first_r = r
         return r, r < _R_TOLERANCE * self._first_r
-
-    def _ask(self, rows: NDArray[Any]) -> Inputs:
-        flat = rows.reshape(len(rows), -1).astype(np.float64)
-        return Inputs(flat, self.model.predict_proba(rows))
 
 
 class _Strangeness:

@@ -1,21 +1,82 @@
-"""Operational rows on disk with the model's answers, asked block by block."""
+"""Rows with the model's answers, asked once: in memory, or on disk a block at a time."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fireassay.classifiers.protocol import Classifier
-from fireassay.core.arrays import FloatArray
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fireassay.core.hashing import sha256
 from fireassay.reliability.disk_rows import DiskRows
-from fireassay.reliability.surrogate import Block, Inputs
+
+_ROWS_AT_ONCE = 65_536
 
 
 @dataclass(frozen=True)
-class Streamed:
+class Inputs:
+    """Rows in memory: features (flat) and probabilities."""
+
+    X: FloatArray
+    probabilities: FloatArray
+
+    @classmethod
+    def ask(cls, model: Classifier, rows: AnyArray) -> "Inputs":
+        """Rows of any shape with the model's answers."""
+        return cls(rows.reshape(len(rows), -1).astype(np.float64), model.predict_proba(rows))
+
+    @property
+    def predicted(self) -> IntArray:
+        """The class index the model gives."""
+        return np.asarray(self.probabilities.argmax(axis=1), dtype=np.int64)
+
+    @property
+    def doubt(self) -> FloatArray:
+        """Log odds of the model's own uncertainty, kept finite."""
+        uncertain = np.clip(1 - self.probabilities.max(axis=1), 1e-6, 1 - 1e-6)
+        logit: FloatArray = np.log(uncertain) - np.log1p(-uncertain)
+        return logit
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def take(self, rows: Any) -> "Inputs":
+        """Some of the rows."""
+        return Inputs(self.X[rows], self.probabilities[rows])
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all blocks."""
+        return len(self.X)
+
+    def blocks(self) -> Iterator["Block"]:
+        """All rows, some at a time, as rows on disk come."""
+        for start in range(0, len(self), _ROWS_AT_ONCE):
+            inputs = self.take(slice(start, start + _ROWS_AT_ONCE))
+            yield Block(len(inputs), np.arange(len(inputs)), inputs)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive rows; ``inputs`` are those at the positions ``rows``, the rest is left out."""
+
+    size: int
+    rows: IntArray
+    inputs: Inputs
+
+    def part(self, start: int, stop: int) -> "Block":
+        """Rows from ``start`` to ``stop`` of this block."""
+        if start == 0 and stop == self.size:
+            return self
+        first, last = np.searchsorted(self.rows, [start, stop])
+        return Block(
+            stop - start, self.rows[first:last] - start, self.inputs.take(slice(first, last))
+        )
+
+
+@dataclass(frozen=True)
+class DiskInputs:
     """What `Inputs` is for rows in memory: rows and answers, but only a block at a time.
 
     ``fresh`` is how many rows are none of the labelled ones; the others are left out.
@@ -55,7 +116,7 @@ class Known:
         self._rows = rows if len(rows) >= 0.99 * len(labelled) else set()
         self._first = np.unique(labelled[:, 0])
 
-    def among(self, rows: FloatArray) -> NDArray[np.bool_]:
+    def among(self, rows: FloatArray) -> BoolArray:
         """Which rows are labelled ones."""
         found = np.zeros(len(rows), dtype=bool)
         if self._rows:

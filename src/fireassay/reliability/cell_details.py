@@ -1,0 +1,203 @@
+"""What an assessment by cells found: the published numbers, its cells, and where to look next."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from fireassay.core.estimate import Estimate
+from fireassay.core.evidence import Claim, Table
+from fireassay.reliability.exact import exact_estimates
+from fireassay.reliability.result import Details, ReliabilityResult
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_ASSUMED = (
+    "independent-cells",
+    "r-separated",
+    "labels-from-the-field",
+    "one-label-per-cell",
+    "vote-is-right",
+    "uniform-in-cells",
+)
+_UNLIKELY = 0.01
+
+
+@dataclass(frozen=True)
+class ByCells(Details):
+    """The published numbers, which are no bound.
+
+    Attributes
+    ----------
+    pmi, pmi_upper
+        The published estimate and bound.
+    acu
+        Average cell unastuteness.
+    cells
+        One row per cell.
+    contradiction_p
+        Probability of at least as many errors as seen, if the pmi were ``pmi_upper``.
+    """
+
+    pmi: float
+    pmi_upper: float
+    acu: float
+    cells: pd.DataFrame
+    contradiction_p: float
+
+    how: ClassVar[str] = "cells weighted by the profile (published bound)"
+
+    @property
+    def rests_on(self) -> tuple[str, ...]:
+        """On the paper's six assumptions."""
+        return _ASSUMED
+
+    def headline(self, result: ReliabilityResult) -> str:
+        """The published numbers, and that they do not hold."""
+        del result
+        return (
+            f"E[pmi] = {self.pmi:.3g}, published bound {self.pmi_upper:.3g}: not a bound that "
+            f"holds (the data has probability {self.contradiction_p:.1g} under it)."
+        )
+
+    def claims(self, result: ReliabilityResult) -> tuple[Claim, ...]:
+        """Whether the labels agree."""
+        del result
+        holds = bool(self.contradiction_p >= _UNLIKELY)
+        return (Claim("The published bound agrees with the labels.", holds),)
+
+    def estimates(self, result: ReliabilityResult) -> dict[str, Estimate]:
+        """The published numbers, and the bounds that hold beside them."""
+        n, how, rests_on = result.n_labels, self.how, self.rests_on
+        cells = len(self.cells)
+        return {
+            "pmi_ram": Estimate.point(self.pmi, n, how, rests_on=rests_on),
+            "pmi_upper_published": Estimate.point(self.pmi_upper, n, how, rests_on=rests_on),
+            **exact_estimates(result),
+            "acu": Estimate.point(self.acu, cells, "mean λ", rests_on=rests_on),
+        }
+
+    def labelling_queue(self, most: int = 100) -> pd.DataFrame:
+        """Heavy cells without a label and with a weak vote, the most uncertain mass first."""
+        empty = self.cells[self.cells["kind"] == "empty"]
+        doubt = empty["mass"] * (1 - empty["vote"])
+        queue = empty.assign(doubt=doubt).sort_values(["doubt", "mass"], ascending=False)
+        return queue.head(most).reset_index(drop=True)
+
+    def failing_cells(self, above: float = 0.0) -> pd.DataFrame:
+        """Cells in which the model is wrong, the heaviest first: where to collect training rows."""
+        bad = self.cells[self.cells["unastuteness"] > above]
+        share = bad["unastuteness"] * bad["mass"]
+        return bad.assign(share=share).sort_values("share", ascending=False, ignore_index=True)
+
+
+@dataclass(frozen=True)
+class GridCells(ByCells):
+    """The published numbers on a full grid.
+
+    Attributes
+    ----------
+    pmi, std, pmi_upper
+        E[λ], √V[λ] and the bound as published.
+    std_covariances
+        The standard deviation with every covariance between cells kept.
+    shape
+        Cells per axis.
+    refinement
+        How estimate and ACU move with the size of the cells.
+    sensitivity
+        How the estimate moves with the bandwidth; empty for a profile that was given.
+    """
+
+    std: float
+    std_covariances: float
+    shape: tuple[int, ...]
+    refinement: pd.DataFrame
+    sensitivity: pd.DataFrame
+
+    captions: ClassVar[dict[str, tuple[str, str]]] = {
+        "profile": ("Operational profile", "map of the profile's mass"),
+        "cells": ("Unastuteness of the cells", "map of cell unastuteness"),
+        "refinement": ("The estimate depends on the cells", "estimate against cells per axis"),
+    }
+
+    def tables(self) -> dict[str, Table]:
+        """The refinement curve."""
+        return {"refinement": Table.from_frame(self.refinement, "Finer cells", index=False)}
+
+    def figures(self, result: ReliabilityResult) -> "dict[str, Figure]":
+        """The refinement curve; in two dimensions also maps of profile and cells."""
+        figures = {}
+        if len(self.shape) == 2:
+            figures["profile"] = self._map("mass", "share of inputs per cell")
+            figures["cells"] = self._map("unastuteness", "unastuteness of the cell")
+        return {**figures, "refinement": self._refinement(result.n_errors / result.n_labels)}
+
+    def _map(self, column: str, label: str) -> "Figure":
+        """One value per cell of a two-dimensional grid."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(4.6, 3.8), layout="constrained")
+        axes = figure.add_subplot()
+        values = self.cells[column].to_numpy(dtype=float).reshape(self.shape)
+        low = self.cells[["low_0", "low_1"]].to_numpy(dtype=float)
+        side = (low.max(axis=0) - low.min(axis=0)) / np.maximum(np.array(self.shape) - 1, 1)
+        (left, bottom), (right, top) = low.min(axis=0), low.max(axis=0) + side
+        extent = (left, right, bottom, top)
+        image = axes.imshow(values.T, origin="lower", extent=extent, aspect="auto")
+        figure.colorbar(image, label=label)
+        axes.set(xlabel="feature 0", ylabel="feature 1")
+        return figure
+
+    def _refinement(self, rate: float) -> "Figure":
+        """Estimate and ACU against the number of cells, with the error rate seen."""
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import NullLocator
+
+        figure = Figure(figsize=(5, 3.4), layout="constrained")
+        axes = figure.add_subplot()
+        table = self.refinement
+        axes.plot(table["cells_per_axis"], table["pmi"], "o-", label="E[λ]")
+        axes.plot(table["cells_per_axis"], table["acu"], "s--", label="ACU")
+        if rate > 0:
+            axes.axhline(rate, color="0.6", linestyle=":", label="error rate on the labels")
+        axes.set(xscale="log", yscale="log", xlabel="cells per axis", ylabel="pmi")
+        counts = table["cells_per_axis"].to_numpy()
+        axes.set_xticks(counts, [f"{count:,}" for count in counts])
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.legend(fontsize=8)
+        return figure
+
+
+@dataclass(frozen=True)
+class LatentCells(ByCells):
+    """The published numbers on cells of a latent space.
+
+    Attributes
+    ----------
+    pmi, pmi_upper
+        With the cells that were not evaluated; equal, since the paper gives no bound here.
+    mean
+        E[λ] within the evaluated cells.
+    evaluated_mass
+        Share of the profile in them.
+    drawn, drawn_upper
+        E[λ] over cells drawn from the profile and its normal limit; nan if fewer than two were.
+    """
+
+    mean: float
+    evaluated_mass: float
+    drawn: float
+    drawn_upper: float
+
+    def headline(self, result: ReliabilityResult) -> str:
+        """How little of the profile was evaluated."""
+        if self.evaluated_mass >= 1:
+            return super().headline(result)
+        return (
+            f"E[λ] = {self.mean:.3g} in {len(self.cells)} latent cells that hold "
+            f"{self.evaluated_mass:.2g} of the profile; with the rest E[pmi] = {self.pmi:.3g}: "
+            "not a bound that holds."
+        )

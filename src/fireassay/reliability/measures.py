@@ -1,0 +1,41 @@
+"""What the numbers of reliability are: all shares of inputs, better if low."""
+
+from fireassay.core.measure import Measure
+
+_NUMBERS = {
+    "pmi": (
+        "Wrong in the field",
+        "Probability that an input of the field is misclassified.",
+    ),
+    "pmi_upper": (
+        "Wrong in the field, at most",
+        "Upper bound of the probability that an input of the field is misclassified.",
+    ),
+    "pmi_lower": (
+        "Wrong in the field, at least",
+        "Lower bound of the probability that an input of the field is misclassified.",
+    ),
+    "field_error_rate": (
+        "Wrong among the field rows, from labels drawn by lot",
+        "Error rate of the field rows, from the labels that discovery drew among them.",
+    ),
+    "field_pmi_upper": (
+        "Wrong in the field, at most, from labels drawn by lot",
+        "Upper bound from the labels that discovery drew among the field rows alone.",
+    ),
+    "pmi_ram": (
+        "Wrong in the field, by the published cells",
+        "The published estimate; most cells are labelled by the model itself.",
+    ),
+    "pmi_upper_published": (
+        "The published bound, which does not hold",
+        "Kept to compare with the paper; the labels contradict it.",
+    ),
+    "acu": (
+        "Wrong inside an average cell",
+        "Mean share of a cell that the model gets wrong, every cell counted alike.",
+    ),
+}
+MEASURES = tuple(
+    Measure(name, label, "share", "low", meaning) for name, (label, meaning) in _NUMBERS.items()
+)
