@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from fireassay.core import DataError, ParameterError
-from fireassay.reliability import LABEL_DESIGNS, importance_design, plan, stratified_design
+from fireassay.reliability import DESIGNS, importance_design, plan, stratified_design
 from fireassay.statistics import clopper_pearson
 
 
@@ -13,13 +13,13 @@ def pool(n, rng):
     return np.where(risky, 0.3, 0.005) * rng.uniform(0.5, 2, n), wrong.astype(float)
 
 
-@pytest.mark.parametrize("kind", LABEL_DESIGNS)
+@pytest.mark.parametrize("kind", DESIGNS)
 def test_estimates_are_unbiased_and_sharper_than_plain_sampling(kind):
     rng = np.random.default_rng(0)
     risk, wrong = pool(20_000, rng)
     found = []
     for seed in range(150):
-        design = LABEL_DESIGNS[kind].draw(risk, 400, seed=seed)
+        design = DESIGNS[kind].draw(risk, 400, seed=seed)
         assert len(design.rows) == 400
         found.append(design.estimate(wrong[design.rows]))
     rates = np.array([f.pmi for f in found])
@@ -29,13 +29,13 @@ def test_estimates_are_unbiased_and_sharper_than_plain_sampling(kind):
     assert np.mean([f.std for f in found]) == pytest.approx(rates.std(), rel=0.25)
 
 
-@pytest.mark.parametrize("kind", LABEL_DESIGNS)
+@pytest.mark.parametrize("kind", DESIGNS)
 def test_bounds_hold_for_the_pool_and_for_the_profile(kind):
     rng = np.random.default_rng(1)
     missed = missed_pool = 0
     for seed in range(120):
         risk, wrong = pool(3000, rng)
-        design = LABEL_DESIGNS[kind].draw(risk, 300, seed=seed)
+        design = DESIGNS[kind].draw(risk, 300, seed=seed)
         found = design.estimate(wrong[design.rows], confidence=0.9)
         missed += found.pmi_upper < 0.0345
         missed_pool += found.pool_upper < wrong.mean()

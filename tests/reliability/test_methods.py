@@ -188,6 +188,6 @@ def test_printing_a_result_reads_well():
 
 def test_the_page_names_every_method_and_design():
     page = (Path(__file__).parents[2] / "docs" / "reliability.md").read_text()
-    for row in (*reliability.METHODS.values(), *reliability.LABEL_DESIGNS.values()):
+    for row in (*reliability.METHODS.values(), *reliability.DESIGNS.values()):
         assert row.name in page
         assert row.summary

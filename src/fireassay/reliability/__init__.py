@@ -12,7 +12,7 @@ from fireassay.reliability.conservative_bayes import (
 )
 from fireassay.reliability.exact import Exact, ExactBound
 from fireassay.reliability.label_designs import (
-    LABEL_DESIGNS,
+    DESIGNS,
     Design,
     LabelDesign,
     importance_design,
@@ -36,7 +36,7 @@ from fireassay.reliability.surrogate import cells_risk
 from fireassay.reliability.worst_case import WorstCase, WorstCaseInterval
 
 __all__ = [
-    "LABEL_DESIGNS",
+    "DESIGNS",
     "MEASURES",
     "METHODS",
     "BoxFailures",

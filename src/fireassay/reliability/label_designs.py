@@ -199,7 +199,7 @@ class LabelDesign:
     draw: Callable[..., Design]
 
 
-LABEL_DESIGNS = Registry(
+DESIGNS = Registry(
     "label design",
     (
         LabelDesign(
