@@ -81,7 +81,7 @@ class Answer(Result):
         """The headline, the numbers by what they mean, and what the data contradicts."""
         found = self.evidence()
         numbers = [
-            f"  {found.measure(name).label}: {estimate}"
+            f"  {found.measure(name).label}: {found.measure(name).shown(estimate)} (n = {estimate.n:,})"
             for name, estimate in found.estimates.items()
         ]
         contradicted = [
