@@ -10,7 +10,7 @@ from fireassay.core.evidence import Evidence, Table
 
 if TYPE_CHECKING:
     from fireassay.report import Report
-    from fireassay.report.gates import Verdict
+    from fireassay.report import Verdict
 
 MOST_ROWS = 2000
 
