@@ -1,9 +1,11 @@
+import numpy as np
 import pytest
 
 from fireassay.assessment import read_config
+from fireassay.assessment.measures import full_name, measures_of
 from fireassay.assessment.parts import PARTS
 from fireassay.assessment.template import write_config
-from fireassay.core import ConfigError
+from fireassay.core import ConfigError, ParameterError
 
 GOOD = """
 [model]
@@ -40,6 +42,11 @@ def test_a_small_file_is_enough(tmp_path):
         ("[model]\noutput = 'x'\n", [":2: model.output:"]),
         ("[model\n", ["expected TOML", "line 1"]),
         (GOOD + "[gates]\nmax = { error = 'low' }\n", [":7: gates.max.error:"]),
+        (
+            GOOD + "[gates.max]\n'accuracy.eror' = 0.1\n",
+            [":7: gates.max: No part has the number 'accuracy.eror'", "Nearest: accuracy.error"],
+        ),
+        (GOOD + "[gates.accept]\nindependent-rows = ''\n", [":7: gates.accept.independent-rows"]),
     ],
 )
 def test_mistakes_are_named_with_their_line(tmp_path, text, messages):
@@ -61,6 +68,39 @@ def test_what_init_writes_is_valid_and_documents_every_key(tmp_path):
     config = read_config(config_file(tmp_path, text))
     assert config.model.path == 'we"ird\\name.onnx'
     assert config.model.classes == ("a", 1)
-    for key in ("output", "bounds", "train", "operational", "seed", "workers", "max", "confidence"):
+    for key in ("output", "bounds", "train", "operational", "seed", "workers", "confidence"):
         line = next(i for i, row in enumerate(text.splitlines()) if f"{key} =" in row)
         assert text.splitlines()[line - 1].startswith("# "), f"{key} is not explained"
+
+
+def test_gates_are_the_last_tables_and_come_back(tmp_path):
+    values = {"model": {"path": "m.onnx"}, "data": {"test": "t.npz"}}
+    tables = [line for line in write_config(values).splitlines() if line.startswith("[")]
+    assert tables[-3:] == ["[gates.max]", "[gates.min]", "[gates.accept]"]
+    gates = {
+        "max": {"accuracy.error": 0.1},
+        "accept": {"independent-rows": 'one "row" per patient'},
+    }
+    found = read_config(config_file(tmp_path, write_config({**values, "gates": gates})))
+    assert found.gates.max == gates["max"]
+    assert found.gates.min == {}
+    assert found.gates.accept == gates["accept"]
+
+
+def test_short_names_are_told_apart_before_anything_runs():
+    assert full_name("accuracy.error") == "accuracy.error"
+    assert full_name("accuracy_curated_last") == "accuracy.accuracy_curated_last"
+    with pytest.raises(ParameterError, match=r"accuracy\.nothing.*Nearest"):
+        full_name("accuracy.nothing")
+
+
+def test_every_number_of_accuracy_is_in_the_table():
+    import fireassay as fa
+
+    X = np.random.default_rng(0).random((40, 2))
+    model = fa.as_classifier(lambda rows: np.column_stack([1 - rows[:, 0], rows[:, 0]]))
+    part = fa.evaluate(model, X, (X[:, 0] > 0.5).astype(int), parts="accuracy")["accuracy"]
+    declared = {measure.name for measure in measures_of("accuracy")}
+    assert set(part.estimates) <= declared
+    assert all(e.rests_on == ("independent-rows",) for e in part.estimates.values())
+    assert part.assumptions[0].id == "independent-rows"

@@ -63,6 +63,17 @@ def test_repeated_rows_contradict_independence(forest):
     model, X, y = forest
     part = fa.evaluate(model, np.repeat(X, 2, axis=0), np.repeat(y, 2), parts=["accuracy"])
     assert part["accuracy"].assumptions[0].status == "contradicted"
+    gates = {"min": {"accuracy.accuracy": 0.5}}
+    assert part.verdict(gates).status == "not enough evidence"
+    accept = {"independent-rows": "each row was seen by two readers"}
+    assert part.verdict(gates, accept=accept).status == "pass"
+
+
+def test_one_row_that_repeats_another_by_chance_contradicts_nothing(forest):
+    model, X, y = forest
+    found = fa.evaluate(model, np.vstack([X, X[:1]]), np.append(y, y[0]), parts=["accuracy"])
+    assert found["accuracy"].assumptions[0].status == "untestable"
+    assert "1 of 270 rows repeat" in found["accuracy"].assumptions[0].check
 
 
 def test_unknown_parts_and_settings_are_refused(forest):

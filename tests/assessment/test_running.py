@@ -1,6 +1,7 @@
 """Budgets, costs, and the time that is left."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,13 +10,14 @@ from fireassay.assessment.context import Context
 from fireassay.assessment.parts import settings_models
 from fireassay.assessment.planning import Plan, PlanRow, price
 from fireassay.assessment.progress import RunProgress
-from fireassay.assessment.run_folder import read_costs
+from fireassay.assessment.run_folder import read_costs, read_report
 from fireassay.assessment.running import Run
 from fireassay.assessment.spending import Budget, OutOfTimeError, in_words
 from fireassay.classifiers import as_classifier
-from fireassay.core import BudgetExceededError
+from fireassay.core import BudgetExceededError, DataError
 from fireassay.data import DataSet
 from fireassay.engine import Executor, RunStore
+from fireassay.report import Report
 
 SETTINGS = {name: each() for name, each in settings_models().items()}
 
@@ -95,6 +97,7 @@ def test_a_part_that_runs_out_of_time_is_recorded_and_the_others_go_on(tmp_path,
         _, report = run(store, Budget(max_minutes=0.2 / 60))
     assert report["accuracy"].status == "failed"
     assert "stopped after" in report["accuracy"].reason
+    assert "stopped after" in report["accuracy"].partial
     assert report["reliability"].question == "reliability"
     assert report.verdict({}).exit_code == 3
 
@@ -126,3 +129,75 @@ def test_memory_and_disk_are_planned():
     assert rows["survival"].disk_mb > 0
     assert plan.probed == 2 * 80 + 1
     assert plan.to_dict()["memory_mb"] == plan.memory_mb
+
+
+def test_a_part_that_runs_out_of_queries_is_marked_partial(tmp_path, monkeypatch):
+    monkeypatch.setattr(Budget, "refusal", lambda *_: None)
+    with RunStore(tmp_path) as store:
+        _, report = run(store, Budget(max_queries=100))
+    assert report["accuracy"].partial == ""
+    assert "stopped" in report["reliability"].partial
+    verdict = report.verdict({"max": {"reliability.pmi_upper": 1.0}})
+    assert verdict.checks[0].status == "undecided"
+
+
+def changed(store, **changes):
+    """A run of accuracy alone after something has changed."""
+    run = Run(
+        replace(context(store), **changes), ["accuracy", "reliability"], SETTINGS, only=["accuracy"]
+    )
+    return run.go()
+
+
+def doubtful(X):
+    return np.full((len(X), 2), 0.5)
+
+
+OTHER_ROWS = DataSet(np.random.default_rng(1).random((60, 2)), np.tile([0, 1], 30))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"seed": 1}, "another seed"),
+        ({"test": OTHER_ROWS}, "other test rows"),
+        ({"model": as_classifier(doubtful, classes=(0, 1))}, "another model"),
+    ],
+)
+def test_result_json_never_shrinks_and_what_differs_is_stale(tmp_path, changes, words):
+    gates = {"max": {"reliability.pmi_upper": 1.0}}
+    with RunStore(tmp_path) as store:
+        _, first = run(store)
+        assert first.verdict(gates).status == "pass"
+        second = changed(store, **changes)
+    saved = Report.from_json(tmp_path / "result.json")
+    for report in (second, saved, read_report(tmp_path)):
+        assert [part.question for part in report.parts] == ["accuracy", "reliability"]
+        assert report["accuracy"].stale == ""
+        assert words in report["reliability"].stale
+        assert report["reliability"].estimates == first["reliability"].estimates
+        assert report.verdict(gates).checks[0].explanation.startswith("stale, made with")
+    assert (
+        read_report(tmp_path)["reliability"].figures.keys() == first["reliability"].figures.keys()
+    )
+    assert set(read_costs(tmp_path)) == {"accuracy", "reliability"}
+    with RunStore(tmp_path) as store:
+        _, again = run(store)
+    assert again["reliability"].stale == ""
+
+
+def test_only_one_part_keeps_the_others_as_they_are(tmp_path):
+    with RunStore(tmp_path) as store:
+        run(store)
+        before = (tmp_path / "result.json").read_bytes()
+        timings = (tmp_path / "timings.json").read_bytes()
+        Run(context(store), ["accuracy"], SETTINGS, only=["accuracy"]).go()
+        Run(context(store), ["accuracy"], SETTINGS).go()
+    assert (tmp_path / "result.json").read_bytes() == before
+    assert (tmp_path / "timings.json").read_bytes() == timings
+
+
+def test_a_result_of_an_older_version_in_the_folder_is_not_overwritten(tmp_path):
+    (tmp_path / "result.json").write_text('{"schema_version": 1}')
+    with RunStore(tmp_path) as store, pytest.raises(DataError, match="new folder"):
+        run(store)

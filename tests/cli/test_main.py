@@ -64,8 +64,15 @@ def test_init_plan_run_check_report(project):
     passed = call("check", "fireassay-run", "--min", f"accuracy={accuracy['low']}")
     assert passed.exit_code == 0, passed.output
     failed = call("check", "fireassay-run", "--min", f"accuracy={accuracy['value']}")
-    assert failed.exit_code == 1
-    assert "lower end" in failed.output
+    assert failed.exit_code == 3
+    assert "Right on the labelled rows, the limit" in failed.output
+    assert "to settle accuracy" in failed.output
+    assert call("check", "fireassay-run", "--min", "accuracy=0.999").exit_code == 1
+    strict = call("check", "fireassay-run", "--min", f"accuracy={accuracy['value']}", "--strict")
+    assert strict.exit_code == 1
+    none = call("check", "fireassay-run")
+    assert none.exit_code == 3
+    assert "No limits set" in none.output
     page = project / "fireassay-run" / "report.html"
     before = page.read_text()
     page.unlink()
@@ -83,6 +90,40 @@ def test_a_second_run_reads_back_what_is_done(project):
     assert (project / "fireassay-run" / "result.json").read_bytes() == first
     call("run", "--only", "accuracy", "--seed", "1")
     assert (project / "fireassay-run" / "timings.json").read_bytes() != timings
+
+
+def test_gates_of_the_file_are_judged_at_every_step_of_a_run(project):
+    call("init", "--model", "my_digits:model", "--data", "test.npz")
+    config = project / "fireassay.toml"
+    text = config.read_text()
+    config.write_text(text.replace("[gates.max]", '[gates.max]\n"accuracy.eror" = 0.2'))
+    wrong = call("run", "--only", "accuracy")
+    assert wrong.exit_code == 2
+    assert "accuracy.error" in wrong.output
+    assert not (project / "fireassay-run").exists()
+    gates = '[gates.max]\n"accuracy.error" = 0.2\n"survival.standing_share" = 0.5'
+    config.write_text(text.replace("[gates.max]", gates))
+    run = call("run", "--only", "accuracy")
+    assert run.exit_code == 0, run.output
+    assert "verdict: Not enough evidence: of 2 limits 1 kept, 1 undecided." in run.output
+    done = call("check", "fireassay-run", "--json")
+    assert done.exit_code == 3
+    checks = json.loads(done.output)["checks"]
+    assert [check["status"] for check in checks] == ["pass", "undecided"]
+    assert checks[1]["explanation"] == "survival has not run"
+    assert call("check", "fireassay-run", "--max", "error=0.2").exit_code == 0
+    card, goals = project / "card.md", project / "goals.yaml"
+    assert call("report", "fireassay-run", "--card", card, "--gsn", goals).exit_code == 0
+    assert "Not enough evidence" in card.read_text()
+    assert "undeveloped: true" in goals.read_text().split("C1:")[0]
+
+
+def test_a_part_that_was_asked_for_and_is_not_available_ends_with_3(project):
+    call("init", "--model", "my_digits:model", "--data", "test.npz")
+    run = call("run", "--only", "curation")
+    assert run.exit_code == 3
+    assert "Not available" in run.output
+    assert call("run", "--only", "accuracy").exit_code == 0
 
 
 def test_init_does_not_overwrite_without_being_told(project):
@@ -116,16 +157,22 @@ def write_result(folder, *parts):
 
 
 def test_check_exit_codes(tmp_path):
-    good = Evidence("reliability", "h", estimates={"pmi_upper": Estimate.bound(0.04, 0.9, 9, "m")})
+    bounds = {
+        "pmi_upper": Estimate.bound(0.04, 0.9, 9, "m"),
+        "pmi_lower": Estimate.bound(0.02, 0.9, 9, "m"),
+    }
+    good = Evidence("reliability", "h", estimates=bounds)
     run = write_result(tmp_path / "a", good)
     assert call("check", run, "--max", "pmi_upper=0.05").exit_code == 0
-    assert call("check", run, "--max", "pmi_upper=0.03").exit_code == 1
+    assert call("check", run, "--max", "pmi_upper=0.03").exit_code == 3
+    assert call("check", run, "--max", "pmi_upper=0.01").exit_code == 1
+    assert call("check", run).exit_code == 3
     assert call("check", run, "--max", "nonsense=0.03").exit_code == 2
     assert call("check", run, "--max", "pmi_upper").exit_code == 2
     assert call("check", tmp_path / "nowhere", "--max", "a=1").exit_code == 2
     broken = write_result(tmp_path / "b", good, Evidence.failed("survival", "boom"))
     assert call("check", broken, "--max", "pmi_upper=0.05").exit_code == 3
-    assert call("check", broken, "--max", "pmi_upper=0.03").exit_code == 1
+    assert call("check", broken, "--max", "pmi_upper=0.01").exit_code == 1
     absent = write_result(tmp_path / "c", Evidence.not_available("reliability", "no labels"))
     assert call("check", absent, "--max", "pmi_upper=0.05").exit_code == 3
 
@@ -134,8 +181,10 @@ def test_check_writes_junit_and_json(tmp_path):
     part = Evidence("reliability", "h", estimates={"pmi": Estimate(0.1, 0.0, 0.2, 0.9, 9, "m")})
     run = write_result(tmp_path / "a", part)
     done = call("check", run, "--max", "pmi=0.1", "--junit", tmp_path / "j.xml", "--json")
-    assert json.loads(done.output)["checks"][0]["status"] == "fail"
-    assert 'failures="1"' in (tmp_path / "j.xml").read_text()
+    assert json.loads(done.output)["checks"][0]["status"] == "undecided"
+    assert 'failures="0" errors="1"' in (tmp_path / "j.xml").read_text()
+    call("check", run, "--max", "pmi=0.1", "--junit", tmp_path / "j.xml", "--strict")
+    assert 'failures="1" errors="0"' in (tmp_path / "j.xml").read_text()
 
 
 def test_bad_input_is_a_message_not_a_traceback(tmp_path, monkeypatch):
@@ -202,8 +251,8 @@ def test_compare_says_what_changed(tmp_path):
     old = write_result(tmp_path / "a", part(0.2))
     new = write_result(tmp_path / "b", part(0.1))
     done = call("compare", old, new)
-    assert "accuracy.error" in done.output
-    assert "0.2 → 0.1" in done.output
+    assert "accuracy: error (error)" in done.output
+    assert "0.20 [0.00, 0.50] → 0.10 [0.00, 0.50]" in done.output
     record = json.loads(call("compare", old, new, "--json").output)[str(new)]
     assert record["differences"][0]["change"] == pytest.approx(-0.1)
     assert call("compare", old).exit_code == 2

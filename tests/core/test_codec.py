@@ -60,10 +60,10 @@ class Explosive:
         return (pytest.fail, ("a pickle was executed",))
 
 
-def archive(tree, **members):
+def archive(tree, version=codec.SCHEMA_VERSION, **members):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as file:
-        file.writestr("tree.json", tree)
+        file.writestr("tree.json", f'{{"schema_version": {version}, "tree": {tree}}}')
         for name, content in members.items():
             file.writestr(f"{name}.npy", content)
     return buffer.getvalue()
@@ -98,3 +98,20 @@ def test_bad_files_are_refused_and_never_executed(content, tmp_path):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(DataError, match="nowhere"):
         codec.load(tmp_path / "nowhere.npz")
+
+
+def unversioned():
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
+        file.writestr("tree.json", '{"a": 1}')
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "version"), [(unversioned(), 1), (archive('{"a": 1}', version=3), 3)]
+)
+def test_results_of_another_schema_version_are_refused_by_name(tmp_path, content, version):
+    assert codec.from_bytes(archive('{"a": 1}')) == {"a": 1}
+    (tmp_path / "old.npz").write_bytes(content)
+    with pytest.raises(DataError, match=f"old.npz .* schema version 2. Got version {version}"):
+        codec.load(tmp_path / "old.npz")

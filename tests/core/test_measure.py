@@ -1,5 +1,7 @@
 """What a number is, by its own name or by its family's."""
 
+import math
+
 import pytest
 
 from fireassay.core import Estimate, Evidence, Measure, ParameterError
@@ -28,7 +30,7 @@ def test_unknown_units_are_refused():
         Measure("a", "A", "furlongs", "low", "")
 
 
-def test_evidence_describes_its_numbers_and_keeps_only_the_used_ones():
+def test_evidence_describes_its_numbers_and_keeps_the_table_for_those_it_lacks():
     found = Evidence(
         "supervision",
         "…",
@@ -37,4 +39,38 @@ def test_evidence_describes_its_numbers_and_keeps_only_the_used_ones():
     )
     assert found.measure("auroc_odd").label == "Tells odd apart"
     assert found.measure("own").label == "own"
-    assert [m["name"] for m in found.to_dict()["measures"]] == ["auroc_odd"]
+    names = [m["name"] for m in found.to_dict()["measures"]]
+    assert names == ["auroc_odd", "auroc_*", "auroc_best_*"]
+
+
+SHARE = Measure("error", "Wrong", "share", "low", "")
+NUMBER = Measure("sdr", "Ratio", "ratio", "low", "")
+
+
+@pytest.mark.parametrize(
+    ("measure", "estimate", "text"),
+    [
+        (SHARE, Estimate(0.0312, 0.0198, 0.0468, 0.95, 400, "m"), "3.1 % [2.0, 4.7]"),
+        (SHARE, Estimate(0.12, 0.05, 0.31, 0.95, 9, "m"), "12 % [5, 31]"),
+        (SHARE, Estimate(0.99931, 0.9991, 0.9995, 0.95, 9, "m"), "99.931 % [99.910, 99.950]"),
+        (SHARE, Estimate.bound(0.0312, 0.95, 9, "m"), "3.1 %"),
+        (SHARE, Estimate(0.5, -math.inf, math.inf, 0.95, 9, "m"), "50 %"),
+        (SHARE, Estimate(0.5, 0.5, 0.5, 0.95, 9, "m"), "50 % [50, 50]"),
+        (NUMBER, Estimate(3.2, 1.5, math.inf, 0.95, 9, "m"), "3.2 [at least 1.5]"),
+        (NUMBER, Estimate(math.nan, math.nan, math.nan, 0.95, 0, "m"), "not estimable"),
+        (Measure("k", "K", "count", "neither", ""), Estimate.count(1234, 2000), "1,234"),
+        (
+            Measure("h", "H", "bits", "neither", ""),
+            Estimate(0.512, 0.49, 0.53, 0.95, 9, "m"),
+            "0.512 bits [0.490, 0.530]",
+        ),
+    ],
+)
+def test_numbers_are_shown_by_their_unit(measure, estimate, text):
+    assert measure.shown(estimate) == text
+
+
+def test_a_limit_is_shown_as_it_was_set():
+    assert SHARE.shown_value(0.05) == "5 %"
+    assert SHARE.shown_value(0.0125) == "1.25 %"
+    assert NUMBER.shown_value(1.5) == "1.5"

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -11,6 +12,7 @@ from fireassay.core import (
     DataError,
     Estimate,
     Evidence,
+    Measure,
     ParameterError,
     Picture,
     Provenance,
@@ -28,7 +30,7 @@ def full(text="fine"):
         text,
         claims=(Claim(text, True),),
         estimates={text: Estimate(0.1, 0.0, 0.2, 0.95, 3, text)},
-        assumptions=(Assumption(text, "contradicted", text),),
+        assumptions=(Assumption(text, "contradicted", text, "an-id"),),
         tables={text: Table((text,), ((text,), (float("nan"),)), text)},
         figures={text: Picture("<svg xmlns='http://www.w3.org/2000/svg'/>", text, text)},
         limits=(text,),
@@ -72,18 +74,144 @@ def test_the_page_needs_no_network_and_no_script(tmp_path):
     assert not {"script", "link", "iframe", "object"} & set(page.tags)
 
 
-def test_every_number_stands_with_interval_n_and_method(tmp_path):
-    text = Page(Report([full()]).to_html(tmp_path / "r.html").read_text()).text
-    assert "0.1 [0, 0.2]" in text
-    assert "95 %" in text
+def described(**changes):
+    """A part with a share whose independence the data contradicts."""
+    label = Measure("error", "Wrong on labelled rows", "share", "low", "How often it is wrong.")
+    return Evidence(
+        "accuracy",
+        "Right on 97 %.",
+        estimates={
+            "error": Estimate(
+                0.0312, 0.0198, 0.0468, 0.95, 400, "Wilson", rests_on=("independent-rows",)
+            )
+        },
+        assumptions=(Assumption("Independent.", "contradicted", "9 repeat.", "independent-rows"),),
+        measures=(label,),
+        **changes,
+    )
+
+
+def test_every_number_stands_with_label_interval_n_method_and_name_for_gates(tmp_path):
+    page = Report([described()]).to_html(tmp_path / "r.html").read_text()
+    text = Page(page).text
+    for words in (
+        "Wrong on labelled rows",
+        "How often it is wrong.",
+        "3.1 % [2.0, 4.7]",
+        "95 %",
+        "accuracy.error",
+    ):
+        assert words in text
+    assert (
+        "inf"
+        not in Page(Report([full_nan("discovery")]).to_html(tmp_path / "n.html").read_text()).text
+    )
+
+
+def test_a_number_that_rests_on_a_contradicted_assumption_is_struck_through(tmp_path):
+    page = Report([described()]).to_html(tmp_path / "r.html").read_text()
+    assert "<s>3.1 % [2.0, 4.7]</s>" in page
+    assert "Contradicted (independent-rows): 9 repeat." in page
+
+
+def test_an_accepted_assumption_is_said_wherever_the_number_is(tmp_path):
+    reason = "one row per patient, see protocol 7"
+    report = Report([described()], accepted={"independent-rows": reason})
+    gates = {"max": {"error": 0.05}}
+    page = report.to_html(tmp_path / "r.html", gates).read_text()
+    assert "<s>" not in page
+    assert page.count(reason) >= 2
+    assert reason in report.to_junit(tmp_path / "r.xml", gates).read_text()
+    assert reason in report.to_gsn(tmp_path / "r.yaml", gates).read_text()
+    assert reason in report.to_model_card(tmp_path / "c.md", gates).read_text()
+    path = report.to_json(tmp_path / "r.json")
+    assert json.loads(path.read_text())["accepted"] == {"independent-rows": reason}
+    assert Report.from_json(path).verdict(gates).status == "pass"
+
+
+STATES = {
+    "pass": {"max": {"fine": 0.3}},
+    "fail": {"min": {"fine": 0.3}},
+    "not enough evidence": {"max": {"fine": 0.1}},
+    "no limits set": {},
+}
+SHAPES = {"pass": "✓", "fail": "✗", "not enough evidence": "?", "no limits set": "○"}
+
+
+def plain():
+    fine = Estimate(0.1, 0.0, 0.2, 0.95, 3, "m")
+    supported = Assumption("s", "supported", "c")
+    evidence = Evidence("reliability", "h", estimates={"fine": fine}, assumptions=(supported,))
+    return Report([replace(evidence, claims=(Claim("so", True),))])
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_the_page_starts_with_the_verdict_and_only_a_pass_is_green(tmp_path, state):
+    page = plain().to_html(tmp_path / "r.html", STATES[state]).read_text()
+    body = page[page.index("<body>") :]
+    box = body[body.index('<section class="verdict') : body.index("</section>")]
+    assert body.index('<section class="verdict') < body.index("<nav")
+    assert state.capitalize() in box
+    assert f'aria-hidden="true">{SHAPES[state]}</span>' in box
+    greens = [tag for tag in body.split("<") if "class=" in tag and "good" in tag.split(">")[0]]
+    assert bool(greens) == (state == "pass")
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_form_says_the_verdict(tmp_path, state):
+    report, gates = plain(), STATES[state]
+    goal = report.to_gsn(tmp_path / "r.yaml", gates).read_text().split("C1:")[0]
+    assert ("undeveloped: true" in goal) == (state != "pass")
+    assert ("supportedBy: [S1]" in goal) == (state == "pass")
+    assert (
+        f"**Verdict: {state.capitalize()}"
+        in report.to_model_card(tmp_path / "c", gates).read_text()
+    )
+    suite = ElementTree.fromstring(report.to_junit(tmp_path / "r.xml", gates).read_text())
+    kind = {"fail": "failure", "not enough evidence": "error", "no limits set": "skipped"}.get(
+        state
+    )
+    case = suite.findall("testcase[@classname='fireassay.gates']")[0]
+    assert [child.tag for child in case] == ([kind] if kind else [])
+    if state == "no limits set":
+        assert case[0].get("message") == "no limits set"
 
 
 def test_the_page_shows_failures_and_gates(tmp_path):
     report = Report([full(), Evidence.failed("survival", "disk full")])
-    page = report.to_html(tmp_path / "r.html", gates={"max": {"fine": 0.1}})
-    text = Page(page.read_text()).text
+    gates = {"max": {"fine": 0.1, "survival.standing_share": 1}}
+    text = Page(report.to_html(tmp_path / "r.html", gates).read_text()).text
     assert "Failed: disk full" in text
-    assert "upper end 0.2, must be at most 0.1" in text
+    assert "survival is failed: disk full" in text
+
+
+def test_stale_and_partial_parts_are_marked_everywhere(tmp_path):
+    parts = [described(stale="another model"), replace(full(), partial="stopped after 2 minutes")]
+    report = Report(parts)
+    page = Page(report.to_html(tmp_path / "r.html").read_text()).text
+    assert "Stale: made with another model." in page
+    assert "Partial: stopped after 2 minutes" in page
+    assert "(done, stale)" in report.to_model_card(tmp_path / "c.md").read_text()
+    goals = report.to_gsn(tmp_path / "r.yaml").read_text()
+    assert "[stale]" in goals
+    assert "Sn1" not in goals
+    again = Report.from_json(report.to_json(tmp_path / "r.json"))
+    assert again["accuracy"].stale == "another model"
+    assert again["reliability"].partial == "stopped after 2 minutes"
+    assert "accuracy (stale): Right on 97 %." in str(again)
+
+
+def test_the_frame_has_one_row_per_number_and_print_is_readable():
+    report = Report([described(), full_nan("discovery")], title="Digits")
+    frame = report.frame()
+    assert list(frame.columns) == [
+        "part", "name", "label", "value", "low", "high", "confidence", "n", "kind", "method",
+    ]  # fmt: skip
+    assert frame.loc[0, "label"] == "Wrong on labelled rows"
+    assert frame["name"].tolist() == ["error", "x"]
+    text = str(report)
+    assert text.startswith("Digits\n\naccuracy: Right on 97 %.")
+    assert "Wrong on labelled rows: 3.1 % [2.0, 4.7] (n = 400)  (contradicted by the data)" in text
 
 
 def test_json_round_trip_and_equal_bytes(tmp_path):
@@ -96,16 +224,25 @@ def test_json_round_trip_and_equal_bytes(tmp_path):
     assert document["parts"]["reliability"]["estimates"]["fine"]["high"] == 0.2
 
 
-@pytest.mark.parametrize("text", ["{}", "[]", '{"schema_version": 99}', "nonsense"])
+@pytest.mark.parametrize(
+    "text", ["{}", "[]", '{"schema_version": 99}', '{"schema_version": 1}', "nonsense"]
+)
 def test_files_that_are_no_result_are_refused(tmp_path, text):
     (tmp_path / "r.json").write_text(text)
     with pytest.raises(DataError):
         Report.from_json(tmp_path / "r.json")
 
 
+def test_a_result_of_an_older_schema_is_refused_by_name(tmp_path):
+    path = Report([full()]).to_json(tmp_path / "r.json")
+    path.write_text(path.read_text().replace('"schema_version": 2', '"schema_version": 1'))
+    with pytest.raises(DataError, match=r"schema version 2. Got version 1.*new folder"):
+        Report.from_json(path)
+
+
 def test_junit_counts_failures_errors_and_skips(tmp_path):
     parts = [full(), Evidence.failed("survival", "x"), Evidence.not_available("curation", "y")]
-    path = Report(parts).to_junit(tmp_path / "r.xml", gates={"max": {"fine": 0.0}})
+    path = Report(parts).to_junit(tmp_path / "r.xml", gates={"min": {"fine": 0.3}})
     suite = ElementTree.fromstring(path.read_text())
     assert {key: suite.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
         "tests": "4",
@@ -147,4 +284,5 @@ def test_the_card_lists_numbers_and_metadata(tmp_path):
     assert '- name: "t: x"' in head
     assert "value: 0.1" in head
     assert "nan" not in head
-    assert "| fine | 0.1 | 0 to 0.2 | 0.95 | 3 | fine |" in body
+    assert "| fine | 0\\.10 \\[0\\.00, 0\\.20\\] | 95 % | 3 | fine | reliability\\.fine |" in body
+    assert "| not estimable |" in body.replace("x | ", "| ")

@@ -5,12 +5,12 @@ from fireassay.assessment.demonstration import run_demo
 from fireassay.assessment.evaluation import evaluate
 from fireassay.assessment.initialising import initialise
 from fireassay.assessment.planning import Plan, make_plan
-from fireassay.assessment.running import Outcome, run_assessment
+from fireassay.assessment.running import RunOutcome, run_assessment
 
 __all__ = [
     "Config",
-    "Outcome",
     "Plan",
+    "RunOutcome",
     "evaluate",
     "initialise",
     "make_plan",

@@ -6,9 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from fireassay.assessment.measures import full_name
 from fireassay.assessment.parts import PARTS, settings_models
 from fireassay.classifiers.import_path import is_import_path
-from fireassay.core import ConfigError
+from fireassay.core import ConfigError, ParameterError
 
 FILE_NAME = "fireassay.toml"
 
@@ -80,10 +81,19 @@ class GatesSection(Section):
     """Limits on numbers, judged at the unfavourable end of their interval."""
 
     max: dict[str, float] = Field(
-        default_factory=dict, description='Upper limits, e.g. { "accuracy.error" = 0.1 }'
+        default_factory=dict,
+        description="Upper limits, each by the name of its number.",
+        examples=[{"accuracy.error": 0.1}],
     )
     min: dict[str, float] = Field(
-        default_factory=dict, description='Lower limits, e.g. { "accuracy.accuracy" = 0.9 }'
+        default_factory=dict,
+        description="Lower limits.",
+        examples=[{"accuracy.accuracy": 0.9}],
+    )
+    accept: dict[str, Annotated[str, Field(min_length=1)]] = Field(
+        default_factory=dict,
+        description="Assumptions accepted although the data contradicts them, with the reason.",
+        examples=[{"independent-rows": "one row per patient, see protocol 7"}],
     )
 
 
@@ -143,9 +153,23 @@ def read_config(path: str | Path = FILE_NAME) -> Config:
             line = _line_of(text, ("run", "parts"))
             known = ", ".join(PARTS)
             mistakes.append(f"{path}:{line}: run.parts: unknown {unknown[0]!r}, known: {known}")
+        mistakes += _unknown_gates(config, text, path)
     if mistakes:
         raise ConfigError("The configuration has mistakes:\n  " + "\n  ".join(sorted(mistakes)))
     return config
+
+
+def _unknown_gates(config: Config, text: str, path: Path) -> list[str]:
+    """Gates on numbers that no part can have: said before anything runs, not after an hour."""
+    found = []
+    for direction, limits in (("max", config.gates.max), ("min", config.gates.min)):
+        for name in limits:
+            try:
+                full_name(name, config.run.parts)
+            except ParameterError as error:
+                line = _line_of(text, ("gates", direction, *name.split(".")))
+                found.append(f"{path}:{line}: gates.{direction}: {error}")
+    return found
 
 
 def _mistakes(

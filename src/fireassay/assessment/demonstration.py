@@ -5,7 +5,7 @@ from typing import Any
 
 from fireassay.assessment.context import Context
 from fireassay.assessment.parts import PARTS, settings_models
-from fireassay.assessment.running import Outcome, Run, Say, silent
+from fireassay.assessment.running import Run, RunOutcome, Say, silent
 from fireassay.classifiers import Classifier, as_classifier
 from fireassay.core import derived_seed
 from fireassay.core.extras import is_installed
@@ -21,7 +21,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {"curation": {"labeler": "dawid-skene", "
 
 def run_demo(
     folder: Path, *, seed: int = 0, say: Say = silent, progress: bool | None = None
-) -> Outcome:
+) -> RunOutcome:
     """Train a small network on scikit-learn's digits and assess it."""
     train, test = split(digits(), (0.6, 0.4), seed=seed)
     with RunStore(folder) as store:
@@ -37,7 +37,7 @@ def run_demo(
             progress=progress,
         )
         report = run.go()
-    return Outcome(folder, report, run.costs)
+    return RunOutcome(folder, report, run.costs)
 
 
 def demo_model(train: DataSet, seed: int) -> Classifier:

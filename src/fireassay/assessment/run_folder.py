@@ -1,16 +1,17 @@
 """The files of a run folder, and how they are read back."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fireassay.core import DataError, Result, strict_json
+from fireassay.core import DataError, Evidence, Result, strict_json
 from fireassay.engine import RunStore
-from fireassay.report import Gate, Report
-from fireassay.report.gates import parse_gates
+from fireassay.report import Report
 
 RESULT, PAGE = "result.json", "report.html"
 TIMINGS, COSTS, GATES = "timings.json", "costs.json", "gates.json"
-PART_KEYS = "part keys"
+PART_KEYS, PART_FACTS = "part keys", "part facts"
 
 
 def result_path(run: Path) -> Path:
@@ -30,9 +31,15 @@ def read_report(folder: Path) -> Report:
     plain = Report.from_json(result_path(folder))
     kept = _finished_parts(folder)
     parts = [
-        kept[part.question]["evidence"] if part.question in kept else part for part in plain.parts
+        with_figures(part, kept[part.question]["evidence"]) if part.question in kept else part
+        for part in plain.parts
     ]
-    return Report(parts, plain.title)
+    return Report(parts, plain.title, plain.accepted)
+
+
+def with_figures(part: Evidence, kept: Evidence) -> Evidence:
+    """The evidence as it was journalled, with what has been said about it since."""
+    return replace(kept, stale=part.stale, partial=part.partial)
 
 
 def read_results(folder: Path) -> dict[str, Result]:
@@ -40,10 +47,11 @@ def read_results(folder: Path) -> dict[str, Result]:
     return {name: saved["result"] for name, saved in _finished_parts(folder).items()}
 
 
-def read_gates(run: Path) -> tuple[Gate, ...]:
-    """The gates that a run was configured with."""
+def read_gates(run: Path) -> Mapping[str, Mapping[str, float]]:
+    """The limits that a run was configured with, under ``max`` and ``min``; empty without any."""
     path = (run if run.is_dir() else run.parent) / GATES
-    return parse_gates(strict_json.loads(path.read_text())) if path.is_file() else ()
+    found = strict_json.loads(path.read_text()) if path.is_file() else {}
+    return found if any(found.values()) else {}
 
 
 def read_costs(run: Path) -> dict[str, dict[str, Any]]:

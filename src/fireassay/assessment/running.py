@@ -10,7 +10,9 @@ from typing import Any
 from fireassay.assessment.config import Config
 from fireassay.assessment.context import Context
 from fireassay.assessment.inputs import load_context
+from fireassay.assessment.measures import full_names
 from fireassay.assessment.memory_use import forget_most, most_held_mb
+from fireassay.assessment.part_key import OTHER_ANSWERS, Facts, part_facts, part_key, what_differs
 from fireassay.assessment.parts import PARTS, in_running_order, part_module
 from fireassay.assessment.planning import Plan, PlanRow, price
 from fireassay.assessment.progress import RunProgress
@@ -18,9 +20,11 @@ from fireassay.assessment.run_folder import (
     COSTS,
     GATES,
     PAGE,
+    PART_FACTS,
     PART_KEYS,
     RESULT,
     TIMINGS,
+    with_figures,
 )
 from fireassay.assessment.spending import (
     Budget,
@@ -30,11 +34,17 @@ from fireassay.assessment.spending import (
     folder_mb,
     queries_of,
 )
-from fireassay.core import Answer, Evidence, ParameterError, Result, sha256, strict_json
+from fireassay.core import (
+    Answer,
+    BudgetExceededError,
+    Evidence,
+    ParameterError,
+    Result,
+    strict_json,
+)
 from fireassay.core.files import write_text
 from fireassay.engine import Executor, RunStore
-from fireassay.report import Report
-from fireassay.version import __version__
+from fireassay.report import Report, Verdict
 
 Say = Callable[[str], None]
 Costs = dict[str, dict[str, Any]]
@@ -47,12 +57,29 @@ def silent(line: str) -> None:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """A run: its folder, its report, and for each part what was planned and what it took."""
+class RunOutcome:
+    """A run: its folder, its report, and for each part what was planned and what it took.
+
+    ``only`` are the parts that were asked for by name, if any were.
+    """
 
     folder: Path
     report: Report
     costs: Costs = field(default_factory=dict)
+    only: tuple[str, ...] = ()
+    gates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> Verdict:
+        """On the limits that were configured."""
+        return self.report.verdict(self.gates)
+
+    @property
+    def exit_code(self) -> int:
+        """0 if what was asked for ran; 3 if a part failed, or one asked for was not available."""
+        if self.only:
+            return 0 if all(self.report[name].status == "done" for name in self.only) else 3
+        return 3 if any(part.status == "failed" for part in self.report.parts) else 0
 
 
 def run_assessment(
@@ -66,8 +93,12 @@ def run_assessment(
     max_queries: int | None = None,
     say: Say = silent,
     progress: bool | None = None,
-) -> Outcome:
-    """Run what a configuration asks for, in its run folder."""
+) -> RunOutcome:
+    """Run what a configuration asks for, in its run folder.
+
+    The numbers of earlier runs in the folder stay: those of parts that are not run again and whose
+    inputs have changed are marked stale.
+    """
     unknown = [name for name in only or () if name not in PARTS]
     if unknown:
         raise ParameterError(f"Known parts: {', '.join(PARTS)}.", got=unknown[0])
@@ -86,13 +117,17 @@ def run_assessment(
             config.settings,
             only=only,
             title=config.run.title,
-            gates={"max": config.gates.max, "min": config.gates.min},
+            gates={
+                "max": full_names(config.gates.max, config.run.parts),
+                "min": full_names(config.gates.min, config.run.parts),
+            },
+            accepted=config.gates.accept,
             budget=budget,
             say=say,
             progress=progress,
         )
         report = run.go()
-    return Outcome(folder, report, run.costs)
+    return RunOutcome(folder, report, run.costs, tuple(only or ()), run.gates)
 
 
 class Run:
@@ -100,8 +135,8 @@ class Run:
 
     If the context's executor has a store, finished parts are read back instead of run again, and
     ``result.json`` and ``report.html`` are there after every part, whenever it is killed. Parts
-    outside ``only`` are not run, but stay in the report if they are done. ``instead`` gives parts
-    a context of their own, whose results no other part takes.
+    outside ``only`` are not run, but stay in the report, marked stale if their inputs have changed.
+    ``instead`` gives parts a context of their own, whose results no other part takes.
     """
 
     def __init__(
@@ -114,6 +149,7 @@ class Run:
         instead: Mapping[str, Context] | None = None,
         title: str = "Fire assay",
         gates: dict[str, dict[str, float]] | None = None,
+        accepted: Mapping[str, str] | None = None,
         budget: Budget | None = None,
         say: Say = silent,
         progress: bool | None = False,
@@ -122,28 +158,39 @@ class Run:
         self.names = in_running_order(parts)
         self.instead = instead or {}
         self.title, self.gates = title, gates or {"max": {}, "min": {}}
+        self.accepted = dict(accepted or {})
         self.budget, self.say, self.progress = budget or Budget(), say, progress
         self.store: RunStore | None = context.executor.store
         self.costs: Costs = {}
         self._kept_costs: Costs = self.store.meta(_COSTS_KEPT, {}) if self.store else {}
         self._done: dict[str, Evidence] = {}
         self._keys: dict[str, str] = {}
+        self._facts: dict[str, Facts] = {}
         self._results: dict[str, Result] = {}
+        self._earlier = EarlierParts(self.store)
 
     def go(self) -> Report:
         """Do what is not done yet."""
         watched: RunProgress | None = None
         plan: Plan | None = None
+        for name in dict.fromkeys([*self.names, *(set(self._earlier.parts) & set(PARTS))]):
+            own = self.instead.get(name, self.context)
+            self._facts[name] = part_facts(name, own, self.settings[name])
+            self._earlier.compare(name, self._facts[name])
+            if name not in self.names:
+                self._earlier.restore(name)
+        self._write()
         for position, name in enumerate(self.names):
             module = part_module(name)
             own = self.instead.get(name, self.context)
             used = {u: self._results[u] for u in module.USES if u in self._usable(name)}
             within = replace(own, results=used)
-            self._keys[name] = _part_key(
-                name, within, self.settings[name], {u: self._keys[u] for u in used}
-            )
+            self._keys[name] = part_key(name, self._facts[name], {u: self._keys[u] for u in used})
             kept = self._read_back(name)
+            if kept is None:
+                self._earlier.compare_key(name, self._keys[name])
             if kept is None and self.only is not None and name not in self.only:
+                self._earlier.restore(name)
                 continue
             if kept is None and watched is None:
                 rest = [n for n in self.names[position:] if self.only is None or n in self.only]
@@ -157,6 +204,7 @@ class Run:
                     watched.end(kept[0].seconds)
             if kept is not None:
                 self._add(name, *kept)
+        self._write()
         return self._report()
 
     def _usable(self, name: str) -> set[str]:
@@ -170,12 +218,29 @@ class Run:
             self.costs[name] = self._kept_costs[self._keys[name]]
         self._done[name] = evidence
         self.say(f"{name:<13}{evidence.headline}")
-        if self.store is not None:
-            self.store.set_meta(PART_KEYS, self._keys)
-            write_run(self.store.path, self._report(), self.gates, self.costs)
+        self._write()
+
+    def _write(self) -> None:
+        """Put down what there is so far; what an earlier run found stays until it is replaced."""
+        if self.store is None or not (self._done or self._earlier.parts):
+            return
+        for meta, before, now in (
+            (PART_KEYS, self._earlier.keys, self._keys),
+            (PART_FACTS, self._earlier.facts, self._facts),
+        ):
+            self.store.set_meta(meta, {**before, **{name: now[name] for name in self._done}})
+        earlier = {
+            name: self._kept_costs[key]
+            for name, key in self._earlier.keys.items()
+            if key in self._kept_costs and name not in self._done
+        }
+        write_run(self.store.path, self._report(), self.gates, {**earlier, **self.costs})
 
     def _report(self) -> Report:
-        return Report([self._done[name] for name in PARTS if name in self._done], self.title)
+        found = {**self._earlier.parts, **self._done}
+        names = [*PARTS, *(name for name in found if name not in PARTS)]
+        parts = [found[name] for name in names if name in found]
+        return Report(parts, self.title, self.accepted)
 
     def _run_part(
         self, name: str, context: Context, planned: PlanRow | None
@@ -198,7 +263,11 @@ class Run:
                 result: Answer = module.run(context, self.settings[name])
                 evidence = result.evidence()
         except OutOfTimeError:
-            return self._failed(name, f"stopped after {self.budget.max_minutes:g} minutes", start)
+            return self._cut_short(
+                name, f"stopped after {self.budget.max_minutes:g} minutes", start
+            )
+        except BudgetExceededError as error:
+            return self._cut_short(name, f"stopped: {error}", start)
         # One part that breaks, in whatever way, must not take the others with it; it is recorded
         # as failed with its error, and `check` then exits with 3.
         except Exception as error:  # noqa: BLE001
@@ -218,6 +287,10 @@ class Run:
         if self.store is not None:
             self.store.set_meta(_COSTS_KEPT, self._kept_costs)
         return replace(evidence, seconds=taken), result
+
+    def _cut_short(self, name: str, reason: str, start: float) -> tuple[Evidence, None]:
+        evidence, _ = self._failed(name, reason, start)
+        return replace(evidence, partial=reason), None
 
     def _failed(self, name: str, reason: str, start: float) -> tuple[Evidence, None]:
         taken = time.perf_counter() - start
@@ -243,23 +316,41 @@ class Run:
         return replace(kept[key]["evidence"], seconds=seconds), kept[key]["result"]
 
 
-def _part_key(name: str, context: Context, settings: Any, used_keys: dict[str, str]) -> str:
-    """What a part's answer depends on: a changed input is a new answer, never an old one."""
-    sets = [context.test, context.train, context.operational]
-    state = getattr(part_module(name), "state", None)
-    return sha256(
-        name,
-        __version__,
-        settings.model_dump(),
-        context.seed,
-        context.model.sha256,
-        [None if s is None else s.sha256 for s in sets],
-        context.votes,
-        context.vote_names,
-        context.groups,
-        used_keys,
-        None if state is None else state(context),
-    )
+class EarlierParts:
+    """What an earlier run in the same folder found: kept, with what has changed since."""
+
+    def __init__(self, store: RunStore | None) -> None:
+        self.store = store
+        self.parts: dict[str, Evidence] = {}
+        self.keys: dict[str, str] = {} if store is None else store.meta(PART_KEYS, {})
+        self.facts: dict[str, Facts] = {} if store is None else store.meta(PART_FACTS, {})
+        if store is not None and (store.path / RESULT).is_file():
+            seconds = store.timings()
+            for part in Report.from_json(store.path / RESULT).parts:
+                taken = seconds.get(self.keys.get(part.question, ""))
+                self.parts[part.question] = replace(part, seconds=taken)
+
+    def compare(self, name: str, facts: Facts) -> None:
+        """Mark a part whose inputs are no longer those it was made with."""
+        if name in self.parts and self.parts[name].status == "done":
+            differs = what_differs(self.facts.get(name), facts)
+            self.parts[name] = replace(self.parts[name], stale=differs)
+
+    def compare_key(self, name: str, key: str) -> None:
+        """Mark a part that took other answers of other parts than it would take now."""
+        part = self.parts.get(name)
+        if part is not None and part.status == "done" and self.keys.get(name) != key:
+            self.parts[name] = replace(part, stale=part.stale or OTHER_ANSWERS)
+
+    def restore(self, name: str) -> None:
+        """Give a part that stays its figures back."""
+        part, key = self.parts.get(name), self.keys.get(name)
+        kept = (
+            {} if part is None or key is None or self.store is None else self.store.finished([key])
+        )
+        if part is not None and key in kept:
+            journalled = with_figures(part, kept[key]["evidence"])
+            self.parts[name] = replace(journalled, seconds=part.seconds)
 
 
 def write_run(

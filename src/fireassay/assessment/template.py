@@ -23,13 +23,23 @@ def write_config(values: Mapping[str, Mapping[str, Any]]) -> str:
         "model": ModelSection,
         "data": DataSection,
         "run": RunSection,
-        "gates": GatesSection,
         **settings_models(),
     }
     blocks = [_HEADER]
     for name, section in sections.items():
         blocks.append(_section(name, section, values.get(name, {})))
-    return "\n".join(blocks)
+    return "\n".join([*blocks, _gates(values.get("gates", {}))])
+
+
+def _gates(values: Mapping[str, Mapping[str, Any]]) -> str:
+    """The last tables, so that limits can be added at the end of the file."""
+    lines = ["# Limits on numbers, judged by fireassay check. Without any, nothing is a pass."]
+    for name, field in GatesSection.model_fields.items():
+        lines += [f"# {field.description}", f"[gates.{name}]"]
+        given = values.get(name, {})
+        shown, mark = (given, "") if given else ((field.examples or [{}])[0], "# ")
+        lines += [f"{mark}{_toml(key)} = {_toml(value)}" for key, value in shown.items()]
+    return "\n".join(lines) + "\n"
 
 
 def _section(name: str, section: type[BaseModel], values: Mapping[str, Any]) -> str:

@@ -1,12 +1,15 @@
 """``fireassay check``: judge a run's numbers against limits, for people and for CI."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fireassay.cli.console import emit_json, say
 from fireassay.cli.options import Json, Quiet
+
+if TYPE_CHECKING:
+    from fireassay.report import Gate, Report
 
 
 def check(
@@ -17,51 +20,77 @@ def check(
     min_: Annotated[
         list[str] | None, typer.Option("--min", help="NAME=VALUE: the number may not be below.")
     ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Undecided limits fail.")] = False,
     junit: Annotated[Path | None, typer.Option(help="Write JUnit XML here.")] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Judge numbers at the unfavourable end of their interval.
+    """Judge numbers against limits: --max and --min, or those of the run's [gates].
 
-    Exit code 0: pass. 1: a gate failed. 2: usage. 3: not enough evidence.
+    A limit is kept if the unfavourable end of the number's interval keeps it, broken if even the
+    favourable end breaks it, undecided otherwise.
+
+    Exit code 0: pass. 1: a limit is broken. 2: usage. 3: not enough evidence, or no limits set.
 
     Example: fireassay check fireassay-run --max error=0.05 --min accuracy=0.9
     """
+    from dataclasses import asdict
+
     from fireassay.assessment.run_folder import read_gates, result_path
     from fireassay.report import Gate, Report
+    from fireassay.report.gates import parse_gates
 
     report = Report.from_json(result_path(run))
-    gates = [Gate.parse(text, "max") for text in max_ or []]
-    gates += [Gate.parse(text, "min") for text in min_ or []]
-    gates = gates or list(read_gates(run))
-    verdict = report.verdict(gates)
+    given = [Gate.parse(text, "max") for text in max_ or []]
+    given += [Gate.parse(text, "min") for text in min_ or []]
+    gates = [_meant(gate, report) for gate in given] or parse_gates(read_gates(run))
+    verdict = report.verdict(gates, strict=strict)
     if junit is not None:
-        report.to_junit(junit, gates)
+        report.to_junit(junit, gates, strict=strict)
     if json:
+        checks = [
+            {
+                **asdict(c.gate),
+                "label": c.label,
+                "status": c.status,
+                "explanation": c.explanation,
+                "accepted": dict(c.accepted),
+            }
+            for c in verdict.checks
+        ]
+        advice = [
+            {"number": a.gate.number, "text": a.text, "labels": a.labels} for a in verdict.advice
+        ]
         emit_json(
             {
                 "status": verdict.status,
                 "exit_code": verdict.exit_code,
                 "failed_parts": verdict.failed_parts,
-                "checks": [
-                    {
-                        "number": c.gate.number,
-                        "direction": c.gate.direction,
-                        "limit": c.gate.limit,
-                        "status": c.status,
-                        "explanation": c.explanation,
-                    }
-                    for c in verdict.checks
-                ],
+                "checks": checks,
+                "advice": advice,
             }
         )
     elif not quiet:
         for c in verdict.checks:
-            gate = f"{c.gate.direction} {c.gate.number} {c.gate.limit:g}"
-            say(f"{c.status:<19} {gate}: {c.explanation}")
+            say(f"{c.status:<10}{c.gate.number}: {c.label}, {c.explanation}")
+        for item in verdict.advice:
+            say(f"to settle {item}")
         for name in verdict.failed_parts:
-            say(f"not enough evidence {name}: {report[name].reason}")
+            say(f"failed    {name}: {report[name].reason}")
         if not verdict.checks:
-            say("No gates were given: use --max, --min or a [gates] table.")
-        say(f"verdict: {verdict.status}")
+            say("Set limits with --max, --min or a [gates] table.")
+        say(f"verdict: {verdict.headline}")
     raise typer.Exit(verdict.exit_code)
+
+
+def _meant(gate: "Gate", report: "Report") -> "Gate":
+    """The gate by its full name; a name that no part can have is refused at once."""
+    from dataclasses import replace
+
+    from fireassay.assessment.measures import full_name
+
+    part = gate.number.partition(".")[0]
+    known = {name for item in report.parts for name in item.estimates}
+    if gate.number in known or any(item.question == part for item in report.parts):
+        return gate  # the report knows best
+    return replace(gate, number=full_name(gate.number, [p.question for p in report.parts]))

@@ -46,8 +46,9 @@ def compare(
             say(f"  accuracy, row by row: change {paired} ({paired.method})")
         for d in comparison.differences:
             mark = "*" if d.clear else " "
-            name = f"{d.part}.{d.number}"
-            say(f"{mark} {name:<34} {d.before.value:.4g} → {d.after.value:.4g}  change {d.change}")
+            before, after, change = (d.measure.shown(e) for e in (d.before, d.after, d.change))
+            say(f"{mark} {d.part}: {d.measure.label} ({d.number})")
+            say(f"    {before} → {after}, change {change}")
         for title, names in (("gone", comparison.only_before), ("new", comparison.only_after)):
             if names:
                 say(f"  {title}: {', '.join(names)}")

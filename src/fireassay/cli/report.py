@@ -29,11 +29,11 @@ def report(
     gates = read_gates(run)
     page = loaded.to_html(run / "report.html", gates, costs=read_costs(run))
     if gsn is not None:
-        loaded.to_gsn(gsn)
+        loaded.to_gsn(gsn, gates)
     if junit is not None:
         loaded.to_junit(junit, gates)
     if card is not None:
-        loaded.to_model_card(card)
+        loaded.to_model_card(card, gates)
     if json:
         emit_json({"report": str(page)})
     else:

@@ -26,13 +26,13 @@ def run(
 ) -> None:
     """Run the parts that are not done yet, then write result.json and report.html.
 
-    Exit code 0: everything asked for ran. 3: a part failed (the others are there).
+    Exit code 0: everything asked for ran. 3: a part failed, or one asked for with --only was not
+    available (the others are there). Whether the numbers are good enough is for fireassay check.
 
     Example: fireassay run --only accuracy --max-minutes 10
     """
     from fireassay.assessment import read_config, run_assessment
     from fireassay.assessment.spending import in_words
-    from fireassay.report.document import to_document
 
     outcome = run_assessment(
         read_config(config),
@@ -46,11 +46,11 @@ def run(
         progress=False if quiet or json else None,
     )
     if json:
-        emit_json(to_document(outcome.report.parts, outcome.report.title))
+        emit_json(outcome.report.document())
     else:
         words = in_words(outcome.costs)
         if words is not None:
             say(words, quiet=quiet)
+        say(f"verdict: {outcome.verdict.headline}", quiet=quiet)
         say(f"report: {outcome.folder / 'report.html'}", quiet=quiet)
-    if any(part.status == "failed" for part in outcome.report.parts):
-        raise typer.Exit(3)
+    raise typer.Exit(outcome.exit_code)

@@ -16,6 +16,8 @@ from fireassay.core.files import write_bytes
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 _TREE = "tree.json"
+# Of the file: 1 had no number in it. Raised when a saved result of before can no longer be read.
+SCHEMA_VERSION = 2
 
 
 def encode(value: Any) -> tuple[Any, Arrays]:
@@ -73,7 +75,8 @@ def to_bytes(value: Any) -> bytes:
     tree, arrays = encode(value)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        _write_member(archive, _TREE, strict_json.dumps(tree, sort_keys=False).encode())
+        versioned = {"schema_version": SCHEMA_VERSION, "tree": tree}
+        _write_member(archive, _TREE, strict_json.dumps(versioned, sort_keys=False).encode())
         for name, array in arrays.items():
             member = io.BytesIO()
             np.lib.format.write_array(member, array, allow_pickle=False)
@@ -82,10 +85,16 @@ def to_bytes(value: Any) -> bytes:
 
 
 def from_bytes(content: bytes, *, name: str = "the result") -> Any:
-    """The inverse of `to_bytes`."""
+    """The inverse of `to_bytes`.
+
+    Raises
+    ------
+    DataError
+        If these are not such bytes, or those of a fireassay with another schema version.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            tree = strict_json.loads(archive.read(_TREE))
+            saved = strict_json.loads(archive.read(_TREE))
             arrays = {
                 member.removesuffix(".npy"): np.lib.format.read_array(
                     io.BytesIO(archive.read(member)), allow_pickle=False
@@ -93,11 +102,23 @@ def from_bytes(content: bytes, *, name: str = "the result") -> Any:
                 for member in archive.namelist()
                 if member != _TREE
             }
-        return decode(tree, arrays)
+        version = _version_of(saved)
+        if version == SCHEMA_VERSION:
+            return decode(saved["tree"], arrays)
     except (zipfile.BadZipFile, KeyError, EOFError, TypeError, ValueError) as error:
         raise DataError(
             f"Expected {name} to be a result saved by fireassay.", got=f"{error}"
         ) from error
+    raise DataError(
+        f"Expected {name} to be a result with schema version {SCHEMA_VERSION}.",
+        got=f"version {version}",
+        do="It was saved by another fireassay: make it again with this one.",
+    )
+
+
+def _version_of(content: Any) -> Any:
+    versioned = isinstance(content, dict) and content.keys() == {"schema_version", "tree"}
+    return content["schema_version"] if versioned else 1
 
 
 def _write_member(archive: zipfile.ZipFile, name: str, content: bytes) -> None:

@@ -153,7 +153,7 @@ class Estimate:
         return f"{value} % ({100 * self.confidence:g} % interval {low} to {high} %, n = {self.n})"
 
     def _repr_html_(self) -> str:
-        return f"<span title='{self.confidence:.0%}'>{self}</span>"
+        return f"<span title='{100 * self.confidence:g} %'>{self}</span>"
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain types, for JSON."""

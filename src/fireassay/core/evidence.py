@@ -122,6 +122,12 @@ class Evidence:
         What the numbers are: label, unit and meaning, by name (see `Measure`).
     limits
         What the numbers do not say, in plain words.
+    partial
+        What cut the part short, e.g. a budget; empty if it did all it was asked to. Gates on the
+        numbers of such a part are undecided.
+    stale
+        What has changed since the part ran (another model, other data); empty if nothing has.
+        A stale answer is kept and shown, but no gate relies on it.
     seconds
         Wall-clock time, kept out of `to_dict` so that equal results are equal bytes.
     """
@@ -139,6 +145,8 @@ class Evidence:
     limits: tuple[str, ...] = ()
     provenance: Provenance | None = None
     seconds: float | None = None
+    partial: str = ""
+    stale: str = ""
 
     def __post_init__(self) -> None:
         if self.status not in ("done", "failed", "not available"):
@@ -170,9 +178,25 @@ class Evidence:
         """What one of the numbers is; a number nobody described is shown by its own name."""
         return find_measure(name, self.measures) or Measure.undescribed(name)
 
-    def _used_measures(self) -> list[Measure]:
-        found = (find_measure(name, self.measures) for name in self.estimates)
-        return [measure for measure in found if measure is not None]
+    def _described(self) -> list[Measure]:
+        """The measures of the numbers at hand, then those of numbers that it might have had."""
+        found = [find_measure(name, self.measures) for name in self.estimates]
+        used = [measure for measure in found if measure is not None]
+        names = {measure.name for measure in used}
+        return used + [measure for measure in self.measures if measure.name not in names]
+
+    def contradicted(self, name: str) -> tuple[Assumption, ...]:
+        """The assumptions behind one of the numbers that the data contradicts.
+
+        An assumption without an id may be behind any number of the part, so it counts for all.
+        """
+        needed = self.estimates[name].rests_on
+        return tuple(
+            assumption
+            for assumption in self.assumptions
+            if assumption.status == "contradicted"
+            and (not assumption.id or assumption.id in needed)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types for ``result.json``, without figures and without seconds."""
@@ -185,8 +209,10 @@ class Evidence:
             "estimates": {name: e.to_dict() for name, e in self.estimates.items()},
             "assumptions": [dataclasses.asdict(assumption) for assumption in self.assumptions],
             "tables": {name: dataclasses.asdict(table) for name, table in self.tables.items()},
-            "measures": [dataclasses.asdict(m) for m in self._used_measures()],
+            "measures": [dataclasses.asdict(m) for m in self._described()],
             "limits": list(self.limits),
+            "partial": self.partial,
+            "stale": self.stale,
             "provenance": dataclasses.asdict(self.provenance) if self.provenance else None,
         }
 

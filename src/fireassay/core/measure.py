@@ -1,14 +1,17 @@
 """What a number is: one definition for report, app, console, comparison, gates and docs."""
 
 import dataclasses
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from fireassay.core.errors import ParameterError
+from fireassay.core.estimate import Estimate
 
 Unit = Literal["share", "bits", "queries", "seconds", "count", "ratio", "auc"]
 Better = Literal["low", "high", "neither"]
+_SUFFIX = {"share": " %", "bits": " bits", "queries": " queries", "seconds": " s"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,54 @@ class Measure:
         member = name[len(start) : len(name) - len(end)]
         # A class may be called anything, braces included: only the first {} is ours.
         return dataclasses.replace(self, name=name, label=self.label.replace("{}", member, 1))
+
+    def shown(self, estimate: Estimate) -> str:
+        """A number as people read it: shares in per cent, counts whole, no endless interval.
+
+        Rounded to two significant digits of the interval's width.
+
+        >>> errors = Measure("error", "Wrong", "share", "low", "")
+        >>> errors.shown(Estimate(0.031, 0.020, 0.047, 0.95, 400, "Clopper-Pearson"))
+        '3.1 % [2.0, 4.7]'
+        >>> errors.shown(Estimate.bound(0.05, 0.975, 59, "exact"))
+        '5.0 %'
+        """
+        if math.isnan(estimate.value):
+            return "not estimable"
+        digits = self._decimals(estimate)
+        value = self.shown_value(estimate.value, digits)
+        low, high = (math.isfinite(end) for end in (estimate.low, estimate.high))
+        if estimate.kind != "interval" or not (low or high):
+            return value
+        ends = [self._digits_of(end, digits) for end in (estimate.low, estimate.high)]
+        if not high:
+            return f"{value} [at least {ends[0]}]"
+        return f"{value} [{ends[0]}, {ends[1]}]" if low else f"{value} [at most {ends[1]}]"
+
+    def shown_value(self, value: float, decimals: int | None = None) -> str:
+        """One value with its unit, e.g. a limit; as many decimals as it needs, or as given."""
+        return self._digits_of(value, decimals) + _SUFFIX.get(self.unit, "")
+
+    def _digits_of(self, value: float, decimals: int | None) -> str:
+        if not math.isfinite(value):
+            return {math.inf: "∞", -math.inf: "−∞"}.get(value, "not estimable")
+        scaled = 100 * value if self.unit == "share" else value
+        if decimals is None:
+            return f"{scaled:,.6g}" if abs(scaled) < 1e6 else f"{scaled:,.0f}"
+        return f"{scaled:,.{decimals}f}"
+
+    def _decimals(self, estimate: Estimate) -> int:
+        """Decimals that show two significant digits of the width, or of a value without one."""
+        value, width = estimate.value, estimate.high - estimate.low
+        whole = value.is_integer() and (self.unit == "count" or estimate.kind == "count")
+        if whole and not 0 < width < 10:
+            return 0
+        size = width if 0 < width < math.inf else abs(value)
+        if self.unit == "share":
+            size *= 100
+        if size == 0 or not math.isfinite(size):
+            return 0
+        return min(12, max(0, 1 - math.floor(math.log10(size))))
 
 
 def find_measure(name: str, measures: Iterable[Measure]) -> Measure | None:

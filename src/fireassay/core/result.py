@@ -80,10 +80,10 @@ class Answer(Result):
     def summary(self) -> str:
         """The headline, the numbers by what they mean, and what the data contradicts."""
         found = self.evidence()
-        numbers = [
-            f"  {found.measure(name).label}: {estimate}"
-            for name, estimate in found.estimates.items()
-        ]
+        numbers = []
+        for name, estimate in found.estimates.items():
+            measure = found.measure(name)
+            numbers.append(f"  {measure.label}: {measure.shown(estimate)} (n = {estimate.n:,})")
         contradicted = [
             f"  contradicted: {assumption.statement} ({assumption.check})"
             for assumption in found.assumptions

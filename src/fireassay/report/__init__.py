@@ -1,17 +1,20 @@
 """Evidence as a page, a document, a CI result, an assurance argument."""
 
-from fireassay.report.comparison import Comparison, Difference, compare_reports
+from fireassay.report.advice import Advice
 from fireassay.report.gate_assertion import assert_gate
-from fireassay.report.gates import Gate, GateCheck, Verdict
+from fireassay.report.gates import Gate
 from fireassay.report.report import Report
+from fireassay.report.run_comparison import Difference, RunComparison, compare_reports
 from fireassay.report.schema import result_schema
+from fireassay.report.verdict import GateCheck, Verdict
 
 __all__ = [
-    "Comparison",
+    "Advice",
     "Difference",
     "Gate",
     "GateCheck",
     "Report",
+    "RunComparison",
     "Verdict",
     "assert_gate",
     "compare_reports",

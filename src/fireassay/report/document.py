@@ -1,6 +1,6 @@
 """The report as one strict-JSON document, and back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +19,26 @@ from fireassay.core import (
 SCHEMA_VERSION = 2
 
 
-def to_document(evidence: Sequence[Evidence], title: str) -> dict[str, Any]:
+def to_document(
+    evidence: Sequence[Evidence], title: str, accepted: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """Plain types: ``parts.<name>.status``, ``parts.<name>.estimates.<number>.value`` and so on."""
     parts = {}
     for item in evidence:
         fields = item.to_dict()
         parts[fields.pop("question")] = fields
     order = [item.question for item in evidence]
-    return {"schema_version": SCHEMA_VERSION, "title": title, "order": order, "parts": parts}
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "title": title,
+        "order": order,
+        "accepted": dict(accepted or {}),
+        "parts": parts,
+    }
 
 
-def from_document(document: Any) -> tuple[list[Evidence], str]:
-    """The inverse of `to_document` (figures are not part of the document).
+def from_document(document: Any) -> tuple[list[Evidence], str, dict[str, str]]:
+    """Parts, title and accepted assumptions (figures are not part of the document).
 
     Raises
     ------
@@ -42,16 +50,16 @@ def from_document(document: Any) -> tuple[list[Evidence], str]:
             raise DataError(
                 f"Expected a result of schema version {SCHEMA_VERSION}.",
                 got=f"version {document['schema_version']}",
-                do="Run the assessment again with this version of fireassay.",
+                do="Run the assessment again with this version of fireassay, in a new folder.",
             )
         parts = [_evidence(name, document["parts"][name]) for name in document["order"]]
-        return parts, str(document["title"])
+        return parts, str(document["title"]), dict(document["accepted"])
     except (KeyError, TypeError) as error:
         raise DataError("Expected a fireassay result.", got=f"missing or wrong {error}") from error
 
 
-def read_document(path: str | Path) -> tuple[list[Evidence], str]:
-    """Evidence and title from a ``result.json``."""
+def read_document(path: str | Path) -> tuple[list[Evidence], str, dict[str, str]]:
+    """Parts, title and accepted assumptions from a ``result.json``."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
@@ -76,5 +84,7 @@ def _evidence(name: str, fields: dict[str, Any]) -> Evidence:
         tables=tables,
         measures=tuple(Measure(**measure) for measure in fields["measures"]),
         limits=tuple(fields["limits"]),
+        partial=fields["partial"],
+        stale=fields["stale"],
         provenance=Provenance(**provenance) if provenance else None,
     )

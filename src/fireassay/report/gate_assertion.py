@@ -13,12 +13,14 @@ def assert_gate(
     *,
     max: dict[str, float] | None = None,  # noqa: A002 - the words of the command line
     min: dict[str, float] | None = None,  # noqa: A002
+    accept: dict[str, str] | None = None,
     **upper_limits: float,
 ) -> None:
     """Fail a test if a number is beyond its limit, at the unfavourable end of its interval.
 
-    Keyword arguments are upper limits; ``min={"accuracy": 0.9}`` gives lower ones. Missing
-    evidence fails, too: what did not run is not a pass.
+    Keyword arguments are upper limits; ``min={"accuracy": 0.9}`` gives lower ones. What is
+    undecided fails, too: what did not run is not a pass. ``accept`` has assumptions that the data
+    contradicts, by id, with the reason why they are accepted.
 
     Raises
     ------
@@ -31,7 +33,7 @@ def assert_gate(
     gates += [Gate(name, "min", float(limit)) for name, limit in (min or {}).items()]
     if not gates:
         raise ParameterError("assert_gate needs at least one limit, e.g. pmi_upper=0.05.")
-    verdict = report.verdict(gates)
+    verdict = report.verdict(gates, accept=accept)
     if not verdict:
         reasons = [
             f"{c.gate.number}: {c.explanation}" for c in verdict.checks if c.status != "pass"

@@ -1,15 +1,15 @@
-"""Gates: limits on numbers, judged at the unfavourable end of their interval."""
+"""Gates: limits on numbers."""
 
+import difflib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from fireassay.core import Estimate, Evidence, ParameterError
+from fireassay.core import Evidence, ParameterError
 
 Direction = Literal["max", "min"]
-Status = Literal["pass", "fail", "not enough evidence"]
-EXIT_CODE: dict[Status, int] = {"pass": 0, "fail": 1, "not enough evidence": 3}
+Gates = Mapping[str, Mapping[str, float]] | Iterable["Gate"]
 
 
 @dataclass(frozen=True)
@@ -41,97 +41,38 @@ class Gate:
                 "A gate must look like NAME=NUMBER.", got=repr(text), do="Try --max pmi_upper=0.05"
             ) from error
 
-
-@dataclass(frozen=True)
-class GateCheck:
-    """One gate judged: the number, the end of its interval that counted, and why."""
-
-    gate: Gate
-    status: Status
-    explanation: str
-    estimate: Estimate | None = None
+    def keeps(self, value: float) -> bool:
+        """Whether a value is on the right side of the limit, or on it."""
+        return value <= self.limit if self.direction == "max" else value >= self.limit
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """All gates judged together. ``exit_code``: 0 pass, 1 fail, 3 not enough evidence."""
-
-    status: Status
-    checks: tuple[GateCheck, ...]
-    failed_parts: tuple[str, ...] = ()
-
-    @property
-    def exit_code(self) -> int:
-        """What ``fireassay check`` exits with."""
-        return EXIT_CODE[self.status]
-
-    def __bool__(self) -> bool:
-        return self.status == "pass"
-
-
-def parse_gates(gates: Mapping[str, Mapping[str, float]] | Iterable[Gate]) -> tuple[Gate, ...]:
+def parse_gates(gates: Gates) -> tuple[Gate, ...]:
     """Gates from ``{"max": {name: limit}, "min": {name: limit}}`` or from `Gate` objects."""
     if not isinstance(gates, Mapping):
         return tuple(gates)
     unknown = set(gates) - {"max", "min"}
     if unknown:
         raise ParameterError("Gates are given under 'max' and 'min'.", got=f"{sorted(unknown)}")
+    directions: tuple[Direction, ...] = ("max", "min")
     return tuple(
         Gate(name, direction, float(limit))
-        for direction in ("max", "min")
+        for direction in directions
         for name, limit in gates.get(direction, {}).items()
     )
 
 
-def judge(evidence: Iterable[Evidence], gates: Iterable[Gate]) -> Verdict:
-    """Judge every gate; a failure outranks missing evidence, which outranks a pass.
+def find_number(number: str, parts: Mapping[str, Evidence]) -> tuple[Evidence, str] | str:
+    """The part that has a number and the number's name there, or why there is none.
 
     Raises
     ------
     ParameterError
-        If a gate names a number that no part has, or that several parts have.
+        If no part can have the number, or several have it.
     """
-    parts = {item.question: item for item in evidence}
-    checks = tuple(_check(gate, parts) for gate in gates)
-    broken = tuple(name for name, item in parts.items() if item.status == "failed")
-    statuses = {check.status for check in checks}
-    status: Status = "pass"
-    if "fail" in statuses:
-        status = "fail"
-    elif "not enough evidence" in statuses or broken:
-        status = "not enough evidence"
-    return Verdict(status, checks, broken)
-
-
-def _check(gate: Gate, parts: Mapping[str, Evidence]) -> GateCheck:
-    found = _find(gate.number, parts)
-    if isinstance(found, str):
-        return GateCheck(gate, "not enough evidence", found)
-    if math.isnan(found.value):
-        return GateCheck(gate, "not enough evidence", "the number is not estimable", found)
-    worst = found.high if gate.direction == "max" else found.low
-    inside = worst <= gate.limit if gate.direction == "max" else worst >= gate.limit
-    end = (
-        "value"
-        if found.kind != "interval"
-        else ("upper end" if gate.direction == "max" else "lower end")
-    )
-    relation = "at most" if gate.direction == "max" else "at least"
-    explanation = f"{end} {worst:.6g}, must be {relation} {gate.limit:.6g}"
-    return GateCheck(gate, "pass" if inside else "fail", explanation, found)
-
-
-def _find(number: str, parts: Mapping[str, Evidence]) -> Estimate | str:
-    """The estimate, or the reason why there is none."""
     part, separator, short = number.partition(".")
-    if separator and part in parts:
-        item = parts[part]
-        if item.status != "done":
-            return f"{part} is {item.status}: {item.reason}"
-        if short in item.estimates:
-            return item.estimates[short]
-        raise _unknown(number, parts)
-    holders = [name for name, item in parts.items() if number in item.estimates]
+    if separator and (part in parts or not _holders(number, parts)):
+        return _in_part(part, short, parts)
+    holders = _holders(number, parts)
     if len(holders) > 1:
         raise ParameterError(
             f"'{number}' is a number of several parts.",
@@ -139,16 +80,41 @@ def _find(number: str, parts: Mapping[str, Evidence]) -> Estimate | str:
             do=f"Say which one, e.g. {holders[0]}.{number}",
         )
     if holders:
-        return parts[holders[0]].estimates[number]
+        return _in_part(holders[0], number, parts)
     absent = [name for name, item in parts.items() if item.status != "done"]
-    if absent and not separator:
-        return f"no part that ran has this number; did not run: {', '.join(absent)}"
-    raise _unknown(number, parts)
+    if absent or not parts:
+        return f"no part that ran has this number; did not run: {', '.join(absent) or 'any'}"
+    raise unknown_number(number, {name: list(item.estimates) for name, item in parts.items()})
 
 
-def _unknown(number: str, parts: Mapping[str, Evidence]) -> ParameterError:
-    known = [f"{name}.{key}" for name, item in parts.items() for key in item.estimates]
+def unknown_number(number: str, known: Mapping[str, Iterable[str]]) -> ParameterError:
+    """The error for a number that nothing has, with the nearest names."""
+    names = [f"{part}.{name}" for part, short in known.items() for name in short]
+    shorts = {name.partition(".")[2]: name for name in names}
+    near = difflib.get_close_matches(number, [*names, *shorts], n=3, cutoff=0.5)
+    nearest = list(dict.fromkeys(shorts.get(name, name) for name in near)) or names
     return ParameterError(
-        f"No part has the number '{number}'.",
-        got=f"a run with: {', '.join(known) if known else 'no numbers'}",
+        f"No part has the number '{number}'.", do=f"Nearest: {', '.join(nearest) or 'no numbers'}"
     )
+
+
+def _holders(number: str, parts: Mapping[str, Evidence]) -> list[str]:
+    having = [name for name, item in parts.items() if number in item.estimates]
+    return having or [name for name, item in parts.items() if _declares(item, number)]
+
+
+def _declares(item: Evidence, number: str) -> bool:
+    return any(measure.matches(number) for measure in item.measures)
+
+
+def _in_part(part: str, short: str, parts: Mapping[str, Evidence]) -> tuple[Evidence, str] | str:
+    if part not in parts:
+        return f"{part} has not run"
+    item = parts[part]
+    if item.status != "done":
+        return f"{part} is {item.status}: {item.reason}"
+    if short in item.estimates:
+        return item, short
+    if _declares(item, short):
+        return f"{part} has no {short} in this run"
+    raise unknown_number(f"{part}.{short}", {n: list(p.estimates) for n, p in parts.items()})

@@ -1,33 +1,49 @@
 """The argument as Goal Structuring Notation, in the YAML form that gsn2x draws."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from fireassay.core import Evidence
+from fireassay.report.verdict import Verdict
 
 
-def to_gsn(evidence: Sequence[Evidence], title: str) -> str:
-    """Goals for the whole and for each part, solutions for numbers, assumptions with status."""
-    lines = _node("G1", f"{title}: the classifier is fit for its use", supported=["S1"])
+def to_gsn(
+    evidence: Sequence[Evidence], title: str, verdict: Verdict, accepted: Mapping[str, str]
+) -> str:
+    """Goals for the whole and for each part, solutions for numbers, assumptions with status.
+
+    Only a verdict that passes carries the first goal; otherwise it is undeveloped, and what was
+    found stands beside it.
+    """
+    goal = f"{title}: the classifier is fit for its use"
+    passed = bool(verdict)
+    lines = _node("G1", goal, ["S1"] if passed else (), ["C1"], undeveloped=not passed)
+    said = [f"{c.label}, {c.limit}: {c.status}, {c.explanation}" for c in verdict.checks]
+    lines += _node("C1", " ".join([f"Verdict: {verdict.headline}", *said]))
     goals = [f"G{number}" for number in range(2, len(evidence) + 2)]
     lines += _node("S1", "Argument over the questions asked of the classifier", supported=goals)
     solutions = assumptions = 0
-    for goal, item in zip(goals, evidence, strict=True):
+    for key, item in zip(goals, evidence, strict=True):
         supported, context = [], []
         children: list[str] = []
-        for name, estimate in item.estimates.items():
+        # What is stale or cut short is no solution: its goal stays undeveloped.
+        relied_on = not (item.stale or item.partial)
+        for name, estimate in item.estimates.items() if relied_on else ():
             solutions += 1
             supported.append(f"Sn{solutions}")
-            text = f"{name} = {estimate} ({estimate.method}, {estimate.confidence:.3g})"
+            measure = item.measure(name)
+            text = f"{measure.label} ({name}) = {measure.shown(estimate)} ({estimate.method})"
             children += _node(f"Sn{solutions}", text)
         for assumption in item.assumptions:
             assumptions += 1
             context.append(f"A{assumptions}")
             text = f"{assumption.statement} [{assumption.status}: {assumption.check}]"
+            if assumption.id in accepted:
+                text += f" [accepted: {accepted[assumption.id]}]"
             children += _node(f"A{assumptions}", text)
-        undeveloped = item.status != "done" or not supported
-        text = f"{item.question}: {item.headline}"
-        lines += _node(goal, text, supported, context, undeveloped=undeveloped) + children
+        state = "" if relied_on else f" [{'stale' if item.stale else 'partial'}]"
+        text = f"{item.question}: {item.headline}{state}"
+        lines += _node(key, text, supported, context, undeveloped=not supported) + children
     return "\n".join(lines) + "\n"
 
 

@@ -5,9 +5,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fireassay.core import Estimate, Evidence, Picture, Table
-from fireassay.report.gates import GateCheck, Verdict
-from fireassay.report.glossary import GLOSSARY, meaning_of
+from fireassay.core import Evidence, Picture, Table
+from fireassay.report.glossary import GLOSSARY
+from fireassay.report.verdict import GateCheck, Verdict
 from fireassay.version import __version__
 
 QUESTIONS = {
@@ -20,12 +20,23 @@ QUESTIONS = {
     "survival": "How soon does it fall to an attack, and at whose cost?",
 }
 
+# Each state has a word, a shape and a colour; green is for a pass alone.
+SHAPES = {
+    "pass": "✓",
+    "fail": "✗",
+    "not enough evidence": "?",
+    "undecided": "?",
+    "no limits set": "○",
+}
+COLOURS = {"pass": "good", "fail": "bad", "no limits set": "plain"}
+
 
 def to_html(
     evidence: Sequence[Evidence],
     title: str,
-    verdict: Verdict | None = None,
+    verdict: Verdict,
     costs: Mapping[str, Mapping[str, Any]] | None = None,
+    accepted: Mapping[str, str] | None = None,
 ) -> str:
     """The page as text. Everything that came from a user is escaped by the template."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -39,11 +50,9 @@ def to_html(
     )
     environment.filters.update(
         number=_number,
-        estimate=_estimate,
         image=_image,
-        percent=_percent,
+        percent=lambda share: f"{100 * share:g} %",
         amount=_amount,
-        meaning=meaning_of,
         gates=_gates,
         versions=_common_versions,
         listed=lambda versions: ", ".join(f"{name} {number}" for name, number in versions.items()),
@@ -55,6 +64,9 @@ def to_html(
         parts=evidence,
         verdict=verdict,
         costs=costs or {},
+        accepted=accepted or {},
+        shapes=SHAPES,
+        colours=COLOURS,
         questions=QUESTIONS,
         glossary=GLOSSARY,
         version=__version__,
@@ -69,18 +81,8 @@ def _number(value: float) -> str:
     return f"{value:.4g}"
 
 
-def _estimate(estimate: Estimate) -> str:
-    if estimate.kind != "interval":
-        return _number(estimate.value)
-    return f"{_number(estimate.value)} [{_number(estimate.low)}, {_number(estimate.high)}]"
-
-
 def _amount(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.2f}"
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.4g} %"
 
 
 def _cell(value: Any) -> str:
@@ -91,12 +93,12 @@ def _cell(value: Any) -> str:
     return _number(value) if isinstance(value, float) else str(value)
 
 
-def _gates(part: Evidence, verdict: Verdict | None) -> list[GateCheck]:
+def _gates(part: Evidence, verdict: Verdict) -> list[GateCheck]:
     """The gates on a part's numbers."""
     return [
         check
-        for check in (verdict.checks if verdict else ())
-        if check.gate.number.startswith(f"{part.question}.") or check.gate.number in part.estimates
+        for check in verdict.checks
+        if check.part == part.question or check.gate.number.startswith(f"{part.question}.")
     ]
 
 

@@ -2,19 +2,23 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from fireassay.core import Evidence, ParameterError, strict_json
 from fireassay.core.files import write_text
 from fireassay.core.result import SupportsEvidence
 from fireassay.report.document import read_document, to_document
-from fireassay.report.gates import Gate, Verdict, judge, parse_gates
+from fireassay.report.gates import Gates, parse_gates
 from fireassay.report.gsn import to_gsn
 from fireassay.report.html import to_html
 from fireassay.report.junit import to_junit
 from fireassay.report.model_card import to_model_card
+from fireassay.report.verdict import Verdict, judge
 
-Gates = Mapping[str, Mapping[str, float]] | Iterable[Gate]
+if TYPE_CHECKING:
+    import pandas as pd
+
+Accepted = Mapping[str, str]
 Costs = Mapping[str, Mapping[str, Any]]
 
 
@@ -27,13 +31,28 @@ class Report:
         Results of any of the packages (anything with ``evidence()``), or `Evidence`.
     title
         Shown on top; may contain any characters.
+    accepted
+        Assumptions that are accepted although the data contradicts them, by id, each with the
+        reason: it is said wherever the number is.
+
+    >>> from fireassay.core import Estimate
+    >>> error = Estimate(0.04, 0.02, 0.06, 0.95, 100, "Clopper-Pearson")
+    >>> report = Report([Evidence("accuracy", "Right on 96 %.", estimates={"error": error})])
+    >>> report.verdict({"max": {"accuracy.error": 0.1}}).status
+    'pass'
     """
 
-    def __init__(self, items: Iterable[SupportsEvidence | Evidence], title: str = "Fire assay"):
+    def __init__(
+        self,
+        items: Iterable[SupportsEvidence | Evidence],
+        title: str = "Fire assay",
+        accepted: Accepted | None = None,
+    ):
         self.parts: tuple[Evidence, ...] = tuple(
             item if isinstance(item, Evidence) else item.evidence() for item in items
         )
         self.title = title
+        self.accepted = dict(accepted or {})
         names = [part.question for part in self.parts]
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
@@ -49,45 +68,111 @@ class Report:
                 return part
         raise KeyError(question)
 
-    def verdict(self, gates: Gates = ()) -> Verdict:
-        """Judge gates, e.g. ``{"max": {"pmi_upper": 0.05}, "min": {"accuracy": 0.9}}``."""
-        return judge(self.parts, parse_gates(gates))
+    def verdict(
+        self, gates: Gates = (), accept: Accepted | None = None, *, strict: bool = False
+    ) -> Verdict:
+        """Judge limits on numbers.
+
+        Parameters
+        ----------
+        gates
+            E.g. ``{"max": {"pmi_upper": 0.05}, "min": {"accuracy": 0.9}}``, or `Gate` objects.
+        accept
+            Further assumptions to accept although the data contradicts them, with the reason.
+        strict
+            Let undecided gates fail.
+
+        Returns
+        -------
+        Verdict
+            ``pass``, ``fail``, ``not enough evidence`` or ``no limits set``; only a pass is true.
+
+        Raises
+        ------
+        ParameterError
+            If a gate names a number that no part has, or that several have.
+        """
+        accepted = {**self.accepted, **(accept or {})}
+        return judge(self.parts, parse_gates(gates), accepted, strict=strict)
+
+    def frame(self) -> "pd.DataFrame":
+        """One row per number: what it is, its value and interval, and how it was made."""
+        import pandas as pd
+
+        rows = [
+            {
+                "part": part.question,
+                "name": name,
+                "label": part.measure(name).label,
+                "value": e.value,
+                "low": e.low,
+                "high": e.high,
+                "confidence": e.confidence,
+                "n": e.n,
+                "kind": e.kind,
+                "method": e.method,
+            }
+            for part in self.parts
+            for name, e in part.estimates.items()
+        ]
+        columns = ["part", "name", "label", "value", "low", "high"]
+        return pd.DataFrame(rows, columns=[*columns, "confidence", "n", "kind", "method"])
+
+    def __str__(self) -> str:
+        lines = [self.title]
+        for part in self.parts:
+            marks = [word for word in ("stale", "partial") if getattr(part, word)]
+            state = f" ({', '.join(marks)})" if marks else ""
+            lines += ["", f"{part.question}{state}: {part.headline}"]
+            for name, estimate in part.estimates.items():
+                measure = part.measure(name)
+                against = "" if not part.contradicted(name) else "  (contradicted by the data)"
+                lines.append(
+                    f"  {measure.label}: {measure.shown(estimate)} (n = {estimate.n:,}){against}"
+                )
+        return "\n".join(lines)
 
     def to_json(self, path: str | Path) -> Path:
         """Strict JSON; equal results give equal bytes."""
-        document = to_document(self.parts, self.title)
-        text = strict_json.dumps(document, indent=2, sort_keys=False)
+        text = strict_json.dumps(self.document(), indent=2, sort_keys=False)
         return write_text(path, text + "\n")
+
+    def document(self) -> dict[str, Any]:
+        """What ``result.json`` holds, as plain types."""
+        return to_document(self.parts, self.title, self.accepted)
 
     @classmethod
     def from_json(cls, path: str | Path) -> Self:
         """Read a ``result.json`` (figures are not in it)."""
-        parts, title = read_document(path)
-        return cls(parts, title)
+        return cls(*read_document(path))
 
     def to_html(self, path: str | Path, gates: Gates = (), *, costs: Costs | None = None) -> Path:
         """One self-contained page that opens offline.
 
         ``costs`` has for each part what was planned and what it took, as in ``costs.json``.
         """
-        judged = parse_gates(gates)
-        verdict = judge(self.parts, judged) if judged else None
-        return write_text(path, to_html(self.parts, self.title, verdict, costs))
+        page = to_html(self.parts, self.title, self.verdict(gates), costs, self.accepted)
+        return write_text(path, page)
 
-    def to_junit(self, path: str | Path, gates: Gates = ()) -> Path:
+    def to_junit(self, path: str | Path, gates: Gates = (), *, strict: bool = False) -> Path:
         """JUnit XML for CI servers."""
-        return write_text(path, to_junit(self.parts, self.verdict(gates), self.title))
+        verdict = self.verdict(gates, strict=strict)
+        return write_text(path, to_junit(self.parts, verdict, self.title))
 
-    def to_gsn(self, path: str | Path) -> Path:
+    def to_gsn(self, path: str | Path, gates: Gates = ()) -> Path:
         """Goal Structuring Notation as YAML (drawn by gsn2x)."""
-        return write_text(path, to_gsn(self.parts, self.title))
+        return write_text(path, to_gsn(self.parts, self.title, self.verdict(gates), self.accepted))
 
-    def to_model_card(self, path: str | Path) -> Path:
+    def to_model_card(self, path: str | Path, gates: Gates = ()) -> Path:
         """A Markdown model card with the ``model-index`` metadata that model hubs read."""
-        return write_text(path, to_model_card(self.parts, self.title))
+        return write_text(
+            path, to_model_card(self.parts, self.title, self.verdict(gates), self.accepted)
+        )
 
     def _repr_html_(self) -> str:
         from html import escape
 
-        page = escape(to_html(self.parts, self.title), quote=True)
+        page = escape(
+            to_html(self.parts, self.title, self.verdict(), accepted=self.accepted), quote=True
+        )
         return f'<iframe srcdoc="{page}" sandbox style="width:100%;height:40em;border:0"></iframe>'

@@ -29,6 +29,7 @@ def result_schema() -> dict[str, Any]:
                 "schema_version": {"const": SCHEMA_VERSION},
                 "title": _TEXT,
                 "order": {"type": "array", "items": _TEXT},
+                "accepted": {"type": "object", "additionalProperties": _TEXT},
                 "parts": {"type": "object", "additionalProperties": _part()},
             }
         ),
@@ -95,6 +96,8 @@ def _part() -> dict[str, Any]:
             "tables": {"type": "object", "additionalProperties": table},
             "measures": {"type": "array", "items": measure},
             "limits": {"type": "array", "items": _TEXT},
+            "partial": _TEXT,
+            "stale": _TEXT,
             "provenance": {"oneOf": [provenance, {"type": "null"}]},
         }
     )

@@ -9,8 +9,7 @@ from fireassay.core.errors import FireassayError
 from fireassay.core.evidence import Evidence, Table
 
 if TYPE_CHECKING:
-    from fireassay.report import Report
-    from fireassay.report.gates import Verdict
+    from fireassay.report import Report, Verdict
 
 MOST_ROWS = 2000
 

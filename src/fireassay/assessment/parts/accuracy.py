@@ -1,6 +1,6 @@
 """Accuracy on the labelled rows: overall, per class, and how honest the confidences are."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from fireassay.core import (
     Claim,
     Estimate,
     Evidence,
+    Measure,
     Provenance,
     Table,
 )
@@ -26,6 +27,7 @@ from fireassay.statistics import (
     clopper_pearson,
     expected_calibration_error,
     reliability_curve,
+    share,
 )
 from fireassay.statistics.calibration import ReliabilityCurve
 
@@ -34,6 +36,39 @@ if TYPE_CHECKING:
 
 
 USES = ("curation",)
+MEASURES = (
+    Measure(
+        "accuracy",
+        "Right on the labelled rows",
+        "share",
+        "high",
+        "How often its answer is the label.",
+    ),
+    Measure(
+        "error",
+        "Wrong on the labelled rows",
+        "share",
+        "low",
+        "How often its answer is not the label.",
+    ),
+    Measure(
+        "calibration_error",
+        "Confidence off by",
+        "share",
+        "low",
+        "Mean gap between how sure it is and how often it is right.",
+    ),
+    Measure(
+        "accuracy_curated_last",
+        "Right on the hardest curated rows",
+        "share",
+        "high",
+        "How often its answer is the label in the last, hardest of the curated datasets.",
+    ),
+)
+_INDEPENDENT = ("independent-rows",)
+# A row that happens to repeat another says little; one in a hundred is a way of drawing.
+_FEW_REPEATS = 0.01
 
 
 class Settings(BaseModel):
@@ -86,12 +121,14 @@ class AccuracyResult(Answer):
 
     def evidence(self) -> Evidence:
         """The accuracy as evidence."""
+        repeats = self.duplicates > _FEW_REPEATS * self.accuracy.n
         independent = Assumption(
             "The labelled rows are independent draws of what the model meets.",
-            "untestable" if not self.duplicates else "contradicted",
+            "contradicted" if repeats else "untestable",
             f"{self.duplicates} of {self.accuracy.n} rows repeat another row."
             if self.duplicates
             else "No row repeats another; how the rows were drawn is not in the data.",
+            *_INDEPENDENT,
         )
         diagram = self.figures()["reliability diagram"]
         tables = {"recall": Table.from_frame(self.frame(), "Recall per class")}
@@ -105,15 +142,21 @@ class AccuracyResult(Answer):
                 self.curated, "Accuracy in what each curated dataset adds, from safe to adversarial"
             )
             last = self.curated.iloc[-1]
-            estimates["accuracy_curated_last"] = Estimate(
-                last["accuracy"], last["low"], last["high"], self.accuracy.confidence,
-                int(last["n"]), "Clopper-Pearson",
-            )  # fmt: skip
+            estimates["accuracy_curated_last"] = Estimate.around(
+                last["accuracy"],
+                last["low"],
+                last["high"],
+                confidence=self.accuracy.confidence,
+                n=int(last["n"]),
+                method="Clopper-Pearson",
+                rests_on=_INDEPENDENT,
+            )
         found = Evidence(
             question="accuracy",
             headline=f"Right on {self.accuracy.percent()} of the labelled rows.",
-            claims=(Claim(f"Calibration error {self.calibration_error}."),),
+            claims=(Claim(f"Its confidence is off by {self.calibration_error.percent()}."),),
             estimates=estimates,
+            measures=MEASURES,
             assumptions=(independent,),
             tables=tables,
             figures={
@@ -157,10 +200,13 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
     confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(confusion, (labels, predicted), 1)
     return AccuracyResult(
-        accuracy=_share(hits, n, settings.confidence),
-        error=_share(n - hits, n, settings.confidence),
-        calibration_error=expected_calibration_error(
-            probabilities, labels, confidence=settings.confidence, seed=context.seed
+        accuracy=share(hits, n, settings.confidence, rests_on=_INDEPENDENT),
+        error=share(n - hits, n, settings.confidence, rests_on=_INDEPENDENT),
+        calibration_error=replace(
+            expected_calibration_error(
+                probabilities, labels, confidence=settings.confidence, seed=context.seed
+            ),
+            rests_on=_INDEPENDENT,
         ),
         classes=tuple(classes),
         confusion=confusion,
@@ -195,8 +241,3 @@ def _curated(
     columns = {"accuracy": hits / n, "low": low, "high": high, "n": n}
     index = pd.RangeIndex(1, len(n) + 1, name="dataset")
     return pd.DataFrame(columns, index=index), (found.in_words,)
-
-
-def _share(hits: int, n: int, confidence: float) -> Estimate:
-    low, high = clopper_pearson(hits, n, confidence)
-    return Estimate(hits / n, float(low), float(high), confidence, n, "Clopper-Pearson")

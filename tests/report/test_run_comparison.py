@@ -53,6 +53,7 @@ def test_a_bound_is_shown_but_not_judged():
     )
     assert found.differences[0].change.value == pytest.approx(0.1)
     assert not found.differences[0].clear
+    assert found.differences[0].measure.shown(found.differences[0].change) == "0.10"
 
 
 def test_other_confidence_is_brought_to_the_same():
@@ -67,8 +68,10 @@ def test_assert_gate_in_a_test_suite():
     evidence = run(share(10, 100)).parts[0]
     assert_gate(evidence, error=0.5)
     assert_gate(evidence, min={"accuracy.error": 0.01})
-    with pytest.raises(AssertionError, match="upper end"):
+    with pytest.raises(AssertionError, match=r"not enough evidence: error: the limit 0.1 lies"):
         assert_gate(evidence, error=0.1)
+    with pytest.raises(AssertionError, match=r"fail: error: even the lower end 0.05"):
+        assert_gate(evidence, error=0.01)
     with pytest.raises(AssertionError, match="not enough evidence"):
         assert_gate(Evidence.not_available("reliability", "no labels"), pmi_upper=0.1)
     with pytest.raises(ParameterError):

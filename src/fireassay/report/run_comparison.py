@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 from scipy.special import ndtri
 
-from fireassay.core import Estimate, Evidence, ParameterError, Result
+from fireassay.core import Estimate, Evidence, Measure, ParameterError, Result
 from fireassay.report.report import Report
 
 METHOD = "MOVER: the two intervals combined, runs taken as independent"
@@ -22,6 +22,7 @@ class Difference:
     before: Estimate
     after: Estimate
     change: Estimate
+    measure: Measure
 
     @property
     def clear(self) -> bool:
@@ -30,7 +31,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison(Result):
+class RunComparison(Result):
     """A run against the one before: numbers that both have, and what changed around them."""
 
     differences: tuple[Difference, ...]
@@ -44,6 +45,7 @@ class Comparison(Result):
             {
                 "part": d.part,
                 "number": d.number,
+                "label": d.measure.label,
                 "before": d.before.value,
                 "after": d.after.value,
                 "change": d.change.value,
@@ -53,11 +55,11 @@ class Comparison(Result):
             }
             for d in self.differences
         ]
-        columns = ["part", "number", "before", "after", "change", "low", "high", "clear"]
+        columns = ["part", "number", "label", "before", "after", "change", "low", "high", "clear"]
         return pd.DataFrame(rows, columns=columns)
 
 
-def compare_reports(before: Report, after: Report) -> Comparison:
+def compare_reports(before: Report, after: Report) -> RunComparison:
     """Numbers that both runs have, with the interval of their difference.
 
     Runs on the same rows are positively correlated, so this interval (which takes them as
@@ -65,14 +67,21 @@ def compare_reports(before: Report, after: Report) -> Comparison:
     """
     old, new = ({part.question: part for part in report.parts} for report in (before, after))
     differences = [
-        _difference(part, name, old[part].estimates[name], new[part].estimates[name])
+        Difference(
+            part,
+            name,
+            old[part].estimates[name],
+            new[part].estimates[name],
+            _change(old[part].estimates[name], new[part].estimates[name]),
+            new[part].measure(name),
+        )
         for part in old
         if part in new
         for name in old[part].estimates
         if name in new[part].estimates
     ]
     names_old, names_new = _names(old), _names(new)
-    return Comparison(
+    return RunComparison(
         tuple(differences),
         tuple(_changes(old, new)),
         tuple(sorted(names_old - names_new)),
@@ -80,19 +89,17 @@ def compare_reports(before: Report, after: Report) -> Comparison:
     )
 
 
-def _difference(part: str, number: str, before: Estimate, after: Estimate) -> Difference:
+def _change(before: Estimate, after: Estimate) -> Estimate:
     value = after.value - before.value
     n = min(before.n, after.n)
     if before.kind != "interval" or after.kind != "interval" or not math.isfinite(value):
         # A bound has no interval of its own: the change is shown, not judged.
-        change = Estimate(value, -math.inf, math.inf, after.confidence, n, "bound, not judged")
-        return Difference(part, number, before, after, change)
+        return Estimate(value, -math.inf, math.inf, 0.95, n, "no intervals, not judged")
     if before.confidence != after.confidence:
         before = _at_confidence(before, after.confidence)
     low = value - math.hypot(after.value - after.low, before.high - before.value)
     high = value + math.hypot(after.high - after.value, before.value - before.low)
-    change = Estimate(value, low, high, after.confidence, n, METHOD)
-    return Difference(part, number, before, after, change)
+    return Estimate(value, low, high, after.confidence, n, METHOD)
 
 
 def _at_confidence(estimate: Estimate, confidence: float) -> Estimate:

@@ -1,0 +1,239 @@
+"""The verdict: every limit judged; green is earned."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from fireassay.core import Estimate, Evidence, Measure, ParameterError
+from fireassay.report.advice import Advice, advise
+from fireassay.report.gates import Gate, find_number
+from fireassay.report.interval_ends import Ends, beyond_after_holm, ends_of
+
+Status = Literal["pass", "fail", "not enough evidence", "no limits set"]
+CheckStatus = Literal["pass", "fail", "undecided"]
+EXIT_CODE: dict[Status, int] = {
+    "pass": 0,
+    "fail": 1,
+    "not enough evidence": 3,
+    "no limits set": 3,
+}
+
+
+@dataclass(frozen=True)
+class GateCheck:
+    """One gate judged: the number, the end of its interval that counted, and why.
+
+    Attributes
+    ----------
+    status
+        ``"pass"``: the unfavourable end keeps the limit. ``"fail"``: even the favourable end
+        breaks it. ``"undecided"``: neither, or there is no number to rely on.
+    measure
+        What the number is; None where no part has it.
+    accepted
+        Assumptions that the data contradicts and somebody accepted, with the reason.
+    """
+
+    gate: Gate
+    status: CheckStatus
+    explanation: str
+    estimate: Estimate | None = None
+    measure: Measure | None = None
+    part: str = ""
+    accepted: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def label(self) -> str:
+        """What people call the number."""
+        return self.measure.label if self.measure else self.gate.number
+
+    @property
+    def limit(self) -> str:
+        """The limit in words, e.g. ``at most 5 %``."""
+        shown = self.measure or Measure.undescribed(self.gate.number)
+        relation = "at most" if self.gate.direction == "max" else "at least"
+        return f"{relation} {shown.shown_value(self.gate.limit)}"
+
+    def __str__(self) -> str:
+        return f"{self.status:<9} {self.label} ({self.limit}): {self.explanation}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """All gates judged together.
+
+    ``exit_code``: 0 pass, 1 fail, 3 not enough evidence or no limits set; only a pass is true.
+    """
+
+    status: Status
+    checks: tuple[GateCheck, ...]
+    advice: tuple[Advice, ...] = ()
+    failed_parts: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """What ``fireassay check`` exits with."""
+        return EXIT_CODE[self.status]
+
+    def __bool__(self) -> bool:
+        return self.status == "pass"
+
+    @property
+    def headline(self) -> str:
+        """The verdict in one line."""
+        if self.status == "no limits set":
+            return "No limits set. Nothing here is a pass."
+        counts = {
+            word: sum(check.status == status for check in self.checks)
+            for status, word in (("pass", "kept"), ("fail", "broken"), ("undecided", "undecided"))
+        }
+        told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        broken = f"; failed: {', '.join(self.failed_parts)}" if self.failed_parts else ""
+        limits = "1 limit" if len(self.checks) == 1 else f"{len(self.checks)} limits"
+        return f"{self.status.capitalize()}: of {limits} {told}{broken}."
+
+    def __str__(self) -> str:
+        lines = [self.headline, *(f"  {check}" for check in self.checks)]
+        return "\n".join([*lines, *(f"  {item}" for item in self.advice)])
+
+
+def judge(
+    evidence: Iterable[Evidence],
+    gates: Iterable[Gate],
+    accept: Mapping[str, str] | None = None,
+    *,
+    strict: bool = False,
+) -> Verdict:
+    """Judge every gate; a failure outranks missing evidence, which outranks a pass.
+
+    Several gates need no correction to pass, because all must hold; to fail they are corrected by
+    Holm, so that many good numbers do not make a bad one by chance.
+
+    Raises
+    ------
+    ParameterError
+        If a gate names a number that no part can have, or that several parts have.
+    """
+    accepted = _checked_reasons(accept or {})
+    parts = {item.question: item for item in evidence}
+    looked = [_look(gate, parts, accepted) for gate in gates]
+    beyond = beyond_after_holm([ends for _, ends in looked])
+    judged = [
+        check if ends is None else _judged(check, ends, sure, len(looked))
+        for (check, ends), sure in zip(looked, beyond, strict=True)
+    ]
+    advice = [
+        advise(check.gate, check.measure, parts[check.part].estimates)
+        for check, (_, ends) in zip(judged, looked, strict=True)
+        if check.status != "pass" and ends is not None and check.measure is not None
+    ]
+    if strict:
+        judged = [_strict(check) for check in judged]
+    failed_parts = tuple(name for name, item in parts.items() if item.status == "failed")
+    found = {check.status for check in judged}
+    status: Status = "pass"
+    if not judged:
+        status = "no limits set"
+    elif "fail" in found:
+        status = "fail"
+    elif "undecided" in found or failed_parts:
+        status = "not enough evidence"
+    return Verdict(
+        status, tuple(judged), tuple(item for item in advice if item is not None), failed_parts
+    )
+
+
+def _checked_reasons(accept: Mapping[str, str]) -> Mapping[str, str]:
+    for name, reason in accept.items():
+        if not isinstance(reason, str) or not reason.strip():
+            raise ParameterError(
+                f"Accepting the assumption '{name}' needs a reason.",
+                got=repr(reason),
+                do=f'Say why, e.g. "{name}" = "one row per patient, see protocol 7"',
+            )
+    return accept
+
+
+def _look(
+    gate: Gate, parts: Mapping[str, Evidence], accepted: Mapping[str, str]
+) -> tuple[GateCheck, Ends | None]:
+    """The check of a gate as undecided, with the number's ends if they can be relied on."""
+    found = find_number(gate.number, parts)
+    if isinstance(found, str):
+        return GateCheck(gate, "undecided", found), None
+    part, name = found
+    estimate = part.estimates[name]
+    contradicted = part.contradicted(name)
+    check = GateCheck(
+        gate,
+        "undecided",
+        "",
+        estimate,
+        part.measure(name),
+        part.question,
+        tuple((a.id, accepted[a.id]) for a in contradicted if a.id in accepted),
+    )
+    against = [a for a in contradicted if a.id not in accepted]
+    reason = ""
+    if part.stale:
+        reason = f"stale, made with {part.stale}"
+    elif part.partial:
+        reason = f"partial: {part.partial}"
+    elif against:
+        which = f"{against[0].id}: " if against[0].id else ""
+        reason = f"rests on an assumption that the data contradicts ({which}{against[0].check})"
+    elif any(math.isnan(value) for value in (estimate.value, estimate.low, estimate.high)):
+        reason = "the number is not estimable"
+    elif estimate.kind == "point" or (estimate.kind == "interval" and _no_width(estimate)):
+        reason = "the number has no interval"
+    if reason:
+        return replace(check, explanation=reason), None
+    return check, ends_of(name, part.estimates, gate)
+
+
+def _no_width(estimate: Estimate) -> bool:
+    return estimate.low == estimate.high
+
+
+def _judged(check: GateCheck, ends: Ends, sure: bool, n_gates: int) -> GateCheck:
+    gate = check.gate
+    shown = (check.measure or Measure.undescribed(gate.number)).shown_value
+    worst, best = (
+        "none" if end is None else shown(_short(end, gate)) for end in (ends.worst, ends.best)
+    )
+    limit = shown(gate.limit)
+    accepted = "".join(f"; accepted: {name} ({reason})" for name, reason in check.accepted)
+    status: CheckStatus = "undecided"
+    if ends.worst is not None and gate.keeps(ends.worst):
+        status, why = "pass", f"{ends.words[0]} {worst}, must be {check.limit}"
+    elif ends.best is None:
+        if ends.worst is None:
+            other = "an upper" if gate.direction == "max" else "a lower"
+            why = f"it has no {ends.words[0]}, which {other} limit is judged by"
+        else:
+            why = f"{ends.words[0]} {worst}, must be {check.limit}; no bound from the other side"
+    elif gate.keeps(ends.best):
+        span = f"between {best} and {worst}" if ends.worst is not None else f"beyond {best}"
+        why = f"the limit {limit} lies {span}"
+    elif sure:
+        even = "" if ends.best == ends.worst else "even the "
+        status, why = "fail", f"{even}{ends.words[1]} {best}, must be {check.limit}"
+    else:
+        why = (
+            f"{ends.words[1]} {best}, must be {check.limit}; with {n_gates} limits checked at once "
+            "that may be chance"
+        )
+    return replace(check, status=status, explanation=why + accepted)
+
+
+def _short(value: float, gate: Gate) -> float:
+    """Four significant digits, unless that moves it to the other side of the limit."""
+    short = float(f"{value:.4g}")
+    return short if gate.keeps(short) == gate.keeps(value) else value
+
+
+def _strict(check: GateCheck) -> GateCheck:
+    if check.status != "undecided":
+        return check
+    return replace(check, status="fail", explanation=f"undecided (strict): {check.explanation}")
