@@ -6,6 +6,7 @@ from fireassay.classifiers.maite_adapter import MaiteArrays, maite_arrays
 from fireassay.classifiers.probe import ProbeResult, probe
 from fireassay.classifiers.protocol import ActivationClassifier, Classifier, GradientClassifier
 from fireassay.classifiers.temperature import TemperatureScaled, calibrate
+from fireassay.classifiers.wrapped import WrappedClassifier
 
 __all__ = [
     "ActivationClassifier",
@@ -15,6 +16,7 @@ __all__ = [
     "MaiteArrays",
     "ProbeResult",
     "TemperatureScaled",
+    "WrappedClassifier",
     "as_classifier",
     "calibrate",
     "maite_arrays",

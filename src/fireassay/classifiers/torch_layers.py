@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,8 @@ class TorchLayers(TorchForward):
             raise ParameterError(
                 f"Layers must be among {', '.join(self.layers[:20])}.", got=repr(unknown or names)
             )
-        joined = self._in_blocks(
-            lambda block: self._activations_of_block(block, names), self._checked_input(X)
-        )
+        call = partial(self._activations_of_block, names=names)
+        joined = self._in_blocks(None, call, self._checked_input(X))
         return dict(zip(names, joined, strict=True))
 
     def _activations_of_block(
