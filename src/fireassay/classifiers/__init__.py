@@ -2,6 +2,7 @@
 
 from fireassay.classifiers.adapt import as_classifier
 from fireassay.classifiers.base import BaseClassifier
+from fireassay.classifiers.block_ladder import BlockSizes
 from fireassay.classifiers.maite_adapter import MaiteArrays, maite_arrays
 from fireassay.classifiers.probe import ProbeResult, probe
 from fireassay.classifiers.protocol import ActivationClassifier, Classifier, GradientClassifier
@@ -11,6 +12,7 @@ from fireassay.classifiers.wrapped import WrappedClassifier
 __all__ = [
     "ActivationClassifier",
     "BaseClassifier",
+    "BlockSizes",
     "Classifier",
     "GradientClassifier",
     "MaiteArrays",
