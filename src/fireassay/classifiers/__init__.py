@@ -1,6 +1,7 @@
 """Models of any kind behind one protocol: counted, checked, bounded."""
 
 from fireassay.classifiers.adapt import as_classifier
+from fireassay.classifiers.adapters import ADAPTERS, FILES, Adapter, ModelFile
 from fireassay.classifiers.base import BaseClassifier
 from fireassay.classifiers.block_ladder import BlockSizes
 from fireassay.classifiers.maite_adapter import MaiteArrays, maite_arrays
@@ -10,12 +11,16 @@ from fireassay.classifiers.temperature import TemperatureScaled, calibrate
 from fireassay.classifiers.wrapped import WrappedClassifier
 
 __all__ = [
+    "ADAPTERS",
+    "FILES",
     "ActivationClassifier",
+    "Adapter",
     "BaseClassifier",
     "BlockSizes",
     "Classifier",
     "GradientClassifier",
     "MaiteArrays",
+    "ModelFile",
     "ProbeResult",
     "TemperatureScaled",
     "WrappedClassifier",

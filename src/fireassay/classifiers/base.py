@@ -48,7 +48,7 @@ class BaseClassifier(ABC):
     output
         What the model returns: "probabilities", "logits" or "labels".
     batch_size
-        Rows per block; None sends each call as it is.
+        Rows in the largest block ("auto": 256); None sends each call as it is.
     max_queries
         Hard budget of rows, probes included; the call that would pass it sends nothing.
     """
@@ -62,16 +62,15 @@ class BaseClassifier(ABC):
         classes: Sequence[Any] | None = None,
         bounds: tuple[float, float] | None = None,
         output: str = "probabilities",
-        batch_size: int | None = BLOCK_ROWS,
+        batch_size: int | Literal["auto"] | None = "auto",
         max_queries: int | None = None,
     ) -> None:
         self.output = check_choice(output, "output", OUTPUTS)
         self._classes = None if classes is None else _checked_classes(classes)
         self._declared_classes = self._classes
         self._bounds = None if bounds is None else _checked_bounds(bounds)
-        self.batch_size = (
-            None if batch_size is None else check_integer(batch_size, "batch_size", low=1)
-        )
+        size = BLOCK_ROWS if batch_size == "auto" else batch_size
+        self.batch_size = None if size is None else check_integer(size, "batch_size", low=1)
         self.max_queries = (
             None if max_queries is None else check_integer(max_queries, "max_queries", low=0)
         )

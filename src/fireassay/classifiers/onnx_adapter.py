@@ -181,6 +181,9 @@ class OnnxClassifier(BaseClassifier):
         return repr(self.path.name)
 
 
+adapt = OnnxClassifier
+
+
 def _with_weights(content: bytes, path: Path) -> bytes:
     """The model in one piece: weights that lie in files beside it are part of what it is."""
     if b"location" not in content:  # the key under which a graph names such a file
