@@ -1,8 +1,9 @@
-"""What the classifier wrapper costs on top of the bare model.
+"""What the classifier wrapper costs on top of the bare model, and what small blocks save.
 
 Run with ``python benchmarks/classifiers.py``; prints a table and writes
 ``benchmarks/results/classifiers.json``. Bare and wrapped calls alternate, each ratio is of two
-neighbouring calls, the figure is the median ratio in CPU time.
+neighbouring calls, the figure is the median ratio in CPU time. Small blocks: PGD on 64 rows with
+every call filled up to 256 rows, with the sizes decided before, and found out on the way.
 """
 
 import json
@@ -18,6 +19,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 import fireassay as fa
+from fireassay import attacks
 
 REPEATS = 101
 
@@ -46,14 +48,10 @@ def compare(bare: Callable[[], Any], wrapped: Callable[[], Any]) -> dict[str, fl
     }
 
 
-def torch_cases() -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
-    try:
-        import torch
-    except ImportError:
-        return {}
+def small_cnn(torch: Any) -> Any:
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    cnn = torch.nn.Sequential(
+    return torch.nn.Sequential(
         torch.nn.Conv2d(1, 16, 3, padding=1),
         torch.nn.ReLU(),
         torch.nn.MaxPool2d(2),
@@ -63,6 +61,44 @@ def torch_cases() -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
         torch.nn.Flatten(),
         torch.nn.Linear(32 * 49, 10),
     ).eval()
+
+
+def small_blocks() -> dict[str, dict[str, Any]]:
+    """PGD on 64 rows: CPU seconds, rows asked and sent; the adversarial bytes must be equal."""
+    try:
+        import torch
+    except ImportError:
+        return {}
+    cnn = small_cnn(torch)
+    rows = np.random.default_rng(0).random((600, 1, 28, 28)).astype(np.float32)
+    attack = attacks.make("pgd", norm="linf", eps=0.02, steps=40)
+    results, adversarial = {}, set()
+    for name in ("filled up", "decided before", "found out on the way"):
+        budget = 10**9 if name == "filled up" else None  # a model with a budget is not probed
+        model: Any = fa.as_classifier(cnn, output="logits", bounds=(0, 1), max_queries=budget)
+        labels = model.predict(rows[:256])[:64]
+        if name == "decided before":
+            model.decide_block_sizes(rows, gradients=True)
+        asked, sent, probed = model.queries, model.rows_sent, model.probe_queries
+        started = time.process_time()
+        found = attack(model, rows[:64], labels, seed=0)
+        results[f"PGD, 64 rows, blocks {name}"] = {
+            "seconds": time.process_time() - started,
+            "asked": model.queries - asked,
+            "sent": model.rows_sent - sent,
+            "probed": model.probe_queries - probed,
+        }
+        adversarial.add(found.adversarial.tobytes())
+    assert len(adversarial) == 1, "small blocks changed the result"
+    return results
+
+
+def torch_cases() -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
+    try:
+        import torch
+    except ImportError:
+        return {}
+    cnn = small_cnn(torch)
     rows = np.random.default_rng(0).random((256, 1, 28, 28)).astype(np.float32)
     labels = np.arange(256) % 10
     model: Any = fa.as_classifier(cnn, output="logits")
@@ -111,9 +147,12 @@ def main() -> None:
             f"{name:45s} {r['bare_ms']:9.2f} {r['wrapped_ms']:11.2f} {r['ratio']:7.3f}  "
             f"{r['ratio_q1']:.3f}–{r['ratio_q3']:.3f}"
         )
+    blocks = small_blocks()
+    for name, r in blocks.items():
+        print(f"{name:45s} {r['seconds']:.2f} s, {r['asked']} rows asked, {r['sent']} sent")
     target = Path(__file__).parent / "results" / "classifiers.json"
     target.parent.mkdir(exist_ok=True)
-    target.write_text(json.dumps(results, indent=1) + "\n")
+    target.write_text(json.dumps({**results, **blocks}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

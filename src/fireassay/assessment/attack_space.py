@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fireassay.assessment.context import Context
 from fireassay.attacks.clip_range import check_clip_range
-from fireassay.classifiers import Classifier
-from fireassay.core import sha256
+from fireassay.classifiers import Classifier, WrappedClassifier
 
 
 @dataclass(frozen=True)
@@ -33,42 +32,29 @@ class AttackSpace:
         return unscaled
 
 
-class UnitScaled:
+class UnitScaled(WrappedClassifier):
     """A classifier that takes features on [0, 1], each on the scale of its own range.
 
     A perturbation of 0.1 then means a tenth of the range of every feature, whatever its unit.
     """
 
     def __init__(self, model: Classifier, low: NDArray[Any], span: NDArray[Any]) -> None:
-        self.model, self.low, self.span = model, low, span
+        super().__init__(model)
+        self.low, self.span = low, span
 
-    @property
-    def classes(self) -> tuple[Any, ...]:
-        """Class labels in the order of the probability columns."""
-        return self.model.classes
+    def _identity(self) -> tuple[Any, ...]:
+        return "unit scaled", self.low, self.span
 
     @property
     def bounds(self) -> tuple[float, float]:
         """Scaled features lie between 0 and 1."""
         return 0.0, 1.0
 
-    @property
-    def queries(self) -> int:
-        """Rows that the inner classifier was sent."""
-        return self.model.queries
+    def _seen(self, X: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self.low + X * self.span)
 
-    @property
-    def sha256(self) -> str:
-        """Identifies the inner classifier and the scale."""
-        return sha256("unit scaled", self.model.sha256, self.low, self.span)
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Probabilities of rows given on the unit scale."""
-        return self.model.predict_proba(self.low + np.asarray(X) * self.span)
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The most probable class of rows given on the unit scale."""
-        return self.model.predict(self.low + np.asarray(X) * self.span)
+    def _slope(self, slope: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(slope * self.span)
 
 
 def attack_space(context: Context) -> AttackSpace:

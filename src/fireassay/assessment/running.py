@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from fireassay.assessment import block_sizes
 from fireassay.assessment.config import Config
 from fireassay.assessment.context import Context
 from fireassay.assessment.inputs import load_context
@@ -168,6 +169,8 @@ class Run:
         self._facts: dict[str, Facts] = {}
         self._results: dict[str, Result] = {}
         self._earlier = EarlierParts(self.store)
+        for own in (context, *self.instead.values()):
+            block_sizes.recall(self.store, own.model)
 
     def go(self) -> Report:
         """Do what is not done yet."""
@@ -253,12 +256,14 @@ class Run:
         key = self._keys[name]
         if self.store is not None:
             self.store.expect([key], name=f"part {name}", function=PARTS[name])
+        alone = context.executor.workers == 1 and context.executor.cluster is None
         before = context.model.queries
         disk = 0.0 if self.store is None else folder_mb(self.store.path)
         forget_most()
         start = time.perf_counter()
         try:
-            alone = context.executor.workers == 1 and context.executor.cluster is None
+            if not alone or self.budget.max_queries is not None:
+                block_sizes.decide_before(context, module.cost(context, self.settings[name]))
             with self.budget.enforced(context.model, seconds, queries, alone=alone):
                 result: Answer = module.run(context, self.settings[name])
                 evidence = result.evidence()
@@ -273,6 +278,7 @@ class Run:
         except Exception as error:  # noqa: BLE001
             return self._failed(name, f"{type(error).__name__}: {error}", start)
         taken = time.perf_counter() - start
+        block_sizes.keep(self.store, context.model)
         if self.store is not None:
             self.store.record(key, {"evidence": evidence, "result": result}, taken)
             disk = folder_mb(self.store.path) - disk

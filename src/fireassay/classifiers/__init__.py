@@ -1,20 +1,29 @@
 """Models of any kind behind one protocol: counted, checked, bounded."""
 
 from fireassay.classifiers.adapt import as_classifier
+from fireassay.classifiers.adapters import ADAPTERS, FILES, Adapter, ModelFile
 from fireassay.classifiers.base import BaseClassifier
+from fireassay.classifiers.block_ladder import BlockSizes
 from fireassay.classifiers.maite_adapter import MaiteArrays, maite_arrays
 from fireassay.classifiers.probe import ProbeResult, probe
 from fireassay.classifiers.protocol import ActivationClassifier, Classifier, GradientClassifier
 from fireassay.classifiers.temperature import TemperatureScaled, calibrate
+from fireassay.classifiers.wrapped import WrappedClassifier
 
 __all__ = [
+    "ADAPTERS",
+    "FILES",
     "ActivationClassifier",
+    "Adapter",
     "BaseClassifier",
+    "BlockSizes",
     "Classifier",
     "GradientClassifier",
     "MaiteArrays",
+    "ModelFile",
     "ProbeResult",
     "TemperatureScaled",
+    "WrappedClassifier",
     "as_classifier",
     "calibrate",
     "maite_arrays",

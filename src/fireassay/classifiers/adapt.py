@@ -1,10 +1,11 @@
 """`as_classifier`: one function for every kind of model."""
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+import inspect
+from collections.abc import Sequence
 from typing import Any, Literal
 
-from fireassay.classifiers.base import BLOCK_ROWS, SUPPORTED, BaseClassifier
+from fireassay.classifiers.adapters import ADAPTERS, ALL_OPTIONS, Adapter, every_kind
+from fireassay.classifiers.base import SUPPORTED, BaseClassifier
 from fireassay.classifiers.protocol import Classifier
 from fireassay.core.errors import ModelError, ParameterError
 
@@ -31,7 +32,8 @@ def as_classifier(
         A fitted scikit-learn estimator, a torch module, a function ``f(X) -> probabilities``, a
         MAITE image-classification model, a file (``.onnx``, ``.skops``, ``.pt2``), a URL
         (``http://…``: "POST JSON", or KServe v2 if it ends in ``/infer``), an import path
-        ``"package.module:name"``, or a `Classifier`, which is returned as it is.
+        ``"package.module:name"``, or a `Classifier`, which is returned as it is. All kinds are
+        rows of ``fireassay.classifiers.adapters``.
     classes
         Class labels in column order. Default: the estimator's own, else 0 … k-1 from the first
         answer.
@@ -43,9 +45,9 @@ def as_classifier(
     device
         For torch: where to run, e.g. "cuda"; the module itself stays where it is.
     batch_size
-        Rows per block. "auto": 256, filled up so that answers do not depend on how calls are cut;
-        tree-based estimators get each call whole, servers at most 256 rows and no filling.
-        None sends each call as it is.
+        Rows in the largest block. "auto": 256, filled up so that answers do not depend on how
+        calls are cut, with smaller blocks where they give the same bytes; tree-based estimators
+        get each call whole, servers at most 256 rows and no filling. None sends each call as it is.
     max_queries
         Hard budget of rows: the call that would pass it raises `BudgetExceededError` unsent.
     trust
@@ -71,113 +73,47 @@ def as_classifier(
     >>> model.queries, model.classes
     (2, (0, 1))
     """
-    common: dict[str, Any] = {
-        "classes": classes,
-        "bounds": bounds,
-        "output": output,
-        "max_queries": max_queries,
-    }
     if isinstance(obj, type):
         raise ModelError(
             "A model must be an object, not a class.", got=obj.__name__, do="Create it first."
         )
     if isinstance(obj, Classifier):
         return _unchanged(obj, classes, bounds, output, batch_size, max_queries)
-    is_url = isinstance(obj, str) and obj.startswith(("http://", "https://"))
-    if not is_url and (token_env is not None or timeout_s != 30.0 or retries != 4):
+    given = {
+        "classes": classes,
+        "bounds": bounds,
+        "output": output,
+        "batch_size": batch_size,
+        "max_queries": max_queries,
+        "device": device,
+        "trust": trust,
+        "token_env": token_env,
+        "timeout_s": timeout_s,
+        "retries": retries,
+    }
+    for row in reversed(list(ADAPTERS.values())):
+        if row.accepts(obj):
+            return made_by(row, obj, given)
+    kinds = [row.summary for row in every_kind() if not getattr(row, "runs_code", False)]
+    raise ModelError(SUPPORTED, got=f"a {type(obj).__name__}", do=f"Pass {', '.join(kinds)}.")
+
+
+def made_by(row: Adapter, obj: Any, options: dict[str, Any]) -> Classifier:
+    """A classifier of one kind; options that it does not take must stand as they do by default."""
+    ours = inspect.signature(as_classifier).parameters
+    for name in ALL_OPTIONS:
+        if name in row.takes or name == "trust" or options[name] == ours[name].default:
+            continue
+        takers = [kind.summary for kind in every_kind() if name in kind.takes]
         raise ParameterError(
-            "The parameters 'token_env', 'timeout_s' and 'retries' are for http:// models.",
-            got=f"a {type(obj).__name__}",
+            f"The '{name}' parameter is for {', '.join(takers)}.",
+            got=f"{name}={options[name]!r} for {row.summary}",
         )
-    if is_url:
-        from fireassay.classifiers.http_adapter import HttpClassifier
-
-        _no_device(device, "a server")
-        return HttpClassifier(
-            obj,
-            token_env=token_env,
-            timeout_s=timeout_s,
-            retries=retries,
-            batch_size=_rows(batch_size),
-            **common,
-        )
-    if isinstance(obj, str | Path):
-        return _from_text(obj, common, device, batch_size, trust)
-    return _from_object(obj, common, device, batch_size)
-
-
-def _from_text(
-    obj: str | Path, common: dict[str, Any], device: str | None, batch_size: Any, trust: bool
-) -> Classifier:
-    from fireassay.classifiers.import_path import import_object, is_import_path
-    from fireassay.classifiers.model_file import model_kind
-
-    if isinstance(obj, str) and is_import_path(obj) and not Path(obj).exists():
-        return as_classifier(
-            import_object(obj), **common, device=device, batch_size=batch_size, trust=trust
-        )
-    path = Path(obj)
-    kind = model_kind(path, trust=trust)
-    if kind == "onnx":
-        from fireassay.classifiers.onnx_adapter import OnnxClassifier
-
-        _no_device(device, "an ONNX file")
-        return OnnxClassifier(path, batch_size=_rows(batch_size), **common)
-    if kind == "pt2":
-        from fireassay.classifiers.torch_export_adapter import (
-            ExportedClassifier,
-            ExportedLabels,
-        )
-
-        adapter = ExportedLabels if common["output"] == "labels" else ExportedClassifier
-        return adapter(path, device=device, batch_size=_rows(batch_size), trust=trust, **common)
-    from fireassay.classifiers.skops_adapter import load_skops
-    from fireassay.classifiers.trusted_pickle import load_pickle, load_torch_pickle
-
-    load: Callable[[Path], Any] = {
-        "skops": lambda file: load_skops(file, trust=trust),
-        "pickle": load_pickle,
-        "torch pickle": load_torch_pickle,
-    }[kind]
-    return _from_object(load(path), common, device, batch_size)
-
-
-def _from_object(
-    obj: Any, common: dict[str, Any], device: str | None, batch_size: Any
-) -> Classifier:
-    from fireassay.classifiers.callable_adapter import CallableClassifier
-    from fireassay.classifiers.maite_adapter import MaiteClassifier, is_maite_model
-    from fireassay.classifiers.sklearn_adapter import SklearnClassifier, is_estimator
-    from fireassay.classifiers.torch_adapter import TorchClassifier, TorchLabels, is_module
-
-    if is_maite_model(obj):
-        _no_device(device, "a MAITE model")
-        return MaiteClassifier(obj, batch_size=_rows(batch_size), **common)
-    if is_module(obj):
-        kind = TorchLabels if common["output"] == "labels" else TorchClassifier
-        return kind(obj, device=device, batch_size=_rows(batch_size), **common)
-    _no_device(device, f"a {type(obj).__name__}")
-    if is_estimator(obj):
-        return SklearnClassifier(obj, batch_size=batch_size, **common)
-    if callable(obj):
-        return CallableClassifier(obj, batch_size=_rows(batch_size), **common)
-    raise ModelError(
-        SUPPORTED,
-        got=f"a {type(obj).__name__}",
-        do="Pass a fitted scikit-learn estimator, a torch module, a function, a MAITE model, a "
-        "file (.onnx, .skops, .pt2), an http:// address or 'package.module:name'.",
+    untaken = set(ALL_OPTIONS) - set(row.takes)
+    made: Classifier = row.adapt(
+        obj, {name: value for name, value in options.items() if name not in untaken}
     )
-
-
-def _rows(batch_size: Any) -> Any:
-    return BLOCK_ROWS if batch_size == "auto" else batch_size
-
-
-def _no_device(device: str | None, kind: str) -> None:
-    if device is not None:
-        raise ParameterError(
-            "The 'device' parameter is for torch models.", got=f"device={device!r} for {kind}"
-        )
+    return made
 
 
 def _unchanged(

@@ -1,15 +1,16 @@
 """What every adapter shares: checks, fixed-size blocks, counting, budgets, probabilities."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.classifiers import answers
-from fireassay.core.arrays import FloatArray
+from fireassay.classifiers import answers, block_ladder
+from fireassay.classifiers.block_ladder import BlockSizes, Call, DistinctRows
+from fireassay.core.arrays import AnyArray, FloatArray
 from fireassay.core.errors import (
     BudgetExceededError,
     DataError,
@@ -31,11 +32,12 @@ SUPPORTED: Final = (
 )
 
 
-class BaseClassifier:
+class BaseClassifier(ABC):
     """A model behind one door: what comes in and out is checked and counted here.
 
     Rows are sent in blocks of ``batch_size`` rows, the last one filled up by repeating its last
-    row, so that an answer does not depend on how a caller cut the rows into calls.
+    row, so that an answer does not depend on how a caller cut the rows into calls. Smaller blocks
+    are used once a probe has shown that they give the same bytes (``block_sizes``).
 
     Parameters
     ----------
@@ -46,7 +48,7 @@ class BaseClassifier:
     output
         What the model returns: "probabilities", "logits" or "labels".
     batch_size
-        Rows per block; None sends each call as it is.
+        Rows in the largest block ("auto": 256); None sends each call as it is.
     max_queries
         Hard budget of rows, probes included; the call that would pass it sends nothing.
     """
@@ -60,32 +62,34 @@ class BaseClassifier:
         classes: Sequence[Any] | None = None,
         bounds: tuple[float, float] | None = None,
         output: str = "probabilities",
-        batch_size: int | None = BLOCK_ROWS,
+        batch_size: int | Literal["auto"] | None = "auto",
         max_queries: int | None = None,
     ) -> None:
         self.output = check_choice(output, "output", OUTPUTS)
         self._classes = None if classes is None else _checked_classes(classes)
         self._declared_classes = self._classes
         self._bounds = None if bounds is None else _checked_bounds(bounds)
-        self.batch_size = (
-            None if batch_size is None else check_integer(batch_size, "batch_size", low=1)
-        )
+        size = BLOCK_ROWS if batch_size == "auto" else batch_size
+        self.batch_size = None if size is None else check_integer(size, "batch_size", low=1)
         self.max_queries = (
             None if max_queries is None else check_integer(max_queries, "max_queries", low=0)
         )
-        self._counts = {"queries": 0, "probe_queries": 0, "gradient_queries": 0}
+        self.block_sizes = BlockSizes()
+        self._counts = {"queries": 0, "probe_queries": 0, "gradient_queries": 0, "rows_sent": 0}
+        self._seen: dict[str, DistinctRows] = {}
+        self._padding: dict[str, int] = {}
         self._lock = threading.Lock()
         self._local = threading.local()
 
     # What an adapter says -------------------------------------------------------------------
 
+    @abstractmethod
     def _raw(self, block: NDArray[Any]) -> Any:
         """What the model itself answers for one block."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _content_hash(self) -> str:
         """SHA-256 of the model's content."""
-        raise NotImplementedError
 
     def _features(self, X: ArrayLike) -> NDArray[Any]:
         """The caller's X as a checked array."""
@@ -111,12 +115,17 @@ class BaseClassifier:
 
     @property
     def queries(self) -> int:
-        """Rows that callers have sent so far (padding and probes are not counted)."""
+        """Rows that callers have asked about so far (padding and probes are not counted)."""
         return self._counts["queries"]
 
     @property
+    def rows_sent(self) -> int:
+        """Rows that the model got for the callers' questions: as `queries`, with padding."""
+        return self._counts["rows_sent"]
+
+    @property
     def probe_queries(self) -> int:
-        """Rows that `probe` has sent so far."""
+        """Rows that `probe` and the choice of block sizes have sent so far."""
         return self._counts["probe_queries"]
 
     @property
@@ -132,7 +141,8 @@ class BaseClassifier:
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Probabilities, float64 of shape ``(n, k)``, rows summing to one."""
-        return self._in_blocks(self._probabilities_of_block, self._checked_input(X))[0]
+        rows = self._checked_input(X)
+        return self._in_blocks("probabilities", self._probabilities_of_block, rows)[0]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The most probable class label of each row (the first one on ties)."""
@@ -174,40 +184,47 @@ class BaseClassifier:
                 self._classes = tuple(range(n_classes))
 
     def _in_blocks(
-        self,
-        call: Callable[..., tuple[NDArray[Any], ...]],
-        *arrays: NDArray[Any],
-        gradients_per_row: int = 0,
-        size: int | Literal["own"] | None = "own",
-    ) -> list[NDArray[Any]]:
-        """Send arrays of equal length block by block, and join what comes back."""
+        self, kind: str | None, call: Call, *arrays: AnyArray, gradients_per_row: int = 0
+    ) -> list[AnyArray]:
+        """Send arrays of equal length block by block, and join what comes back.
+
+        ``kind`` names the question, so that smaller blocks can be decided on for it; None always
+        takes the largest.
+        """
         n = len(arrays[0])
-        batch_size = self.batch_size if size == "own" else size
-        rows = n if batch_size is None else batch_size
         self._reserve(n, gradients_per_row)
-        answered: list[tuple[NDArray[Any], ...]] = []
-        sent = 0
+        answered: list[tuple[AnyArray, ...]] = []
+        sent = rows = 0
         try:
-            for start in range(0, n, rows):
-                stop = min(start + rows, n)
-                padding = rows - (stop - start) if self.pads_blocks else 0
-                blocks = [_block(array, start, stop, padding) for array in arrays]
-                sent = stop
-                parts = self._ask(call, blocks, start, stop)
-                answered.append(tuple(part[: stop - start] for part in parts))
+            for start, stop, size in self._pieces(n, self._sizes(kind, call, arrays)):
+                sent, rows = stop, rows + size
+                answered.append(self._piece(call, arrays, start, stop, size))
         finally:
-            self._refund(n - sent, gradients_per_row)
-        if len(answered) == 1:
-            return list(answered[0])
-        return [np.concatenate(parts) for parts in zip(*answered, strict=True)]
+            unsent = n - sent
+            self._count(
+                queries=-unsent, gradient_queries=-unsent * gradients_per_row, rows_sent=rows
+            )
+        return _joined(answered)
+
+    def _piece(
+        self, call: Call, arrays: Sequence[AnyArray], start: int, stop: int, size: int
+    ) -> tuple[AnyArray, ...]:
+        blocks = [_block(array, start, stop, size - (stop - start)) for array in arrays]
+        return tuple(part[: stop - start] for part in self._ask(call, blocks, start, stop))
+
+    def _pieces(self, n: int, sizes: tuple[int, ...] | None) -> Iterator[tuple[int, int, int]]:
+        if sizes is None:
+            yield 0, n, n
+        elif self.pads_blocks:
+            yield from block_ladder.cut(n, sizes)
+        else:
+            for start in range(0, n, sizes[-1]):
+                stop = min(start + sizes[-1], n)
+                yield start, stop, stop - start
 
     def _ask(
-        self,
-        call: Callable[..., tuple[NDArray[Any], ...]],
-        blocks: list[NDArray[Any]],
-        start: int,
-        stop: int,
-    ) -> tuple[NDArray[Any], ...]:
+        self, call: Call, blocks: list[AnyArray], start: int, stop: int
+    ) -> tuple[AnyArray, ...]:
         self._local.first_row = start
         try:
             return call(*blocks)
@@ -221,10 +238,101 @@ class BaseClassifier:
                 do="Rows are sent as they are: check the shape and type that the model takes.",
             ) from failure
 
+    # Block sizes ----------------------------------------------------------------------------
+
+    def decide_block_sizes(self, X: ArrayLike, *, gradients: bool = False) -> BlockSizes:
+        """Find out now, with rows of X, which smaller blocks give the same bytes.
+
+        Without this an adapter decides by itself, as soon as padding has cost as much as the
+        probe will. Does nothing with fewer than 256 distinct rows, for models that have no choice
+        (servers, trees, a fixed batch), and under a budget, which belongs to the caller's rows.
+        The rows sent count as ``probe_queries``.
+
+        Parameters
+        ----------
+        X
+            Rows as they will be asked about; their type and shape matter.
+        gradients
+            Also for logits and gradients, if the model has them.
+        """
+        largest = self.batch_size
+        if largest is not None and self._may_choose and self.max_queries is None:
+            kept = DistinctRows(largest)
+            if kept.add(self._checked_input(X[: 4 * kept.enough])):  # type: ignore[index]
+                for kind, call, arrays in self._questions(kept.array(), gradients):
+                    question = f"{kind} {block_ladder.kind_of_rows(arrays[0], largest)}"
+                    if self.block_sizes.get(question) is None:
+                        self._decide(question, call, arrays, largest)
+        return self.block_sizes
+
+    def _questions(
+        self,
+        rows: AnyArray,
+        gradients: bool,  # noqa: ARG002
+    ) -> Iterator[tuple[str, Call, tuple[AnyArray, ...]]]:
+        """Every kind of question that small blocks may be used for, asked about these rows."""
+        yield "probabilities", self._probabilities_of_block, (rows,)
+
+    @property
+    def _may_choose(self) -> bool:
+        smaller = block_ladder.candidates(self.batch_size or 0)
+        return self.pads_blocks and not self.has_fixed_batch and bool(smaller)
+
+    def _sizes(
+        self, kind: str | None, call: Call, arrays: Sequence[AnyArray]
+    ) -> tuple[int, ...] | None:
+        """The block sizes for this call; decides on them if that has become worth its price."""
+        largest = self.batch_size
+        if largest is None:
+            return None
+        if kind is None or not self._may_choose:
+            return (largest,)
+        rows = block_ladder.kind_of_rows(arrays[0], largest)
+        question = f"{kind} {rows}"
+        decided = self.block_sizes.get(question)
+        if decided is not None or self.max_queries is not None:
+            return decided or (largest,)
+        with self._lock:
+            kept = self._seen.setdefault(rows, DistinctRows(largest))
+            enough = kept.add(arrays[0])
+            padding = self._padding.get(question, 0) + -len(arrays[0]) % largest
+            self._padding[question] = padding
+            if not enough or padding < block_ladder.price(largest):
+                return (largest,)
+            self._padding[question] = 0  # one thread decides, the others go on meanwhile
+        others = [np.resize(array, (kept.enough, *array.shape[1:])) for array in arrays[1:]]
+        return self._decide(question, call, [kept.array(), *others], largest)
+
+    def _decide(
+        self, question: str, call: Call, arrays: Sequence[AnyArray], largest: int
+    ) -> tuple[int, ...]:
+        def send(size: int, *rows: AnyArray) -> list[AnyArray] | None:
+            self._count(probe_queries=len(rows[0]))
+            try:
+                return self._sent(call, rows, (size,))
+            except FireassayError:  # a size that the model cannot take is no size to use
+                return None
+
+        sizes = block_ladder.agreeing_sizes(send, arrays, largest)
+        with self._lock:
+            self.block_sizes = self.block_sizes.extended(question, sizes)
+        return sizes
+
+    def _sent(
+        self, call: Call, arrays: Sequence[AnyArray], sizes: tuple[int, ...] | None
+    ) -> list[AnyArray]:
+        """Answers for rows that no caller asked about; whoever sends them counts them."""
+        pieces = self._pieces(len(arrays[0]), sizes)
+        return _joined([self._piece(call, arrays, *piece) for piece in pieces])
+
     # Counting -------------------------------------------------------------------------------
 
-    def _reserve(self, n: int, gradients_per_row: int) -> None:
-        probing = getattr(self._local, "probing", False)
+    def _count(self, **rows: int) -> None:
+        with self._lock:
+            for name, n in rows.items():
+                self._counts[name] += n
+
+    def _reserve(self, n: int, gradients_per_row: int = 0, name: str = "queries") -> None:
         with self._lock:
             spent = self._counts["queries"] + self._counts["probe_queries"]
             if self.max_queries is not None and spent + n > self.max_queries:
@@ -234,29 +342,13 @@ class BaseClassifier:
                     got=f"a call with {n} rows; none was sent",
                     do="Send fewer rows, or raise max_queries.",
                 )
-            self._counts["probe_queries" if probing else "queries"] += n
+            self._counts[name] += n
             self._counts["gradient_queries"] += n * gradients_per_row
-
-    def _refund(self, n: int, gradients_per_row: int) -> None:
-        if n:
-            probing = getattr(self._local, "probing", False)
-            with self._lock:
-                self._counts["probe_queries" if probing else "queries"] -= n
-                self._counts["gradient_queries"] -= n * gradients_per_row
-
-    @contextmanager
-    def _probing(self) -> Iterator[None]:
-        """Rows that this thread sends meanwhile are counted as probe queries."""
-        self._local.probing = True
-        try:
-            yield
-        finally:
-            self._local.probing = False
 
     # Travelling to worker processes ---------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(self.__dict__)
+        state = {**self.__dict__, "_seen": {}, "_padding": {}}
         del state["_lock"], state["_local"]
         with self._lock:
             state["_counts"] = dict(self._counts)
@@ -266,6 +358,12 @@ class BaseClassifier:
         self.__dict__.update(state)
         self._lock = threading.Lock()
         self._local = threading.local()
+
+
+def _joined(answered: list[tuple[AnyArray, ...]]) -> list[AnyArray]:
+    if len(answered) == 1:
+        return list(answered[0])
+    return [np.concatenate(parts) for parts in zip(*answered, strict=True)]
 
 
 def _block(array: NDArray[Any], start: int, stop: int, padding: int) -> NDArray[Any]:

@@ -36,3 +36,11 @@ class CallableClassifier(BaseClassifier):
 
     def _described(self) -> str:
         return str(getattr(self.function, "__qualname__", type(self.function).__qualname__))
+
+
+def accepts(obj: Any) -> bool:
+    """Whether an object can be called."""
+    return callable(obj)
+
+
+adapt = CallableClassifier

@@ -141,3 +141,11 @@ class HttpClassifier(BaseClassifier):
 
 def _parsed(content: bytes) -> Any:
     return json.loads(content.decode("utf-8"))
+
+
+def accepts(obj: Any) -> bool:
+    """Whether a model is given as an address."""
+    return isinstance(obj, str) and obj.startswith(("http://", "https://"))
+
+
+adapt = HttpClassifier

@@ -2,6 +2,7 @@
 
 import importlib
 import re
+from pathlib import Path
 from typing import Any
 
 from fireassay.core.errors import ModelError
@@ -16,6 +17,18 @@ def is_import_path(text: str) -> bool:
     (True, False)
     """
     return _PATTERN.fullmatch(text) is not None
+
+
+def accepts(obj: Any) -> bool:
+    """Whether a model is named by its place in Python code, and not a file of that name."""
+    return isinstance(obj, str) and is_import_path(obj) and not Path(obj).exists()
+
+
+def adapt(path: str, **options: Any) -> Any:
+    """The classifier made of what the path names."""
+    from fireassay.classifiers.adapt import as_classifier
+
+    return as_classifier(import_object(path), **options)
 
 
 def import_object(path: str) -> Any:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fireassay.classifiers.base import SUPPORTED, BaseClassifier
 from fireassay.classifiers.fingerprint import fingerprint
-from fireassay.classifiers.torch_adapter import is_module
+from fireassay.classifiers.torch_adapter import accepts as is_module
 from fireassay.classifiers.torch_forward import module_fingerprint
 from fireassay.core.errors import DataError, ModelError
 
@@ -26,7 +26,7 @@ class MaiteArrays:
     class_names: tuple[str, ...] | None
 
 
-def is_maite_model(obj: Any) -> bool:
+def accepts(obj: Any) -> bool:
     """Whether an object follows the MAITE model protocol: callable, with metadata and an id."""
     metadata = getattr(obj, "metadata", None)
     return callable(obj) and isinstance(metadata, Mapping) and "id" in metadata
@@ -66,6 +66,9 @@ class MaiteClassifier(BaseClassifier):
 
     def _described(self) -> str:
         return repr(str(self.model.metadata["id"]))
+
+
+adapt = MaiteClassifier
 
 
 def maite_arrays(dataset: Any) -> MaiteArrays:

@@ -1,22 +1,32 @@
-"""What kind of model a file holds, told from its name and first bytes, without opening it."""
+"""Model files: what kind one is, told from its name and first bytes, without opening it."""
 
 import zipfile
 from pathlib import Path
+from typing import Any
 
+from fireassay.classifiers.adapters import FILES, ModelFile, safe_endings
 from fireassay.core.errors import ModelError, UntrustedFileError
 
-_PICKLE_NAMES = (".pkl", ".pickle", ".joblib", ".sav", ".dump")
-_TORCH_NAMES = (".pt", ".pth", ".ckpt", ".bin")
-_COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
+
+def accepts(obj: Any) -> bool:
+    """Whether a model is given as the path of a file."""
+    return isinstance(obj, str | Path)
 
 
-def model_kind(path: Path, *, trust: bool) -> str:
-    """One of "onnx", "pt2", "skops", and with ``trust`` "pickle", "torch pickle".
+def adapt(path: str | Path, **options: Any) -> Any:
+    """The model in a file."""
+    from fireassay.classifiers.adapt import made_by
+
+    return made_by(model_kind(Path(path), trust=options["trust"]), Path(path), options)
+
+
+def model_kind(path: Path, *, trust: bool) -> ModelFile:
+    """The row of `FILES` that a file belongs to.
 
     Raises
     ------
     UntrustedFileError
-        For a pickle under any name, without ``trust``.
+        For a file that can run code under any name, without ``trust``.
     ModelError
         If there is no such file, or it is none of these.
     """
@@ -30,38 +40,36 @@ def model_kind(path: Path, *, trust: bool) -> str:
     if not head:
         raise ModelError("A model file must not be empty.", got=f"{str(path)!r}, 0 bytes")
     kind = _kind(path, head)
-    if kind in ("pickle", "torch pickle") and not trust:
+    if kind.runs_code and not trust:
         raise UntrustedFileError(
             "A pickle can run any code when it is read, so it is not opened.",
-            got=f"{str(path)!r}, a {kind} file",
-            do="Save the model as .skops, .onnx or .pt2; if you made this file yourself, say "
+            got=f"{str(path)!r}, a {kind.name} file",
+            do=f"Save the model as {safe_endings()}; if you made this file yourself, say "
             "trust=True (--trust).",
         )
     return kind
 
 
-def _kind(path: Path, head: bytes) -> str:
-    suffix = path.suffix.lower()
-    if head[:1] == b"\x80" and head[1] <= 5:
-        return "torch pickle" if suffix in _TORCH_NAMES else "pickle"
+def _kind(path: Path, head: bytes) -> ModelFile:
     if head[:2] == b"PK":
         return _zip_kind(path)
-    if suffix in _TORCH_NAMES:
-        return "torch pickle"
-    if suffix in _PICKLE_NAMES or (suffix != ".onnx" and head.startswith(_COMPRESSED)):
-        return "pickle"
-    if suffix == ".onnx":
-        return "onnx"
-    if suffix in (".skops", ".pt2"):
-        raise ModelError(f"A {suffix} file must be a zip archive.", got=f"{str(path)!r}, damaged")
-    raise ModelError(
-        "A model file must be .onnx, .skops or .pt2.",
-        got=f"{str(path)!r}",
-        do="Export the model: torch.export.save, skops.io.dump or an ONNX exporter.",
-    )
+    ending = path.suffix.lower()
+    named = next((row for row in FILES.values() if ending in row.endings), None)
+    told = next((row for row in FILES.values() if row.heads and head.startswith(row.heads)), None)
+    if told is not None and (named is None or not named.runs_code):
+        return told
+    if named is None:
+        raise ModelError(
+            f"A model file must be {safe_endings()}.",
+            got=f"{str(path)!r}",
+            do="Export the model: torch.export.save, skops.io.dump or an ONNX exporter.",
+        )
+    if named.members and not named.runs_code:
+        raise ModelError(f"A {ending} file must be a zip archive.", got=f"{str(path)!r}, damaged")
+    return named
 
 
-def _zip_kind(path: Path) -> str:
+def _zip_kind(path: Path) -> ModelFile:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
@@ -69,17 +77,11 @@ def _zip_kind(path: Path) -> str:
         raise ModelError(
             "The model file must be a whole zip archive.", got=f"{str(path)!r} ({damage})"
         ) from damage
-    if "schema.json" in names:
-        return "skops"
-    if any(
-        name.endswith(("/archive_format", "serialized_exported_program.json")) for name in names
-    ):
-        return "pt2"
-    if "serialized_exported_program.json" in names:
-        return "pt2"
-    if any(name.endswith("data.pkl") for name in names):
-        return "torch pickle"
+    for row in FILES.values():
+        if row.members and any(name.endswith(row.members) for name in names):
+            return row
+    kinds = [e for row in FILES.values() if row.members and not row.runs_code for e in row.endings]
     raise ModelError(
-        "A zip archive must be a .skops or .pt2 model.",
+        f"A zip archive must be a {' or '.join(kinds)} model.",
         got=f"{str(path)!r} with {', '.join(names[:5])}",
     )

@@ -154,7 +154,7 @@ class OnnxClassifier(BaseClassifier):
                     )
             return tuple(np.asarray(value, dtype=np.float32) for value in values)
 
-        return dict(zip(names, self._in_blocks(read, self._checked_input(X)), strict=True))
+        return dict(zip(names, self._in_blocks(None, read, self._checked_input(X)), strict=True))
 
     def _with_outputs(self, names: tuple[str, ...]) -> bytes:
         onnx = require("onnx", "interop", "Reading the layers of an ONNX model")
@@ -179,6 +179,9 @@ class OnnxClassifier(BaseClassifier):
 
     def _described(self) -> str:
         return repr(self.path.name)
+
+
+adapt = OnnxClassifier
 
 
 def _with_weights(content: bytes, path: Path) -> bytes:

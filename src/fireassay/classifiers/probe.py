@@ -53,8 +53,8 @@ def probe(model: Any, X: ArrayLike, *, rows: int = 16, tolerance: float = 1e-5) 
     Parameters
     ----------
     model
-        An adapter made by `as_classifier`, or anything it takes; a temperature-scaled classifier
-        is probed inside.
+        An adapter made by `as_classifier`, or anything it takes; of a wrapped classifier
+        (temperature-scaled, defended) the innermost one is probed.
     X
         Rows to use, at least one.
     rows
@@ -71,13 +71,11 @@ def probe(model: Any, X: ArrayLike, *, rows: int = 16, tolerance: float = 1e-5) 
     check_integer(rows, "rows", low=1)
     check_real(tolerance, "tolerance", low=0, inclusive="low")
     chosen = inner._checked_input(check_features(X)[:rows])
-    with inner._probing():
-        before = inner.probe_queries
-        first = _sent(inner, chosen, inner.batch_size)
-        repeated = _sent(inner, chosen, inner.batch_size)
-        backwards = _sent(inner, chosen[::-1], inner.batch_size)[::-1]
-        alone = np.concatenate([_sent(inner, row[None], _alone(inner)) for row in chosen])
-        queries = inner.probe_queries - before
+    queries = 4 * len(chosen)
+    inner._reserve(queries, name="probe_queries")
+    first, repeated = _answers(inner, chosen), _answers(inner, chosen)
+    backwards = _answers(inner, chosen[::-1])[::-1]
+    alone = np.concatenate([_answers(inner, row[None]) for row in chosen])
     repeat, batch, order = (_furthest(first, other) for other in (repeated, alone, backwards))
     result = ProbeResult(
         deterministic=repeat == 0.0,
@@ -113,13 +111,10 @@ def _adapter(model: Any) -> BaseClassifier:
     return inner
 
 
-def _sent(model: BaseClassifier, rows: NDArray[Any], size: int | None) -> FloatArray:
-    return model._in_blocks(model._probabilities_of_block, rows, size=size)[0]
-
-
-def _alone(model: BaseClassifier) -> int | None:
-    """One row a call, unless the model takes blocks of one size only."""
-    return model.batch_size if model.has_fixed_batch else 1
+def _answers(model: BaseClassifier, rows: NDArray[Any]) -> FloatArray:
+    """Rows in one block as it is, unless the model takes blocks of one size only."""
+    fixed = (model.batch_size,) if model.has_fixed_batch and model.batch_size else None
+    return model._sent(model._probabilities_of_block, (rows,), fixed)[0]
 
 
 def _furthest(first: FloatArray, other: FloatArray) -> float:

@@ -2,13 +2,13 @@
 
 import copy
 import math
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.classifiers.base import BLOCK_ROWS, SUPPORTED, BaseClassifier
+from fireassay.classifiers.base import SUPPORTED, BaseClassifier
 from fireassay.classifiers.fingerprint import fingerprint
 from fireassay.core.errors import DataError, ModelError
 from fireassay.core.threads import one_blas_thread
@@ -31,11 +31,15 @@ class SklearnClassifier(BaseClassifier):
     """
 
     def __init__(
-        self, estimator: Any, *, batch_size: int | str | None = "auto", **options: Any
+        self,
+        estimator: Any,
+        *,
+        batch_size: int | Literal["auto"] | None = "auto",
+        **options: Any,
     ) -> None:
-        if batch_size == "auto":
-            batch_size = None if is_tree_based(estimator) else BLOCK_ROWS
-        super().__init__(batch_size=batch_size, **options)  # type: ignore[arg-type]
+        if batch_size == "auto" and is_tree_based(estimator):
+            batch_size = None
+        super().__init__(batch_size=batch_size, **options)
         _refuse_what_is_no_classifier(estimator)
         _check_method(estimator, self.output)
         self.estimator = _one_job(estimator)
@@ -105,11 +109,14 @@ class SklearnClassifier(BaseClassifier):
         return type(self.estimator).__name__
 
 
-def is_estimator(obj: Any) -> bool:
+def accepts(obj: Any) -> bool:
     """Whether an object looks like a scikit-learn estimator."""
     return not isinstance(obj, type) and (
         hasattr(obj, "predict_proba") or (hasattr(obj, "fit") and hasattr(obj, "get_params"))
     )
+
+
+adapt = SklearnClassifier
 
 
 def is_tree_based(estimator: Any) -> bool:

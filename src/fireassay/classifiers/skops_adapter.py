@@ -5,11 +5,17 @@ from typing import Any, Final
 
 import numpy as np
 
+from fireassay.classifiers.adapt import as_classifier
 from fireassay.core.errors import ModelError, UntrustedFileError
 from fireassay.core.extras import require
 
 # Types that skops itself does not vouch for, but that are checked here after loading.
 _CHECKED_TYPES: Final = ("sklearn.tree._tree.Tree",)
+
+
+def adapt(path: Path, *, trust: bool = False, **options: Any) -> Any:
+    """The estimator in a skops file as a classifier."""
+    return as_classifier(load_skops(path, trust=trust), **options)
 
 
 def load_skops(path: Path, *, trust: bool = False) -> Any:

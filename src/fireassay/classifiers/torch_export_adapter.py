@@ -23,7 +23,7 @@ class ExportedLabels(TorchForward):
     """
 
     def __init__(
-        self, path: Path, *, trust: bool = False, batch_size: int | None, **options: Any
+        self, path: Path, *, trust: bool = False, batch_size: Any = "auto", **options: Any
     ) -> None:
         self.path = path
         self._file_bytes = path.read_bytes()
@@ -67,6 +67,12 @@ class ExportedLabels(TorchForward):
 
 class ExportedClassifier(ExportedLabels, TorchGradients):
     """An exported program that returns logits or probabilities, with gradients."""
+
+
+def adapt(path: Path, **options: Any) -> ExportedLabels:
+    """With gradients, unless the program returns labels."""
+    kind = ExportedLabels if options.get("output") == "labels" else ExportedClassifier
+    return kind(path, **options)
 
 
 def _load(content: bytes, name: str) -> tuple[Any, int | None]:

@@ -1,12 +1,14 @@
 """Gradients of a torch module with respect to its input."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers import answers
+from fireassay.classifiers.block_ladder import Call
 from fireassay.classifiers.torch_forward import TorchForward
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError, ModelError
@@ -26,7 +28,7 @@ class TorchGradients(TorchForward):
 
     def logits(self, X: ArrayLike) -> FloatArray:
         """Scores before the softmax, shape ``(n, k)``."""
-        return self._in_blocks(self._logits_of_block, self._checked_input(X))[0]
+        return self._in_blocks("logits", self._logits_of_block, self._checked_input(X))[0]
 
     def loss_gradient(
         self, X: ArrayLike, y: Sequence[int] | NDArray[np.int64]
@@ -40,21 +42,9 @@ class TorchGradients(TorchForward):
         """As ``loss_gradient``, for the softmax of the logits divided by the temperature."""
         rows = self._checked_input(X)
         columns = checked_columns(np.asarray(y)[:, None] if np.ndim(y) == 1 else y, len(rows), 1)
-
-        def gradient(block: NDArray[Any], target: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-            torch = require("torch", "torch", "A torch model")
-            with self._quiet(), torch.enable_grad():
-                inputs, scores = self._scores_with_graph(block)
-                self._check_targets(target, scores)
-                index = torch.from_numpy(target[:, 0]).to(scores.device)
-                loss = torch.nn.functional.cross_entropy(
-                    scores / temperature, index, reduction="sum"
-                )
-                (slope,) = torch.autograd.grad(loss, inputs)
-                return self._settled(scores), self._numpy(slope).astype(block.dtype, copy=False)
-
-        logits, gradients = self._in_blocks(gradient, rows, columns, gradients_per_row=1)
-        return logits, gradients
+        call = partial(self._loss_gradient_of_block, temperature=temperature)
+        logits, slope = self._in_blocks("loss gradient", call, rows, columns, gradients_per_row=1)
+        return logits, slope
 
     def logit_gradients(
         self, X: ArrayLike, columns: NDArray[np.int64]
@@ -62,25 +52,53 @@ class TorchGradients(TorchForward):
         """Logits ``(n, k)`` and the gradients ``(n, m, *X.shape[1:])`` of the chosen logits."""
         rows = self._checked_input(X)
         chosen = checked_columns(columns, len(rows), None)
-        n_columns = chosen.shape[1]
+        logits, slopes = self._in_blocks(
+            "logit gradients",
+            self._logit_gradients_of_block,
+            rows,
+            chosen,
+            gradients_per_row=chosen.shape[1],
+        )
+        return logits, slopes
 
-        def gradient(block: NDArray[Any], wanted: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-            torch = require("torch", "torch", "A torch model")
-            with self._quiet(), torch.enable_grad():
-                inputs, scores = self._scores_with_graph(block)
-                self._check_targets(wanted, scores)
-                index = torch.from_numpy(wanted).to(scores.device)
-                slopes = np.empty((len(block), n_columns, *block.shape[1:]), dtype=block.dtype)
-                for column in range(n_columns):
-                    picked = scores.gather(1, index[:, column : column + 1]).sum()
-                    (slope,) = torch.autograd.grad(
-                        picked, inputs, retain_graph=column + 1 < n_columns
-                    )
-                    slopes[:, column] = self._numpy(slope)
-                return self._settled(scores), slopes
+    def _questions(
+        self, rows: NDArray[Any], gradients: bool
+    ) -> Iterator[tuple[str, Call, tuple[NDArray[Any], ...]]]:
+        yield from super()._questions(rows, gradients)
+        if gradients:
+            targets = np.resize(np.arange(len(self.classes)), (len(rows), 1))
+            loss = partial(self._loss_gradient_of_block, temperature=1.0)
+            yield "logits", self._logits_of_block, (rows,)
+            yield "loss gradient", loss, (rows, targets)
+            yield "logit gradients", self._logit_gradients_of_block, (rows, targets)
 
-        logits, gradients = self._in_blocks(gradient, rows, chosen, gradients_per_row=n_columns)
-        return logits, gradients
+    def _loss_gradient_of_block(
+        self, block: NDArray[Any], target: NDArray[Any], temperature: float
+    ) -> tuple[NDArray[Any], ...]:
+        torch = require("torch", "torch", "A torch model")
+        with self._quiet(), torch.enable_grad():
+            inputs, scores = self._scores_with_graph(block)
+            self._check_targets(target, scores)
+            index = torch.from_numpy(target[:, 0]).to(scores.device)
+            loss = torch.nn.functional.cross_entropy(scores / temperature, index, reduction="sum")
+            (slope,) = torch.autograd.grad(loss, inputs)
+            return self._settled(scores), self._numpy(slope).astype(block.dtype, copy=False)
+
+    def _logit_gradients_of_block(
+        self, block: NDArray[Any], wanted: NDArray[Any]
+    ) -> tuple[NDArray[Any], ...]:
+        torch = require("torch", "torch", "A torch model")
+        n_columns = wanted.shape[1]
+        with self._quiet(), torch.enable_grad():
+            inputs, scores = self._scores_with_graph(block)
+            self._check_targets(wanted, scores)
+            index = torch.from_numpy(wanted).to(scores.device)
+            slopes = np.empty((len(block), n_columns, *block.shape[1:]), dtype=block.dtype)
+            for column in range(n_columns):
+                picked = scores.gather(1, index[:, column : column + 1]).sum()
+                (slope,) = torch.autograd.grad(picked, inputs, retain_graph=column + 1 < n_columns)
+                slopes[:, column] = self._numpy(slope)
+            return self._settled(scores), slopes
 
     def _logits_of_block(self, block: NDArray[Any]) -> tuple[FloatArray]:
         torch = require("torch", "torch", "A torch model")

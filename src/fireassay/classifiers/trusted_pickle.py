@@ -3,27 +3,30 @@
 from pathlib import Path
 from typing import Any
 
+from fireassay.classifiers.adapt import as_classifier
 from fireassay.core.errors import ModelError
 from fireassay.core.extras import require
 
 
-def load_pickle(path: Path) -> Any:
-    """The object in a pickle or joblib file. Runs whatever code the file holds."""
+def adapt(path: Path, **options: Any) -> Any:
+    """The model in a pickle or joblib file. Runs whatever code the file holds."""
     import joblib
 
     try:
-        return joblib.load(path)
+        model = joblib.load(path)
     except Exception as failure:
         raise _unreadable(path, failure) from failure
+    return as_classifier(model, **options)
 
 
-def load_torch_pickle(path: Path) -> Any:
-    """The object in a file of ``torch.save``. Runs whatever code the file holds."""
+def adapt_torch(path: Path, **options: Any) -> Any:
+    """The model in a file of ``torch.save``. Runs whatever code the file holds."""
     torch = require("torch", "torch", "A torch model file")
     try:
-        return torch.load(path, map_location="cpu", weights_only=False)
+        model = torch.load(path, map_location="cpu", weights_only=False)
     except Exception as failure:
         raise _unreadable(path, failure) from failure
+    return as_classifier(model, **options)
 
 
 def _unreadable(path: Path, failure: Exception) -> ModelError:

@@ -7,15 +7,15 @@ one in front of any classifier; gradients pass straight through, as an attacker 
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.classifiers import as_classifier
+from fireassay.classifiers import WrappedClassifier
 from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import ParameterError
-from fireassay.core.hashing import sha256
+from fireassay.core.probabilities import softmax
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_real
 
@@ -188,43 +188,26 @@ def make_defence(name: str, value: float | None = None, *, seed: int = 0) -> Def
     return makers[name](value)
 
 
-class DefendedClassifier:
-    """A classifier behind a defence."""
+class DefendedClassifier(WrappedClassifier):
+    """A classifier behind a defence, with gradients where the classifier has them.
+
+    Rounding and noise have no useful derivative: gradients pass straight through them, as an
+    attacker would let them (``gradient_rule``).
+    """
 
     def __init__(self, model: Any, defence: Defence) -> None:
-        self.model = model
+        super().__init__(model)
         self.defence = defence
 
-    @property
-    def classes(self) -> tuple[Any, ...]:
-        """Class labels of the model."""
-        return tuple(self.model.classes)
+    def _identity(self) -> tuple[Any, ...]:
+        return "defended", self.defence.name, self.defence
 
     @property
-    def bounds(self) -> tuple[float, float] | None:
-        """Bounds of the model."""
-        bounds: tuple[float, float] | None = self.model.bounds
-        return bounds
-
-    @property
-    def queries(self) -> int:
-        """Rows sent to the model."""
-        return int(self.model.queries)
-
-    @property
-    def sha256(self) -> str:
-        """Identifies model and defence."""
-        return sha256("defended", self.model.sha256, self.defence.name, self.defence)
-
-    def predict_proba(self, X: ArrayLike) -> AnyArray:
-        """Probabilities through the defence."""
-        rows = np.asarray(X)
-        return np.asarray(self._answer(self.model.predict_proba(self._seen(rows)), rows))
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The most probable class; see `rejected` for answers that are withheld."""
-        labels: NDArray[Any] = np.asarray(self.classes)[self.predict_proba(X).argmax(axis=1)]
-        return labels
+    def gradient_rule(self) -> Literal["exact", "straight-through"]:  # type: ignore[override]
+        """Exact if the defence changes neither inputs nor outputs while the model runs."""
+        kind = type(self.defence)
+        unchanged = (kind.inputs, kind.outputs) == (Defence.inputs, Defence.outputs)
+        return "exact" if unchanged else "straight-through"
 
     def rejected(self, X: ArrayLike) -> NDArray[np.bool_]:
         """Inputs whose answer the defence withholds."""
@@ -236,7 +219,7 @@ class DefendedClassifier:
 
     def with_defence(self, **changes: Any) -> "DefendedClassifier":
         """The same model behind a changed defence."""
-        return type(self)(self.model, replace(self.defence, **changes))
+        return DefendedClassifier(self.model, replace(self.defence, **changes))
 
     def _seen(self, X: AnyArray) -> AnyArray:
         return self.defence.inputs(X, self.bounds)
@@ -244,39 +227,10 @@ class DefendedClassifier:
     def _answer(self, probabilities: AnyArray, X: AnyArray) -> AnyArray:
         return np.asarray(self.defence.outputs(probabilities, X))
 
-
-class DefendedGradientClassifier(DefendedClassifier):
-    """A classifier with gradients behind a defence; they pass through as if it were not there."""
-
-    @property
-    def gradient_queries(self) -> int:
-        """Rows sent backwards through the model."""
-        return int(self.model.gradient_queries)
-
-    def logits(self, X: ArrayLike) -> AnyArray:
-        """Logarithms of the defended probabilities."""
-        return np.log(np.maximum(self.predict_proba(X), 1e-300))
-
-    def loss_gradient(self, X: ArrayLike, y: Any) -> tuple[AnyArray, AnyArray]:
-        """Defended log probabilities and the undefended gradient."""
-        rows = np.asarray(X)
-        logits, gradient = self.model.loss_gradient(self._seen(rows), y)
-        return self._defended_logits(logits, rows), gradient
-
-    def logit_gradients(self, X: ArrayLike, columns: Any) -> tuple[AnyArray, AnyArray]:
-        """The undefended logits and gradients: a linear model of what the attacker steps on."""
-        logits, gradients = self.model.logit_gradients(self._seen(np.asarray(X)), columns)
-        return logits, gradients
-
-    def _defended_logits(self, logits: AnyArray, X: AnyArray) -> AnyArray:
-        shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
-        probabilities = shifted / shifted.sum(axis=1, keepdims=True)
-        return np.log(np.maximum(self._answer(probabilities, X), 1e-300))
+    def _scores(self, logits: AnyArray, X: AnyArray) -> AnyArray:
+        return np.log(np.maximum(self._answer(softmax(logits), X), 1e-300))
 
 
 def defend(model: Any, defence: Defence) -> DefendedClassifier:
     """Put a defence in front of a model (anything `as_classifier` takes)."""
-    classifier = as_classifier(model)
-    has_gradients = hasattr(type(classifier), "loss_gradient")
-    kind = DefendedGradientClassifier if has_gradients else DefendedClassifier
-    return kind(classifier, defence)
+    return DefendedClassifier(model, defence)

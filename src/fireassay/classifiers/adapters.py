@@ -1,0 +1,211 @@
+"""Every kind of model that can be tested: one row and one module each.
+
+A module has ``adapt(obj, **options)``, which makes a `Classifier`, and for kinds that are not
+files ``accepts(obj)``. The options are those of `as_classifier` that every model has (classes,
+bounds, output, batch_size, max_queries), and those that the row takes besides. Messages,
+``fireassay doctor`` and the table in ``docs/models.md`` are made from these rows.
+"""
+
+import importlib
+from dataclasses import dataclass
+from typing import Any, Final
+
+from fireassay.core.extras import EXTRAS, is_installed
+from fireassay.core.registry import Registry
+
+_HERE: Final = "fireassay.classifiers."
+SERVER_OPTIONS: Final = ("token_env", "timeout_s", "retries")
+ALL_OPTIONS: Final = ("device", "trust", *SERVER_OPTIONS)
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """One kind of model.
+
+    Attributes
+    ----------
+    name, summary
+        What it is called, and how people write it as the argument of `as_classifier`.
+    module
+        Where ``adapt`` (or the function named by ``maker``) and ``accepts`` are; imported when a
+        model is looked at, so that nobody pays for libraries of other kinds.
+    extra
+        The extra of fireassay that it needs, if any.
+    gradients, layers
+        What such a model offers besides probabilities, in a few words.
+    takes
+        Options of `as_classifier` that only some models have.
+    """
+
+    name: str
+    summary: str
+    module: str
+    maker: str = "adapt"
+    extra: str | None = None
+    gradients: str = "–"
+    layers: str = "–"
+    takes: tuple[str, ...] = ()
+
+    def accepts(self, obj: Any) -> bool:
+        """Whether an object is of this kind."""
+        return bool(importlib.import_module(self.module).accepts(obj))
+
+    def adapt(self, obj: Any, options: dict[str, Any]) -> Any:
+        """The object as a `Classifier`."""
+        return getattr(importlib.import_module(self.module), self.maker)(obj, **options)
+
+    @property
+    def is_available(self) -> bool:
+        """Whether what it needs is installed."""
+        return self.extra is None or is_installed(EXTRAS[self.extra][0])
+
+
+@dataclass(frozen=True)
+class ModelFile(Adapter):
+    """One kind of model file, told by its first bytes, its members (zip) or its ending.
+
+    Attributes
+    ----------
+    endings
+        Of the file's name.
+    heads
+        First bytes that give it away under any name.
+    members
+        Ends of the names of files that only such a zip archive has.
+    runs_code
+        Reading it can run any code: only for those who say ``trust=True``.
+    """
+
+    endings: tuple[str, ...] = ()
+    heads: tuple[bytes, ...] = ()
+    members: tuple[str, ...] = ()
+    runs_code: bool = False
+
+
+# Rows are asked from the last to the first: the general ones stand above, what users register is
+# asked before all others.
+ADAPTERS: Final = Registry[Adapter](
+    "kind of model",
+    [
+        Adapter("function", "a function `f(X) -> probabilities`", _HERE + "callable_adapter"),
+        Adapter(
+            "scikit-learn",
+            "a fitted scikit-learn estimator (or anything with `predict_proba`)",
+            _HERE + "sklearn_adapter",
+        ),
+        Adapter(
+            "torch",
+            "a `torch.nn.Module`",
+            _HERE + "torch_adapter",
+            extra="torch",
+            gradients="yes",
+            layers="submodules",
+            takes=("device",),
+        ),
+        Adapter("maite", "a MAITE image-classification model", _HERE + "maite_adapter"),
+        Adapter("file", "a model file", _HERE + "model_file", takes=ALL_OPTIONS),
+        Adapter(
+            "import path",
+            '`"package.module:name"`',
+            _HERE + "import_path",
+            gradients="as the object",
+            layers="as the object",
+            takes=ALL_OPTIONS,
+        ),
+        Adapter(
+            "server",
+            '`"http://…"` (KServe v2, or POST JSON)',
+            _HERE + "http_adapter",
+            takes=SERVER_OPTIONS,
+        ),
+    ],
+)
+
+# A zip archive is of the first kind whose members it has.
+FILES: Final = Registry[ModelFile](
+    "kind of model file",
+    [
+        ModelFile(
+            "onnx",
+            '`"model.onnx"`',
+            _HERE + "onnx_adapter",
+            extra="interop",
+            layers="values of the graph",
+            endings=(".onnx",),
+        ),
+        ModelFile(
+            "skops",
+            '`"model.skops"`',
+            _HERE + "skops_adapter",
+            extra="interop",
+            takes=("trust",),
+            endings=(".skops",),
+            members=("schema.json",),
+        ),
+        ModelFile(
+            "pt2",
+            '`"model.pt2"` (`torch.export.save`)',
+            _HERE + "torch_export_adapter",
+            extra="torch",
+            gradients="yes",
+            takes=("device", "trust"),
+            endings=(".pt2",),
+            members=("/archive_format", "serialized_exported_program.json"),
+        ),
+        ModelFile(
+            "torch pickle",
+            "a file of `torch.save`, with `trust=True`",
+            _HERE + "trusted_pickle",
+            maker="adapt_torch",
+            extra="torch",
+            gradients="as the object",
+            layers="as the object",
+            takes=("device",),
+            endings=(".pt", ".pth", ".ckpt", ".bin"),
+            members=("data.pkl",),
+            runs_code=True,
+        ),
+        ModelFile(
+            "pickle",
+            "a pickle or joblib file, with `trust=True`",
+            _HERE + "trusted_pickle",
+            gradients="as the object",
+            layers="as the object",
+            takes=("device",),
+            endings=(".pkl", ".pickle", ".joblib", ".sav", ".dump"),
+            heads=(
+                *(bytes([128, protocol]) for protocol in range(6)),
+                *(
+                    b"\x1f\x8b",
+                    b"BZh",
+                    b"\xfd7zXZ",
+                    b"\x78\x01",
+                    b"\x78\x5e",
+                    b"\x78\x9c",
+                    b"\x78\xda",
+                ),
+            ),
+            runs_code=True,
+        ),
+    ],
+)
+
+
+def every_kind() -> list[Adapter]:
+    """All rows of both tables, for people: files by their own kind."""
+    return [row for row in ADAPTERS.values() if row.name != "file"] + list(FILES.values())
+
+
+def safe_endings() -> str:
+    """Endings of model files that run no code when they are read, for messages."""
+    *others, last = (e for row in FILES.values() if not row.runs_code for e in row.endings)
+    return f"{', '.join(others)} or {last}"
+
+
+def models_table() -> str:
+    """The table of ``docs/models.md``."""
+    lines = ["| `obj` | needs | gradients | layers |", "|---|---|---|---|"]
+    for row in every_kind():
+        needs = "–" if row.extra is None else f"`fireassay[{row.extra}]`"
+        lines.append(f"| {row.summary} | {needs} | {row.gradients} | {row.layers} |")
+    return "\n".join(lines)

@@ -1,0 +1,156 @@
+"""Which block sizes give a model's own bytes, and how a call is cut into them.
+
+A model may round differently in blocks of different sizes, and at different places of a block.
+So there is one size whose answers are *the* answers (the largest), and a smaller one joins only
+after enough distinct rows have got bitwise the same answers in it.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from fireassay.core.arrays import AnyArray
+
+SMALLEST: Final = 4
+PROBE_ROWS: Final = 256
+
+Call = Callable[..., tuple[AnyArray, ...]]
+Send = Callable[..., Sequence[AnyArray] | None]
+
+
+@dataclass(frozen=True)
+class BlockSizes:
+    """What has been decided so far: for each kind of question, the sizes that may be used.
+
+    Small and plain, so that a journal can keep it and workers get it with the model.
+
+    >>> decided = BlockSizes().extended("probabilities <f4 (2,) 256", (64, 256))
+    >>> BlockSizes.from_dict(decided.to_dict()) == decided
+    True
+    """
+
+    decided: tuple[tuple[str, tuple[int, ...]], ...] = ()
+
+    def get(self, question: str) -> tuple[int, ...] | None:
+        """The sizes for a question, or None if nothing is decided about it."""
+        return dict(self.decided).get(question)
+
+    def extended(self, question: str, sizes: Sequence[int]) -> "BlockSizes":
+        """With one more decision; an earlier one about the same question stays."""
+        known = {question: tuple(sizes), **dict(self.decided)}
+        return BlockSizes(tuple(sorted(known.items())))
+
+    def to_dict(self) -> dict[str, list[int]]:
+        """Plain types for a journal."""
+        return {question: list(sizes) for question, sizes in self.decided}
+
+    @classmethod
+    def from_dict(cls, kept: Mapping[str, Sequence[int]]) -> "BlockSizes":
+        """What `to_dict` gave."""
+        return cls(tuple(sorted((question, tuple(sizes)) for question, sizes in kept.items())))
+
+
+def kind_of_rows(rows: AnyArray, largest: int) -> str:
+    """A decision holds for one type and shape of rows and one largest block."""
+    return f"{rows.dtype.str} {rows.shape[1:]} {largest}"
+
+
+def candidates(largest: int) -> tuple[int, ...]:
+    """The sizes to try below the largest.
+
+    >>> candidates(256)
+    (4, 8, 16, 32, 64, 128)
+    """
+    powers = (SMALLEST << step for step in range(largest.bit_length()))
+    return tuple(size for size in powers if size < largest)
+
+
+def cut(n: int, sizes: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """Start, stop and block size of each piece of n rows; the last piece may need filling up.
+
+    The largest size that fits comes first. One larger block takes the place of several smaller
+    ones where that sends no more rows.
+
+    >>> list(cut(200, (4, 8, 16, 32, 64, 128, 256)))
+    [(0, 128, 128), (128, 192, 64), (192, 200, 8)]
+    >>> list(cut(7, (4, 8, 256))), list(cut(3, (64, 256)))
+    ([(0, 7, 8)], [(0, 3, 64)])
+    """
+    ordered = sorted(sizes)
+    smallest, start = ordered[0], 0
+    while start < n:
+        left = n - start
+        filled = -(-left // smallest) * smallest
+        above = next((size for size in ordered if size >= left), None)
+        if above is not None and above <= filled:
+            size = above
+        else:
+            size = max((size for size in ordered if size <= left), default=smallest)
+        yield start, min(start + size, n), size
+        start += size
+
+
+class DistinctRows:
+    """Rows that callers asked about, kept until there are enough different ones to decide with."""
+
+    def __init__(self, largest: int) -> None:
+        self.enough = rows_needed(largest)
+        self._kept: dict[bytes, AnyArray] = {}
+
+    def add(self, rows: AnyArray) -> bool:
+        """Keep what is new; says whether there are enough."""
+        for row in rows:
+            if len(self._kept) >= self.enough:
+                break
+            content = np.ascontiguousarray(row).tobytes()
+            self._kept.setdefault(hashlib.blake2b(content, digest_size=16).digest(), np.array(row))
+        return len(self._kept) >= self.enough
+
+    def array(self) -> AnyArray:
+        """The rows in the order in which they came."""
+        return np.stack(list(self._kept.values()))
+
+
+def rows_needed(largest: int) -> int:
+    """Distinct rows that a decision needs: whole blocks of the largest size, at least 256 rows."""
+    return -(-PROBE_ROWS // largest) * largest
+
+
+def price(largest: int) -> int:
+    """Rows that a decision sends: the largest size twice, and every smaller one."""
+    return rows_needed(largest) * (2 + len(candidates(largest)))
+
+
+def agreeing_sizes(send: Send, arrays: Sequence[AnyArray], largest: int) -> tuple[int, ...]:
+    """The sizes whose answers are bitwise those of the largest, for every one of these rows.
+
+    ``send(size, *arrays)`` gives the answers for rows sent in blocks of that size, or None where
+    the model cannot answer. A model whose largest blocks do not repeat themselves with every row
+    moved to another place (random models, rounding that depends on the place) gets no smaller
+    size: nothing could be shown with it.
+    """
+    reference = send(largest, *arrays)
+    shift = len(arrays[0]) // 2 + 1
+    moved = send(largest, *(np.roll(array, shift, axis=0) for array in arrays))
+    if reference is None or moved is None:
+        return (largest,)
+    if not _same_bytes(reference, [np.roll(part, -shift, axis=0) for part in moved]):
+        return (largest,)
+    agreeing = [
+        size
+        for size in candidates(largest)
+        if (answers := send(size, *arrays)) is not None and _same_bytes(reference, answers)
+    ]
+    return (*agreeing, largest)
+
+
+def _same_bytes(first: Sequence[AnyArray], second: Sequence[AnyArray]) -> bool:
+    return all(
+        a.dtype == b.dtype
+        and a.shape == b.shape
+        and np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes()
+        for a, b in zip(first, second, strict=True)
+    )

@@ -1,0 +1,259 @@
+"""A classifier around another one: it changes what goes in or what comes out, and loses nothing."""
+
+import functools
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.classifiers.adapt import as_classifier
+from fireassay.classifiers.answers import labels_of
+from fireassay.classifiers.block_ladder import BlockSizes
+from fireassay.classifiers.protocol import ActivationClassifier, GradientClassifier
+from fireassay.core.arrays import AnyArray, BoolArray, Float32Array, FloatArray, IntArray
+from fireassay.core.hashing import sha256
+from fireassay.core.probabilities import softmax
+
+Targets = Sequence[int] | IntArray
+
+
+class WrappedClassifier(ABC):
+    """Classes, bounds, counts, budget, hash, gradients and layers of the inner classifier.
+
+    It has gradients, layers and withheld answers exactly where the inner classifier has them, so
+    that no attack or supervisor is lost on the way. A subclass says what it hashes (`_identity`)
+    and overrides a map together with its derivative:
+
+    - the input map: ``_seen(X)`` gives the rows for the inner classifier, ``_slope(slope)`` turns
+      a gradient there into one on this classifier's own rows;
+    - the output map: ``_answer(p, X)`` gives the caller's probabilities, ``_scores(logits, X)``
+      the logits, ``_undone(p)`` the inner probabilities behind given ones; logits that change
+      linearly are divided by ``_divisor``, which is the derivative, too.
+
+    ``gradient_rule`` is "exact", or "straight-through" where a map has no useful derivative
+    (rounding, noise): then the gradient is the inner one at the mapped rows, as an attacker who
+    knows of the map would take it.
+    """
+
+    gradient_rule: Literal["exact", "straight-through"] = "exact"
+    _divisor: float = 1.0
+
+    def __new__(cls, model: Any, *_: Any, **__: Any) -> Self:
+        """Of the kind that has what the inner classifier has."""
+        inner = as_classifier(model)
+        made: Self = _made(
+            cls,
+            isinstance(inner, GradientClassifier),
+            isinstance(inner, ActivationClassifier),
+            hasattr(inner, "withheld"),
+        )
+        return made
+
+    def __init__(self, model: Any) -> None:
+        self.model: Any = as_classifier(model)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kind: Any = type(self)
+        return _made, (kind.named, *kind.abilities), self.__dict__
+
+    # What a subclass changes ----------------------------------------------------------------
+
+    @abstractmethod
+    def _identity(self) -> tuple[Any, ...]:
+        """What the hash covers besides the inner classifier; first, what kind of wrapper it is."""
+
+    def _seen(self, X: AnyArray) -> AnyArray:
+        return X
+
+    def _slope(self, slope: AnyArray) -> AnyArray:
+        return slope
+
+    def _answer(self, probabilities: FloatArray, X: AnyArray) -> FloatArray:  # noqa: ARG002
+        return probabilities
+
+    def _scores(self, logits: FloatArray, X: AnyArray) -> FloatArray:  # noqa: ARG002
+        return logits / self._divisor
+
+    def _undone(self, probabilities: FloatArray) -> FloatArray:
+        return probabilities
+
+    # What a caller sees ---------------------------------------------------------------------
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """Class labels in the order of the probability columns."""
+        return tuple(self.model.classes)
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The smallest and largest allowed input value, or None if not declared."""
+        bounds: tuple[float, float] | None = self.model.bounds
+        return bounds
+
+    @property
+    def output(self) -> str:
+        """What the innermost model returns: "probabilities", "logits" or "labels"."""
+        return str(getattr(self.model, "output", "probabilities"))
+
+    @property
+    def queries(self) -> int:
+        """Rows that callers have asked about so far."""
+        return int(self.model.queries)
+
+    @property
+    def probe_queries(self) -> int:
+        """Rows that probes have sent so far."""
+        return int(getattr(self.model, "probe_queries", 0))
+
+    @property
+    def rows_sent(self) -> int:
+        """Rows sent for the callers' questions, padding included."""
+        return int(getattr(self.model, "rows_sent", self.model.queries))
+
+    @property
+    def max_queries(self) -> int | None:
+        """The inner classifier's hard budget of rows."""
+        budget: int | None = getattr(self.model, "max_queries", None)
+        return budget
+
+    @max_queries.setter
+    def max_queries(self, budget: int | None) -> None:
+        if hasattr(self.model, "max_queries"):
+            self.model.max_queries = budget
+
+    @property
+    def block_sizes(self) -> BlockSizes:
+        """The block sizes that are known to give the inner model's own bytes."""
+        return getattr(self.model, "block_sizes", BlockSizes())
+
+    @block_sizes.setter
+    def block_sizes(self, decided: BlockSizes) -> None:
+        if hasattr(self.model, "block_sizes"):
+            self.model.block_sizes = decided
+
+    def decide_block_sizes(self, X: ArrayLike, *, gradients: bool = False) -> BlockSizes:
+        """Let the inner classifier decide on its block sizes; see there."""
+        if hasattr(self.model, "decide_block_sizes"):
+            self.model.decide_block_sizes(self._seen(np.asarray(X)), gradients=gradients)
+        return self.block_sizes
+
+    @property
+    def sha256(self) -> str:
+        """Identifies the inner classifier and what this one does with it."""
+        kind, *settings = self._identity()
+        return sha256(kind, self.model.sha256, *settings)
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Probabilities, float64 of shape ``(n, k)``, rows summing to one."""
+        rows = np.asarray(X)
+        return self._answer(self.model.predict_proba(self._seen(rows)), rows)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The most probable class label of each row (the first one on ties)."""
+        return labels_of(self.predict_proba(X), self.classes)
+
+    def __repr__(self) -> str:
+        settings = ", ".join(str(part) for part in self._identity()[1:] if np.ndim(part) == 0)
+        return f"{type(self).__name__}({', '.join(filter(None, (repr(self.model), settings)))})"
+
+
+class _Gradients:
+    model: Any
+    _seen: Any
+    _slope: Any
+    _scores: Any
+    _divisor: float
+
+    @property
+    def gradient_queries(self) -> int:
+        """Rows sent through a backward pass so far."""
+        return int(self.model.gradient_queries)
+
+    def logits(self, X: ArrayLike) -> FloatArray:
+        """Scores before the softmax, shape ``(n, k)``."""
+        rows = np.asarray(X)
+        mapped: FloatArray = self._scores(self.model.logits(self._seen(rows)), rows)
+        return mapped
+
+    def loss_gradient(self, X: ArrayLike, y: Targets) -> tuple[FloatArray, AnyArray]:
+        """Logits and the gradient of the cross-entropy to class *index* ``y``, as X."""
+        return self._loss_gradient(X, y, 1.0)
+
+    def _loss_gradient(
+        self, X: ArrayLike, y: Targets, temperature: float
+    ) -> tuple[FloatArray, AnyArray]:
+        rows = np.asarray(X)
+        together = temperature * self._divisor
+        logits, slope = _loss_gradient_at(self.model, self._seen(rows), y, together)
+        return self._scores(logits, rows), self._slope(slope)
+
+    def logit_gradients(self, X: ArrayLike, columns: IntArray) -> tuple[FloatArray, AnyArray]:
+        """Logits and the gradients of the chosen ones: together a linear model of the inner one."""
+        logits, slopes = self.model.logit_gradients(self._seen(np.asarray(X)), columns)
+        return logits / self._divisor, self._slope(slopes) / self._divisor
+
+
+class _Layers:
+    model: Any
+    _seen: Any
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """Names of the layers that can be read."""
+        return tuple(self.model.layers)
+
+    def activations(self, X: ArrayLike, layers: Sequence[str]) -> dict[str, Float32Array]:
+        """The output of each named layer for the rows as the inner classifier gets them."""
+        read: dict[str, Float32Array] = self.model.activations(self._seen(np.asarray(X)), layers)
+        return read
+
+
+class _Withholding:
+    model: Any
+    _undone: Any
+
+    def withheld(self, probabilities: FloatArray) -> BoolArray:
+        """Which of these answers the inner classifier withholds."""
+        return np.asarray(self.model.withheld(self._undone(probabilities)), dtype=np.bool_)
+
+
+@functools.cache
+def _kind(named: type[Any], abilities: tuple[bool, bool, bool]) -> type[Any]:
+    """The subclass with these abilities; it goes by the name of the class it belongs to."""
+    mixins = [
+        m for m, has in zip((_Gradients, _Layers, _Withholding), abilities, strict=True) if has
+    ]
+    members = {
+        "named": named,
+        "abilities": abilities,
+        "__module__": named.__module__,
+        "__qualname__": named.__qualname__,
+        "__doc__": named.__doc__,
+    }
+    return type(named.__name__, (named, *mixins), members)
+
+
+def _made(cls: type[Any], gradients: bool, layers: bool, withholding: bool) -> Any:
+    """An instance without content, here and when one comes out of a pickle."""
+    named: Any = getattr(cls, "named", cls)
+    return object.__new__(_kind(named, (gradients, layers, withholding)))
+
+
+def _loss_gradient_at(
+    model: Any, X: AnyArray, y: Targets, temperature: float
+) -> tuple[FloatArray, AnyArray]:
+    """Logits of ``model``, and the gradient of the loss of its logits over ``temperature``."""
+    plain = temperature == 1.0
+    if plain or hasattr(model, "_loss_gradient"):
+        found: tuple[FloatArray, AnyArray] = (
+            model.loss_gradient(X, y) if plain else model._loss_gradient(X, y, temperature)
+        )
+        return found
+    # A gradient classifier that is not ours: its loss is made of the gradients of all logits.
+    columns = np.tile(np.arange(len(model.classes)), (len(X), 1))
+    logits, slopes = model.logit_gradients(X, columns)
+    weights = softmax(logits / temperature)
+    weights[np.arange(len(X)), np.asarray(y)] -= 1.0
+    return logits, np.einsum("nk,nk...->n...", weights / temperature, slopes)
