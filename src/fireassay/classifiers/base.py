@@ -1,7 +1,7 @@
 """What every adapter shares: checks, fixed-size blocks, counting, budgets, probabilities."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, Literal
 
@@ -234,15 +234,30 @@ class BaseClassifier:
                     got=f"a call with {n} rows; none was sent",
                     do="Send fewer rows, or raise max_queries.",
                 )
-            self._counts["probe_queries" if probing else "queries"] += n
-            self._counts["gradient_queries"] += n * gradients_per_row
+            self._count({"probe_queries" if probing else "queries": n})
+            self._count({"gradient_queries": n * gradients_per_row})
 
     def _refund(self, n: int, gradients_per_row: int) -> None:
         if n:
             probing = getattr(self._local, "probing", False)
             with self._lock:
-                self._counts["probe_queries" if probing else "queries"] -= n
-                self._counts["gradient_queries"] -= n * gradients_per_row
+                self._count({"probe_queries" if probing else "queries": -n})
+                self._count({"gradient_queries": -n * gradients_per_row})
+
+    def _count(self, asked: Mapping[str, int]) -> None:
+        here = vars(self._local).setdefault("asked", dict.fromkeys(self._counts, 0))
+        for kind, n in asked.items():
+            self._counts[kind] += n
+            here[kind] += n
+
+    def asked_here(self) -> Mapping[str, int]:
+        """What this thread has asked so far: queries, probe queries, gradient queries."""
+        return dict(getattr(self._local, "asked", dict.fromkeys(self._counts, 0)))
+
+    def count_elsewhere(self, asked: Mapping[str, int]) -> None:
+        """Add what a copy of this model was asked in another process."""
+        with self._lock:
+            self._count(asked)
 
     @contextmanager
     def _probing(self) -> Iterator[None]:
