@@ -69,7 +69,7 @@ def test_gradient_queries_are_counted_too(workers):
 def test_a_budget_stays_in_one_process():
     model = as_classifier(halves, max_queries=100)
     shared = {"holder": Holder(TemperatureScaled(model, 2.0)), "direct": as_classifier(halves)}
-    with pytest.raises(ParameterError, match=r"max_queries=100 and several workers\. Use workers=1"):
+    with pytest.raises(ParameterError, match="max_queries=100 and several"):
         Executor(2).map(asks_row_times, [1], shared)
     assert model.queries == 0
     assert Executor(1).map(asks_row_times, [1], shared) == [1]

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet, ControlSet
-from fireassay.ambiguity.picture_sheet import is_image, pair_sheet
+from fireassay.ambiguity.figures import is_image, pair_sheet
 from fireassay.core import strict_json
 from fireassay.core.errors import DataError
 from fireassay.core.extras import is_installed
