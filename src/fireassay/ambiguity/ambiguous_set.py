@@ -28,6 +28,13 @@ class ControlSet:
 
     A detector that tells ambiguous inputs from *original* nominal ones may only have noticed that
     they went through a decoder. Compare with these.
+
+    >>> from fireassay.ambiguity import AmbiguityGenerator
+    >>> from fireassay.data import digits
+    >>> data = digits()
+    >>> amb = AmbiguityGenerator([(3, 8)], tries=1).fit(data.X, data.y).sample(40)
+    >>> amb.control.shape, np.unique(amb.control.labels).tolist()
+    ((40, 8, 8), [3, 8])
     """
 
     X: NDArray[Any]

@@ -103,6 +103,14 @@ def check_soft_labels(
     ------
     DataError
         If a class of the set has fewer than two rows in X.
+
+    >>> from fireassay.ambiguity import AmbiguityGenerator
+    >>> from fireassay.data import digits
+    >>> data = digits()
+    >>> amb = AmbiguityGenerator([(3, 8)], tries=1).fit(data.X, data.y).sample(40)
+    >>> found = check_soft_labels(amb, data.X, data.y, members=2)
+    >>> 0 <= found.label_error.value <= 1
+    True
     """
     torch = require("torch", "torch", "Pair classifiers")
     check_integer(members, "members", low=2)

@@ -169,6 +169,14 @@ def evaluate(model: Any, amb: AmbiguousSet, confidence: float = 0.95) -> Ambigui
     ------
     DataError
         If the model does not know a class of the set's pairs.
+
+    >>> from fireassay.ambiguity import AmbiguityGenerator
+    >>> from fireassay.data import digits
+    >>> data = digits()
+    >>> amb = AmbiguityGenerator([(3, 8)], tries=1).fit(data.X, data.y).sample(40)
+    >>> result = evaluate(lambda X: np.full((len(X), 10), 0.1), amb)
+    >>> round(result.entropy.value, 2)  # ten equal classes: log2(10)
+    3.32
     """
     check_real(confidence, "confidence", low=0.0, high=1.0)
     classifier = as_classifier(model)

@@ -59,6 +59,11 @@ class Preset:
         Height of the confined latent space: this many standard deviations up and down.
     summary
         What it is, in a few words.
+
+    >>> import dataclasses
+    >>> quick = dataclasses.replace(PRESETS["fast"], name="quick", steps=100)
+    >>> quick.total_steps(rows_of_largest_pair=500, features=64)
+    100
     """
 
     name: str
