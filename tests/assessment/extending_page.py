@@ -39,8 +39,8 @@ def given():
     low, span = train.X.min(axis=0), np.ptp(train.X, axis=0)
     network = torch.nn.Sequential(torch.nn.Linear(2, 2))
     with torch.no_grad():
-        network[0].weight.copy_(torch.tensor([[2.0, -4.0], [-2.0, 4.0]]))
-        network[0].bias.copy_(torch.tensor([1.0, -1.0]))
+        network[0].weight.copy_(torch.tensor([[-2.0, 4.0], [2.0, -4.0]]))
+        network[0].bias.copy_(torch.tensor([-1.0, 1.0]))
     rng = np.random.default_rng(0)
     inside = np.clip((test.X - low) / span, 0, 1).astype(np.float32)
     return {
@@ -91,5 +91,5 @@ def taken_back():
 
 def pytest_configure(config):
     """As a plugin: register everything on the page."""
-    for i, code in enumerate(["\n".join(examples().values())]):
-        run(code, f"extending_page_{i}")
+    del config
+    run("\n".join(examples().values()))

@@ -34,12 +34,12 @@ def test_every_kind_has_an_example_and_every_row_is_taken_back():
             for name in set(registry) - known[where]
         }
     assert added == {
-        ("supervision", "second-probability"),
+        ("supervision", "runner-up"),
         ("attacks", "noisy-step"),
         ("curation", "smoothed-majority"),
         ("discovery", "most-confident"),
         ("data", "dead_columns"),
-        ("reliability", "uniform"),
+        ("reliability", "half-and-half"),
         ("classifiers", "look-up"),
     }
     assert {where: set(registry) for where, registry in page.registries().items()} == known
@@ -47,7 +47,7 @@ def test_every_kind_has_an_example_and_every_row_is_taken_back():
 
 def test_the_supervisor_is_compared(names):
     frame = names["monitors"].frame()
-    ours = frame[frame["supervisor"] == "second-probability"]
+    ours = frame[frame["supervisor"] == "runner-up"]
     twin = frame[frame["supervisor"] == "max-softmax"]
     assert ours["auroc"].to_numpy() == twin["auroc"].to_numpy()  # with two classes 1 - p
 
@@ -56,7 +56,7 @@ def test_the_attack_is_observed(names):
     table = names["fallen"].frame()
     assert set(table["attack"]) == {"noisy-step"}
     assert 0 < table["success"].mean() < 1
-    assert table["distance"][table["success"]].max() <= 0.3 + 1e-12
+    assert table["distance"][table["success"]].max() <= 0.1 + 1e-12
     assert table["queries"].max() <= 3
 
 
@@ -80,7 +80,7 @@ def test_the_design_gives_a_bound(names):
     design = names["design"]
     found = design.estimate(np.zeros(60))
     assert found.pmi == 0.0
-    assert 0 < found.pool_upper < 0.1
+    assert 0 < found.pool_upper < 0.2
 
 
 def test_the_model_answers(names):
@@ -89,28 +89,29 @@ def test_the_model_answers(names):
     assert model.queries == 2
 
 
-@pytest.mark.parametrize(
-    ("file", "name", "least"),
-    [
-        ("attacks/test_common_checks.py", "noisy-step", 10),
-        ("supervision/test_common_checks.py", "second-probability", 5),
-        ("curation/test_labelers.py", "smoothed-majority", 1),
-        ("discovery/test_searches.py", "most-confident", 1),
-        ("data/test_corruptions.py", "dead_columns", 2),
-        ("reliability/test_label_designs.py", "uniform", 2),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_the_common_checks_pass(file, name, least):
+CHECKS = {
+    "attacks/test_common_checks.py": ("noisy-step", 10),
+    "supervision/test_common_checks.py": ("runner-up", 5),
+    "curation/test_labelers.py": ("smoothed-majority", 1),
+    "discovery/test_searches.py": ("most-confident", 1),
+    "data/test_corruptions.py": ("dead_columns", 2),
+    "reliability/test_label_designs.py": ("half-and-half", 2),
+}
+
+
+def test_the_common_checks_pass():
     """The checks that everything of a kind must pass, in a process where the page is registered."""
+    wanted = " or ".join(name for name, _ in CHECKS.values())
+    files = [str(HERE.parent / file) for file in CHECKS]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "extending_page", "-m", "not slow",
-         "-k", name, str(HERE.parent / file)],
+        [sys.executable, "-m", "pytest", "-v", "-p", "extending_page", "-p", "no:cacheprovider",
+         "-m", "not slow", "-k", wanted, *files],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])},
         capture_output=True,
         text=True,
-        timeout=250,
+        timeout=280,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
-    passed = int(done.stdout.rsplit(" passed", 1)[0].split()[-1])
-    assert passed >= least, done.stdout[-500:]
+    passed = [line for line in done.stdout.splitlines() if " PASSED" in line]
+    for file, (name, least) in CHECKS.items():
+        assert sum(file in line and name in line for line in passed) >= least, file
