@@ -27,8 +27,8 @@ from matplotlib.image import imsave
 from torch import nn
 
 from fireassay import ambiguity
+from fireassay.ambiguity.figures import tiles
 from fireassay.ambiguity.latent_grid import confined_anchors
-from fireassay.ambiguity.picture_sheet import tiles
 from fireassay.ambiguity.sampling import decoded
 from fireassay.classifiers import as_classifier
 from fireassay.core.evidence import host_size, library_versions

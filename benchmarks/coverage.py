@@ -84,7 +84,7 @@ def bounded_mean(draw, alternative: str):
 def hoeffding_bentkus(draw):
     def experiment(rng: Rng) -> Interval:
         values, truth = draw(rng)
-        return 0.0, st.hoeffding_bentkus_upper(values.mean(), len(values), 0.05), truth
+        return 0.0, st.hoeffding_bentkus_upper(values.mean(), len(values), 0.95), truth
 
     return experiment
 
@@ -118,7 +118,7 @@ def bootstrap_clusters(aware: bool):
         found = st.bootstrap(
             np.mean,
             values,
-            clusters=clusters if aware else None,
+            groups=clusters if aware else None,
             n_resamples=500,
             seed=_seed(rng),
         )

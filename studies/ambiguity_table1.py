@@ -35,6 +35,7 @@ from fireassay.networks.densenet import DenseNet
 from fireassay.networks.mlp import Mlp
 from fireassay.networks.resnet import ResNet
 from fireassay.networks.training import train
+from fireassay.papers.vae_baseline import VaeBaseline
 
 RESULTS = Path(__file__).parent / "results" / "ambiguity_table1.json"
 DATA = {"mnist": mnist, "fashion-mnist": fashion_mnist}
@@ -186,7 +187,7 @@ def make_baseline(work: Path, settings: dict[str, int]) -> dict[str, Any]:
     note = work / "baseline" / "made.json"
     made_for = [settings[name] for name in ("rows", "ambiguous", "tested")]
     if not note.exists() or json.loads(note.read_text())["made_for"] != made_for:
-        fitted = ambiguity.VaeBaseline(epochs=3).fit(*nominal_rows("mnist", settings["rows"]))
+        fitted = VaeBaseline(epochs=3).fit(*nominal_rows("mnist", settings["rows"]))
         cut = settings["ambiguous"]
         both = fitted.sample(cut + settings["tested"])
         for split, part in (("train", slice(cut)), ("test", slice(cut, None))):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fireassay.ambiguity.class_order import column_classes
+from fireassay.ambiguity.pairs import column_classes
 from fireassay.core.errors import AssumptionWarning
 
 

@@ -28,3 +28,12 @@ def test_unknown_and_repeated_names_are_refused():
         metals["glod"]
     with pytest.raises(ParameterError, match="name of its own"):
         metals.register(Metal("gold", "again"))
+
+
+def test_a_row_can_be_taken_back():
+    metals = Registry("metal", [Metal("gold", "survives"), Metal("lead", "melts")])
+    assert metals.unregister("lead").summary == "melts"
+    assert list(metals) == ["gold"]
+    metals.register(Metal("lead", "melts again"))
+    with pytest.raises(ParameterError, match="one of gold, lead"):
+        metals.unregister("tin")

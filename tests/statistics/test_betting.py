@@ -75,7 +75,7 @@ def test_narrower_than_hoeffding_bentkus_for_little_variance_and_near_exact_for_
     rng = np.random.default_rng(1)
     narrow = rng.beta(10, 90, 300)
     upper = betting_interval(narrow, alternative="upper")[1]
-    assert upper - 0.1 < 0.5 * (hoeffding_bentkus_upper(narrow.mean(), 300, 0.05) - 0.1)
+    assert upper - 0.1 < 0.5 * (hoeffding_bentkus_upper(narrow.mean(), 300, 0.95) - 0.1)
     none = betting_interval(np.zeros(300), alternative="upper")[1]
     assert clopper_pearson(0, 300, alternative="upper")[1] <= none <= 0.014
 

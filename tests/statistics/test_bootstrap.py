@@ -35,25 +35,25 @@ def test_agrees_with_scipy_on_a_large_sample():
     assert found.high == pytest.approx(theirs.high, abs=0.003)
 
 
-def test_whole_clusters_are_drawn():
+def test_whole_groups_are_drawn():
     """The standard error is that of the cluster means, not of the rows."""
     rng = np.random.default_rng(2)
-    clusters = np.repeat(np.arange(50), 10)
+    groups = np.repeat(np.arange(50), 10)
     centres = rng.normal(size=50)
-    values = centres[clusters]
-    aware = bootstrap(np.mean, values, clusters=clusters)
+    values = centres[groups]
+    aware = bootstrap(np.mean, values, groups=groups)
     of_centres = scipy.stats.ttest_1samp(centres, 0).confidence_interval(0.95)
     assert aware.high - aware.low == pytest.approx(of_centres.high - of_centres.low, rel=0.12)
     unaware = bootstrap(np.mean, values)
     assert unaware.high - unaware.low < 0.5 * (aware.high - aware.low)
-    assert "50 clusters" in aware.method
+    assert "50 groups" in aware.method
     assert aware.n == 500
 
 
 def test_each_row_its_own_cluster_is_the_plain_bootstrap():
     values = np.random.default_rng(3).exponential(size=40)
     names = np.array([f"row {i:02d}" for i in range(40)])
-    plain, clustered = bootstrap(np.mean, values), bootstrap(np.mean, values, clusters=names)
+    plain, clustered = bootstrap(np.mean, values), bootstrap(np.mean, values, groups=names)
     assert (plain.low, plain.high) == (clustered.low, clustered.high)
 
 
@@ -92,7 +92,7 @@ def test_bad_data_is_refused():
     with pytest.raises(DataError, match="same number of rows"):
         bootstrap(np.dot, [1.0, 2.0], [1.0])
     with pytest.raises(DataError, match="same number of rows"):
-        bootstrap(np.mean, [1.0, 2.0], clusters=[1])
+        bootstrap(np.mean, [1.0, 2.0], groups=[1])
     with pytest.raises(DataError, match="NaN"):
         bootstrap(np.mean, [1.0, np.nan])
     with pytest.raises(DataError, match="single number"):
@@ -101,8 +101,8 @@ def test_bad_data_is_refused():
         bootstrap(lambda values: np.inf, [1.0, 2.0])
     with pytest.raises(NotEnoughEvidenceError, match="two rows"):
         bootstrap(np.mean, [1.0])
-    with pytest.raises(NotEnoughEvidenceError, match="two clusters"):
-        bootstrap(np.mean, [1.0, 2.0], clusters=["a", "a"])
+    with pytest.raises(NotEnoughEvidenceError, match="two groups"):
+        bootstrap(np.mean, [1.0, 2.0], groups=["a", "a"])
 
 
 def test_bad_parameters_are_refused():

@@ -14,9 +14,9 @@ def brute_force(scores, positive):
     return float(((pairs > 0) + 0.5 * (pairs == 0)).mean())
 
 
-def draw(rng, n_clusters=8, most=12):
-    cluster = np.repeat(np.arange(n_clusters), rng.integers(1, most, size=n_clusters))
-    scores = np.round(rng.random(n_clusters)[cluster] + rng.random(len(cluster)), 1)
+def draw(rng, n_groups=8, most=12):
+    cluster = np.repeat(np.arange(n_groups), rng.integers(1, most, size=n_groups))
+    scores = np.round(rng.random(n_groups)[cluster] + rng.random(len(cluster)), 1)
     positive = rng.random(len(cluster)) < 0.6
     return scores, positive, cluster
 
@@ -60,21 +60,21 @@ def test_no_spread_is_no_evidence():
     # All positives in one cluster: leaving it out leaves no AUC.
     found = clustered_auc([1, 2, 3, 4], [1, 1, 0, 0], [0, 0, 1, 2])
     assert (found.p_value, found.low, found.high) == (1.0, 0.0, 1.0)
-    with pytest.raises(DataError, match="at least three clusters"):
+    with pytest.raises(DataError, match="at least three groups"):
         clustered_auc([1, 2, 3], [0, 1, 1], [0, 0, 1])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n_clusters", "size"), [(6, 40), (10, 30), (40, 10)])
-def test_level_with_patients_of_unequal_size(n_clusters, size):
+@pytest.mark.parametrize(("n_groups", "size"), [(6, 40), (10, 30), (40, 10)])
+def test_level_with_patients_of_unequal_size(n_groups, size):
     rng = np.random.default_rng(3)
     rejected = 0
     for _ in range(1000):
         cluster = np.repeat(
-            np.arange(n_clusters), rng.integers(size // 2, 3 * size // 2, size=n_clusters)
+            np.arange(n_groups), rng.integers(size // 2, 3 * size // 2, size=n_groups)
         )
-        scores = rng.random(n_clusters)[cluster] + 0.5 * rng.random(len(cluster))
-        right = np.clip(0.75 + 0.15 * rng.normal(size=n_clusters), 0, 1)[cluster]
+        scores = rng.random(n_groups)[cluster] + 0.5 * rng.random(len(cluster))
+        right = np.clip(0.75 + 0.15 * rng.normal(size=n_groups), 0, 1)[cluster]
         positive = rng.random(len(cluster)) < right
         rejected += clustered_auc(scores, positive, cluster).p_value <= 0.05
     # 5 % and three binomial standard errors of 1,000 draws.

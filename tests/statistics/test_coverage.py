@@ -27,7 +27,7 @@ def garwood(rng):
 
 
 def hoeffding_bentkus(rng):
-    return 0.0, st.hoeffding_bentkus_upper((rng.random(80) < 0.1).mean(), 80, ALPHA), 0.1
+    return 0.0, st.hoeffding_bentkus_upper((rng.random(80) < 0.1).mean(), 80, 1 - ALPHA), 0.1
 
 
 def betting(draw, truth, alternative):
@@ -50,7 +50,7 @@ def bootstrap_of_rows(rng):
 def bootstrap_of_clusters(rng):
     clusters = np.repeat(np.arange(30), 4)
     values = rng.normal(size=30)[clusters] + rng.normal(size=120)
-    found = st.bootstrap(np.mean, values, clusters=clusters, n_resamples=300, seed=seed(rng))
+    found = st.bootstrap(np.mean, values, groups=clusters, n_resamples=300, seed=seed(rng))
     return found.low, found.high, 0.0
 
 

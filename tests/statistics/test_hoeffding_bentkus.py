@@ -23,7 +23,7 @@ def p_value(mean, n, risk):
 @pytest.mark.parametrize(("count", "n"), [(0, 50), (1, 8), (3, 64), (25, 100), (160, 200)])
 def test_is_where_the_p_value_reaches_alpha(count, n, alpha):
     mean = count / n
-    bound = hoeffding_bentkus_upper(mean, n, alpha)
+    bound = hoeffding_bentkus_upper(mean, n, 1 - alpha)
     assert p_value(mean, n, bound + 1e-6) < alpha
     assert p_value(mean, n, bound - 1e-6) > alpha
     grid = np.linspace(mean, 1 - 1e-9, 3000)
@@ -32,33 +32,33 @@ def test_is_where_the_p_value_reaches_alpha(count, n, alpha):
 
 
 def test_no_loss_has_the_closed_form_of_the_better_inequality():
-    assert hoeffding_bentkus_upper(0.0, 100, 0.05) == pytest.approx(1 - 0.05 ** (1 / 100), rel=1e-9)
+    assert hoeffding_bentkus_upper(0.0, 100, 0.95) == pytest.approx(1 - 0.05 ** (1 / 100), rel=1e-9)
 
 
 @given(st.integers(1, 2000), st.floats(0, 1), st.floats(0.001, 0.5))
 def test_is_above_the_mean_and_falls_with_alpha(n, mean, alpha):
-    bound = hoeffding_bentkus_upper(mean, n, alpha)
+    bound = hoeffding_bentkus_upper(mean, n, 1 - alpha)
     assert mean <= bound <= 1
-    assert hoeffding_bentkus_upper(mean, n, alpha / 2) >= bound
+    assert hoeffding_bentkus_upper(mean, n, 1 - alpha / 2) >= bound
     count = int(mean * n)
     exact = clopper_pearson(count, n, 1 - alpha, "upper")[1]
-    assert hoeffding_bentkus_upper(count / n, n, alpha) >= exact - 1e-9
+    assert hoeffding_bentkus_upper(count / n, n, 1 - alpha) >= exact - 1e-9
 
 
 def test_vectorised_and_empty():
-    bounds = hoeffding_bentkus_upper(np.array([0.0, 0.5, 1.0]), 10, 0.1)
-    assert bounds.tolist() == [hoeffding_bentkus_upper(m, 10, 0.1) for m in (0.0, 0.5, 1.0)]
+    bounds = hoeffding_bentkus_upper(np.array([0.0, 0.5, 1.0]), 10, 0.9)
+    assert bounds.tolist() == [hoeffding_bentkus_upper(m, 10, 0.9) for m in (0.0, 0.5, 1.0)]
     assert bounds[2] == 1.0
-    assert hoeffding_bentkus_upper(0.0, 0, 0.1) == 1.0
+    assert hoeffding_bentkus_upper(0.0, 0, 0.9) == 1.0
 
 
 @pytest.mark.parametrize("mean", [-0.1, 1.1, np.nan, "x"])
 def test_bad_means_are_refused(mean):
     with pytest.raises(DataError, match="mean"):
-        hoeffding_bentkus_upper(mean, 10, 0.1)
+        hoeffding_bentkus_upper(mean, 10, 0.9)
 
 
-@pytest.mark.parametrize("alpha", [0, 1, 5])
-def test_bad_alpha_is_refused(alpha):
-    with pytest.raises(ParameterError, match="alpha"):
-        hoeffding_bentkus_upper(0.1, 10, alpha)
+@pytest.mark.parametrize("confidence", [0, 1, 5])
+def test_bad_confidence_is_refused(confidence):
+    with pytest.raises(ParameterError, match="confidence"):
+        hoeffding_bentkus_upper(0.1, 10, confidence)

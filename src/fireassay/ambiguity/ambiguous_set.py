@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fireassay.ambiguity.measures import MEASURES
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
@@ -27,6 +28,13 @@ class ControlSet:
 
     A detector that tells ambiguous inputs from *original* nominal ones may only have noticed that
     they went through a decoder. Compare with these.
+
+    >>> from fireassay.ambiguity import AmbiguityGenerator
+    >>> from fireassay.data import digits
+    >>> data = digits()
+    >>> amb = AmbiguityGenerator([(3, 8)], tries=1).fit(data.X, data.y).sample(40)
+    >>> amb.control.shape, np.unique(amb.control.labels).tolist()
+    ((40, 8, 8), [3, 8])
     """
 
     X: NDArray[Any]
@@ -133,7 +141,7 @@ class AmbiguousSet(Answer):
 
     def figures(self) -> "dict[str, Figure]":
         """A sheet of samples of the first pairs; empty for rows that are no images."""
-        from fireassay.ambiguity.picture_sheet import overview
+        from fireassay.ambiguity.figures import overview
 
         sheet = overview(self)
         return {} if sheet is None else {"samples": sheet}
@@ -157,8 +165,9 @@ class AmbiguousSet(Answer):
                 Claim(f"No inputs between {row.first} and {row.second}: {row.reason}.")
                 for row in rejected.itertuples()
             ),
+            measures=MEASURES,
             estimates={
-                "accepted_pairs": Estimate.bound(accepted / asked, 0.95, asked, "share of pairs"),
+                "accepted_pairs": Estimate.count(accepted / asked, asked, "share of pairs"),
             },
             assumptions=(
                 Assumption(
@@ -167,9 +176,13 @@ class AmbiguousSet(Answer):
                     "The model's confusions chose the pairs; its samples and labels are its own."
                     if independence["model_chose_pairs"]
                     else "Pairs were given beforehand; labels come from the discriminators.",
+                    id="no-model-in-generation",
                 ),
                 Assumption(
-                    "A person would see both classes.", "untestable", "Look at the picture sheets."
+                    "A person would see both classes.",
+                    "untestable",
+                    "Look at the picture sheets.",
+                    id="both-classes-visible",
                 ),
             ),
             tables={"pairs": Table.from_frame(self.report, "Autoencoders per pair", index=False)},

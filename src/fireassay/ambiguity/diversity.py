@@ -28,6 +28,13 @@ def diversity(amb: AmbiguousSet) -> pd.DataFrame:
     ------
     DataError
         If no pair has two samples.
+
+    >>> from fireassay.ambiguity import AmbiguityGenerator
+    >>> from fireassay.data import digits
+    >>> data = digits()
+    >>> amb = AmbiguityGenerator([(3, 8)], tries=1).fit(data.X, data.y).sample(40)
+    >>> diversity(amb)[["first", "second", "n", "duplicates"]].values.tolist()
+    [[3, 8, 40, 0]]
     """
     rows = []
     for first, second in amb.unique_pairs:

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet, ControlSet
-from fireassay.ambiguity.picture_sheet import is_image, pair_sheet
+from fireassay.ambiguity.figures import is_image, pair_sheet
 from fireassay.core import strict_json
 from fireassay.core.errors import DataError
 from fireassay.core.extras import is_installed
@@ -31,6 +31,16 @@ def export_set(
     ``samples.parquet`` (``.csv`` without pyarrow), and ``sheets/`` with a PNG per pair of images.
     With ``feature_names`` of table rows, the samples have a column for each feature. Equal sets
     give equal bytes, but for the versions in the manifest.
+
+    >>> from fireassay.ambiguity import AmbiguityGenerator
+    >>> from fireassay.data import digits
+    >>> data = digits()
+    >>> amb = AmbiguityGenerator([(3, 8)], tries=1).fit(data.X, data.y).sample(40)
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = export_set(amb, folder)
+    ...     read_set(folder).sha256 == amb.sha256
+    True
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -72,6 +82,11 @@ def read_set(folder: str | Path) -> AmbiguousSet:
     ------
     DataError
         If a file is missing, damaged, or not the one the manifest names.
+
+    >>> read_set("nowhere")
+    Traceback (most recent call last):
+    ...
+    fireassay.core.errors.DataError: Expected the folder of an ambiguous set, ...
     """
     folder = Path(folder)
     if not (folder / MANIFEST).is_file():

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from fireassay.ambiguity.acceptance import Judgement, judge, pair_summary, untrainable
 from fireassay.ambiguity.autoencoders import PairAutoencoders
 from fireassay.ambiguity.batches import PairRows
-from fireassay.ambiguity.encoder_inputs import EncoderInputs, plain_inputs, principal_inputs
 from fireassay.ambiguity.pair_classifiers import PairClassifiers
 from fireassay.ambiguity.pairs import Pair
 from fireassay.ambiguity.preset import Preset
+from fireassay.ambiguity.scaling import EncoderInputs, plain_inputs, principal_inputs
 from fireassay.ambiguity.training_groups import train_groups
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import generator

@@ -1,5 +1,6 @@
-"""Which pairs of classes to generate for."""
+"""Which pairs of classes to generate for, and which class each column of a model stands for."""
 
+import warnings
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
@@ -7,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.ambiguity.class_order import column_classes
 from fireassay.classifiers import Classifier
-from fireassay.core.errors import DataError, ParameterError
+from fireassay.core.errors import AssumptionWarning, DataError, ParameterError
 
 Pair = tuple[int, int]
 
@@ -99,3 +99,22 @@ def _confused(
             do="Pass more or other rows, or name the pairs.",
         )
     return confused
+
+
+def column_classes(model_classes: Sequence[Any], classes: Sequence[Any]) -> tuple[Any, ...]:
+    """The model's classes; if these are mere column numbers, the data's classes in their order.
+
+    Functions, ONNX files and torch modules answer in columns 0 … k-1. If the data have as many
+    classes with names of their own, the columns are taken to be in sorted order of these names.
+    """
+    known, own = tuple(model_classes), tuple(classes)
+    if known != tuple(range(len(own))) or set(known) & set(own):
+        return known
+    warnings.warn(
+        f"The model does not name its classes: its columns are taken to be "
+        f"{', '.join(map(str, own[:12]))}{', …' if len(own) > 12 else ''}, in this order. "
+        "Pass classes= to as_classifier to say so, or to say otherwise.",
+        AssumptionWarning,
+        stacklevel=3,
+    )
+    return own

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from fireassay.core.validation import check_choice
+from fireassay.core.registry import Registry
 
 _FEW_FEATURES = 256
 _WIDE, _NARROW = 128, 64
@@ -57,6 +57,13 @@ class Preset:
         Judge an autoencoder by what a pair classifier reaches where that is below 0.95.
     latent_sd
         Height of the confined latent space: this many standard deviations up and down.
+    summary
+        What it is, in a few words.
+
+    >>> import dataclasses
+    >>> quick = dataclasses.replace(PRESETS["fast"], name="quick", steps=100)
+    >>> quick.total_steps(rows_of_largest_pair=500, features=64)
+    100
     """
 
     name: str
@@ -82,6 +89,7 @@ class Preset:
     start_at_mean: bool = True
     relative_acceptance: bool = True
     latent_sd: float = 3.0
+    summary: str = "settings of one's own"
 
     def units(self, features: int) -> int:
         """Units of a hidden layer of the encoder and decoder."""
@@ -98,7 +106,7 @@ class Preset:
         return _LONG if features > _FEW_FEATURES else _SHORT
 
 
-FAST = Preset("fast")
+FAST = Preset("fast", summary="small networks on principal components, balanced batches")
 PAPER = Preset(
     "paper",
     hidden=128,
@@ -121,12 +129,13 @@ PAPER = Preset(
     start_at_mean=False,
     relative_acceptance=False,
     latent_sd=5.0,
+    summary="as published: larger networks on all features, 80 epochs",
 )
-PRESETS = {preset.name: preset for preset in (FAST, PAPER)}
+PRESETS = Registry("preset", (FAST, PAPER))
 
 
 def check_preset(preset: str | Preset) -> Preset:
     """A preset by its name, or the user's own."""
     if isinstance(preset, Preset):
         return preset
-    return PRESETS[check_choice(preset, "preset", tuple(PRESETS))]
+    return PRESETS[preset]

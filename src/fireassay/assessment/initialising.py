@@ -33,6 +33,21 @@ def initialise(
     """Inspect, choose the parts that can be answered, and say what the others need.
 
     ``data`` has the keys of the ``[data]`` table; paths are relative to ``folder``.
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from fireassay.data import two_moons
+    >>> moons = two_moons(40)
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     folder = Path(name)
+    ...     np.savez(folder / "test.npz", X=moons.X, y=moons.y)
+    ...     _ = (folder / "left.py").write_text(
+    ...         "import numpy as np\\n"
+    ...         "def model(X): return np.where(X[:, :1] < 0.5, [[0.9, 0.1]], [[0.2, 0.8]])\\n"
+    ...     )
+    ...     started = initialise("left:model", {"test": "test.npz"}, folder=folder)
+    >>> started.inspection.output, started.missing["accuracy"]
+    ('probabilities', None)
     """
     section = DataSection.model_validate({k: v for k, v in data.items() if v is not None})
     sets = load_sets(section, folder)

@@ -101,7 +101,25 @@ class Plan:
 
 
 def make_plan(config: Config, *, seed: int | None = None) -> Plan:
-    """Measure the model on a few rows and price every part of the configuration."""
+    """Measure the model on a few rows and price every part of the configuration.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from fireassay.assessment import initialise, read_config
+    >>> from fireassay.data import two_moons
+    >>> moons = two_moons(40)
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     folder = Path(name)
+    ...     np.savez(folder / "test.npz", X=moons.X, y=moons.y)
+    ...     _ = (folder / "half.py").write_text(
+    ...         "import numpy as np\\ndef model(X): return np.full((len(X), 2), 0.5)\\n"
+    ...     )
+    ...     started = initialise("half:model", {"test": "test.npz"}, folder=folder)
+    ...     _ = (folder / "fireassay.toml").write_text(started.text)
+    ...     plan = make_plan(read_config(folder / "fireassay.toml"))
+    >>> plan.rows[0].part, plan.queries > 40
+    ('accuracy', True)
+    """
     return price(load_context(config, seed=seed), config.run.parts, config.settings)
 
 

@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.attacks.result import AttackResult
 from fireassay.classifiers import as_classifier
-from fireassay.core.errors import ParameterError
 from fireassay.core.threads import one_thread
 from fireassay.core.validation import check_features, check_integer, check_lengths
 from fireassay.engine import Executor
@@ -45,10 +44,6 @@ def in_blocks(
     ------
     ParameterError
         If several processes would share a model's query budget: each would count on its own.
-
-    Notes
-    -----
-    With several workers the queries are in the result, not in the driver's ``model.queries``.
     """
     classifier = as_classifier(model)
     features = check_features(X)
@@ -69,7 +64,6 @@ def in_blocks(
     if workers == 1 and cluster is None:
         parts = [attack_block(task, **shared) for task in tasks]
     else:
-        _check_no_budget(classifier)
         executor = Executor(workers=workers, cluster=cluster, progress=progress)
         parts = executor.map(attack_block, tasks, shared=shared, name="attacks")
     return {
@@ -100,15 +94,3 @@ def joined(parts: list[AttackResult]) -> AttackResult:
         fields[field] = np.concatenate(values) if isinstance(values[0], np.ndarray) else values[0]
     fields["shared_queries"] = sum(part.shared_queries for part in parts)
     return AttackResult(**fields)
-
-
-def _check_no_budget(model: Any) -> None:
-    inner = model
-    while inner is not None:
-        if getattr(inner, "max_queries", None) is not None:
-            raise ParameterError(
-                "A model with a query budget must be attacked in one process.",
-                got=f"max_queries={inner.max_queries} and several workers",
-                do="Use workers=1, or limit the attack's own max_queries, which is per sample.",
-            )
-        inner = getattr(inner, "model", None)

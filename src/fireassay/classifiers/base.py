@@ -2,7 +2,7 @@
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -329,8 +329,7 @@ class BaseClassifier(ABC):
 
     def _count(self, **rows: int) -> None:
         with self._lock:
-            for name, n in rows.items():
-                self._counts[name] += n
+            self._tally(rows)
 
     def _reserve(self, n: int, gradients_per_row: int = 0, name: str = "queries") -> None:
         with self._lock:
@@ -342,8 +341,22 @@ class BaseClassifier(ABC):
                     got=f"a call with {n} rows; none was sent",
                     do="Send fewer rows, or raise max_queries.",
                 )
+            self._tally({name: n, "gradient_queries": n * gradients_per_row})
+
+    def _tally(self, rows: Mapping[str, int]) -> None:
+        """Add to the counts of the model and of this thread; the caller holds the lock."""
+        here = vars(self._local).setdefault("asked", dict.fromkeys(self._counts, 0))
+        for name, n in rows.items():
             self._counts[name] += n
-            self._counts["gradient_queries"] += n * gradients_per_row
+            here[name] += n
+
+    def asked_here(self) -> Mapping[str, int]:
+        """What this thread has asked so far: queries, probe and gradient queries, rows sent."""
+        return dict(getattr(self._local, "asked", dict.fromkeys(self._counts, 0)))
+
+    def count_elsewhere(self, asked: Mapping[str, int]) -> None:
+        """Add what a copy of this model was asked in another process."""
+        self._count(**asked)
 
     # Travelling to worker processes ---------------------------------------------------------
 

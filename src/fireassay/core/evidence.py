@@ -37,6 +37,9 @@ class Assumption:
     id
         A short stable name, e.g. ``"independent-rows"``: what `Estimate.rests_on` and
         ``[gates.accept]`` refer to.
+
+    >>> Assumption("Rows are independent.", "untestable", "", id="independent-rows").status
+    'untestable'
     """
 
     statement: str
@@ -58,7 +61,11 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Claim:
-    """One sentence a reader may take away, and whether the data supports it (None: no verdict)."""
+    """One sentence a reader may take away, and whether the data supports it (None: no verdict).
+
+    >>> Claim("At most one input in a hundred is misread.", holds=True).holds
+    True
+    """
 
     text: str
     holds: bool | None = None
@@ -66,7 +73,12 @@ class Claim:
 
 @dataclass(frozen=True)
 class Table:
-    """A table for the report: text and numbers, row by row."""
+    """A table for the report: text and numbers, row by row.
+
+    >>> import pandas as pd
+    >>> Table.from_frame(pd.DataFrame({"n": [3]}, index=["a"]), "Rows per class").caption
+    'Rows per class'
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
@@ -83,7 +95,11 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure for the report as SVG text, or as a PNG data URI in ``source``."""
+    """A figure for the report as SVG text, or as a PNG data URI in ``source``.
+
+    >>> Picture("<svg/>", "Survival by attack", "A falling line.").caption
+    'Survival by attack'
+    """
 
     source: str
     caption: str
@@ -92,7 +108,11 @@ class Picture:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a number comes from. Seconds are kept apart: equal results must be equal bytes."""
+    """Where a number comes from. Seconds are kept apart: equal results must be equal bytes.
+
+    >>> Provenance(seed=7, queries=400).queries
+    400
+    """
 
     seed: int
     model_sha256: str | None = None
@@ -130,6 +150,11 @@ class Evidence:
         A stale answer is kept and shown, but no gate relies on it.
     seconds
         Wall-clock time, kept out of `to_dict` so that equal results are equal bytes.
+
+    >>> share = Estimate(0.9, 0.8, 0.95, confidence=0.95, n=50, method="Clopper-Pearson")
+    >>> found = Evidence("accuracy", "Right on nine of ten rows.", estimates={"accuracy": share})
+    >>> found.to_dict()["estimates"]["accuracy"]["low"]
+    0.8
     """
 
     question: str

@@ -54,6 +54,12 @@ class Registry(Mapping[str, R]):
         self._rows[row.name] = row
         return row
 
+    def unregister(self, name: str) -> R:
+        """Take a row back; the name is free again."""
+        row = self[name]
+        del self._rows[name]
+        return row
+
     def __getitem__(self, name: str) -> R:
         if name not in self._rows:
             near = difflib.get_close_matches(str(name), self._rows, n=1)

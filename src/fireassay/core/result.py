@@ -30,6 +30,18 @@ class Result(ABC):
 
     A subclass is a frozen dataclass whose fields are arrays, frames, plain types and other
     dataclasses of fireassay; then saving and loading come for free.
+
+    >>> from dataclasses import dataclass
+    >>> import pandas as pd
+    >>> @dataclass(frozen=True)
+    ... class Rows(Result):
+    ...     n: int
+    ...     def frame(self):
+    ...         return pd.DataFrame({"n": [self.n]})
+    >>> print(Rows(3))
+    Rows
+       n
+    0  3
     """
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
@@ -71,7 +83,19 @@ class Result(ABC):
 
 
 class Answer(Result):
-    """A result that answers one of the questions: it can stand in a report."""
+    """A result that answers one of the questions: it can stand in a report.
+
+    >>> from dataclasses import dataclass
+    >>> import pandas as pd
+    >>> @dataclass(frozen=True)
+    ... class Nothing(Answer):
+    ...     def frame(self):
+    ...         return pd.DataFrame()
+    ...     def evidence(self):
+    ...         return Evidence("my question", "Nothing was asked.")
+    >>> print(Nothing())
+    Nothing was asked.
+    """
 
     @abstractmethod
     def evidence(self) -> Evidence:

@@ -19,6 +19,10 @@ def seed_sequence(seed: int, *names: str | int) -> np.random.SeedSequence:
 
     It depends on the seed and the names alone: never on the order in which work is done, on the
     number of workers or on the batch size.
+
+    >>> first, again = (seed_sequence(0, "rows", 7).generate_state(2) for _ in range(2))
+    >>> (first == again).all()
+    True
     """
     path = "\x1f".join(f"{'s' if isinstance(name, str) else 'i'}:{name}" for name in names)
     digest = hashlib.sha256(path.encode()).digest()[:16]
@@ -38,5 +42,9 @@ def generator(seed: int, *names: str | int) -> np.random.Generator:
 
 
 def derived_seed(seed: int, *names: str | int) -> int:
-    """A 32-bit seed for libraries that take only an int (scikit-learn, torch)."""
+    """A 32-bit seed for libraries that take only an int (scikit-learn, torch).
+
+    >>> derived_seed(0, "weights") == derived_seed(0, "weights") != derived_seed(0, "order")
+    True
+    """
     return int(seed_sequence(seed, *names).generate_state(1)[0])

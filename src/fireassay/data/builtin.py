@@ -27,7 +27,11 @@ _GARMENTS = (
 
 
 def digits() -> DataSet:
-    """Handwritten digits of scikit-learn: 1,797 images of 8 × 8 in [0, 1], ten classes."""
+    """Handwritten digits of scikit-learn: 1,797 images of 8 × 8 in [0, 1], ten classes.
+
+    >>> digits().X.shape
+    (1797, 8, 8)
+    """
     from sklearn.datasets import load_digits
 
     bunch = load_digits()
@@ -37,7 +41,12 @@ def digits() -> DataSet:
 
 
 def breast_cancer() -> DataSet:
-    """Breast cancer Wisconsin of scikit-learn: 569 rows of 30 measurements, two classes."""
+    """Breast cancer Wisconsin of scikit-learn: 569 rows of 30 measurements, two classes.
+
+    >>> data = breast_cancer()
+    >>> data.X.shape, data.class_names
+    ((569, 30), ('malignant', 'benign'))
+    """
     from sklearn.datasets import load_breast_cancer
 
     bunch = load_breast_cancer()
@@ -61,6 +70,10 @@ def two_moons(n: int = 1000, noise: float = 0.2, seed: int = 0) -> DataSet:
         Standard deviation of the noise on both coordinates.
     seed
         Same seed, same rows.
+
+    >>> moons = two_moons(100, seed=3)
+    >>> moons.X.shape, int(moons.y.sum())
+    ((100, 2), 50)
     """
     check_integer(n, "n", low=2)
     check_real(noise, "noise", low=0.0, inclusive="low")

@@ -48,6 +48,12 @@ def write_csv(frame: pd.DataFrame, path: str | Path) -> Path:
 
     Text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a line end)
     gets a leading apostrophe; numbers stay numbers. The file is there whole, or not at all.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = write_csv(pd.DataFrame({"note": ["=1+1"]}), Path(folder) / "notes.csv")
+    ...     print(path.read_text().split())
+    ['note', "'=1+1"]
     """
     path = Path(path)
     safe = frame.copy()

@@ -59,6 +59,14 @@ def load(
         For pickled content.
     ParameterError
         For an option that this kind of file does not have.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "rows.csv"
+    ...     _ = path.write_text("height,label\\n1.5,short\\n1.9,tall\\n")
+    ...     data = load(path)
+    >>> data.X.shape, data.classes
+    ((2, 1), ('short', 'tall'))
     """
     path = Path(path)
     if not path.exists():

@@ -36,6 +36,14 @@ def load_idx(
     labels
         The labels file; by default the one beside the images whose name has "labels" and "idx1"
         in the place of "images" and "idx3".
+
+    >>> import tempfile
+    >>> head = bytes([0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 2])  # bytes, 1 × 2 × 2
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "images-idx3-ubyte"
+    ...     _ = path.write_bytes(head + bytes([0, 255, 255, 0]))
+    ...     load_idx(path).X.tolist()
+    [[[0.0, 1.0], [1.0, 0.0]]]
     """
     path = Path(images)
     X = scaled_pixels(read_idx(path, max_bytes=max_bytes), scale, name=path.name)

@@ -91,6 +91,12 @@ def check_comparable(reference: NDArray[Any], other: NDArray[Any], *, name: str 
     ------
     DataError
         For another shape, channels in another place, or pixels on another scale.
+
+    >>> check_comparable(np.ones((5, 28, 28)), np.ones((9, 28, 28)))
+    >>> check_comparable(np.ones((5, 28, 28)), np.ones((9, 28, 27)))
+    Traceback (most recent call last):
+    ...
+    fireassay.core.errors.DataError: ...
     """
     if reference.shape[1:] != other.shape[1:]:
         moved = reference.ndim == other.ndim == 4 and (

@@ -103,6 +103,11 @@ def split(
     ------
     DataError
         If a part would be empty.
+
+    >>> data = DataSet(np.arange(20.0)[:, None], np.arange(20) % 2)
+    >>> train, test = split(data, (0.8, 0.2), seed=0)
+    >>> len(train), len(test)
+    (16, 4)
     """
     weights, names = _checked_shares(shares)
     block = _blocks(data, groups)

@@ -37,6 +37,11 @@ def from_frame(
     encoder
         The ``encoder`` of the data a model was trained on, so that this table gets the same
         features; None: learn one here.
+
+    >>> frame = pd.DataFrame({"age": [40, 50], "ward": ["A", "B"], "label": ["ill", "well"]})
+    >>> data = from_frame(frame)
+    >>> data.feature_names, data.classes
+    (('age', 'ward=A', 'ward=B'), ('ill', 'well'))
     """
     frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
     if not len(frame):

@@ -47,13 +47,21 @@ def unit_square(n: int = 5000, seed: int = 0) -> DataSet:
 
 
 def unit_square_label(X: ArrayLike) -> NDArray[np.int64]:
-    """The true class: 1 on and below the boundary, 0 above it."""
+    """The true class: 1 on and below the boundary, 0 above it.
+
+    >>> unit_square_label([[0.5, 0.9], [0.5, 0.1]])
+    array([0, 1])
+    """
     points = _points(X)
     return np.asarray(points[:, 1] <= _boundary(points[:, 0]), dtype=np.int64)
 
 
 def unit_square_density(X: ArrayLike) -> FloatArray:
-    """The density of the profile; it integrates to one over the square and is zero outside."""
+    """The density of the profile; it integrates to one over the square and is zero outside.
+
+    >>> unit_square_density([[2.0, 2.0]])
+    array([0.])
+    """
     points = _points(X)
     density = np.zeros(len(points))
     for weight, centre, spread in zip(_WEIGHTS, _CENTRES, _SPREADS, strict=True):
@@ -72,6 +80,11 @@ def unit_square_pmi(predict: Callable[[FloatArray], ArrayLike], side: int = 1000
         From points ``(n, 2)`` to labels 0 or 1.
     side
         The integral is taken over ``side × side`` midpoints; the error falls with 1 / side.
+
+    >>> unit_square_pmi(unit_square_label)
+    0.0
+    >>> round(unit_square_pmi(lambda X: np.zeros(len(X)), side=200), 2)
+    0.38
     """
     check_integer(side, "side", low=1)
     middles = (np.arange(side) + 0.5) / side

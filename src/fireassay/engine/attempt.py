@@ -1,10 +1,11 @@
 """One task, run where it is: in this process, in a worker, or on another machine."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fireassay.core.counted import Counted
 from fireassay.engine.failure import Failure
 
 Task = Callable[..., Any]
@@ -12,20 +13,36 @@ Task = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Outcome:
-    """The value of one task, or its failure, and the seconds it took."""
+    """The value of one task, or its failure; the seconds it took, and what it asked each model."""
 
     position: int
     value: Any
     failure: Failure | None
     seconds: float
+    asked: tuple[Mapping[str, int], ...] = ()
 
 
-def attempt(task: Task, position: int, row: Any, shared: Mapping[str, Any]) -> Outcome:
-    """Run one task; an error becomes a `Failure`, so that the others go on."""
+def attempt(
+    task: Task,
+    position: int,
+    row: Any,
+    shared: Mapping[str, Any],
+    models: Sequence[Counted] = (),
+) -> Outcome:
+    """Run one task; an error becomes a `Failure`, so that the others go on.
+
+    What the task asks ``models`` is in the outcome, for the driver, which has the originals.
+    """
+    before = [model.asked_here() for model in models]
     started = time.perf_counter()
     value, failure = None, None
     try:
         value = task(row, **shared)
     except Exception as error:  # noqa: BLE001 - recorded with its traceback, and raised at the end
         failure = Failure.of(position, error)
-    return Outcome(position, value, failure, time.perf_counter() - started)
+    seconds = time.perf_counter() - started
+    asked = tuple(
+        {kind: n - earlier[kind] for kind, n in model.asked_here().items()}
+        for model, earlier in zip(models, before, strict=True)
+    )
+    return Outcome(position, value, failure, seconds, asked)

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, cast
 
@@ -11,6 +11,7 @@ from fireassay.core.extras import require
 from fireassay.core.threads import one_thread
 from fireassay.engine.attempt import Outcome, Task, attempt
 from fireassay.engine.failure import ExecutionError, Failure
+from fireassay.engine.shared import Shared
 
 _RETRIES = 3
 _PARCELS_PER_THREAD = 4
@@ -23,7 +24,7 @@ Parcel = list[tuple[int, Any]]
 
 
 def run_on_cluster(
-    task: Task, rows: Iterable[tuple[int, Any]], shared: Mapping[str, Any], cluster: Any
+    task: Task, rows: Iterable[tuple[int, Any]], shared: Shared, cluster: Any
 ) -> Generator[Outcome, None, None]:
     """Run tasks on the workers of a cluster; outcomes come as they finish, in any order.
 
@@ -35,7 +36,7 @@ def run_on_cluster(
     """
     distributed = require("distributed", "cluster", "A cluster")
     with _client(distributed, cluster) as client:
-        held = _send(client, dict(shared))
+        held = _send(client, shared)
         threads = max(1, sum(client.ncores().values()))
         window, parcel_s = _PARCELS_PER_THREAD * threads, max(_PARCEL_S, threads / _PARCELS_PER_S)
         waiting = iter(rows)
@@ -72,7 +73,7 @@ def run_on_cluster(
             client.cancel(list(running.futures), force=True)
 
 
-def _send(client: Any, shared: dict[str, Any]) -> Any:
+def _send(client: Any, shared: Shared) -> Any:
     """What every task needs, as the value of a task of its own.
 
     Scattered data would be gone with the last worker that holds it; the value of a task can be
@@ -84,7 +85,7 @@ def _send(client: Any, shared: dict[str, Any]) -> Any:
         return client.submit(_hold, shared, pure=False)
 
 
-def _hold(shared: dict[str, Any]) -> dict[str, Any]:
+def _hold(shared: Shared) -> Shared:
     return shared
 
 
@@ -116,9 +117,9 @@ def _next_size(size: int, outcomes: Sequence[Outcome], parcel_s: float = _PARCEL
     return max(1, min(_MOST_ROWS, 4 * size, int(parcel_s / max(each, 1e-6))))
 
 
-def _on_worker(task: Task, parcel: Parcel, shared: Mapping[str, Any]) -> list[Outcome]:
+def _on_worker(task: Task, parcel: Parcel, shared: Shared) -> list[Outcome]:
     with one_thread():
-        return [attempt(task, position, row, shared) for position, row in parcel]
+        return [attempt(task, i, row, shared.given, shared.models) for i, row in parcel]
 
 
 def _outcome(future: Any, position: int) -> Outcome:

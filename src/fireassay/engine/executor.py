@@ -12,6 +12,7 @@ from fireassay.engine.attempt import Outcome, Task
 from fireassay.engine.failure import ExecutionError, Failure
 from fireassay.engine.local import run_in_processes, run_serial
 from fireassay.engine.progress import ProgressBar
+from fireassay.engine.shared import Shared, find_models
 from fireassay.engine.signals import orderly_termination
 from fireassay.engine.store import RunStore
 from fireassay.engine.task_id import function_name, task_ids
@@ -65,12 +66,28 @@ class Executor:
         rows
             Plain values or dicts, one for each task.
         shared
-            Large things that every task needs: sent to each worker once.
+            Large things that every task needs: sent to each worker once. What tasks ask a
+            `Classifier` in there, however deep, is counted here: ``model.queries`` is right with
+            any number of workers (a worker that dies takes the count of its last task with it).
         name
             What the progress bar and the journal call this work.
         on_error
             ``"raise"``: all other tasks finish, then `ExecutionError` lists the failures;
             ``"return"``: a `Failure` stands in the place of each missing result.
+
+        Raises
+        ------
+        ExecutionError
+            If tasks failed, or workers keep dying.
+        ParameterError
+            If several processes would share a model's query budget: each would count on its own.
+        BudgetExceededError
+            If ``budget_seconds`` ended before the tasks.
+        StoreError
+            If the store or the cluster cannot be used.
+
+        >>> Executor(workers=1).map(pow, [2, 3], {"exp": 2})
+        [4, 9]
         """
         check_choice(on_error, "on_error", ("raise", "return"))
         listed, shared = list(rows), dict(shared or {})
@@ -113,13 +130,14 @@ class Executor:
     def _outcomes(
         self, task: Task, rows: Iterator[tuple[int, Any]], shared: Mapping[str, Any]
     ) -> Generator[Outcome, None, None]:
-        if self.cluster is not None:
-            from fireassay.engine.cluster import run_on_cluster
-
-            return run_on_cluster(task, rows, shared, self.cluster)
-        if self.workers == 1:
+        if self.cluster is None and self.workers == 1:
             return run_serial(task, rows, shared)
-        return run_in_processes(task, rows, shared, self.workers)
+        found = find_models(shared)
+        if self.cluster is None:
+            return _counted(run_in_processes(task, rows, found, self.workers), found)
+        from fireassay.engine.cluster import run_on_cluster
+
+        return _counted(run_on_cluster(task, rows, found, self.cluster), found)
 
     def _within_budget(self, rows: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
         started = time.monotonic()
@@ -140,6 +158,17 @@ class Executor:
                 bar.advance()
                 if callable(self.progress):
                     self.progress(done, total)
+
+
+def _counted(
+    outcomes: Generator[Outcome, None, None], shared: Shared
+) -> Generator[Outcome, None, None]:
+    """Adds what tasks asked copies of a model to the model itself."""
+    with contextlib.closing(outcomes):
+        for outcome in outcomes:
+            for model, asked in zip(shared.models, outcome.asked, strict=False):
+                model.count_elsewhere(asked)
+            yield outcome
 
 
 class _NoJournal:

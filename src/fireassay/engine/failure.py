@@ -11,7 +11,11 @@ _MOST_LISTED = 5
 
 @dataclass(frozen=True)
 class Failure:
-    """One failed task: the position of its row, the kind of error, its text and its traceback."""
+    """One failed task: the position of its row, the kind of error, its text and its traceback.
+
+    >>> print(Failure.of(3, RuntimeError("no answer")))
+    row 3: RuntimeError: no answer
+    """
 
     position: int
     kind: str

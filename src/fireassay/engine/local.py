@@ -14,7 +14,7 @@ from fireassay.core.errors import StoreError
 from fireassay.core.threads import one_thread
 from fireassay.engine.attempt import Outcome, Task, attempt
 from fireassay.engine.failure import ExecutionError
-from fireassay.engine.shared import read_shared, write_shared
+from fireassay.engine.shared import Shared, read_shared, write_shared
 
 Rows = Iterable[tuple[int, Any]]
 Outcomes = Generator[Outcome, None, None]
@@ -28,11 +28,11 @@ def run_serial(task: Task, rows: Rows, shared: Mapping[str, Any]) -> Outcomes:
             yield attempt(task, position, row, shared)
 
 
-def run_in_processes(task: Task, rows: Rows, shared: Mapping[str, Any], workers: int) -> Outcomes:
+def run_in_processes(task: Task, rows: Rows, shared: Shared, workers: int) -> Outcomes:
     """Run tasks in ``workers`` processes; outcomes come as they finish, in any order."""
     with tempfile.TemporaryDirectory(prefix="fireassay-") as folder:
         try:
-            path = str(write_shared(dict(shared), Path(folder)))
+            path = str(write_shared(shared, Path(folder)))
         except OSError as error:
             raise StoreError(
                 "The shared data must fit into the temporary folder.",
@@ -89,7 +89,8 @@ def _parallel(task: Task, rows: Rows, path: str, workers: int) -> Outcomes:
 
 def _in_worker(task: Task, position: int, row: Any, path: str) -> Outcome:
     _die_with(os.getppid(), path)
-    return attempt(task, position, row, read_shared(path))
+    shared = read_shared(path)
+    return attempt(task, position, row, shared.given, shared.models)
 
 
 _watched: dict[int, str] = {}

@@ -24,6 +24,9 @@ def track(iterable: Iterable[Item], description: str, total: int | None = None) 
         What the bar says.
     total
         The number of items, where ``len(iterable)`` is not available.
+
+    >>> sum(track(range(4), "adding"))
+    6
     """
     if total is None and isinstance(iterable, Sized):
         total = len(iterable)

@@ -1,17 +1,76 @@
 """Large things that every task needs: written once, mapped into each worker, never copied."""
 
+import io
 import mmap
 import pickle
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import cloudpickle  # type: ignore[import-untyped]
 
+from fireassay.core.counted import Counted, is_counted
+from fireassay.core.errors import ParameterError
+
 _ALIGNMENT = 64
-_loaded: dict[str, dict[str, Any]] = {}
 
 
-def write_shared(shared: dict[str, Any], folder: Path) -> Path:
+@dataclass(frozen=True)
+class Shared:
+    """What every task is given, and the models somewhere in it, which count their queries."""
+
+    given: Mapping[str, Any]
+    models: tuple[Counted, ...]
+
+
+_loaded: dict[str, Shared] = {}
+
+
+class _Packer(cloudpickle.Pickler):  # type: ignore[misc]
+    """Notes each model that travels, however deep it lies in what is shared."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.models: dict[int, Counted] = {}
+
+    def persistent_id(self, value: Any) -> None:
+        if is_counted(value):
+            self.models[id(value)] = value
+
+
+def find_models(shared: Mapping[str, Any]) -> Shared:
+    """``shared`` with the models in it that count their queries.
+
+    Raises
+    ------
+    ParameterError
+        If a model has a query budget: each process would count on its own.
+    """
+    packer = _Packer(_Nowhere(), protocol=5, buffer_callback=lambda _: None)
+    packer.dump(dict(shared))
+    models = tuple(packer.models.values())
+    for model in models:
+        if model.max_queries is not None:
+            raise ParameterError(
+                "A model with a query budget must stay in one process.",
+                got=f"max_queries={model.max_queries} and several workers",
+                do="Use workers=1 and no cluster, or a model without max_queries.",
+            )
+    return Shared(shared, models)
+
+
+class _Nowhere(io.RawIOBase):
+    """Takes everything and keeps nothing."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        return memoryview(data).nbytes
+
+
+def write_shared(shared: Shared, folder: Path) -> Path:
     """Write ``shared`` so that workers map its arrays from the file instead of copying them."""
     buffers: list[pickle.PickleBuffer] = []
     path = folder / "shared"
@@ -28,7 +87,7 @@ def write_shared(shared: dict[str, Any], folder: Path) -> Path:
     return path
 
 
-def read_shared(path: str) -> dict[str, Any]:
+def read_shared(path: str) -> Shared:
     """What `write_shared` wrote: read once in each process, then kept until the next map.
 
     The arrays are copy-on-write views of the file: a task that writes into one changes its own
@@ -40,7 +99,7 @@ def read_shared(path: str) -> dict[str, Any]:
     return _loaded[path]
 
 
-def _map(path: str) -> dict[str, Any]:
+def _map(path: str) -> Shared:
     with open(path, "rb") as file:
         memory = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
     at = 8 + int.from_bytes(memory[:8], "little")
@@ -53,5 +112,5 @@ def _map(path: str) -> dict[str, Any]:
         at += -at % _ALIGNMENT
         buffers.append(memory[at : at + length])
         at += length
-    shared: dict[str, Any] = pickle.loads(body, buffers=buffers)  # noqa: S301
+    shared: Shared = pickle.loads(body, buffers=buffers)  # noqa: S301
     return shared

@@ -59,6 +59,12 @@ class RunStore:
     StoreError
         If the folder cannot be written, another process has it open, or it belongs to something
         else.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, RunStore(Path(folder) / "run") as store:
+    ...     store.add_label(7, "yes", "Ada")
+    ...     [(label.item, label.label) for label in store.labels()]
+    [('7', 'yes')]
     """
 
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
@@ -216,7 +222,15 @@ class RunStore:
         return values
 
     def progress(self, name: str) -> Progress:
-        """How many tasks of this name are done, failed, and known."""
+        """How many tasks of this name are done, failed, and known.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, RunStore(Path(folder) / "run") as store:
+        ...     store.expect(["a", "b"], name="tasks", function="module:task")
+        ...     _ = store.record("a", 1.5, seconds=0.1)
+        ...     store.progress("tasks")
+        Progress(done=1, failed=0, total=2)
+        """
         with self._explained("read"):
             rows = self._connection.execute(
                 "SELECT status, count(*) FROM tasks WHERE name = ? GROUP BY status", (name,)

@@ -22,6 +22,9 @@ class Cnn(nn.Module):
         Units of the hidden layer.
     seed
         Of the initial weights; torch's global state is left as it was.
+
+    >>> Cnn((8, 8), 10)(torch.zeros(5, 8, 8)).shape
+    torch.Size([5, 10])
     """
 
     def __init__(

@@ -27,6 +27,9 @@ class DenseNet(nn.Module):
     -----
     Huang et al. (2017), without bottlenecks; transitions halve channels, height and width. The
     first convolution has stride 2.
+
+    >>> DenseNet((8, 8), 10)(torch.zeros(5, 8, 8)).shape
+    torch.Size([5, 10])
     """
 
     def __init__(

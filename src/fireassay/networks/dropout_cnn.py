@@ -26,6 +26,9 @@ class DropoutCnn(nn.Sequential):
         Probability of dropping a hidden unit, in [0, 1).
     seed
         Of the initial weights; torch's global state is left as it was.
+
+    >>> DropoutCnn((8, 8), 10)(torch.zeros(5, 8, 8)).shape
+    torch.Size([5, 10])
     """
 
     def __init__(

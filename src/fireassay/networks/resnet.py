@@ -37,6 +37,9 @@ class ResNet(nn.Module):
     -----
     The stem is a 3 × 3 convolution of stride 1 without pooling, as usual for images of 32 pixels
     and below; a stage halves the image only while at least 4 pixels are left.
+
+    >>> ResNet(18, (8, 8), 10, width=4)(torch.zeros(5, 8, 8)).shape
+    torch.Size([5, 10])
     """
 
     def __init__(

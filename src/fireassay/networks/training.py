@@ -50,6 +50,12 @@ def train(
         Rows and class indices: the weights of the epoch with the smallest loss on them are kept.
     seed
         Of the order of the rows. Same seed, same weights, whatever the number of threads.
+
+    >>> from fireassay.networks.mlp import Mlp
+    >>> X = np.array([[0.0], [1.0]] * 32, dtype=np.float32)
+    >>> done = train(Mlp((1,), 2), X, [0, 1] * 32, epochs=3)
+    >>> len(done.losses), done.losses[-1] < done.losses[0]
+    (3, True)
     """
     epochs = check_integer(epochs, "epochs", low=1)
     batch_size = check_integer(batch_size, "batch_size", low=1)

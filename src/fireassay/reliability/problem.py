@@ -124,7 +124,7 @@ class Problem:
             seed=self.seed,
             model_sha256=self.model.sha256,
             data_sha256=self.data_sha256,
-            queries=self.model.queries - self.queries_before + self.workers.queries_elsewhere,
+            queries=self.model.queries - self.queries_before,
             labels=len(self.y),
         )
 

@@ -1,4 +1,4 @@
-"""The bootstrap, of rows or of whole clusters."""
+"""The bootstrap, of rows or of whole groups."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ def bootstrap(
     *arrays: ArrayLike,
     n_resamples: int = 1000,
     confidence: float = 0.95,
-    clusters: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     seed: int = 0,
 ) -> Estimate:
     """Bootstrap interval of any statistic of rows.
@@ -39,8 +39,8 @@ def bootstrap(
         At least 100.
     confidence
         In (0, 1).
-    clusters
-        A cluster label per row (patient, video, author); whole clusters are then resampled. Rows
+    groups
+        One value per row (patient, video, author); whole groups are then resampled. Rows
         that belong together and are resampled apart make an interval that is too narrow.
     seed
         Same seed, same interval.
@@ -48,14 +48,14 @@ def bootstrap(
     Returns
     -------
     Estimate
-        The statistic of the data; n is the number of rows, the method names the clusters.
+        The statistic of the data; n is the number of rows, the method names the groups.
 
     Raises
     ------
     DataError
         For no arrays, different lengths or an undefined statistic of the data itself.
     NotEnoughEvidenceError
-        For fewer than two rows or clusters, or a statistic undefined in more than 5 % of resamples.
+        For fewer than two rows or groups, or a statistic undefined in more than 5 % of resamples.
 
     Notes
     -----
@@ -74,7 +74,7 @@ def bootstrap(
     if not math.isfinite(value):
         raise DataError("The statistic of the data must be finite.", got=f"{value}")
     rng = generator(seed, "bootstrap")
-    resamples, units, noun = _resamples(n, clusters, n_resamples, rng)
+    resamples, units, noun = _resamples(n, groups, n_resamples, rng)
     if units < 2:
         raise NotEnoughEvidenceError(f"The bootstrap needs at least two {noun}.", got=f"{units}")
     draws = np.array([float(statistic(*(a[rows] for a in data))) for rows in resamples])
@@ -90,7 +90,9 @@ def bootstrap(
     method = f"bootstrap, expanded percentile, {n_resamples} resamples of {units} {noun}"
     if undefined:
         method += f" ({undefined} undefined)"
-    return Estimate(value, min(low, value), max(high, value), confidence, n, method)
+    return Estimate.around(
+        value, float(low), float(high), confidence=confidence, n=n, method=method
+    )
 
 
 def expanded_tail(tail: float, units: int) -> float:
@@ -115,15 +117,15 @@ def _check_rows(arrays: tuple[ArrayLike, ...]) -> list[NDArray[Any]]:
 
 
 def _resamples(
-    n: int, clusters: ArrayLike | None, n_resamples: int, rng: np.random.Generator
+    n: int, groups: ArrayLike | None, n_resamples: int, rng: np.random.Generator
 ) -> tuple[Iterator[IntArray], int, str]:
     """Row numbers of each resample, the number of units drawn and their name."""
-    if clusters is None:
+    if groups is None:
         return (rng.integers(0, n, n) for _ in range(n_resamples)), n, "rows"
-    labels = check_labels(clusters, name="clusters")
-    check_lengths(arrays=n, clusters=len(labels))
+    labels = check_labels(groups, name="groups")
+    check_lengths(arrays=n, groups=len(labels))
     _, member, counts = np.unique(labels, return_inverse=True, return_counts=True)
     members = np.split(np.argsort(member.ravel(), kind="stable"), np.cumsum(counts)[:-1])
     units = len(members)
     draws = (rng.integers(0, units, units) for _ in range(n_resamples))
-    return (np.concatenate([members[unit] for unit in drawn]) for drawn in draws), units, "clusters"
+    return (np.concatenate([members[unit] for unit in drawn]) for drawn in draws), units, "groups"

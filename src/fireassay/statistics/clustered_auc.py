@@ -1,4 +1,4 @@
-"""The AUC when rows come in clusters: several windows of one patient, frames of one video."""
+"""The AUC when rows belong together: several windows of one patient, frames of one video."""
 
 import math
 from typing import Any
@@ -16,9 +16,9 @@ from fireassay.statistics.samples import FloatVector, check_confidence, check_po
 
 
 def clustered_auc(
-    scores: ArrayLike, positive: ArrayLike, clusters: ArrayLike, confidence: float = 0.95
+    scores: ArrayLike, positive: ArrayLike, groups: ArrayLike, confidence: float = 0.95
 ) -> MannWhitney:
-    """Mann-Whitney AUC whose interval and test count clusters, not rows.
+    """Mann-Whitney AUC whose interval and test count groups, not rows.
 
     Parameters
     ----------
@@ -26,8 +26,8 @@ def clustered_auc(
         Finite scores, larger meaning more positive.
     positive
         True or False per score; both must occur.
-    clusters
-        A cluster label per row; at least three clusters.
+    groups
+        Which rows belong together (a patient, a video), one value per row; at least three groups.
     confidence
         In (0, 1).
 
@@ -39,14 +39,14 @@ def clustered_auc(
     Raises
     ------
     DataError
-        For one class only, fewer than three clusters, NaN or different lengths.
+        For one class only, fewer than three groups, NaN or different lengths.
 
     Notes
     -----
-    The standard error is the jackknife over clusters: the AUC without each of them in turn, in
-    O(n log n) altogether. It is Obuchowski's (1997) variance for many clusters and keeps the level
+    The standard error is the jackknife over groups: the AUC without each of them in turn, in
+    O(n log n) altogether. It is Obuchowski's (1997) variance for many groups and keeps the level
     better for few. Test and interval use Student's t with one degree of freedom less than there
-    are clusters.
+    are groups.
 
     >>> found = clustered_auc([1, 2, 3, 4, 5, 6], [0, 0, 1, 0, 1, 1], [0, 0, 1, 1, 2, 2])
     >>> round(found.auc, 3)
@@ -55,14 +55,14 @@ def clustered_auc(
     check_confidence(confidence)
     sample = check_sample(scores, "scores", min_rows=2)
     marks = check_positive(positive, len(sample))
-    labels = check_labels(clusters, name="clusters", n=len(sample))
+    labels = check_labels(groups, name="groups", n=len(sample))
     _, member = np.unique(labels, return_inverse=True)
     member = member.ravel()
-    n_clusters = int(member.max()) + 1
-    if n_clusters < 3:
+    n_groups = int(member.max()) + 1
+    if n_groups < 3:
         raise DataError(
-            "A clustered AUC needs at least three clusters.",
-            got=str(n_clusters),
+            "A clustered AUC needs at least three groups.",
+            got=str(n_groups),
             do="Collect more patients or devices; more rows of the same ones do not help.",
         )
     n_positive = int(marks.sum())
@@ -74,18 +74,18 @@ def clustered_auc(
     auc = total / (n_positive * n_negative)
     left = _without_each(
         total,
-        np.bincount(member[marks], weights=wins_of_positives, minlength=n_clusters),
-        np.bincount(member[~marks], weights=wins_over_negatives, minlength=n_clusters),
-        _wins_within(sample, marks, member, n_clusters),
-        n_positive - np.bincount(member[marks], minlength=n_clusters),
-        n_negative - np.bincount(member[~marks], minlength=n_clusters),
+        np.bincount(member[marks], weights=wins_of_positives, minlength=n_groups),
+        np.bincount(member[~marks], weights=wins_over_negatives, minlength=n_groups),
+        _wins_within(sample, marks, member, n_groups),
+        n_positive - np.bincount(member[marks], minlength=n_groups),
+        n_negative - np.bincount(member[~marks], minlength=n_groups),
     )
-    error = math.sqrt((n_clusters - 1) / n_clusters * float(((left - left.mean()) ** 2).sum()))
+    error = math.sqrt((n_groups - 1) / n_groups * float(((left - left.mean()) ** 2).sum()))
     if not error > 1e-15:
-        # One cluster holds a whole class, or no cluster changes anything: no spread to learn from.
+        # One group holds a whole class, or no group changes anything: no spread to learn from.
         return MannWhitney(auc, 0.0, 1.0, 1.0, n_positive, n_negative)
-    half = -float(stdtrit(n_clusters - 1, (1.0 - confidence) / 2.0)) * error
-    p_value = float(2.0 * stdtr(n_clusters - 1, -abs(auc - 0.5) / error))
+    half = -float(stdtrit(n_groups - 1, (1.0 - confidence) / 2.0)) * error
+    p_value = float(2.0 * stdtr(n_groups - 1, -abs(auc - 0.5) / error))
     low, high = max(0.0, auc - half), min(1.0, auc + half)
     return MannWhitney(auc, low, high, p_value, n_positive, n_negative)
 
@@ -98,7 +98,7 @@ def _without_each(
     positives_left: IntArray,
     negatives_left: IntArray,
 ) -> FloatVector:
-    """The AUC without each cluster; NaN where nothing of a class is left."""
+    """The AUC without each group; NaN where nothing of a class is left."""
     wins = total - of_positives - over_negatives + within
     pairs = positives_left * negatives_left
     left: FloatVector = np.divide(wins, pairs, out=np.full(len(wins), np.nan), where=pairs > 0)
@@ -106,11 +106,11 @@ def _without_each(
 
 
 def _wins_within(
-    sample: FloatVector, marks: BoolArray, member: IntArray, n_clusters: int
+    sample: FloatVector, marks: BoolArray, member: IntArray, n_groups: int
 ) -> FloatVector:
-    """Pairs won (ties half) by positives of a cluster against negatives of the same cluster."""
+    """Pairs won (ties half) by positives of a group against negatives of the same group."""
     order = np.argsort(member, kind="stable")
-    wins = np.zeros(n_clusters)
+    wins = np.zeros(n_groups)
     for number, rows in enumerate(np.split(order, np.cumsum(np.bincount(member))[:-1])):
         mine = marks[rows]
         count = int(mine.sum())

@@ -126,7 +126,7 @@ def delong_interval(scores: ArrayLike, positive: ArrayLike, confidence: float = 
         else:
             low, high = logit_low, logit_high
             method = "DeLong, logit scale, t quantile"
-    return Estimate(auc, min(low, auc), max(high, auc), confidence, len(sample), method)
+    return Estimate.around(auc, low, high, confidence=confidence, n=len(sample), method=method)
 
 
 def delong_test(scores_a: ArrayLike, scores_b: ArrayLike, positive: ArrayLike) -> float:

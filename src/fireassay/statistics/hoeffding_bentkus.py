@@ -7,24 +7,29 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainccinv, xlogy
 
 from fireassay.core.errors import DataError
-from fireassay.core.validation import check_real
-from fireassay.statistics.samples import FloatVector, Scalar, as_real, check_counts
+from fireassay.statistics.samples import (
+    FloatVector,
+    Scalar,
+    as_real,
+    check_confidence,
+    check_counts,
+)
 
 
 @overload
-def hoeffding_bentkus_upper(mean: Scalar, n: Scalar, alpha: float) -> float: ...
+def hoeffding_bentkus_upper(mean: Scalar, n: Scalar, confidence: float = ...) -> float: ...
 @overload
 def hoeffding_bentkus_upper(
-    mean: NDArray[Any] | list[Any], n: ArrayLike, alpha: float
+    mean: NDArray[Any] | list[Any], n: ArrayLike, confidence: float = ...
 ) -> FloatVector: ...
 @overload
 def hoeffding_bentkus_upper(
-    mean: Scalar, n: NDArray[Any] | list[Any], alpha: float
+    mean: Scalar, n: NDArray[Any] | list[Any], confidence: float = ...
 ) -> FloatVector: ...
-def hoeffding_bentkus_upper(mean: ArrayLike, n: ArrayLike, alpha: float) -> Any:
+def hoeffding_bentkus_upper(mean: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> Any:
     """Upper bound of the true mean of [0, 1] values, from their sample mean alone.
 
-    Holds with probability at least ``1 - alpha`` for independent values of any distribution on
+    Holds with probability at least ``confidence`` for independent values of any distribution on
     [0, 1]. With the values at hand `betting_interval` is usually tighter; with 0/1 values
     `clopper_pearson` always is.
 
@@ -34,8 +39,8 @@ def hoeffding_bentkus_upper(mean: ArrayLike, n: ArrayLike, alpha: float) -> Any:
         Sample mean(s), in [0, 1].
     n
         Number(s) of values; 0 gives the bound 1.
-    alpha
-        Error probability, in (0, 1).
+    confidence
+        One-sided, in (0, 1).
 
     Returns
     -------
@@ -44,12 +49,13 @@ def hoeffding_bentkus_upper(mean: ArrayLike, n: ArrayLike, alpha: float) -> Any:
     Notes
     -----
     The largest m that neither of two tests rejects: Hoeffding's ``exp(-n kl(mean, m)) <= alpha``
-    and Bentkus' ``e P(Bin(n, m) <= ceil(n mean)) <= alpha``.
+    and Bentkus' ``e P(Bin(n, m) <= ceil(n mean)) <= alpha``, where alpha is 1 - confidence.
 
-    >>> round(hoeffding_bentkus_upper(0.0, 100, 0.05), 4)
+    >>> round(hoeffding_bentkus_upper(0.0, 100, 0.95), 4)
     0.0295
     """
-    check_real(alpha, "alpha", low=0.0, high=1.0)
+    check_confidence(confidence)
+    alpha = 1.0 - confidence
     average, size = np.broadcast_arrays(as_real(mean, "mean"), check_counts(n, "n"))
     if not ((average >= 0) & (average <= 1)).all():
         bad = average[~((average >= 0) & (average <= 1))].ravel()[0]

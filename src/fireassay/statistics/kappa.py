@@ -66,6 +66,9 @@ def fleiss_kappa(counts: ArrayLike, confidence: float = 0.95) -> Estimate:
     κ = (P − P_e) / (1 − P_e), P the mean over items of the share of agreeing pairs of annotators,
     P_e = Σ (share of a label)². The interval is that of P by betting (it holds for any number of
     items), taken through the formula with P_e as observed.
+
+    >>> round(fleiss_kappa([[3, 0], [0, 3], [3, 0], [2, 1]]).value, 3)
+    0.625
     """
     check_confidence(confidence)
     table = np.asarray(counts)
@@ -102,4 +105,4 @@ def _estimate(
             got="one and the same label for every item",
         )
     value, below, above = ((p - chance) / (1.0 - chance) for p in (observed, low, high))
-    return Estimate(value, min(below, value), max(above, value), confidence, n, method)
+    return Estimate.around(value, below, above, confidence=confidence, n=n, method=method)

@@ -40,9 +40,9 @@ def permutation_test(
         "greater", "less", or "two-sided" (twice the smaller of the two, so that the null
         distribution need not be centred at zero).
     groups
-        A cluster label per row. Whole clusters are then exchanged: where y is constant in every
-        cluster its value moves from cluster to cluster, otherwise the block of y moves between
-        clusters of equal size.
+        One value per row. Whole groups are then exchanged: where y is constant in every group
+        its value moves from group to group, otherwise the block of y moves between groups of
+        equal size.
     seed
         Same seed, same p-value.
 
@@ -54,7 +54,7 @@ def permutation_test(
     Raises
     ------
     DataError
-        For different lengths, fewer than two rows or exchangeable clusters, or a statistic that is
+        For different lengths, fewer than two rows or exchangeable groups, or a statistic that is
         not finite.
 
     >>> x = np.arange(20.0)
@@ -100,7 +100,7 @@ def _row_shuffler(n: int) -> Callable[[np.random.Generator], IntArray]:
 def _group_shuffler(
     y: NDArray[Any], groups: ArrayLike
 ) -> Callable[[np.random.Generator], IntArray]:
-    """Row numbers of y after whole clusters changed places."""
+    """Row numbers of y after whole groups changed places."""
     labels = check_labels(groups, name="groups")
     check_lengths(y=len(y), groups=len(labels))
     _, member, counts = np.unique(labels, return_inverse=True, return_counts=True)

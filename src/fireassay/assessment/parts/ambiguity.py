@@ -1,17 +1,16 @@
 """Ambiguity: inputs made to lie between two classes, and what the model says about them."""
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
-from fireassay.ambiguity import AmbiguityEvaluation, AmbiguityGenerator, AmbiguousSet, evaluate
+from fireassay.ambiguity import AmbiguityGenerator, evaluate
 from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.part_answer import PartAnswer
 from fireassay.core import Evidence
 from fireassay.core.extras import is_installed
-from fireassay.core.result import Answer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,39 +35,29 @@ class Settings(BaseModel):
     tries: int = Field(default=1, ge=1, description="Autoencoders per pair.")
 
 
-@dataclass(frozen=True, eq=False)
-class AmbiguityAnswer(Answer):
-    """The evaluation, and the set that it was made on, for other parts to use."""
+def figures(answer: PartAnswer) -> "dict[str, Figure]":
+    """Samples, and the accuracy per pair."""
+    return {**answer.kept["ambiguous"].figures(), **answer.result.figures()}
 
-    evaluation: AmbiguityEvaluation
-    ambiguous: AmbiguousSet
 
-    def frame(self) -> pd.DataFrame:
-        """Every number with its interval."""
-        return self.evaluation.frame()
-
-    def figures(self) -> "dict[str, Figure]":
-        """Samples, and the accuracy per pair."""
-        return {**self.ambiguous.figures(), **self.evaluation.figures()}
-
-    def evidence(self) -> Evidence:
-        """The evaluation's evidence, with what is known about the generated set."""
-        found, made = self.evaluation.evidence(), self.ambiguous.evidence()
-        headline = found.headline
-        if self.ambiguous.soft_labels.shape[1] == _TRIVIAL:
-            headline = (
-                f"Between its two classes its mean uncertainty is {found.estimates['entropy']} "
-                "bits, where 1 would be a coin; that both come first says nothing with two classes."
-            )
-        return replace(
-            found,
-            headline=headline,
-            claims=(*found.claims, *made.claims),
-            assumptions=(*found.assumptions, *made.assumptions[:1]),
-            figures={**made.figures, **found.figures},
-            tables={**found.tables, "autoencoders": made.tables["pairs"]},
-            limits=(*found.limits, *made.limits),
+def evidence(answer: PartAnswer) -> Evidence:
+    """The evaluation's evidence, with what is known about the generated set."""
+    found, made = answer.result.evidence(), answer.kept["ambiguous"].evidence()
+    headline = found.headline
+    if answer.kept["ambiguous"].soft_labels.shape[1] == _TRIVIAL:
+        headline = (
+            f"Between its two classes its mean uncertainty is {found.estimates['entropy']} "
+            "bits, where 1 would be a coin; that both come first says nothing with two classes."
         )
+    return replace(
+        found,
+        headline=headline,
+        claims=(*found.claims, *made.claims),
+        assumptions=(*found.assumptions, *made.assumptions[:1]),
+        figures={**made.figures, **found.figures},
+        tables={**found.tables, "autoencoders": made.tables["pairs"]},
+        limits=(*found.limits, *made.limits),
+    )
 
 
 def missing(context: Context) -> str | None:
@@ -97,7 +86,7 @@ def cost(context: Context, settings: Settings) -> Cost:
     )
 
 
-def run(context: Context, settings: Settings) -> AmbiguityAnswer:
+def run(context: Context, settings: Settings) -> PartAnswer:
     """Generate on the training rows (else the test rows) and evaluate the model."""
     rows = context.train or context.test
     generator = AmbiguityGenerator(
@@ -107,4 +96,6 @@ def run(context: Context, settings: Settings) -> AmbiguityAnswer:
         model=context.model if settings.pairs == "confused" else None,
     ).fit(rows.X, rows.labels, workers=context.executor.workers, cluster=context.executor.cluster)
     ambiguous = generator.sample(settings.samples, settings.delta_max, split="any")
-    return AmbiguityAnswer(evaluate(context.model, ambiguous), ambiguous)
+    return PartAnswer(
+        "ambiguity", evaluate(context.model, ambiguous), kept={"ambiguous": ambiguous}
+    )

@@ -12,7 +12,6 @@ from fireassay.assessment.attacked_rows import attacked_rows
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import curated_rows
 from fireassay.assessment.part_answer import PartAnswer
-from fireassay.assessment.parts.ambiguity import AmbiguityAnswer
 from fireassay.assessment.parts.survival import Settings as AttackSettings
 from fireassay.assessment.parts.survival import SurvivalAnswer
 from fireassay.assessment.uses import with_uses
@@ -159,9 +158,10 @@ class _Troubles:
 def _add_made(troubles: _Troubles, context: Context, rows: Any, settings: Settings) -> None:
     """Ambiguous, adversarial, corrupted and invalid inputs."""
     made = context.results.get("ambiguity")
-    if isinstance(made, AmbiguityAnswer):
-        troubles.add("ambiguous", made.ambiguous.X)
-        troubles.uses.append(f"the {len(made.ambiguous.X)} ambiguous inputs of ambiguity")
+    if isinstance(made, PartAnswer):
+        between = made.kept["ambiguous"].X
+        troubles.add("ambiguous", between)
+        troubles.uses.append(f"the {len(between)} ambiguous inputs of ambiguity")
     if context.test.y is not None:
         _add_adversarial(troubles, context)
     if _can_be_corrupted(context, rows.X):

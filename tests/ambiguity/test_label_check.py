@@ -3,7 +3,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from fireassay.ambiguity import calibrate_labels
+from fireassay.ambiguity import check_soft_labels
 from fireassay.core import DataError
 
 pytestmark = pytest.mark.extras
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.extras
 def test_labels_across_the_plane_agree_with_pair_classifiers(fitted, digits):
     wide = fitted.sample(300, delta_max=1.0)
     before = wide.sha256
-    result = calibrate_labels(wide, digits.X, digits.y, members=3)
+    result = check_soft_labels(wide, digits.X, digits.y, members=3)
     assert wide.sha256 == before
     assert result.rank_correlation > 0.6
     assert result.label_error.value < 0.3
@@ -25,12 +25,12 @@ def test_shuffled_labels_are_found_out(fitted, digits):
     import dataclasses
 
     wide = fitted.sample(300, delta_max=1.0)
-    honest = calibrate_labels(wide, digits.X, digits.y, members=2)
+    honest = check_soft_labels(wide, digits.X, digits.y, members=2)
     rows, columns = np.arange(len(wide)), wide.pair_positions
     swapped = np.zeros_like(wide.soft_labels)
     swapped[rows, columns[:, 0]] = wide.soft_labels[rows, columns[:, 1]]
     swapped[rows, columns[:, 1]] = wide.soft_labels[rows, columns[:, 0]]
-    wrong = calibrate_labels(
+    wrong = check_soft_labels(
         dataclasses.replace(wide, soft_labels=swapped), digits.X, digits.y, members=2
     )
     assert wrong.rank_correlation < 0 < honest.rank_correlation
@@ -40,4 +40,4 @@ def test_shuffled_labels_are_found_out(fitted, digits):
 def test_missing_class_is_named(amb, digits):
     rows = digits.y != 8
     with pytest.raises(DataError, match="0 of class 8"):
-        calibrate_labels(amb, digits.X[rows], digits.y[rows])
+        check_soft_labels(amb, digits.X[rows], digits.y[rows])

@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet
+from fireassay.ambiguity.measures import MEASURES
 from fireassay.ambiguity.scaling import FeatureScaling, check_inputs
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
@@ -20,13 +21,13 @@ from fireassay.statistics import betting_interval, spearman
 
 if TYPE_CHECKING:
     from fireassay.ambiguity.batches import PairRows
-    from fireassay.ambiguity.encoder_inputs import EncoderInputs
+    from fireassay.ambiguity.scaling import EncoderInputs
 
 _COMPONENTS = 64
 
 
 @dataclass(frozen=True, eq=False)
-class LabelCalibration(Answer):
+class LabelCheck(Answer):
     """Soft labels against an ensemble of pair classifiers.
 
     Attributes
@@ -60,12 +61,14 @@ class LabelCalibration(Answer):
         return Evidence(
             question="ambiguity",
             headline=f"Soft labels differ from pair classifiers by {self.label_error} on average.",
+            measures=MEASURES,
             estimates={"label_error": self.label_error},
             assumptions=(
                 Assumption(
                     "Pair classifiers are a fair judge of inputs unlike their training data.",
                     "untestable",
                     f"The ensemble's own spread is {self.disagreement:.3f}.",
+                    id="fair-pair-classifiers",
                 ),
             ),
             tables={"pairs": Table.from_frame(self.by_pair, "Labels per pair", index=False)},
@@ -74,9 +77,15 @@ class LabelCalibration(Answer):
         )
 
 
-def calibrate_labels(
-    amb: AmbiguousSet, X: ArrayLike, y: ArrayLike, members: int = 5, seed: int = 0
-) -> LabelCalibration:
+def check_soft_labels(
+    amb: AmbiguousSet,
+    X: ArrayLike,
+    y: ArrayLike,
+    members: int = 5,
+    seed: int = 0,
+    *,
+    confidence: float = 0.95,
+) -> LabelCheck:
     """Compare soft labels with small classifiers trained on the two classes of each pair.
 
     Parameters
@@ -87,11 +96,21 @@ def calibrate_labels(
         Nominal rows of the same classes, best ones the generator has not seen.
     members
         Classifiers per pair, each trained on its own bootstrap sample.
+    confidence
+        Of the interval of the label error.
 
     Raises
     ------
     DataError
         If a class of the set has fewer than two rows in X.
+
+    >>> from fireassay.ambiguity import AmbiguityGenerator
+    >>> from fireassay.data import digits
+    >>> data = digits()
+    >>> amb = AmbiguityGenerator([(3, 8)], tries=1).fit(data.X, data.y).sample(40)
+    >>> found = check_soft_labels(amb, data.X, data.y, members=2)
+    >>> 0 <= found.label_error.value <= 1
+    True
     """
     torch = require("torch", "torch", "Pair classifiers")
     check_integer(members, "members", low=2)
@@ -99,8 +118,8 @@ def calibrate_labels(
     index = check_class_indices(y, amb.classes, n=len(array))
     scaling = FeatureScaling.of(np.concatenate([array, amb.X.astype(array.dtype)]))
     flat = scaling.flat(array)
-    from fireassay.ambiguity.encoder_inputs import principal_inputs
     from fireassay.ambiguity.pair_classifiers import PairClassifiers
+    from fireassay.ambiguity.scaling import principal_inputs
     from fireassay.core.threads import one_torch_thread
 
     inputs = principal_inputs(flat, _COMPONENTS, seed)
@@ -121,11 +140,16 @@ def calibrate_labels(
     second = amb.soft_labels[np.arange(len(amb)), amb.pair_positions[:, 1]]
     ensemble, spread = votes.mean(axis=0), votes.std(axis=0)
     gap = np.abs(ensemble - second)
-    low, high = betting_interval(gap)
-    value = float(gap.mean())
-    return LabelCalibration(
-        label_error=Estimate(
-            value, min(float(low), value), max(float(high), value), 0.95, len(gap), "betting"
+    low, high = betting_interval(gap, confidence)
+    return LabelCheck(
+        label_error=Estimate.around(
+            float(gap.mean()),
+            float(low),
+            float(high),
+            confidence=confidence,
+            n=len(gap),
+            method="betting",
+            rests_on=("fair-pair-classifiers",),
         ),
         disagreement=float(spread.mean()),
         rank_correlation=float(spearman(ensemble, second)[0]) if len(gap) > 2 else float("nan"),
@@ -147,7 +171,7 @@ def _bootstrap(
         own = np.flatnonzero(index == label)
         if len(own) < 2:
             raise DataError(
-                "Calibration needs at least two nominal rows of every class of the set.",
+                "The check needs at least two nominal rows of every class of the set.",
                 got=f"{len(own)} of class {classes[label]!r}",
             )
         parts.append(rng.choice(own, len(own)))

@@ -1,6 +1,6 @@
 """What a model does on inputs that belong to two classes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,8 +8,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet
-from fireassay.ambiguity.class_order import column_classes
+from fireassay.ambiguity.measures import MEASURES
 from fireassay.ambiguity.metrics import expected_top_k, top_columns, top_k_hits, top_pair_hits
+from fireassay.ambiguity.pairs import column_classes
 from fireassay.classifiers import as_classifier
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
@@ -19,7 +20,7 @@ from fireassay.core.pictures import picture
 from fireassay.core.probabilities import entropy_bits
 from fireassay.core.result import Answer
 from fireassay.core.validation import check_real
-from fireassay.statistics import betting_interval, clopper_pearson, delong_interval
+from fireassay.statistics import betting_interval, delong_interval, share
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,6 +29,11 @@ _LIMIT = (
     "Intervals hold for further samples of the same autoencoders, not for other generators or for "
     "natural ambiguity."
 )
+_RESTS_ON = {
+    "entropy": ("both-classes-visible", "not-the-decoder"),
+    "control_accuracy": (),
+    "control_entropy": (),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +88,7 @@ class AmbiguityEvaluation(Answer):
         return {name: value for name, value in found.items() if value is not None}
 
     def frame(self) -> pd.DataFrame:
-        """Every number with its interval."""
+        """Every number with its interval; ``by_pair`` has them per pair."""
         return pd.DataFrame([{"number": k, **e.to_dict()} for k, e in self.estimates.items()])
 
     def figures(self) -> "dict[str, Figure]":
@@ -114,12 +120,14 @@ class AmbiguityEvaluation(Answer):
             headline=f"On inputs between two classes it ranks exactly those two first in "
             f"{self.top_pair.percent()} of the cases; mean entropy {self.entropy} bits.",
             claims=tuple(claims),
+            measures=MEASURES,
             estimates=self.estimates,
             assumptions=(
                 Assumption(
                     "A person would see both classes in these inputs.",
                     "untestable",
                     "Soft labels come from the generator; look at the picture sheets.",
+                    id="both-classes-visible",
                 ),
                 Assumption(
                     "Differences to nominal inputs come from ambiguity, not from the decoder.",
@@ -127,6 +135,7 @@ class AmbiguityEvaluation(Answer):
                     "No control rows."
                     if self.separation is None
                     else f"AUROC of the entropy against reconstructed nominal: {self.separation}.",
+                    id="not-the-decoder",
                 ),
             ),
             tables={"pairs": Table.from_frame(self.by_pair, "Per pair of classes", index=False)},
@@ -160,6 +169,14 @@ def evaluate(model: Any, amb: AmbiguousSet, confidence: float = 0.95) -> Ambigui
     ------
     DataError
         If the model does not know a class of the set's pairs.
+
+    >>> from fireassay.ambiguity import AmbiguityGenerator
+    >>> from fireassay.data import digits
+    >>> data = digits()
+    >>> amb = AmbiguityGenerator([(3, 8)], tries=1).fit(data.X, data.y).sample(40)
+    >>> result = evaluate(lambda X: np.full((len(X), 10), 0.1), amb)
+    >>> round(result.entropy.value, 2)  # ten equal classes: log2(10)
+    3.32
     """
     check_real(confidence, "confidence", low=0.0, high=1.0)
     classifier = as_classifier(model)
@@ -242,16 +259,15 @@ class _Means:
 
     def of(self, name: str, values: NDArray[Any]) -> Estimate:
         """The mean of hits (exact interval) or of bounded values (betting interval)."""
-        n, value = len(values), float(values.mean())
+        rests_on = _RESTS_ON.get(name, ("both-classes-visible",))
         if values.dtype.kind == "b":
-            low, high = clopper_pearson(int(values.sum()), n, self.confidence)
-            return Estimate(value, float(low), float(high), self.confidence, n, "Clopper-Pearson")
+            return share(int(values.sum()), len(values), self.confidence, rests_on=rests_on)
         bounds = (0.0, self.most_bits) if "entropy" in name else (0.0, 1.0)
-        clipped = np.clip(values, *bounds)
-        low, high = betting_interval(clipped, self.confidence, bounds)
-        return Estimate(
-            value, min(float(low), value), max(float(high), value), self.confidence, n, "betting"
-        )
+        low, high = betting_interval(np.clip(values, *bounds), self.confidence, bounds)
+        return Estimate.around(
+            float(values.mean()), float(low), float(high), confidence=self.confidence,
+            n=len(values), method="betting", rests_on=rests_on,
+        )  # fmt: skip
 
 
 def _control(
@@ -267,7 +283,9 @@ def _control(
     return {
         "control_accuracy": mean.of("control_accuracy", right),
         "control_entropy": mean.of("control_entropy", control_entropy),
-        "separation": delong_interval(both, ambiguous, mean.confidence),
+        "separation": replace(
+            delong_interval(both, ambiguous, mean.confidence), rests_on=("both-classes-visible",)
+        ),
     }
 
 

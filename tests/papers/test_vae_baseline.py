@@ -3,11 +3,18 @@ import pytest
 
 pytest.importorskip("torch")
 
-from fireassay.ambiguity import VaeBaseline, top_pair_accuracy
+from fireassay import data
+from fireassay.ambiguity import top_pair_accuracy
 from fireassay.core import DataError, ParameterError
 from fireassay.core.probabilities import entropy_bits
+from fireassay.papers.vae_baseline import VaeBaseline
 
 pytestmark = [pytest.mark.extras, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return data.digits()
 
 
 @pytest.fixture(scope="module")

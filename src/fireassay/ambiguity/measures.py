@@ -1,0 +1,105 @@
+"""The numbers of ambiguity, declared once."""
+
+from fireassay.core.measure import Measure
+
+MEASURES: tuple[Measure, ...] = (
+    Measure(
+        "top_pair",
+        "Both classes come first",
+        "share",
+        "high",
+        "Inputs between two classes for which exactly these two are its first two.",
+    ),
+    Measure(
+        "entropy",
+        "Uncertainty between two classes",
+        "bits",
+        "neither",
+        "Mean entropy of its answers on these inputs; 1 bit is a fair coin between two.",
+    ),
+    Measure(
+        "separation",
+        "Tells ambiguous from clear inputs",
+        "auc",
+        "high",
+        "How often it is more uncertain on an ambiguous input than on a clear one that went "
+        "through the same generator; 0.5 is a coin.",
+    ),
+    Measure(
+        "top1",
+        "The likelier class comes first",
+        "share",
+        "high",
+        "Inputs for which its first class is the more probable one of the two.",
+    ),
+    Measure(
+        "top2",
+        "The likelier class is among the first two",
+        "share",
+        "high",
+        "Inputs for which the more probable class is one of its first two.",
+    ),
+    Measure(
+        "top1_drawn",
+        "Drawn label comes first",
+        "share",
+        "high",
+        "The same for a label drawn from the two probabilities, as a data set would have it.",
+    ),
+    Measure(
+        "top2_drawn",
+        "Drawn label is among the first two",
+        "share",
+        "high",
+        "The same for a label drawn from the two probabilities, as a data set would have it.",
+    ),
+    Measure(
+        "top1_expected",
+        "Drawn label comes first, on average",
+        "share",
+        "high",
+        "Expected over all labels that could be drawn; no model can pass the best possible.",
+    ),
+    Measure(
+        "top2_expected",
+        "Drawn label is among the first two, on average",
+        "share",
+        "high",
+        "Expected over all labels that could be drawn.",
+    ),
+    Measure(
+        "top1_best",
+        "Best possible: drawn label comes first",
+        "share",
+        "neither",
+        "What a perfect model would reach on these inputs, on average.",
+    ),
+    Measure(
+        "control_accuracy",
+        "Right on clear inputs of the same generator",
+        "share",
+        "high",
+        "Accuracy on unambiguous rows that went through the same generator.",
+    ),
+    Measure(
+        "control_entropy",
+        "Uncertainty on clear inputs of the same generator",
+        "bits",
+        "low",
+        "Mean entropy of its answers on unambiguous rows that went through the same generator.",
+    ),
+    Measure(
+        "accepted_pairs",
+        "Pairs of classes with usable inputs",
+        "share",
+        "neither",
+        "Pairs for which at least one generator passed its checks.",
+    ),
+    Measure(
+        "label_error",
+        "Distance of the soft labels from pair classifiers",
+        "ratio",
+        "low",
+        "Mean absolute difference of the two probabilities of a class.",
+    ),
+)
