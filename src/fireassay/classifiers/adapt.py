@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from fireassay.classifiers.adapters import ADAPTERS, ALL_OPTIONS, Adapter, every_kind
-from fireassay.classifiers.base import SUPPORTED, BaseClassifier
+from fireassay.classifiers.base import BaseClassifier
+from fireassay.classifiers.declared import SUPPORTED
 from fireassay.classifiers.protocol import Classifier
 from fireassay.core.errors import ModelError, ParameterError
 

@@ -8,28 +8,20 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.classifiers import answers, block_ladder
+from fireassay.classifiers import answers, block_ladder, declared
 from fireassay.classifiers.block_ladder import BlockSizes, Call, DistinctRows
 from fireassay.core.arrays import AnyArray, FloatArray
 from fireassay.core.errors import (
     BudgetExceededError,
-    DataError,
     FireassayError,
     ModelError,
-    ParameterError,
 )
 from fireassay.core.hashing import sha256
-from fireassay.core.validation import check_choice, check_features, check_integer, check_real
+from fireassay.core.validation import check_choice, check_features, check_integer
 
 Output = Literal["probabilities", "logits", "labels"]
 OUTPUTS: Final = ("probabilities", "logits", "labels")
 BLOCK_ROWS: Final = 256
-_ROUNDING: Final = 1e-6  # of the declared range: what float32 conversions may add
-
-SUPPORTED: Final = (
-    "fireassay tests classifiers of numeric features or images: one row in, one probability per "
-    "class out."
-)
 
 
 class BaseClassifier(ABC):
@@ -66,9 +58,9 @@ class BaseClassifier(ABC):
         max_queries: int | None = None,
     ) -> None:
         self.output = check_choice(output, "output", OUTPUTS)
-        self._classes = None if classes is None else _checked_classes(classes)
+        self._classes = None if classes is None else declared.checked_classes(classes)
         self._declared_classes = self._classes
-        self._bounds = None if bounds is None else _checked_bounds(bounds)
+        self._bounds = None if bounds is None else declared.checked_bounds(bounds)
         size = BLOCK_ROWS if batch_size == "auto" else batch_size
         self.batch_size = None if size is None else check_integer(size, "batch_size", low=1)
         self.max_queries = (
@@ -93,7 +85,7 @@ class BaseClassifier(ABC):
 
     def _features(self, X: ArrayLike) -> NDArray[Any]:
         """The caller's X as a checked array."""
-        _refuse_text(X)
+        declared.refuse_text(X)
         return check_features(X)
 
     # What a caller sees ---------------------------------------------------------------------
@@ -162,7 +154,7 @@ class BaseClassifier(ABC):
     def _checked_input(self, X: ArrayLike) -> NDArray[Any]:
         array = self._features(X)
         if self._bounds is not None:
-            _check_within(array, self._bounds)
+            declared.check_within(array, self._bounds)
         return array
 
     def _probabilities_of_block(self, block: NDArray[Any]) -> tuple[FloatArray]:
@@ -387,58 +379,3 @@ def _block(array: NDArray[Any], start: int, stop: int, padding: int) -> NDArray[
     block[: stop - start] = array[start:stop]
     block[stop - start :] = array[stop - 1]
     return block
-
-
-def _refuse_text(X: ArrayLike) -> None:
-    kind = getattr(getattr(X, "dtype", None), "kind", None)
-    first: Any = X
-    if isinstance(X, list | tuple) or (kind == "O" and getattr(X, "ndim", 0) == 1):
-        first = next(iter(X), None)  # type: ignore[arg-type]
-    if isinstance(first, str) or kind in ("U", "S"):
-        raise DataError(
-            SUPPORTED,
-            got="text",
-            do="Turn text into numbers (for example embeddings) first, and wrap the part of the "
-            "model that takes those numbers.",
-        )
-
-
-def _checked_classes(classes: Sequence[Any]) -> tuple[Any, ...]:
-    if isinstance(classes, str | bytes) or not hasattr(classes, "__iter__"):
-        raise ParameterError(
-            "The 'classes' parameter must be a sequence of class labels in column order.",
-            got=repr(classes),
-            do="For ten numbered classes pass classes=range(10).",
-        )
-    labels = tuple(c.item() if isinstance(c, np.generic) else c for c in classes)
-    if len(labels) < 2 or len(set(labels)) != len(labels):
-        raise ParameterError(
-            "The 'classes' parameter must have at least two labels, each of them once.",
-            got=repr(labels)[:200],
-        )
-    return labels
-
-
-def _checked_bounds(bounds: tuple[float, float]) -> tuple[float, float]:
-    try:
-        low, high = bounds
-    except (TypeError, ValueError) as failure:
-        raise ParameterError(
-            "The 'bounds' parameter must be two numbers (low, high).", got=repr(bounds)
-        ) from failure
-    low, high = check_real(low, "bounds[0]"), check_real(high, "bounds[1]")
-    if low >= high:
-        raise ParameterError("The 'bounds' parameter must have low < high.", got=f"{low}, {high}")
-    return low, high
-
-
-def _check_within(array: NDArray[Any], bounds: tuple[float, float]) -> None:
-    low, high = bounds
-    slack = _ROUNDING * (high - low)
-    smallest, largest = float(array.min()), float(array.max())
-    if smallest < low - slack or largest > high + slack:
-        raise DataError(
-            f"Inputs must lie within the declared bounds [{low:g}, {high:g}].",
-            got=f"values from {smallest:g} to {largest:g}",
-            do="Rescale X (0–255 images: X / 255), or declare other bounds in as_classifier.",
-        )

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.classifiers.base import SUPPORTED, BaseClassifier
+from fireassay.classifiers.base import BaseClassifier
+from fireassay.classifiers.declared import SUPPORTED
 from fireassay.classifiers.fingerprint import fingerprint
 from fireassay.classifiers.torch_adapter import accepts as is_module
 from fireassay.classifiers.torch_forward import module_fingerprint

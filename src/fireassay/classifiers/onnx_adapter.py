@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.classifiers.base import SUPPORTED, BaseClassifier
+from fireassay.classifiers.base import BaseClassifier
+from fireassay.classifiers.declared import SUPPORTED
 from fireassay.classifiers.outputs import choose_output
 from fireassay.core.errors import DataError, ModelError, ParameterError
 from fireassay.core.extras import require

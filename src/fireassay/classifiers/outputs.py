@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fireassay.classifiers.base import SUPPORTED
+from fireassay.classifiers.declared import SUPPORTED
 from fireassay.core.errors import ModelError
 
 _PROBABILITY_NAMES = ("prob", "softmax", "logit", "score")

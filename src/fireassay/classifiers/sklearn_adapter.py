@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.classifiers.base import SUPPORTED, BaseClassifier
+from fireassay.classifiers.base import BaseClassifier
+from fireassay.classifiers.declared import SUPPORTED
 from fireassay.classifiers.fingerprint import fingerprint
 from fireassay.core.errors import DataError, ModelError
 from fireassay.core.threads import one_blas_thread

@@ -1,0 +1,76 @@
+"""What a user declares about a model and its rows, checked: classes, bounds, numbers."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fireassay.core.errors import DataError, ParameterError
+from fireassay.core.validation import check_real
+
+_ROUNDING: Final = 1e-6  # of the declared range: what float32 conversions may add
+
+SUPPORTED: Final = (
+    "fireassay tests classifiers of numeric features or images: one row in, one probability per "
+    "class out."
+)
+
+
+def refuse_text(X: ArrayLike) -> None:
+    """Rows must be numbers: text is refused in words."""
+    kind = getattr(getattr(X, "dtype", None), "kind", None)
+    first: Any = X
+    if isinstance(X, list | tuple) or (kind == "O" and getattr(X, "ndim", 0) == 1):
+        first = next(iter(X), None)  # type: ignore[arg-type]
+    if isinstance(first, str) or kind in ("U", "S"):
+        raise DataError(
+            SUPPORTED,
+            got="text",
+            do="Turn text into numbers (for example embeddings) first, and wrap the part of the "
+            "model that takes those numbers.",
+        )
+
+
+def checked_classes(classes: Sequence[Any]) -> tuple[Any, ...]:
+    """Class labels as a tuple, each of them once."""
+    if isinstance(classes, str | bytes) or not hasattr(classes, "__iter__"):
+        raise ParameterError(
+            "The 'classes' parameter must be a sequence of class labels in column order.",
+            got=repr(classes),
+            do="For ten numbered classes pass classes=range(10).",
+        )
+    labels = tuple(c.item() if isinstance(c, np.generic) else c for c in classes)
+    if len(labels) < 2 or len(set(labels)) != len(labels):
+        raise ParameterError(
+            "The 'classes' parameter must have at least two labels, each of them once.",
+            got=repr(labels)[:200],
+        )
+    return labels
+
+
+def checked_bounds(bounds: tuple[float, float]) -> tuple[float, float]:
+    """Two numbers, the smaller first."""
+    try:
+        low, high = bounds
+    except (TypeError, ValueError) as failure:
+        raise ParameterError(
+            "The 'bounds' parameter must be two numbers (low, high).", got=repr(bounds)
+        ) from failure
+    low, high = check_real(low, "bounds[0]"), check_real(high, "bounds[1]")
+    if low >= high:
+        raise ParameterError("The 'bounds' parameter must have low < high.", got=f"{low}, {high}")
+    return low, high
+
+
+def check_within(array: NDArray[Any], bounds: tuple[float, float]) -> None:
+    """Rows must lie within the bounds, up to rounding."""
+    low, high = bounds
+    slack = _ROUNDING * (high - low)
+    smallest, largest = float(array.min()), float(array.max())
+    if smallest < low - slack or largest > high + slack:
+        raise DataError(
+            f"Inputs must lie within the declared bounds [{low:g}, {high:g}].",
+            got=f"values from {smallest:g} to {largest:g}",
+            do="Rescale X (0–255 images: X / 255), or declare other bounds in as_classifier.",
+        )
