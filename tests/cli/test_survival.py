@@ -32,7 +32,7 @@ def rows(tmp_path):
 
 
 def test_fit_from_a_file(rows, tmp_path):
-    shown = call("fit", rows, "-c", "x", "--cluster-by", "model_id", "-o", tmp_path / "fit.npz")
+    shown = call("fit", rows, "-c", "x", "--groups", "model_id", "-o", tmp_path / "fit.npz")
     assert "cluster_se" in shown
     assert (tmp_path / "fit.npz").exists()
     evidence = json.loads(call("fit", rows, "-c", "x", "--json"))

@@ -19,7 +19,7 @@ _KNOT_QUANTILES = (0.1, 0.5, 0.9)
 
 
 @dataclass(frozen=True)
-class Calibration(Result):
+class FailureCalibration(Result):
     """Calibration of P(failed by ``time``).
 
     Attributes
@@ -54,7 +54,9 @@ class Calibration(Result):
         return {"calibration": calibration_figure(self)}
 
 
-def calibrate(times: Times, predicted: AnyArray, time: float, *, n_bins: int = 10) -> Calibration:
+def calibrate(
+    times: Times, predicted: AnyArray, time: float, *, n_bins: int = 10
+) -> FailureCalibration:
     """Compare predicted failure probabilities at ``time`` with what was observed.
 
     The smoothed observed probability is that of a Cox model on a restricted cubic spline of
@@ -64,7 +66,7 @@ def calibrate(times: Times, predicted: AnyArray, time: float, *, n_bins: int = 1
     error = np.abs(predicted - observed)
     bins = _bins(times, predicted, time, n_bins)
     weights = bins["n"] / bins["n"].sum()
-    return Calibration(
+    return FailureCalibration(
         float(time),
         float(error.mean()),
         float(np.median(error)),

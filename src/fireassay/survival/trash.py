@@ -16,6 +16,7 @@ from fireassay.core.result import Answer
 from fireassay.core.validation import check_real
 from fireassay.survival.aft_fit import AftFit
 from fireassay.survival.cost import Cost
+from fireassay.survival.measures import MEASURES
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,7 @@ class Trash(Answer):
             estimates={
                 "trash": self.estimate,
                 "mean_time": self.mean_time,
-                "survival_at_horizon": Estimate.bound(
-                    self.survival_at_horizon, self.confidence, self.n, "fitted"
-                ),
+                "survival_at_horizon": Estimate.point(self.survival_at_horizon, self.n, "fitted"),
             },
             assumptions=(
                 Assumption(
@@ -90,8 +89,10 @@ class Trash(Answer):
                     "contradicted" if self.survival_at_horizon > 0.01 else "supported",
                     f"{self.survival_at_horizon:.1%} stand at {self.horizon:g}: the ratio is an "
                     "upper bound.",
+                    id="falls-after-horizon",
                 ),
             ),
+            measures=MEASURES,
             tables={"cost": Table.from_frame(self.table, "Cost of training against attack")},
             limits=(
                 "Both sides pay per sample; data, labels and failed experiments are not in it.",
@@ -131,7 +132,7 @@ def trash(
     Notes
     -----
     TRASH = t_train / E[T | 0 < ε ≤ ε*]; the interval is the delta method on log E[T] with the
-    fit's (cluster-robust) covariance. Training time is taken as known.
+    fit's (robust) covariance. Training time is taken as known.
     """
     train = check_real(train_seconds_per_sample, "train_seconds_per_sample", low=0.0)
     if not isinstance(fit, AftFit):
