@@ -132,9 +132,9 @@ def observe(
 
     >>> rows = np.linspace(0.0, 1.0, 41)[:, None]
     >>> found = observe(lambda X: np.hstack([1 - X, X]), rows, (rows[:, 0] > 0.5).astype(int),
-    ...     [("boundary", {"eps": 0.2})], budget=50)
+    ...     [("boundary", {"eps": 0.19})], budget=50)
     >>> int(found.frame()["success"].sum()), len(found)
-    (16, 41)
+    (15, 41)
     """
     budget = check_integer(budget, "budget", low=1)
     check_real(gradient_cost, "gradient_cost", low=0.0, inclusive="low")
