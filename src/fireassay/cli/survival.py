@@ -57,6 +57,13 @@ def model(
             help="Allowed input values: LOW HIGH; left out: each feature on its own range.",
         ),
     ] = None,
+    class_name: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--class",
+            help="Class names in the order of the outputs, where the model does not know them.",
+        ),
+    ] = None,
     output_kind: Annotated[
         str, typer.Option("--model-output", help="probabilities, logits or labels.")
     ] = "probabilities",
@@ -89,7 +96,11 @@ def model(
         )
     rows = load(data)
     classifier = as_classifier(
-        model, classes=rows.classes, bounds=bounds, output=output_kind, trust=trust
+        model,
+        classes=[_value(name) for name in class_name] if class_name else None,
+        bounds=bounds,
+        output=output_kind,
+        trust=trust,
     )
     space = attack_space(Context(classifier, rows))
     found = survival.observe(

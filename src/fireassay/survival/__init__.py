@@ -4,7 +4,6 @@ from fireassay.survival.aft_fit import AftFit
 from fireassay.survival.calibration import FailureCalibration
 from fireassay.survival.campaign import campaign
 from fireassay.survival.campaign_result import CampaignResult
-from fireassay.survival.cost import Cost
 from fireassay.survival.cox_fit import CoxFit
 from fireassay.survival.defences import (
     DEFENCES,
@@ -27,7 +26,7 @@ from fireassay.survival.observe import BUDGET, GRADIENT_COST, observe
 from fireassay.survival.plan import Plan, plan
 from fireassay.survival.reference_models import MeasuredTraining, TrainedModel, train_reference
 from fireassay.survival.rmst import Rmst, rmst
-from fireassay.survival.trash import Trash, trash
+from fireassay.survival.trash import Cost, Trash, trash
 
 __all__ = [
     "BUDGET",

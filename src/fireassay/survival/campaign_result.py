@@ -14,14 +14,13 @@ from fireassay.core.evidence import Evidence
 from fireassay.core.result import Answer
 from fireassay.statistics import poisson_interval, share
 from fireassay.survival.aft_fit import AftFit
-from fireassay.survival.cost import Cost
 from fireassay.survival.cox_fit import CoxFit
 from fireassay.survival.family_comparison import FamilyComparison, compare
 from fireassay.survival.fit import fit
 from fireassay.survival.kaplan_meier import KaplanMeier, kaplan_meier
 from fireassay.survival.log_rank import log_rank
 from fireassay.survival.rmst import Rmst, rmst
-from fireassay.survival.trash import trash
+from fireassay.survival.trash import Cost, trash
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
