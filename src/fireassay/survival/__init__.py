@@ -23,7 +23,7 @@ from fireassay.survival.log_rank import LogRank, log_rank
 from fireassay.survival.measures import MEASURES
 from fireassay.survival.observations import Observations
 from fireassay.survival.observe import BUDGET, GRADIENT_COST, observe
-from fireassay.survival.plan import Plan, plan
+from fireassay.survival.plan import SamplePlan, plan
 from fireassay.survival.reference_models import MeasuredTraining, TrainedModel, train_reference
 from fireassay.survival.rmst import Rmst, rmst
 from fireassay.survival.trash import Cost, Trash, trash
@@ -49,8 +49,8 @@ __all__ = [
     "LogRank",
     "MeasuredTraining",
     "Observations",
-    "Plan",
     "Rmst",
+    "SamplePlan",
     "TrainedModel",
     "Trash",
     "campaign",

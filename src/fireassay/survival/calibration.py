@@ -43,6 +43,13 @@ class FailureCalibration(Result):
     observed: AnyArray
     bins: pd.DataFrame
 
+    def summary(self) -> str:
+        """The errors in one line."""
+        return (
+            f"P(failed by {self.time:g}): mean error {self.ici:.3f} (ICI), median {self.e50:.3f}, "
+            f"binned {self.binned_error:.3f}"
+        )
+
     def frame(self) -> pd.DataFrame:
         """One row per bin: n, predicted, observed."""
         return self.bins

@@ -199,6 +199,9 @@ def make_defence(name: str, value: float | None = None, *, seed: int = 0) -> Def
     ------
     ParameterError
         For a name that is not in `DEFENCES`, or without a value where it needs one.
+
+    >>> make_defence("conf", 0.9)
+    Conf(threshold=0.9)
     """
     row = DEFENCES[name]
     if value is None and row.values:

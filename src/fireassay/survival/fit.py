@@ -82,6 +82,11 @@ def fit(
     -----
     In an accelerated failure time model log T = x'β + σW: a positive coefficient means *longer*
     survival, and exp(β) is the ratio of times. In Cox's model positive means *shorter*.
+
+    >>> rows = pd.DataFrame({"duration": [1, 2, 3, 6, 2, 4, 6, 12] * 5, "event": 1,
+    ...     "deep": ([0] * 4 + [1] * 4) * 5})
+    >>> round(float(fit(rows, "weibull", ["deep"]).coefficients.at["deep", "time_ratio"]), 6)
+    2.0
     """
     FAMILIES[family]  # a name that is not in the table is refused
     ridge = check_real(ridge, "ridge", low=0.0, inclusive="low")

@@ -27,6 +27,10 @@ class LogRank(Result):
     table: pd.DataFrame
     method: str
 
+    def summary(self) -> str:
+        """The test in one line."""
+        return f"{self.method}: statistic {self.statistic:.3g}, p = {self.p:.3g}"
+
     def frame(self) -> pd.DataFrame:
         """Observed and expected failures per arm."""
         return self.table
@@ -47,6 +51,10 @@ def log_rank(
     arms are permuted over groups, which holds its level exactly; where groups are in
     several arms (a model meets every attack), Peto's log hazard ratios V⁻¹(O − E) are tested by
     Hotelling's F with their jackknife variance over groups.
+
+    >>> rows = pd.DataFrame({"duration": [1, 2, 3, 4], "event": 1, "arm": ["a", "b", "a", "b"]})
+    >>> log_rank(rows, "arm").frame()["observed"].tolist()
+    [2.0, 2.0]
     """
     frame = as_frame(obs)
     times, codes = read_times(frame), group_codes(frame, groups)

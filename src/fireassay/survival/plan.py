@@ -15,7 +15,7 @@ from fireassay.survival.families import aft_family
 
 
 @dataclass(frozen=True)
-class Plan(Result):
+class SamplePlan(Result):
     """Samples per model arm for the asked power.
 
     Attributes
@@ -77,7 +77,7 @@ def plan(
     between_model_sd: float = 0.0,
     samples_per_model: int = 100,
     benign_accuracies: tuple[float, float] | None = None,
-) -> Plan:
+) -> SamplePlan:
     """Plan a comparison of two arms whose times to failure differ by a factor.
 
     Parameters
@@ -101,6 +101,9 @@ def plan(
     -----
     The variance of the estimated log ratio is the inverse Fisher information of a sample with
     censoring at the budget, σ known; two proportions by the usual normal formula.
+
+    >>> print(plan(1.5, failure_share=0.7).summary())
+    To see a time ratio of 1.5 with 80% power: 155 samples per arm, on at least 2 models each.
     """
     ratio = check_real(time_ratio, "time_ratio", low=0.0)
     if ratio == 1.0:
@@ -125,7 +128,7 @@ def plan(
     benign = float("nan")
     if benign_accuracies is not None:
         benign = float(_two_proportions(*benign_accuracies, z_sum=(alpha, power)))
-    return Plan(
+    return SamplePlan(
         ratio,
         power,
         confidence,
