@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -39,15 +39,10 @@ class Cost:
     attack_watts: float | None = None
 
     def __post_init__(self) -> None:
-        for name in (
-            "seconds_per_query",
-            "training_price_per_hour",
-            "attack_price_per_hour",
-            "training_watts",
-            "attack_watts",
-        ):
-            if getattr(self, name) is not None:
-                check_real(getattr(self, name), name, low=0.0)
+        for price in fields(self):
+            value = getattr(self, price.name)
+            if value is not None:
+                check_real(value, price.name, low=0.0)
 
     def factors(self) -> dict[str, tuple[float, float]]:
         """Per unit: what a training second and one unit of time to failure cost."""
