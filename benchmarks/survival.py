@@ -23,6 +23,7 @@ import pandas as pd
 
 from fireassay import data, survival
 from fireassay.core.errors import AssumptionWarning
+from fireassay.papers.trashfire import paper_covariates, paper_rows
 
 RESULTS = Path(__file__).parent / "results" / "survival.json"
 FAMILIES = ("weibull", "lognormal", "loglogistic")
@@ -221,7 +222,7 @@ def paper():
         return "FIREASSAY_DATA is not set"
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", AssumptionWarning)
-        rows = survival.paper_rows(Path(folder) / "deckard" / "cifar100.csv")
+        rows = paper_rows(Path(folder) / "deckard" / "cifar100.csv")
     for warning in caught:
         print(f"Warning: {warning.message}")
     published = pd.read_csv(Path(folder) / "deckard" / "published_comparison.csv", index_col=0)
@@ -235,7 +236,7 @@ def paper():
     }
     published.index = [labels[name] for name in published.index]
     published.columns = [f"published {c.lower().replace(' ', '_')}" for c in published.columns]
-    found = survival.compare(rows, covariates=survival.paper_covariates(rows)).frame()
+    found = survival.compare(rows, covariates=paper_covariates(rows)).frame()
     table = found.drop(columns=["note", "converged"]).join(published)
     print(table.round(3).T.to_string())
     return json.loads(table.to_json(orient="index"))

@@ -25,7 +25,7 @@ print(f"withheld without any attack: {shielded.benign_rejection_rate}")
 print(shielded.mean_times().frame()[["rmst", "low", "high", "survival"]].round(3))
 
 # Training cost over the cost of breaking a sample.
-fit = survival.fit(obs, "weibull", ["attack"], cluster="sample")
+fit = survival.fit(obs, "weibull", ["attack"], groups="sample")
 ratio = survival.trash(
     fit,
     train_seconds_per_sample=trained.train_seconds_per_sample,

@@ -31,10 +31,10 @@ from fireassay.core.seeds import generator
 from fireassay.data import fashion_mnist, mnist
 from fireassay.engine import Executor, RunStore
 from fireassay.networks.cnn import Cnn
-from fireassay.networks.densenet import DenseNet
 from fireassay.networks.mlp import Mlp
 from fireassay.networks.resnet import ResNet
 from fireassay.networks.training import train
+from fireassay.papers.densenet import DenseNet
 from fireassay.papers.vae_baseline import VaeBaseline
 
 RESULTS = Path(__file__).parent / "results" / "ambiguity_table1.json"

@@ -32,9 +32,9 @@ from fireassay.core.seeds import derived_seed, generator
 from fireassay.data import corrupt, corruption_kinds, fashion_mnist, mnist
 from fireassay.engine import Executor, RunStore
 from fireassay.networks import training
-from fireassay.networks.densenet import DenseNet
 from fireassay.networks.dropout_cnn import ChannelsFirst
 from fireassay.networks.resnet import ResNet
+from fireassay.papers.densenet import DenseNet
 
 RESULTS = Path(__file__).parent / "results" / "supervision_table2.json"
 LOADERS = {"mnist": (mnist, fashion_mnist), "fashion": (fashion_mnist, mnist)}

@@ -1,4 +1,4 @@
-"""Do clustered intervals hold what they promise with 6, 12 and 40 models?
+"""Do intervals between groups hold what they promise with 6, 12 and 40 models?
 
 Samples of one model share a random shift of their log time. The effect of a covariate of the
 model (half of the models have it) is estimated from interval- and right-censored times; each
@@ -18,8 +18,8 @@ import pandas as pd
 from scipy import stats
 
 from fireassay.survival.aft import solve_aft
-from fireassay.survival.cluster_variance import cluster_variance
 from fireassay.survival.design_matrix import design_matrix
+from fireassay.survival.group_variance import group_variance
 from fireassay.survival.times import Times
 
 EFFECT, SAMPLES, BUDGET = 0.4, 40, 12.0
@@ -47,7 +47,7 @@ def simulate(rng, n_models, law, spread):
 def intervals_cover(rng, n_models, law, spread):
     frame, times, model = simulate(rng, n_models, law, spread)
     design = design_matrix(frame, ["treated", "easy"])
-    solution = solve_aft(law, times, design, clusters=model)
+    solution = solve_aft(law, times, design, groups=model)
     contrast = np.zeros(len(solution.theta))
     contrast[1] = 1.0 / design.encoding.spread[0]
     value = contrast @ solution.theta
@@ -55,10 +55,10 @@ def intervals_cover(rng, n_models, law, spread):
     naive = np.sqrt(contrast @ np.linalg.inv(solution.information) @ contrast)
     reach = [normal * naive]
     for correction, quantile in (("cr0", normal), ("cr2", None), ("cr3", None)):
-        robust = cluster_variance(
+        robust = group_variance(
             solution.information,
-            solution.cluster_scores,
-            solution.cluster_information,
+            solution.group_scores,
+            solution.group_information,
             correction=correction,
         )
         t = (

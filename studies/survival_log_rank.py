@@ -63,7 +63,7 @@ def main(simulations):
             p = []
             for _ in range(simulations):
                 frame = simulated(design, models, groups, rng)
-                found = survival.log_rank(frame, "group", cluster="model_id", n_permutations=99)
+                found = survival.log_rank(frame, "group", groups="model_id", n_permutations=99)
                 naive = survival.log_rank(frame, "group")
                 p.append((found.p <= 0.05, naive.p <= 0.05))
             rates = np.mean(p, axis=0)

@@ -7,12 +7,12 @@ from scipy import stats
 
 import fireassay as fa
 from fireassay.assessment.attack_space import attack_space
-from fireassay.assessment.attacked_rows import attack_parameters, attacked_rows
 from fireassay.assessment.context import Context
 from fireassay.assessment.field_draws import draw_labels
 from fireassay.assessment.parts import PARTS, in_running_order, part_module, settings_models
 from fireassay.assessment.running import Run
 from fireassay.classifiers import as_classifier
+from fireassay.core.strict_json import dumps
 from fireassay.data import DataSet
 from fireassay.discovery import add_labels, next_labels
 from fireassay.engine import Executor, RunStore
@@ -93,30 +93,39 @@ def test_labels_from_the_field_bound_its_error_rate(report):
     assert truth < part.estimates["field_pmi_upper"].value < 1
 
 
+def same_rows(ours, theirs):
+    assert ours.table.equals(theirs.table)
+    assert dumps(ours.evidence().to_dict()) == dumps(theirs.evidence().to_dict())
+
+
 def test_attacks_are_made_once_and_equal_those_of_survival_alone(tmp_path):
+    part = part_module("survival")
+    settings = part.Settings(samples=30, budget=40)
     with RunStore(tmp_path) as store:
         given = context(executor=Executor(store=store))
-        space = attack_space(given)
-        attacked = attacked_rows(given, space, 30, 40, None)
+        answer = part.run(given, settings)
         sent = given.model.queries
         again = context(executor=Executor(store=store))
-        assert attacked_rows(again, space, 30, 40, None).frame().equals(attacked.frame())
+        same_rows(part.run(again, settings).result, answer.result)
         assert given.model.queries == sent
         assert again.model.queries == 0
-    chosen = attack_parameters(space, 40, None)
-    alone = observe(
-        given.model,
-        given.test.X[attacked.rows],
-        given.test.labels[attacked.rows],
-        attacks=list(chosen.items()),
-        budget=40,
-    )
-    ours = attacked.observations()
-    columns = [c for c in alone.table.columns if c != "sample"]
-    pd.testing.assert_frame_equal(ours.table[columns], alone.table[columns], check_dtype=False)
-    X, made_by = attacked.adversarial(space)
-    assert set(made_by) == {"hopskipjump"}
-    assert (space.model.predict(X) != given.test.labels[attacked.rows[ours.table["success"]]]).all()
+    alone = observe(model(), given.test.X, given.test.labels, samples=30, budget=40)
+    same_rows(answer.result, alone)
+    fooled = alone.table[alone.table["success"]]
+    assert 0 < len(fooled) < 30
+    assert set(answer.kept["attacks"]) == {"hopskipjump"}
+    truth = given.test.labels[fooled["sample"]]
+    assert (given.model.predict(answer.kept["adversarial"]) != truth).all()
+
+
+def test_other_parts_take_the_adversarial_inputs_of_survival():
+    part = part_module("survival")
+    fresh = context()
+    made, by = part.adversarial_inputs(fresh)
+    answer = part.run(context(), part.Settings())
+    taken, taken_by = part.adversarial_inputs(context(results={"survival": answer}))
+    np.testing.assert_array_equal(taken, made)
+    np.testing.assert_array_equal(taken_by, by)
 
 
 @pytest.mark.extras
@@ -128,23 +137,18 @@ def test_gradient_attacks_equal_those_of_survival_alone():
     )
     data = rows(20, 1)
     given = Context(network, DataSet(data.X.astype(np.float32), data.y))
-    space = attack_space(given)
-    attacked = attacked_rows(given, space, 20, 60, 0.2)
-    assert list(attacked.found) == ["hopskipjump", "fgm", "pgd", "deepfool"]
+    part = part_module("survival")
+    answer = part.run(given, part.Settings(samples=20, budget=60, eps=0.2))
     limits = {"norm": "linf", "eps": 0.2}
-    steps = attack_parameters(space, 60, 0.2)["pgd"]["steps"]
     alone = observe(
         network,
-        given.test.X[attacked.rows],
-        given.test.labels[attacked.rows],
-        attacks=[
-            ("hopskipjump", limits), ("fgm", limits), ("pgd", {**limits, "steps": steps}),
-            ("deepfool", limits),
-        ],
+        given.test.X,
+        given.test.labels,
+        attacks=[(name, limits) for name in ("fgm", "pgd", "deepfool", "hopskipjump")],
         budget=60,
-    )  # fmt: skip
-    columns = [c for c in alone.table.columns if c != "sample"]
-    pd.testing.assert_frame_equal(attacked.observations().table[columns], alone.table[columns])
+        samples=20,
+    )
+    same_rows(answer.result, alone)
 
 
 def test_a_search_in_the_field_waits_for_people_and_goes_on(tmp_path):

@@ -1,6 +1,7 @@
 """What every attack must do: one table of attacks, crossed with the promises of the result."""
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,27 +12,28 @@ from fireassay.classifiers import as_classifier
 from fireassay.core.errors import DataError, ModelError, ParameterError
 
 pytestmark = pytest.mark.extras
-ATTACKS = {
-    "fgm-l1": ("fgm", {"norm": "l1", "eps": 4.0}),
-    "fgm-l2": ("fgm", {"norm": "l2", "eps": 1.0}),
-    "fgm-linf": ("fgm", {"norm": "linf", "eps": 0.1}),
-    "bim-l1": ("bim", {"norm": "l1", "eps": 4.0}),
-    "bim-l2": ("bim", {"norm": "l2", "eps": 1.0}),
-    "bim-linf": ("bim", {"norm": "linf", "eps": 0.1}),
-    "pgd-l1": ("pgd", {"norm": "l1", "eps": 4.0}),
-    "pgd-l2": ("pgd", {"norm": "l2", "eps": 1.0, "restarts": 2}),
-    "pgd-linf": ("pgd", {"norm": "linf", "eps": 0.1}),
-    "deepfool-l2": ("deepfool", {"norm": "l2"}),
-    "deepfool-linf": ("deepfool", {"norm": "linf", "n_classes": 3}),
-    "deepfool-eps": ("deepfool", {"norm": "l2", "eps": 0.4}),
-    "hopskipjump-l2": ("hopskipjump", {"max_queries": 90}),
-    "hopskipjump-linf": ("hopskipjump", {"norm": "linf", "max_queries": 90}),
-    "hopskipjump-dct": ("hopskipjump", {"subspace": 4, "max_queries": 90}),
-    "hopskipjump-eps": ("hopskipjump", {"eps": 1.0, "max_queries": 90}),
-    "boundary": ("boundary", {"max_queries": 90}),
-    "boundary-dct": ("boundary", {"subspace": "dct", "max_queries": 90}),
-}
-DECISION_BASED = [key for key, (name, _) in ATTACKS.items() if name in ("hopskipjump", "boundary")]
+SIZES = {"l1": 4.0, "l2": 1.0, "linf": 0.1}
+
+
+def cases():
+    """Every attack of the registry in every norm it has, and options that change the way."""
+    for row in attacks.ATTACKS.values():
+        for norm in row.norms:
+            size = {"eps": SIZES[norm]} if row.fixed_size else {}
+            limit = {} if row.needs_gradients else {"max_queries": 90}
+            yield f"{row.name}-{norm}", (row.name, {"norm": norm, **size, **limit})
+    yield "pgd-restarts", ("pgd", {"norm": "l2", "eps": 1.0, "restarts": 2})
+    yield "deepfool-classes", ("deepfool", {"norm": "linf", "n_classes": 3})
+    yield "deepfool-eps", ("deepfool", {"norm": "l2", "eps": 0.4})
+    yield "hopskipjump-dct", ("hopskipjump", {"subspace": 4, "max_queries": 90})
+    yield "hopskipjump-eps", ("hopskipjump", {"eps": 1.0, "max_queries": 90})
+    yield "boundary-dct", ("boundary", {"subspace": "dct", "max_queries": 90})
+
+
+ATTACKS = dict(cases())
+DECISION_BASED = [
+    key for key, (name, _) in ATTACKS.items() if not attacks.ATTACKS[name].needs_gradients
+]
 every_attack = pytest.mark.parametrize("key", ATTACKS)
 
 
@@ -44,10 +46,6 @@ def assert_same(a, b, rows=slice(None)):
     for field in ("adversarial", "success", "distance", "queries", "gradient_queries", "status",
                   "queries_before_failure", "queries_to_failure"):  # fmt: skip
         np.testing.assert_array_equal(getattr(a, field)[rows], getattr(b, field), err_msg=field)
-
-
-def test_the_table_covers_every_attack():
-    assert {name for name, _ in ATTACKS.values()} == set(attacks.names())
 
 
 @every_attack
@@ -268,6 +266,38 @@ def test_labels_alone_are_enough_for_decision_attacks(network, images):
     model = as_classifier(network.predict, classes=range(10), bounds=(0, 1), output="labels")
     out = attacks.boundary(model, images[2][:5], max_queries=80)
     assert (out.status == "found").all()
+
+
+def test_what_a_row_says_is_what_the_attack_does(network, images):
+    X, y = images[2][:6], images[3][:6]
+    for row in attacks.ATTACKS.values():
+        settings = row.within(60, 2.0, {"eps": 0.1})
+        out = attacks.make(row.name, **settings)(network, X, y)
+        assert (out.gradient_queries.sum() > 0) == row.needs_gradients
+        assert out.queries.max() <= settings["max_queries"]
+        if row.most_queries is not None:
+            assert out.queries.max() == row.most_queries
+
+
+def test_the_suite_is_what_the_model_allows(network, plane):
+    for model, gradients in ((network, True), (plane[0], False)):
+        low, high = model.bounds
+        chosen = attacks.suite(model)
+        rows = [attacks.ATTACKS[name] for name, _ in chosen]
+        assert {row.needs_gradients for row in rows} == ({True, False} if gradients else {False})
+        assert all(p == {"norm": "linf", "eps": 0.1 * (high - low)} for _, p in chosen)
+    unbounded = as_classifier(lambda X: np.tile([0.3, 0.7], (len(X), 1)), classes=[0, 1])
+    with pytest.raises(ParameterError, match="bounds"):
+        attacks.suite(unbounded)
+    assert attacks.suite(unbounded, eps=0.2)[0][1]["eps"] == 0.2
+
+
+def test_the_page_lists_every_attack():
+    page = (Path(__file__).parents[2] / "docs" / "attacks.md").read_text()
+    for row in attacks.ATTACKS.values():
+        needs = "gradients" if row.needs_gradients else "decisions"
+        line = f"| `{row.name}` | {needs} | {', '.join(row.norms)} | {row.summary} |"
+        assert line in page
 
 
 def test_make_names_the_attacks_it_knows():

@@ -32,7 +32,7 @@ def rows(tmp_path):
 
 
 def test_fit_from_a_file(rows, tmp_path):
-    shown = call("fit", rows, "-c", "x", "--cluster-by", "model_id", "-o", tmp_path / "fit.npz")
+    shown = call("fit", rows, "-c", "x", "--groups", "model_id", "-o", tmp_path / "fit.npz")
     assert "cluster_se" in shown
     assert (tmp_path / "fit.npz").exists()
     evidence = json.loads(call("fit", rows, "-c", "x", "--json"))
@@ -61,22 +61,63 @@ def test_paper_says_that_nothing_is_censored(tmp_path):
     assert "loglogistic" in found.stdout
 
 
-def test_model_and_data_from_files(tmp_path):
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """A linear model of digits and labelled rows, as files in the working directory."""
     skops = pytest.importorskip("skops.io")
     from sklearn.linear_model import LogisticRegression
 
     from fireassay import data
 
+    monkeypatch.chdir(tmp_path)
     digits = data.digits()
     X, y = digits.X.reshape(len(digits), -1), digits.labels
-    skops.dump(LogisticRegression(max_iter=200).fit(X[:800], y[:800]), tmp_path / "model.skops")
-    np.savez(tmp_path / "test.npz", X=X[800:840], y=y[800:840])
+    skops.dump(LogisticRegression(max_iter=200).fit(X[:800], y[:800]), "model.skops")
+    np.savez("test.npz", X=X[800:840], y=y[800:840])
+    return tmp_path
+
+
+def test_model_and_data_from_files(files):
     shown = call(
-        "model", tmp_path / "model.skops", tmp_path / "test.npz",
-        "-a", "hopskipjump:eps=1.0", "--budget", 40, "-o", tmp_path / "rows.csv",
+        "model", "model.skops", "test.npz", "--bounds", 0, 1,
+        "-a", "hopskipjump:eps=1.0", "--budget", 40, "-o", "rows.csv",
     )  # fmt: skip
     assert "standing_share" in shown
-    assert {"lower", "upper", "attack"} <= set(pd.read_csv(tmp_path / "rows.csv").columns)
+    assert {"lower", "upper", "attack"} <= set(pd.read_csv(files / "rows.csv").columns)
+    with pytest.raises(ParameterError, match="has its own eps"):
+        call("model", "model.skops", "test.npz", "-a", "boundary", "--eps", 0.1)
+
+
+@pytest.mark.parametrize("bounds", [(), ("0", "1")])
+def test_the_command_and_the_whole_run_give_the_same_bytes(files, bounds):
+    from fireassay.cli.main import app as whole
+
+    given = f"bounds = [{', '.join(bounds)}]" if bounds else ""
+    (files / "fireassay.toml").write_text(
+        f"[model]\npath = 'model.skops'\n{given}\n[data]\ntest = 'test.npz'\n"
+        "[run]\nseed = 3\n[survival]\nsamples = 25\nbudget = 40\neps = 0.08\n"
+    )
+    run = runner.invoke(whole, ["run", "--only", "survival", "--json"])
+    assert run.exit_code == 0, run.output
+    part = json.loads(run.stdout)["parts"]["survival"]
+    limits = ["--samples", 25, "--budget", 40, "--eps", 0.08, "--seed", 3]
+    told = ["--bounds", *bounds] if bounds else []
+    alone = json.loads(call("model", "model.skops", "test.npz", *limits, *told, "--json"))
+    assert 0 < alone["estimates"]["standing_share"]["value"] < 1
+    for name, value in alone.items():
+        if name not in ("question", "provenance"):
+            assert json.dumps(part[name]) == json.dumps(value), name
+    for name in ("seed", "model_sha256", "data_sha256", "queries", "labels"):
+        assert part["provenance"][name] == alone["provenance"][name]
+
+
+def test_names_are_those_of_the_registries():
+    from fireassay import attacks, survival
+
+    listed = json.loads(call("names", "--json"))
+    assert listed["attacks"].keys() == attacks.ATTACKS.keys()
+    assert listed["defences"].keys() == survival.DEFENCES.keys()
+    assert listed["families"]["cox"] in call("names")
 
 
 def test_attacks_and_defences_are_read():

@@ -105,11 +105,11 @@ def test_a_finished_campaign_is_read_not_run(result):
 
 
 @pytest.mark.extras
-def test_tables_have_every_trial_and_its_cluster(result):
+def test_tables_have_every_trial_and_its_group(result):
     found = result[0]
     assert found.table["model_id"].nunique() == 12
     assert set(found.accuracy()["attack"]) == {"fgm-linf", "hopskipjump"}
-    with pytest.warns(AssumptionWarning, match="clusters"):
+    with pytest.warns(AssumptionWarning, match="groups"):
         effects = found.fit().coefficients
     assert {"layers", "epochs", "attack[hopskipjump]", "defence[fsq]", "defence[gauss-in]"} <= set(
         effects.index
@@ -130,7 +130,7 @@ def test_tables_have_every_trial_and_its_cluster(result):
     ]  # fmt: skip
     assert all(("Not decided" in c.text) == (c.holds is None) for c in evidence.claims)
     assert set(evidence.figures) >= {"accuracy", "effects", "cost", "curves"}
-    assert any("clusters" in limit for limit in evidence.limits)
+    assert any("groups" in limit for limit in evidence.limits)
 
 
 def finished(store):

@@ -79,15 +79,15 @@ def test_all_censored_is_a_bound_and_a_median_that_was_not_reached():
     assert survival.rmst(frame).estimate().low < 5.0
 
 
-def test_clustered_band_is_wider_when_clusters_differ():
+def test_grouped_band_is_wider_when_groups_differ():
     rng = np.random.default_rng(0)
     model = np.repeat(np.arange(10), 50)
     time = np.exp(rng.normal(size=10)[model] + 0.3 * rng.normal(size=500))
     frame = pd.DataFrame({"duration": time, "event": 1, "model_id": model})
     plain = survival.rmst(frame, horizon=2.0).estimate()
-    clustered = survival.rmst(frame, horizon=2.0, cluster="model_id").estimate()
-    assert clustered.value == pytest.approx(plain.value)
-    assert clustered.high - clustered.low > 2.5 * (plain.high - plain.low)
+    grouped = survival.rmst(frame, horizon=2.0, groups="model_id").estimate()
+    assert grouped.value == pytest.approx(plain.value)
+    assert grouped.high - grouped.low > 2.5 * (plain.high - plain.low)
 
 
 def test_rmst_refuses_to_look_beyond_the_data(lung):

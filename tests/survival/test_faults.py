@@ -167,21 +167,21 @@ def test_success_without_a_change_is_refused():
         survival.kaplan_meier(frame.assign(success=[True, True]))
 
 
-def test_too_few_clusters_for_their_covariates_are_refused_or_said():
+def test_too_few_groups_for_their_covariates_are_refused_or_said():
     frame = rows(model_id=np.arange(60) % 2, depth=np.arange(60) % 2)
     with pytest.raises(NotEnoughEvidenceError, match="need at least 3"):
-        survival.fit(frame, "weibull", ["depth"], cluster="model_id")
+        survival.fit(frame, "weibull", ["depth"], groups="model_id")
     frame = rows(model_id=np.arange(60) % 6, depth=(np.arange(60) % 6 > 2) * 1)
-    with pytest.warns(AssumptionWarning, match="Only 6 clusters"):
-        survival.fit(frame, "weibull", ["depth"], cluster="model_id")
-    with pytest.raises(DataError, match="at least two clusters"):
-        survival.fit(rows(model_id="one"), "weibull", ["x"], cluster="model_id")
+    with pytest.warns(AssumptionWarning, match="Only 6 groups"):
+        survival.fit(frame, "weibull", ["depth"], groups="model_id")
+    with pytest.raises(DataError, match="at least two groups"):
+        survival.fit(rows(model_id="one"), "weibull", ["x"], groups="model_id")
 
 
-def test_a_level_that_one_cluster_alone_has_gets_no_interval():
+def test_a_level_that_one_group_alone_has_gets_no_interval():
     frame = rows(model_id=np.arange(60) % 6, odd=(np.arange(60) % 6 == 0) * 1)
     with pytest.warns(AssumptionWarning):
-        fit = survival.fit(frame, "weibull", ["odd"], cluster="model_id")
+        fit = survival.fit(frame, "weibull", ["odd"], groups="model_id")
     assert np.isinf(fit.coefficients.at["odd", "cluster_se"])
 
 

@@ -22,7 +22,9 @@ class AttackSpace:
     mask: NDArray[np.bool_] | None
 
     def inside(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Rows on the scale that the attack moves on."""
+        """Rows on the scale that the attack moves on; the rows themselves if nothing is scaled."""
+        if self.model.bounds == self.bounds and not self.low.any() and (self.span == 1).all():
+            return X
         scaled: NDArray[Any] = (X - self.low) / self.span
         return scaled
 

@@ -1,6 +1,7 @@
 """Attacks: batched over samples, with exact counts, hard limits and a status for every sample."""
 
 from fireassay.attacks.art import ArtAttack, art
+from fireassay.attacks.attacked_model import AttackedModel
 from fireassay.attacks.bim import bim
 from fireassay.attacks.blocks import in_blocks
 from fireassay.attacks.boundary import boundary
@@ -8,14 +9,15 @@ from fireassay.attacks.deepfool import deepfool
 from fireassay.attacks.fgm import fgm
 from fireassay.attacks.hopskipjump import hopskipjump
 from fireassay.attacks.pgd import pgd
-from fireassay.attacks.registry import TABLE, AttackRow, make, names
+from fireassay.attacks.registry import ATTACKS, AttackRow, make, suite
 from fireassay.attacks.result import AttackResult
 
 __all__ = [
-    "TABLE",
+    "ATTACKS",
     "ArtAttack",
     "AttackResult",
     "AttackRow",
+    "AttackedModel",
     "art",
     "bim",
     "boundary",
@@ -24,6 +26,6 @@ __all__ = [
     "hopskipjump",
     "in_blocks",
     "make",
-    "names",
     "pgd",
+    "suite",
 ]

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.attacks.attacked_model import AttackedModel
 from fireassay.attacks.result import AttackResult
-from fireassay.attacks.target import Target
+from fireassay.classifiers import GradientClassifier
 from fireassay.core.errors import ModelError, ParameterError
 from fireassay.core.extras import require
 from fireassay.core.seeds import derived_seed
@@ -43,9 +44,9 @@ class ArtAttack:
         ``eps`` is the largest distance that counts as a success, not ART's parameter of that name:
         that one goes into `art`.
         """
-        target = Target(f"art:{self.name}", model, X, y, norm=norm, seed=seed, eps=eps)
+        target = AttackedModel(f"art:{self.name}", model, X, y, norm=norm, seed=seed, eps=eps)
         rows = target.begin(np.arange(target.n))
-        estimator = _estimator(target)
+        estimator = _estimator(self.name, target)
         with _quiet():
             kind = _attack_class(self.name, estimator)
             silent = {"verbose": False} if "verbose" in kind.attack_params else {}
@@ -91,7 +92,7 @@ def _attack_class(name: str, estimator: Any) -> Any:
     return found
 
 
-def _estimator(target: Target) -> Any:
+def _estimator(name: str, target: AttackedModel) -> Any:
     """The target as an ART estimator; every row ART asks about is booked on the current sample."""
     require("art", "attacks", "An attack of ART")
     from art.estimators.classification.classifier import ClassGradientsMixin, ClassifierMixin
@@ -121,20 +122,13 @@ def _estimator(target: Target) -> Any:
             rows = np.repeat(self.row, len(x))
             return target.inside(np.asarray(x).reshape(len(x), -1), rows), rows
 
-        def fit(self, *_: Any, **__: Any) -> None:
-            raise NotImplementedError
+        def _refused(self, *_: Any, **__: Any) -> Any:
+            raise ModelError(
+                f"An attack of ART may only ask for predictions and gradients, also {name}.",
+                got="a wish to train the model or to look inside it",
+            )
 
-        def fit_generator(self, *_: Any, **__: Any) -> None:
-            raise NotImplementedError
-
-        def get_activations(self, *_: Any, **__: Any) -> None:
-            raise NotImplementedError
-
-        def loss(self, *_: Any, **__: Any) -> None:
-            raise NotImplementedError
-
-        def compute_loss(self, *_: Any, **__: Any) -> None:
-            raise NotImplementedError
+        fit = fit_generator = get_activations = loss = compute_loss = _refused
 
     mixins: Any = (ClassGradientsMixin, LossGradientsMixin, DecisionEstimator)
 
@@ -160,7 +154,7 @@ def _estimator(target: Target) -> Any:
             gradients = target.logit_gradients(points, rows, wanted)[1]
             return gradients.reshape(len(x), -1, *x.shape[1:]).astype(np.float32)
 
-    has_gradients = hasattr(type(target.model), "loss_gradient")
+    has_gradients = isinstance(target.model, GradientClassifier)
     return GradientEstimator() if has_gradients else DecisionEstimator()
 
 

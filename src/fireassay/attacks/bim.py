@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fireassay.attacks.attacked_model import AttackedModel
 from fireassay.attacks.result import AttackResult
 from fireassay.attacks.steepest import ascend, falling_sizes
-from fireassay.attacks.target import Target
 from fireassay.core.validation import check_integer, check_real
 
 
@@ -44,7 +44,7 @@ def bim(
     eps = check_real(eps, "eps", low=0.0)
     steps = check_integer(steps, "steps", low=1)
     sizes = falling_sizes(eps, steps, step_size)
-    target = Target(
+    target = AttackedModel(
         "bim", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask,
         needs_gradients=True,
     )  # fmt: skip

@@ -6,13 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.attacks.target import Index, Target
+from fireassay.attacks.attacked_model import AttackedModel, Index
 
 _MOST_ROUNDS = 16
 Vector = NDArray[np.float64]
 
 
-def along_line(target: Target, rows: Index, points: NDArray[Any], tolerance: float) -> NDArray[Any]:
+def along_line(
+    target: AttackedModel, rows: Index, points: NDArray[Any], tolerance: float
+) -> NDArray[Any]:
     """Bisect the straight line to the sample; ``tolerance`` is a share of the distance left."""
     samples = target.original[rows].astype(np.float64)
     offsets = points - samples
@@ -23,7 +25,9 @@ def along_line(target: Target, rows: Index, points: NDArray[Any], tolerance: flo
     return _bisect(target, rows, points, np.ones(len(rows)), at, tolerance)
 
 
-def into_box(target: Target, rows: Index, points: NDArray[Any], tolerance: float) -> NDArray[Any]:
+def into_box(
+    target: AttackedModel, rows: Index, points: NDArray[Any], tolerance: float
+) -> NDArray[Any]:
     """Shrink a box around the sample and pull the point into it, as far as it stays wrong."""
     samples = target.original[rows].astype(np.float64)
     offsets = points - samples
@@ -36,7 +40,7 @@ def into_box(target: Target, rows: Index, points: NDArray[Any], tolerance: float
 
 
 def _bisect(
-    target: Target,
+    target: AttackedModel,
     rows: Index,
     points: NDArray[Any],
     wrong_at: Vector,
@@ -62,7 +66,7 @@ def _bisect(
 
 
 def along_semicircle(
-    target: Target,
+    target: AttackedModel,
     rows: Index,
     points: NDArray[Any],
     normals: NDArray[np.float32],

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.attacks.registry import accepts
 from fireassay.attacks.result import AttackResult
 from fireassay.classifiers import as_classifier
+from fireassay.core.errors import ParameterError
 from fireassay.core.threads import one_thread
 from fireassay.core.validation import check_features, check_integer, check_lengths
 from fireassay.engine import Executor
@@ -21,8 +23,10 @@ def in_blocks(
     X: ArrayLike,
     y: ArrayLike,
     *,
+    mask: ArrayLike | None = None,
     seed: int = 0,
     block: int = BLOCK,
+    executor: Executor | None = None,
     workers: int = 1,
     cluster: Any = None,
     progress: Any = None,
@@ -33,39 +37,46 @@ def in_blocks(
     ----------
     attacks
         Attacks by name, each as `make` returns it: ``{"pgd": make("pgd", eps=0.1)}``.
-    model, X, y
+    model, X, y, mask
         As in every attack.
     block
         Samples in a task. Blocks do not depend on the workers, and so neither does any result.
+    executor
+        Where the blocks run, with a store if they are to be journalled; or
     workers, cluster, progress
-        As in `fireassay.engine.Executor`.
+        what to make one of, as in `fireassay.engine.Executor`.
 
     Raises
     ------
     ParameterError
-        If several processes would share a model's query budget: each would count on its own.
+        If several processes would share a model's query budget: each would count on its own; or
+        if a mask is given to an attack that takes none.
     """
     classifier = as_classifier(model)
     features = check_features(X)
     labels = np.asarray(y)
     check_lengths(X=len(features), y=len(labels))
     check_integer(block, "block", low=1)
+    if mask is not None:
+        _check_masked(attacks)
     shared: dict[str, Any] = {
         "attacks": dict(attacks),
         "model": classifier,
         "X": features,
         "y": labels,
+        "mask": None if mask is None else np.asarray(mask),
     }
     tasks = [
         {"attack": name, "start": start, "stop": min(start + block, len(features)), "seed": seed}
         for name in attacks
         for start in range(0, len(features), block)
     ]
-    if workers == 1 and cluster is None:
+    chosen = executor or Executor(workers=workers, cluster=cluster, progress=progress)
+    if chosen.workers == 1 and chosen.cluster is None and chosen.store is None:
+        # Nothing to journal, nowhere else to go: an attack's own error reaches the caller.
         parts = [attack_block(task, **shared) for task in tasks]
     else:
-        executor = Executor(workers=workers, cluster=cluster, progress=progress)
-        parts = executor.map(attack_block, tasks, shared=shared, name="attacks")
+        parts = chosen.map(attack_block, tasks, shared=shared, name="attacks")
     return {
         name: joined([p for t, p in zip(tasks, parts, strict=True) if t["attack"] == name])
         for name in attacks
@@ -78,11 +89,13 @@ def attack_block(
     model: Any,
     X: NDArray[Any],
     y: NDArray[Any],
+    mask: NDArray[Any] | None,
 ) -> AttackResult:
     """One attack on one block of samples."""
     rows = slice(row["start"], row["stop"])
+    more = {} if mask is None else {"mask": mask}
     with one_thread():
-        return attacks[row["attack"]](model, X[rows], y[rows], seed=row["seed"])
+        return attacks[row["attack"]](model, X[rows], y[rows], seed=row["seed"], **more)
 
 
 def joined(parts: list[AttackResult]) -> AttackResult:
@@ -94,3 +107,13 @@ def joined(parts: list[AttackResult]) -> AttackResult:
         fields[field] = np.concatenate(values) if isinstance(values[0], np.ndarray) else values[0]
     fields["shared_queries"] = sum(part.shared_queries for part in parts)
     return AttackResult(**fields)
+
+
+def _check_masked(attacks: Mapping[str, Callable[..., AttackResult]]) -> None:
+    unable = [name for name, attack in attacks.items() if not accepts(attack, "mask")]
+    if unable:
+        raise ParameterError(
+            "Where some features must not change, every attack must take a mask.",
+            got=f"{', '.join(unable)} without one",
+            do="Choose other attacks, or leave out mask=.",
+        )

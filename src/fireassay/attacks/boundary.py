@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.attacks.attacked_model import AttackedModel, Index
 from fireassay.attacks.bisection import along_line
 from fireassay.attacks.result import NOT_FOUND, AttackResult
 from fireassay.attacks.start import Pool, find_starts, make_pool
 from fireassay.attacks.subspace import Subspace, make_subspace
-from fireassay.attacks.target import Index, Target
 from fireassay.core.errors import ParameterError
 from fireassay.core.validation import check_integer, check_real
 
@@ -57,7 +57,7 @@ def boundary(
         raise ParameterError("The 'norm' of boundary must be 'l2'.", got=repr(norm))
     max_queries = check_integer(max_queries, "max_queries")
     eps = None if eps is None else check_real(eps, "eps", low=0.0)
-    target = Target(
+    target = AttackedModel(
         "boundary", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask
     )
     space = make_subspace(subspace, target.shape, target.mask)
@@ -67,7 +67,7 @@ def boundary(
     return target.result()
 
 
-def _walk(target: Target, space: Subspace, pool: Pool | None, rows: Index) -> None:
+def _walk(target: AttackedModel, space: Subspace, pool: Pool | None, rows: Index) -> None:
     rows = target.begin(rows)
     generators = target.generators(rows)
     found, points = find_starts(target, rows, generators, pool)
@@ -113,7 +113,7 @@ def _direction(
 
 
 def _turn(
-    target: Target,
+    target: AttackedModel,
     rows: Index,
     points: NDArray[np.float64],
     directions: NDArray[np.float32],

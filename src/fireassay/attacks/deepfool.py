@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.attacks.attacked_model import AttackedModel, Index
 from fireassay.attacks.norms import length
 from fireassay.attacks.result import AttackResult
-from fireassay.attacks.target import Index, Target
 from fireassay.core.errors import ParameterError
 from fireassay.core.validation import check_integer, check_real
 
@@ -56,7 +56,7 @@ def deepfool(
     n_classes = check_integer(n_classes, "n_classes", low=2)
     overshoot = check_real(overshoot, "overshoot", low=0.0, inclusive="low")
     eps = None if eps is None else check_real(eps, "eps", low=0.0)
-    target = Target(
+    target = AttackedModel(
         "deepfool", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask,
         needs_gradients=True,
     )  # fmt: skip
@@ -64,7 +64,7 @@ def deepfool(
     return target.result()
 
 
-def _search(target: Target, steps: int, n_classes: int, overshoot: float) -> None:
+def _search(target: AttackedModel, steps: int, n_classes: int, overshoot: float) -> None:
     rows = np.arange(target.n)
     rows = rows[target.room(rows) >= 1]
     scores = target.probabilities(target.original[rows], rows)
@@ -95,7 +95,7 @@ def _most_likely(scores: NDArray[np.float64], goal: Index, count: int) -> Index:
     return np.argsort(-ranked, axis=1, kind="stable")[:, :count]
 
 
-def _blocked(target: Target, points: NDArray[Any]) -> NDArray[np.int8]:
+def _blocked(target: AttackedModel, points: NDArray[Any]) -> NDArray[np.int8]:
     """−1 where a feature cannot fall, +1 where it cannot rise, 0 where it can move freely."""
     too_high, too_low = points >= target.high, points <= target.low
     return np.asarray(np.subtract(too_high, too_low, dtype=np.int8))

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fireassay.attacks.attacked_model import AttackedModel
 from fireassay.attacks.result import AttackResult
 from fireassay.attacks.steepest import ascend
-from fireassay.attacks.target import Target
 from fireassay.core.validation import check_real
 
 
@@ -46,7 +46,7 @@ def fgm(
     the bounds; for l2 and linf the normalised or signed gradient.
     """
     eps = check_real(eps, "eps", low=0.0)
-    target = Target(
+    target = AttackedModel(
         "fgm", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask,
         needs_gradients=True,
     )  # fmt: skip

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.attacks.attacked_model import AttackedModel, Index
 from fireassay.attacks.bisection import along_line, along_semicircle, into_box
 from fireassay.attacks.result import NOT_FOUND, AttackResult
 from fireassay.attacks.start import Pool, find_starts, make_pool
 from fireassay.attacks.subspace import Subspace, make_subspace
-from fireassay.attacks.target import Index, Target
 from fireassay.core.errors import ParameterError
 from fireassay.core.validation import check_integer, check_real
 
@@ -77,7 +77,7 @@ def hopskipjump(
         raise ParameterError("The 'norm' of hopskipjump must be 'l2' or 'linf'.", got=repr(norm))
     max_queries = check_integer(max_queries, "max_queries")
     eps = None if eps is None else check_real(eps, "eps", low=0.0)
-    target = Target(
+    target = AttackedModel(
         "hopskipjump", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps,
         mask=mask,
     )  # fmt: skip
@@ -90,7 +90,7 @@ def hopskipjump(
     return target.result()
 
 
-def _attack(target: Target, space: Subspace, pool: Pool | None, rows: Index) -> None:
+def _attack(target: AttackedModel, space: Subspace, pool: Pool | None, rows: Index) -> None:
     rows = target.begin(rows)
     generators = target.generators(rows)
     found, points = find_starts(target, rows, generators, pool)
@@ -128,7 +128,7 @@ def _attack(target: Target, space: Subspace, pool: Pool | None, rows: Index) -> 
 
 
 def _normals(
-    target: Target,
+    target: AttackedModel,
     space: Subspace,
     rows: Index,
     points: NDArray[Any],
@@ -163,7 +163,7 @@ def _normals(
 
 
 def _jump(
-    target: Target,
+    target: AttackedModel,
     rows: Index,
     points: NDArray[Any],
     normals: NDArray[np.float32],

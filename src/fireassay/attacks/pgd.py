@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.attacks.attacked_model import AttackedModel, Index
 from fireassay.attacks.result import NOT_FOUND, AttackResult
 from fireassay.attacks.steepest import ascend, falling_sizes
-from fireassay.attacks.target import Index, Target
 from fireassay.core.validation import check_integer, check_real
 
 
@@ -44,7 +44,7 @@ def pgd(
     steps = check_integer(steps, "steps", low=1)
     restarts = check_integer(restarts, "restarts", low=1)
     sizes = falling_sizes(eps, steps, step_size)
-    target = Target(
+    target = AttackedModel(
         "pgd", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask,
         needs_gradients=True,
     )  # fmt: skip
@@ -61,7 +61,7 @@ def pgd(
 
 
 def _random_points(
-    target: Target, rows: Index, generators: list[np.random.Generator], eps: float
+    target: AttackedModel, rows: Index, generators: list[np.random.Generator], eps: float
 ) -> NDArray[Any]:
     d = len(target.free)
     offsets = np.zeros((len(rows), target.original.shape[1]))

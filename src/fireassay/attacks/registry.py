@@ -1,8 +1,10 @@
 """The table of attacks: adding one is one file and one row."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any
 
 from fireassay.attacks.art import art
@@ -13,58 +15,170 @@ from fireassay.attacks.fgm import fgm
 from fireassay.attacks.hopskipjump import hopskipjump
 from fireassay.attacks.pgd import pgd
 from fireassay.attacks.result import AttackResult
+from fireassay.classifiers import GradientClassifier
 from fireassay.core.errors import ParameterError
+from fireassay.core.hashing import sha256
+from fireassay.core.registry import Registry
+from fireassay.engine.task_id import function_identity
 
 Attack = Callable[..., AttackResult]
+_SUITE_NORM = "linf"
+_SUITE_SHARE = 0.1
 
 
 @dataclass(frozen=True)
 class AttackRow:
-    """What a caller needs to know to choose an attack."""
+    """What a caller needs to know to choose an attack, and to keep it within a budget.
 
+    Attributes
+    ----------
+    norms
+        In which it can measure; the checks that every attack must pass go through all of them.
+    needs_gradients
+        Whether decisions alone are not enough.
+    fixed_size
+        Whether it goes to the whole size ``eps``, however near the boundary is.
+    in_suite
+        Whether it is one of those that are tried where nobody chose any (in linf).
+    most_queries
+        Forward queries of the whole attack, where that is known.
+    """
+
+    name: str
     function: Attack
     norms: tuple[str, ...]
-    needs_gradients: bool
-    fixed_size: bool
     summary: str
+    needs_gradients: bool = False
+    fixed_size: bool = False
+    in_suite: bool = False
+    most_queries: int | None = None
+
+    def within(self, budget: int, gradient_cost: float, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Settings with which it uses a budget, and no more than a check beyond it.
+
+        ``budget`` is in forward-equivalents, of which a gradient costs ``gradient_cost``. What was
+        given stays; an attack that takes no limit runs as long as it does.
+        """
+        settings = dict(given)
+        step = 1.0 + gradient_cost if self.needs_gradients else 1.0
+        if accepts(self.function, "max_queries"):
+            limit = math.ceil(budget / step) + 2 * self.needs_gradients
+            settings.setdefault("max_queries", limit)
+        if accepts(self.function, "restarts"):
+            usual = inspect.signature(self.function).parameters["steps"].default
+            steps = settings.get("steps", usual)
+            settings.setdefault("restarts", max(1, math.ceil(budget / (steps * step))))
+        return settings
 
 
-TABLE: dict[str, AttackRow] = {
-    "fgm": AttackRow(fgm, ("l1", "l2", "linf"), True, True, "one gradient step"),
-    "bim": AttackRow(bim, ("l1", "l2", "linf"), True, True, "gradient steps from the sample"),
-    "pgd": AttackRow(pgd, ("l1", "l2", "linf"), True, True, "gradient steps from random starts"),
-    "deepfool": AttackRow(deepfool, ("l2", "linf"), True, False, "steps to the nearest boundary"),
-    "hopskipjump": AttackRow(
-        hopskipjump, ("l2", "linf"), False, False, "decisions alone: walks along estimated normals"
-    ),
-    "boundary": AttackRow(
-        boundary, ("l2",), False, False, "decisions alone: a random walk along the boundary"
-    ),
-}
+_EVERY = ("l1", "l2", "linf")
+ATTACKS: Registry[AttackRow] = Registry(
+    "attack",
+    [
+        AttackRow(
+            "fgm", fgm, _EVERY, "one gradient step of size `eps`", needs_gradients=True,
+            fixed_size=True, in_suite=True, most_queries=2,
+        ),
+        AttackRow(
+            "bim", bim, _EVERY, "gradient steps inside a ball of radius `eps`, from the sample",
+            needs_gradients=True, fixed_size=True,
+        ),
+        AttackRow(
+            "pgd", pgd, _EVERY, "gradient steps inside a ball of radius `eps`, from random starts",
+            needs_gradients=True, fixed_size=True, in_suite=True,
+        ),
+        AttackRow(
+            "deepfool", deepfool, ("l2", "linf"), "steps to the nearest of the `n_classes` most "
+            "likely boundaries", needs_gradients=True, in_suite=True,
+        ),
+        AttackRow(
+            "hopskipjump", hopskipjump, ("l2", "linf"),
+            "decisions alone: estimates the boundary's normal, walks along it", in_suite=True,
+        ),
+        AttackRow("boundary", boundary, ("l2",), "decisions alone: a random walk on the boundary"),
+    ],
+)  # fmt: skip
 
 
-def names() -> tuple[str, ...]:
-    """Names that `make` understands, besides ``"art:<Class>"``.
+@dataclass(frozen=True)
+class PreparedAttack:
+    """An attack with its parameters: call it with a model and samples."""
 
-    >>> names()
-    ('fgm', 'bim', 'pgd', 'deepfool', 'hopskipjump', 'boundary')
-    """
-    return tuple(TABLE)
+    function: Attack
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, model: Any, X: Any, y: Any = None, **more: Any) -> AttackResult:
+        """Attack the samples; what is given here comes before the parameters."""
+        return self.function(model, X, y, **{**self.parameters, **more})
+
+    @property
+    def sha256(self) -> str:
+        """Identifies code and parameters, so that a journal knows a changed attack."""
+        plain = isinstance(self.function, FunctionType)
+        code = function_identity(self.function) if plain else sha256(self.function)
+        return sha256("attack", code, dict(self.parameters))
 
 
 def make(name: str, **parameters: Any) -> Attack:
     """An attack by name, with its parameters set: ``make("pgd", eps=0.1)(model, X, y, seed=3)``.
 
+    Parameters
+    ----------
+    name
+        A name of `ATTACKS`, or ``"art:"`` and the name of an evasion attack of ART.
+
     Raises
     ------
     ParameterError
         For a name that is not in the table.
+
+    >>> make("pgd", eps=0.1)
+    PreparedAttack(function=<function pgd at ...>, parameters={'eps': 0.1})
     """
     if name.startswith("art:"):
         return art(name.removeprefix("art:"), **parameters)
-    if name not in TABLE:
-        raise ParameterError(
-            f"The attack must be one of {', '.join(TABLE)}, or 'art:' and the name of a class.",
-            got=repr(name),
-        )
-    return partial(TABLE[name].function, **parameters)
+    return PreparedAttack(ATTACKS[name].function, parameters)
+
+
+def accepts(attack: Attack, parameter: str) -> bool:
+    """Whether an attack takes a parameter, by its signature.
+
+    >>> accepts(pgd, "max_queries"), accepts(pgd, "pool")
+    (True, False)
+    """
+    inner = attack.function if isinstance(attack, PreparedAttack) else attack
+    known = inspect.signature(inner).parameters.values()
+    return any(p.name == parameter or p.kind is inspect.Parameter.VAR_KEYWORD for p in known)
+
+
+def suite(model: Any, eps: float | None = None) -> list[tuple[str, dict[str, Any]]]:
+    """The attacks that are tried where nobody chose any: names and parameters.
+
+    Decisions alone are enough for one of them; gradients, where the model has any, allow more.
+
+    Parameters
+    ----------
+    eps
+        The largest change of a feature; by default a tenth of the range of the inputs.
+
+    Raises
+    ------
+    ParameterError
+        Without ``eps`` for a model whose range is not known.
+    """
+    if eps is None:
+        if model.bounds is None:
+            raise ParameterError(
+                "The largest change is a tenth of the range of the inputs: the model's bounds "
+                "must be known.",
+                got="bounds=None",
+                do="Give bounds= to as_classifier, or name the attacks with their eps.",
+            )
+        low, high = model.bounds
+        eps = _SUITE_SHARE * (high - low)
+    has_gradients = isinstance(model, GradientClassifier)
+    return [
+        (row.name, {"norm": _SUITE_NORM, "eps": eps})
+        for row in ATTACKS.values()
+        if row.in_suite and (has_gradients or not row.needs_gradients)
+    ]

@@ -56,6 +56,16 @@ class AttackResult(Result):
     status: NDArray[np.str_]
     shared_queries: int = 0
 
+    def summary(self) -> str:
+        """How many samples fell, how far away and at what cost."""
+        attacked = self.status != ALREADY_WRONG
+        fell = self.status == FOUND
+        nearest = f", median distance {np.median(self.distance[fell]):.3g}" if fell.any() else ""
+        return (
+            f"{self.attack} ({self.norm}): {fell.sum()} of {attacked.sum()} samples fell{nearest}; "
+            f"{self.queries.sum() + self.shared_queries} queries"
+        )
+
     def frame(self) -> "pd.DataFrame":
         """One row per sample: status, distance and every count."""
         import pandas as pd

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.attacks.attacked_model import AttackedModel, Index
 from fireassay.attacks.subspace import make_subspace
-from fireassay.attacks.target import Index, Target
 from fireassay.core.errors import DataError
 from fireassay.core.validation import check_class_indices, check_features
 
@@ -23,7 +23,7 @@ class Pool:
     predicted: Index
 
 
-def make_pool(target: Target, pool: Any) -> Pool | None:
+def make_pool(target: AttackedModel, pool: Any) -> Pool | None:
     """Read the ``pool`` argument: an array, or a pair of an array and its predicted labels.
 
     An array is predicted once for all samples; these queries are the result's ``shared_queries``.
@@ -51,7 +51,7 @@ def make_pool(target: Target, pool: Any) -> Pool | None:
 
 
 def find_starts(
-    target: Target, rows: Index, generators: list[np.random.Generator], pool: Pool | None
+    target: AttackedModel, rows: Index, generators: list[np.random.Generator], pool: Pool | None
 ) -> tuple[Index, NDArray[Any]]:
     """Misclassified points for as many of these samples as possible, one query per try.
 
@@ -78,7 +78,7 @@ def find_starts(
 
 
 def _try(
-    target: Target,
+    target: AttackedModel,
     rows: Index,
     positions: Index,
     proposals: NDArray[Any],
@@ -95,7 +95,7 @@ def _try(
     started[positions[wrong]] = True
 
 
-def _nearest_others(target: Target, rows: Index, pool: Pool) -> Index:
+def _nearest_others(target: AttackedModel, rows: Index, pool: Pool) -> Index:
     """Indices of the nearest pool members of another class, ascending; −1 where there is none."""
     count = min(_POOL_TRIES, len(pool.points))
     nearest = np.full((len(rows), count), -1, dtype=np.int64)
@@ -112,7 +112,7 @@ def _nearest_others(target: Target, rows: Index, pool: Pool) -> Index:
     return nearest
 
 
-def _ranges(target: Target, pool: Pool | None) -> tuple[NDArray[Any], NDArray[Any]]:
+def _ranges(target: AttackedModel, pool: Pool | None) -> tuple[NDArray[Any], NDArray[Any]]:
     """The range of each feature: the model's bounds, or what X and the pool show."""
     d = target.original.shape[1]
     if np.isfinite(target.low) and np.isfinite(target.high):
@@ -124,7 +124,7 @@ def _ranges(target: Target, pool: Pool | None) -> tuple[NDArray[Any], NDArray[An
 
 
 def _noise(
-    target: Target,
+    target: AttackedModel,
     row: int,
     rng: np.random.Generator,
     attempt: int,

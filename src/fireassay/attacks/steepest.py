@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fireassay.attacks.attacked_model import AttackedModel, Index
 from fireassay.attacks.norms import steepest_step
 from fireassay.attacks.result import NOT_FOUND
-from fireassay.attacks.target import Index, Target
 from fireassay.core.validation import check_real
 
 
 def ascend(
-    target: Target,
+    target: AttackedModel,
     points: NDArray[Any],
     rows: Index,
     radius: float,
@@ -23,7 +23,7 @@ def ascend(
     """A step of each size for each of these samples; one that falls takes no further step.
 
     A gradient's forward pass already shows the class of the point it is taken at, so a step costs
-    one forward and one gradient query, and a sample that falls one more: `Target.check` asks
+    one forward and one gradient query, and a sample that falls one more: `AttackedModel.check` asks
     again, through the same call as a user would. ``points`` has one row per sample of ``target``.
     """
     for step, size in enumerate(step_sizes):
@@ -60,7 +60,7 @@ def falling_sizes(eps: float, steps: int, step_size: float | None) -> NDArray[np
 
 
 def _confirm(
-    target: Target, points: NDArray[Any], rows: Index, wrong: NDArray[np.bool_]
+    target: AttackedModel, points: NDArray[Any], rows: Index, wrong: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
     """Book the points whose logits say right; ask again about the others. True: still standing."""
     target.settle(points[rows[~wrong]], rows[~wrong], wrong[~wrong])

@@ -21,8 +21,8 @@ Rows = Annotated[
 Covariates = Annotated[
     list[str] | None, typer.Option("--covariate", "-c", help="A column; may be given often.")
 ]
-ClusterColumn = Annotated[
-    str | None, typer.Option("--cluster-by", help="Column of rows that belong together.")
+Groups = Annotated[
+    str | None, typer.Option("--groups", help="Column of rows that belong together.")
 ]
 
 
@@ -31,19 +31,45 @@ def model(
     model: Annotated[str, typer.Argument(help="A model file, http:// address or package:name.")],
     data: Annotated[Path, typer.Argument(help="Labelled test samples (npz, CSV, Parquet, idx).")],
     attack: Annotated[
-        list[str],
-        typer.Option("--attack", "-a", help="Name and parameters: pgd:norm=linf,eps=0.1"),
-    ],
-    budget: Annotated[int, typer.Option(min=1, help="Queries per sample.")] = 200,
-    defence: Annotated[
-        str | None, typer.Option(help="conf=0.9, gauss-out=0.1 or fsq=4 in front of the model.")
+        list[str] | None,
+        typer.Option(
+            "--attack",
+            "-a",
+            help="Name and parameters: pgd:norm=linf,eps=0.1 (fireassay survival names lists "
+            "them); left out: those of fireassay run.",
+        ),
     ] = None,
-    low: Annotated[float, typer.Option(help="Smallest input value.")] = 0.0,
-    high: Annotated[float, typer.Option(help="Largest input value.")] = 1.0,
+    eps: Annotated[
+        float | None,
+        typer.Option(help="Largest change of a feature, where no attack is named [a tenth]."),
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option(min=1, help="Queries per sample and attack [as fireassay run].")
+    ] = None,
+    defence: Annotated[
+        str | None,
+        typer.Option(help="In front of the model, NAME=VALUE: conf=0.9 (see names)."),
+    ] = None,
+    bounds: Annotated[
+        tuple[float, float] | None,
+        typer.Option(
+            "--bounds",
+            help="Allowed input values: LOW HIGH; left out: each feature on its own range.",
+        ),
+    ] = None,
+    class_name: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--class",
+            help="Class names in the order of the outputs, where the model does not know them.",
+        ),
+    ] = None,
     output_kind: Annotated[
         str, typer.Option("--model-output", help="probabilities, logits or labels.")
     ] = "probabilities",
-    samples: Annotated[int | None, typer.Option(min=1, help="Use only the first rows.")] = None,
+    samples: Annotated[
+        int | None, typer.Option(min=1, help="How many rows, drawn by the seed [all].")
+    ] = None,
     workers: Workers = 1,
     cluster: Cluster = None,
     trust: Trust = False,
@@ -54,27 +80,39 @@ def model(
 ) -> None:
     """Attack a model and show how long samples stand.
 
-    Example: fireassay survival model model.onnx test.npz -a hopskipjump:eps=1.0 --budget 300
+    Example: fireassay survival model model.onnx test.npz --bounds 0 1 --samples 100
     """
     from fireassay import survival
+    from fireassay.assessment.attack_space import attack_space
+    from fireassay.assessment.context import Context
+    from fireassay.attacks import suite
     from fireassay.classifiers import as_classifier
+    from fireassay.core.errors import ParameterError
     from fireassay.data import load
 
+    if attack and eps is not None:
+        raise ParameterError(
+            "An attack that is named has its own eps: --attack pgd:eps=0.1.", got=f"--eps {eps:g}"
+        )
     rows = load(data)
-    if samples is not None:
-        rows = rows.subset(list(range(min(samples, len(rows)))))
     classifier = as_classifier(
-        model, classes=rows.classes, bounds=(low, high), output=output_kind, trust=trust
+        model,
+        classes=[_value(name) for name in class_name] if class_name else None,
+        bounds=bounds,
+        output=output_kind,
+        trust=trust,
     )
-    shield = None if defence is None else _defence(defence)
+    space = attack_space(Context(classifier, rows))
     found = survival.observe(
-        classifier,
-        rows.X,
+        space.model,
+        space.inside(rows.X),
         rows.labels,
-        [_attack(text) for text in attack],
-        budget=budget,
+        [_attack(text) for text in attack] if attack else suite(space.model, eps),
+        budget=budget or survival.BUDGET,
         seed=seed,
-        defence=shield,
+        samples=samples,
+        mask=space.mask,
+        defence=None if defence is None else _defence(defence),
         workers=workers,
         cluster=cluster,
     )
@@ -87,19 +125,21 @@ def model(
 def fit(
     rows: Rows,
     covariate: Covariates = None,
-    family: Annotated[str, typer.Option(help="exponential … gengamma, or cox.")] = "weibull",
-    cluster_by: ClusterColumn = None,
+    family: Annotated[
+        str, typer.Option(help="A family of survival.FAMILIES (see names).")
+    ] = "weibull",
+    groups: Groups = None,
     output: Output = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Fit time to failure on covariates.
 
-    Example: fireassay survival fit rows.csv -c attack -c layers --cluster-by model_id
+    Example: fireassay survival fit rows.csv -c attack -c layers --groups model_id
     """
     from fireassay import survival
 
-    fitted = survival.fit(_read(rows), family, covariate or [], cluster_by)
+    fitted = survival.fit(_read(rows), family, covariate or [], groups)
     if output is not None:
         fitted.save(output)
     emit(fitted.evidence(), as_json=as_json, quiet=quiet)
@@ -112,19 +152,19 @@ def compare(
     rows: Rows,
     covariate: Covariates = None,
     test_share: Annotated[float, typer.Option(help="Share kept for the test part.")] = 0.2,
-    cluster_by: ClusterColumn = "model_id",
+    groups: Groups = "model_id",
     seed: Seed = 0,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare all six families on a training and a test part.
+    """Compare all families on a training and a test part.
 
     Example: fireassay survival compare rows.csv -c attack -c epochs
     """
     from fireassay import survival
 
     found = survival.compare(
-        _read(rows), test_share=test_share, covariates=covariate, cluster=cluster_by, seed=seed
+        _read(rows), test_share=test_share, covariates=covariate, groups=groups, seed=seed
     )
     emit(found.evidence(), as_json=as_json, quiet=quiet)
     if not as_json:
@@ -139,7 +179,7 @@ def paper(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Experiment-level rows as in the paper, all six families.
+    """Experiment-level rows as in the paper, all families.
 
     Example: fireassay survival paper cifar100.csv
     """
@@ -148,13 +188,14 @@ def paper(
     from fireassay import survival
     from fireassay.cli.console import warn
     from fireassay.core.errors import AssumptionWarning
+    from fireassay.papers.trashfire import paper_covariates, paper_rows
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", AssumptionWarning)
-        rows = survival.paper_rows(table)
+        rows = paper_rows(table)
     for warning in caught:
         warn(f"Warning: {warning.message}")
-    found = survival.compare(rows, covariates=survival.paper_covariates(rows), seed=seed)
+    found = survival.compare(rows, covariates=paper_covariates(rows), seed=seed)
     emit(found.evidence(), as_json=as_json, quiet=quiet)
     if not as_json:
         shown = found.frame().drop(columns="note")
@@ -226,6 +267,32 @@ def campaign(
         for claim in evidence.claims:
             verdict = {True: "Yes: ", False: "No: ", None: ""}[claim.holds]
             say(verdict + claim.text, quiet=quiet)
+
+
+@app.command()
+def names(as_json: Json = False, quiet: Quiet = False) -> None:
+    """List attacks, defences and families by name.
+
+    Example: fireassay survival names
+    """
+    from fireassay.attacks import ATTACKS
+    from fireassay.core.registry import Registry
+    from fireassay.survival import DEFENCES, FAMILIES
+
+    tables: dict[str, Registry[Any]] = {
+        "attacks": ATTACKS,
+        "defences": DEFENCES,
+        "families": FAMILIES,
+    }
+    if as_json:
+        emit_json(
+            {kind: {row.name: row.summary for row in t.values()} for kind, t in tables.items()}
+        )
+        return
+    for kind, table in tables.items():
+        say(f"{kind}:", quiet=quiet)
+        for row in table.values():
+            say(f"  {row.name:<14}{row.summary}", quiet=quiet)
 
 
 def _attack(text: str) -> tuple[str, dict[str, Any]]:

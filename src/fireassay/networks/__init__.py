@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fireassay.networks.cnn import Cnn
-    from fireassay.networks.densenet import DenseNet
     from fireassay.networks.dropout_cnn import DropoutCnn
     from fireassay.networks.mlp import Mlp
     from fireassay.networks.resnet import ResNet
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Cnn": "cnn",
-    "DenseNet": "densenet",
     "DropoutCnn": "dropout_cnn",
     "Mlp": "mlp",
     "ResNet": "resnet",
@@ -21,7 +19,7 @@ _HOME = {
     "train": "training",
 }
 
-__all__ = ["Cnn", "DenseNet", "DropoutCnn", "Mlp", "ResNet", "Training", "train"]
+__all__ = ["Cnn", "DropoutCnn", "Mlp", "ResNet", "Training", "train"]
 
 
 def __getattr__(name: str) -> Any:

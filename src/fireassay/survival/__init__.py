@@ -1,13 +1,12 @@
 """How soon does the model fall to an attack, and at whose cost?"""
 
 from fireassay.survival.aft_fit import AftFit
-from fireassay.survival.calibration import Calibration
+from fireassay.survival.calibration import FailureCalibration
 from fireassay.survival.campaign import campaign
 from fireassay.survival.campaign_result import CampaignResult
-from fireassay.survival.compare import Comparison, compare
-from fireassay.survival.cost import Cost
 from fireassay.survival.cox_fit import CoxFit
 from fireassay.survival.defences import (
+    DEFENCES,
     Conf,
     Defence,
     FeatureSqueezing,
@@ -16,36 +15,43 @@ from fireassay.survival.defences import (
     defend,
     make_defence,
 )
+from fireassay.survival.families import FAMILIES
+from fireassay.survival.family_comparison import FamilyComparison, compare
 from fireassay.survival.fit import fit
 from fireassay.survival.kaplan_meier import KaplanMeier, kaplan_meier
 from fireassay.survival.log_rank import LogRank, log_rank
+from fireassay.survival.measures import MEASURES
 from fireassay.survival.observations import Observations
-from fireassay.survival.observe import observe
-from fireassay.survival.paper import paper_covariates, paper_rows
-from fireassay.survival.plan import Plan, plan
-from fireassay.survival.reference_models import TrainedModel, Training, train_reference
+from fireassay.survival.observe import BUDGET, GRADIENT_COST, observe
+from fireassay.survival.plan import SamplePlan, plan
+from fireassay.survival.reference_models import MeasuredTraining, TrainedModel, train_reference
 from fireassay.survival.rmst import Rmst, rmst
-from fireassay.survival.trash import Trash, trash
+from fireassay.survival.trash import Cost, Trash, trash
 
 __all__ = [
+    "BUDGET",
+    "DEFENCES",
+    "FAMILIES",
+    "GRADIENT_COST",
+    "MEASURES",
     "AftFit",
-    "Calibration",
     "CampaignResult",
-    "Comparison",
     "Conf",
     "Cost",
     "CoxFit",
     "Defence",
+    "FailureCalibration",
+    "FamilyComparison",
     "FeatureSqueezing",
     "GaussIn",
     "GaussOut",
     "KaplanMeier",
     "LogRank",
+    "MeasuredTraining",
     "Observations",
-    "Plan",
     "Rmst",
+    "SamplePlan",
     "TrainedModel",
-    "Training",
     "Trash",
     "campaign",
     "compare",
@@ -55,8 +61,6 @@ __all__ = [
     "log_rank",
     "make_defence",
     "observe",
-    "paper_covariates",
-    "paper_rows",
     "plan",
     "rmst",
     "train_reference",

@@ -8,7 +8,7 @@ from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.threads import one_blas_thread
 from fireassay.survival.design_matrix import DesignMatrix, every
-from fireassay.survival.error_distributions import FAMILIES
+from fireassay.survival.families import aft_family
 from fireassay.survival.likelihood import (
     Blocks,
     LogTimes,
@@ -34,8 +34,8 @@ class AftSolution:
     information: AnyArray
     converged: bool
     iterations: int
-    cluster_scores: AnyArray | None = None
-    cluster_information: AnyArray | None = None
+    group_scores: AnyArray | None = None
+    group_information: AnyArray | None = None
 
 
 def solve_aft(
@@ -44,7 +44,7 @@ def solve_aft(
     design: DesignMatrix,
     *,
     ridge: float = 0.0,
-    clusters: IntArray | None = None,
+    groups: IntArray | None = None,
 ) -> AftSolution:
     """Fit one family.
 
@@ -54,7 +54,7 @@ def solve_aft(
         If the failures leave no spread: all at the same time, or fitted without error.
     """
     with one_blas_thread():
-        return _solve(family_name, times, design, ridge, clusters)
+        return _solve(family_name, times, design, ridge, groups)
 
 
 def _solve(
@@ -62,9 +62,9 @@ def _solve(
     times: Times,
     design: DesignMatrix,
     ridge: float,
-    clusters: IntArray | None,
+    groups: IntArray | None,
 ) -> AftSolution:
-    family = FAMILIES[family_name]
+    family = aft_family(family_name)
     blocks = design.held_in_memory()
     log_times = LogTimes.of(times)
     step = len(times) // _ROWS_OF_A_START
@@ -86,12 +86,12 @@ def _solve(
             got="failures without any spread around the fit",
             do="Check for equal times, or for a covariate computed from the time.",
         )
-    scores = cluster_information = None
-    if clusters is not None:
-        final = totals_at(best.theta, family, log_times, blocks, ridge, clusters)
-        scores = final.cluster_gradients
-        assert final.cluster_hessians is not None
-        cluster_information = -final.cluster_hessians
+    scores = group_information = None
+    if groups is not None:
+        final = totals_at(best.theta, family, log_times, blocks, ridge, groups)
+        scores = final.group_gradients
+        assert final.group_hessians is not None
+        group_information = -final.group_hessians
     return AftSolution(
         best.theta,
         best.value + penalty(best.theta[:width], ridge, len(blocks)),
@@ -99,14 +99,14 @@ def _solve(
         best.converged,
         best.iterations,
         scores,
-        cluster_information,
+        group_information,
     )
 
 
 def _maximum(
     family_name: str, times: Times, log_times: LogTimes, blocks: Blocks, ridge: float
 ) -> Maximum:
-    family = FAMILIES[family_name]
+    family = aft_family(family_name)
     return maximise(
         lambda theta: totals_at(theta, family, log_times, blocks, ridge),
         lambda theta: value_at(theta, family, log_times, blocks, ridge),
@@ -118,7 +118,7 @@ def _start(
     family_name: str, times: Times, log_times: LogTimes, blocks: Blocks, ridge: float
 ) -> AnyArray:
     """Least squares on log times; for the generalised gamma the better special case."""
-    family = FAMILIES[family_name]
+    family = aft_family(family_name)
     if family.has_shape:
         cases = [
             (_maximum(name, times, log_times, blocks, ridge), shape)
@@ -128,8 +128,7 @@ def _start(
         return np.append(reached.theta, shape)
     beta, spread = _least_squares(times, blocks)
     if family.has_scale:
-        factor = {"weibull": 0.78, "lognormal": 1.0, "loglogistic": 0.55}[family_name]
-        return np.append(beta, np.log(max(factor * spread, 1e-3)))
+        return np.append(beta, np.log(max(family.scale_of_spread * spread, 1e-3)))
     return beta
 
 

@@ -13,10 +13,11 @@ from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.survival.aft import AftSolution
-from fireassay.survival.cluster_variance import ClusterVariance
 from fireassay.survival.coefficient_table import coefficient_table
 from fireassay.survival.design_matrix import Encoding
-from fireassay.survival.error_distributions import FAMILIES, ErrorDistribution
+from fireassay.survival.error_distributions import ErrorDistribution
+from fireassay.survival.families import aft_family
+from fireassay.survival.group_variance import GroupVariance
 from fireassay.survival.likelihood import split
 from fireassay.survival.mean_time import mean_time
 from fireassay.survival.survival_fit import SurvivalFit
@@ -47,8 +48,8 @@ class AftFit(SurvivalFit):
     n_parameters: int
     n: int
     n_events: int
-    n_clusters: int
-    cluster: str | None
+    n_groups: int
+    groups: str | None
     confidence: float
     converged: bool
     notes: tuple[str, ...]
@@ -59,15 +60,15 @@ class AftFit(SurvivalFit):
     encoding: Encoding
     theta: AnyArray
     covariance: AnyArray
-    robust: ClusterVariance | None
+    robust: GroupVariance | None
 
     @property
     def _law(self) -> ErrorDistribution:
-        return FAMILIES[self.family].law(self._parts[2])
+        return aft_family(self.family).law(self._parts[2])
 
     @property
     def _parts(self) -> tuple[AnyArray, float, float]:
-        return split(self.theta, FAMILIES[self.family], len(self.encoding.names))
+        return split(self.theta, aft_family(self.family), len(self.encoding.names))
 
     def location(self, rows: pd.DataFrame) -> AnyArray:
         """x'β, the location of the log time."""
@@ -106,7 +107,7 @@ class AftFit(SurvivalFit):
         Returns the estimate, the standard error of its logarithm and the degrees of freedom.
         """
         limit = _horizon(horizon, self.latest_time)
-        matrix, family = self.encoding.at(rows), FAMILIES[self.family]
+        matrix, family = self.encoding.at(rows), aft_family(self.family)
 
         def log_mean(theta: AnyArray) -> float:
             beta, log_scale, shape = split(theta, family, matrix.shape[1])
@@ -155,8 +156,8 @@ def aft_fit(
     times: Times,
     encoding: Encoding,
     solution: AftSolution,
-    robust: ClusterVariance | None,
-    cluster: str | None,
+    robust: GroupVariance | None,
+    groups: str | None,
     confidence: float,
     ridge: float,
     notes: tuple[str, ...],
@@ -180,8 +181,8 @@ def aft_fit(
         low, value, high = to_value(at - reach), to_value(at), to_value(at + reach)
         return Estimate(value, low, high, confidence, len(times), "maximum likelihood")
 
-    parts = FAMILIES[family]
-    one = Estimate.bound(1.0, confidence, len(times), "fixed")
+    parts = aft_family(family)
+    one = Estimate.point(1.0, len(times), "fixed")
     return AftFit(
         family=family,
         observations=frame,
@@ -190,8 +191,8 @@ def aft_fit(
         n_parameters=size,
         n=len(times),
         n_events=times.n_events,
-        n_clusters=robust.n_clusters if robust is not None else len(times),
-        cluster=cluster,
+        n_groups=robust.n_groups if robust is not None else len(times),
+        groups=groups,
         confidence=confidence,
         converged=solution.converged,
         notes=notes,

@@ -19,7 +19,7 @@ _KNOT_QUANTILES = (0.1, 0.5, 0.9)
 
 
 @dataclass(frozen=True)
-class Calibration(Result):
+class FailureCalibration(Result):
     """Calibration of P(failed by ``time``).
 
     Attributes
@@ -43,6 +43,13 @@ class Calibration(Result):
     observed: AnyArray
     bins: pd.DataFrame
 
+    def summary(self) -> str:
+        """The errors in one line."""
+        return (
+            f"P(failed by {self.time:g}): mean error {self.ici:.3f} (ICI), median {self.e50:.3f}, "
+            f"binned {self.binned_error:.3f}"
+        )
+
     def frame(self) -> pd.DataFrame:
         """One row per bin: n, predicted, observed."""
         return self.bins
@@ -54,7 +61,9 @@ class Calibration(Result):
         return {"calibration": calibration_figure(self)}
 
 
-def calibrate(times: Times, predicted: AnyArray, time: float, *, n_bins: int = 10) -> Calibration:
+def calibrate(
+    times: Times, predicted: AnyArray, time: float, *, n_bins: int = 10
+) -> FailureCalibration:
     """Compare predicted failure probabilities at ``time`` with what was observed.
 
     The smoothed observed probability is that of a Cox model on a restricted cubic spline of
@@ -64,7 +73,7 @@ def calibrate(times: Times, predicted: AnyArray, time: float, *, n_bins: int = 1
     error = np.abs(predicted - observed)
     bins = _bins(times, predicted, time, n_bins)
     weights = bins["n"] / bins["n"].sum()
-    return Calibration(
+    return FailureCalibration(
         float(time),
         float(error.mean()),
         float(np.median(error)),

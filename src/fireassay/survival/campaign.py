@@ -21,8 +21,8 @@ from fireassay.survival.observations import Observations
 from fireassay.survival.observe import observe
 from fireassay.survival.reference_models import (
     LAYERS,
+    MeasuredTraining,
     TrainedModel,
-    Training,
     measure_query,
     train_reference,
 )
@@ -111,7 +111,7 @@ def _models(config: CampaignConfig, executor: Executor) -> Iterator[_Attacked]:
             model,
             data,
             row,
-            _cost(own.layers, Training(model, own.n_train, own.train_seconds, seconds)),
+            _cost(own.layers, MeasuredTraining(model, own.n_train, own.train_seconds, seconds)),
         )
 
 
@@ -121,7 +121,7 @@ def train_trial(
     y: NDArray[Any],
     train_share: float,
     max_train: int | None,
-) -> Training:
+) -> MeasuredTraining:
     """Train one model on its seed's training part."""
     chosen = _train_rows(len(X), row["seed"], train_share)[:max_train]
     return train_reference(
@@ -233,7 +233,7 @@ def _trial_row(
     }
 
 
-def _cost(layers: int, training: Training) -> dict[str, Any]:
+def _cost(layers: int, training: MeasuredTraining) -> dict[str, Any]:
     return {
         "layers": layers,
         "n_train": training.n_train,

@@ -8,7 +8,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from fireassay.core.errors import ConfigError
-from fireassay.survival.defences import GRIDS
+from fireassay.survival.defences import DEFENCES
+from fireassay.survival.observe import BUDGET, GRADIENT_COST
 from fireassay.survival.reference_models import LAYERS
 
 
@@ -24,13 +25,17 @@ class DefenceAxis(_Strict):
 
     @model_validator(mode="after")
     def _known(self) -> "DefenceAxis":
-        if self.name != "none" and self.name not in GRIDS:
-            raise ValueError(f"unknown defence '{self.name}'; one of none, {', '.join(GRIDS)}")
-        if self.name != "none" and not self.values:
-            raise ValueError(
-                f"the defence '{self.name}' needs values, e.g. {list(GRIDS[self.name])}"
-            )
+        if self.name not in DEFENCES:
+            raise ValueError(f"unknown defence '{self.name}'; one of {DEFENCES.listed()}")
+        examples = DEFENCES[self.name].values
+        if examples and not self.values:
+            raise ValueError(f"the defence '{self.name}' needs values, e.g. {list(examples)}")
         return self
+
+    @property
+    def in_training(self) -> bool:
+        """Whether it changes how a model is trained."""
+        return DEFENCES[self.name].in_training
 
 
 class AttackAxis(_Strict):
@@ -84,8 +89,8 @@ class CampaignConfig(_Strict):
     train_share: float = Field(default=0.8, gt=0, lt=1)
     max_train: int | None = Field(default=None, ge=10)
     samples: int = Field(default=100, ge=1)
-    budget: int = Field(default=200, ge=1)
-    gradient_cost: float = Field(default=2.0, ge=0)
+    budget: int = Field(default=BUDGET, ge=1)
+    gradient_cost: float = Field(default=GRADIENT_COST, ge=0)
     eps_in_training_std: bool = True
     batch_size: int = Field(default=32, ge=1)
 
@@ -100,19 +105,20 @@ class CampaignConfig(_Strict):
             raise ValueError(f"two models are called '{taken[0]}'")
         if not self.models and not names:
             raise ValueError("a campaign needs models or own_models")
-        if not self.models and all(axis.name == "gauss-in" for axis in self.defences):
-            raise ValueError("gauss-in is a way to train: own_models need another defence or none")
+        if not self.models and all(axis.in_training for axis in self.defences):
+            name = self.defences[0].name
+            raise ValueError(f"{name} is a way to train: own_models need another defence or none")
         return self
 
     def trainings(self) -> list[dict[str, Any]]:
-        """One row per model to train; only Gauss-in trains differently."""
+        """One row per model to train, also for each defence that changes the training."""
         hardened = [("none", 0.0)] + [
             (axis.name, value)
             for axis in self.defences
-            if axis.name == "gauss-in"
+            if axis.in_training
             for value in axis.values
         ]
-        if not any(axis.name != "gauss-in" for axis in self.defences):
+        if all(axis.in_training for axis in self.defences):
             hardened = hardened[1:]
         axes = (self.data, self.models, self.epochs, self.learning_rates, self.seeds, hardened)
         return [
@@ -131,7 +137,7 @@ class CampaignConfig(_Strict):
         ]
 
     def attacked_as_they_are(self) -> list[tuple[OwnModel, dict[str, Any]]]:
-        """The user's own models, one row per data set and seed; a model is one cluster."""
+        """The user's own models, one row per data set and seed; a model is one group."""
         return [
             (
                 own,
@@ -160,7 +166,7 @@ class CampaignConfig(_Strict):
             shields = [
                 (axis.name, value)
                 for axis in self.defences
-                if axis.name != "gauss-in"
+                if not axis.in_training
                 for value in (axis.values or (0.0,))
             ]
         return [

@@ -11,8 +11,10 @@ from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
 from fireassay.core.pictures import picture
 from fireassay.survival.aft_fit import AftFit
+from fireassay.survival.assumptions import STRONGEST_ATTACKS
 from fireassay.survival.fit import fit
 from fireassay.survival.kaplan_meier import reached
+from fireassay.survival.measures import MEASURES
 from fireassay.survival.plan import plan
 
 if TYPE_CHECKING:
@@ -196,8 +198,9 @@ def campaign_evidence(result: "CampaignResult") -> Evidence:
     for name, row in effects.drop(index="Intercept", errors="ignore").iterrows():
         if np.isfinite([row["coef"], row["low"], row["high"]]).all():
             estimates[f"effect_{name!s}"] = Estimate(
-                row["coef"], row["low"], row["high"], 0.95, fitted.n, "CR3, Satterthwaite t"
-            )
+                row["coef"], row["low"], row["high"], 0.95, fitted.n, "CR3, Satterthwaite t",
+                rests_on=("independent-rows",),
+            )  # fmt: skip
     worst = cost.sort_values("trash").iloc[-1]
     estimates["largest_trash"] = Estimate(
         worst["trash"], worst["low"], worst["high"], 0.95, fitted.n, "TRASH, delta method on logs"
@@ -218,14 +221,12 @@ def campaign_evidence(result: "CampaignResult") -> Evidence:
                 if models > 1
                 else "Samples of the one model are independent of each other.",
                 "untestable",
-                f"{fitted.n_clusters} clusters, CR3 with Satterthwaite t.",
+                f"{fitted.n_groups} groups, CR3 with Satterthwaite t.",
+                id="independent-rows",
             ),
-            Assumption(
-                "The attacks are the strongest an adversary would use.",
-                "untestable",
-                "Attacks bound survival from above: a better one can only be faster.",
-            ),
+            STRONGEST_ATTACKS,
         ),
+        measures=MEASURES,
         tables=tables,
         figures={
             name: picture(f, _CAPTIONS[name], _CAPTIONS[name]) for name, f in pictures.items()

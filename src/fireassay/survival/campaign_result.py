@@ -12,16 +12,15 @@ from scipy import stats
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.evidence import Evidence
 from fireassay.core.result import Answer
-from fireassay.statistics import clopper_pearson, poisson_interval
+from fireassay.statistics import poisson_interval, share
 from fireassay.survival.aft_fit import AftFit
-from fireassay.survival.compare import Comparison, compare
-from fireassay.survival.cost import Cost
 from fireassay.survival.cox_fit import CoxFit
+from fireassay.survival.family_comparison import FamilyComparison, compare
 from fireassay.survival.fit import fit
 from fireassay.survival.kaplan_meier import KaplanMeier, kaplan_meier
 from fireassay.survival.log_rank import log_rank
 from fireassay.survival.rmst import Rmst, rmst
-from fireassay.survival.trash import trash
+from fireassay.survival.trash import Cost, trash
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,7 +36,7 @@ class CampaignResult(Answer):
     Attributes
     ----------
     table
-        One row per sample, attack, defence and model; ``model_id`` is the cluster.
+        One row per sample, attack, defence and model; ``model_id`` is the group.
     trials
         One row per trial: samples, how many were right before and fell, queries spent.
     models
@@ -63,7 +62,7 @@ class CampaignResult(Answer):
             and not (name == "layers" and (self.table[name] == 0).any())
         ]
 
-    def cluster_for(self, by: str | Sequence[str] = ()) -> str:
+    def groups_for(self, by: str | Sequence[str] = ()) -> str:
         """What belongs together: models; samples, where a group has one model alone."""
         groups = [by] if isinstance(by, str) else list(by)
         counted = (
@@ -75,18 +74,18 @@ class CampaignResult(Answer):
 
     def curves(self, by: str | Sequence[str] = "attack") -> KaplanMeier:
         """Survival curves with intervals between models."""
-        return kaplan_meier(self.table, by=by, cluster=self.cluster_for(by))
+        return kaplan_meier(self.table, by=by, groups=self.groups_for(by))
 
     def mean_times(self, by: str | Sequence[str] = "defence") -> Rmst:
         """Restricted mean times with intervals between models."""
-        return rmst(self.table, by=by, cluster=self.cluster_for(by))
+        return rmst(self.table, by=by, groups=self.groups_for(by))
 
     def log_ranks(self) -> pd.DataFrame:
         """Log-rank tests of every axis that was varied, between models."""
         rows = {}
         for name in self.varied():
             try:
-                found = log_rank(self.table, name, cluster="model_id")
+                found = log_rank(self.table, name, groups="model_id")
             except DataError as refusal:  # too few models for this axis: said, not hidden
                 rows[name] = {"statistic": np.nan, "p": np.nan, "method": str(refusal)}
                 continue
@@ -117,19 +116,19 @@ class CampaignResult(Answer):
         reference = None
         if "defence" in names and (self.table["defence"] == "none").any():
             reference = {"defence": "none"}
-        return fit(self.table, family, names, cluster=self.cluster_for(), reference=reference)
+        return fit(self.table, family, names, groups=self.groups_for(), reference=reference)
 
     @cached_property
     def _weibull(self) -> AftFit | CoxFit:
         return self.fit("weibull", self.covariates())
 
-    def families(self, test_share: float = 0.25) -> Comparison:
+    def families(self, test_share: float = 0.25) -> FamilyComparison:
         """All six families on a training and a test part, models kept whole."""
         return compare(
             self.table,
             test_share=test_share,
             covariates=self.covariates(),
-            cluster=self.cluster_for(),
+            groups=self.groups_for(),
         )
 
     def accuracy(self) -> pd.DataFrame:
@@ -242,9 +241,9 @@ class CampaignResult(Answer):
 
 
 def _share_interval(counts: "pd.Series[Any]", totals: "pd.Series[Any]") -> tuple[float, float]:
-    low, high = clopper_pearson(float(counts.sum()), float(totals.sum()))
+    within = share(float(counts.sum()), int(totals.sum()))
     between = _between(counts, totals)
-    return max(0.0, min(float(low), between[0])), min(1.0, max(float(high), between[1]))
+    return max(0.0, min(within.low, between[0])), min(1.0, max(within.high, between[1]))
 
 
 def _rate_interval(counts: "pd.Series[Any]", spent: "pd.Series[Any]") -> tuple[float, float]:

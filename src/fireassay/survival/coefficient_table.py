@@ -5,7 +5,7 @@ import pandas as pd
 from scipy import stats
 
 from fireassay.core.arrays import AnyArray
-from fireassay.survival.cluster_variance import ClusterVariance
+from fireassay.survival.group_variance import GroupVariance
 
 
 def coefficient_table(
@@ -13,14 +13,14 @@ def coefficient_table(
     transform: AnyArray,
     theta: AnyArray,
     covariance: AnyArray,
-    robust: ClusterVariance | None,
+    robust: GroupVariance | None,
     confidence: float,
     *,
     positive: str,
 ) -> pd.DataFrame:
     """One row per covariate; ``transform`` turns the fitted parameters into raw coefficients.
 
-    Intervals and p use the cluster-robust error and its t where there is one, else the normal.
+    Intervals and p use the robust error and its t where there is one, else the normal.
     """
     negative = "shorter" if positive == "longer" else "longer"
     rows = []

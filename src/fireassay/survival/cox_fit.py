@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import ParameterError
 from fireassay.core.evidence import Assumption
-from fireassay.survival.cluster_variance import ClusterVariance
 from fireassay.survival.coefficient_table import coefficient_table
 from fireassay.survival.cox import CoxSolution, proportional_hazards_check
 from fireassay.survival.design_matrix import Encoding
+from fireassay.survival.group_variance import GroupVariance
 from fireassay.survival.survival_fit import SurvivalFit
 from fireassay.survival.times import Times
 
@@ -42,8 +42,8 @@ class CoxFit(SurvivalFit):
     n_parameters: int
     n: int
     n_events: int
-    n_clusters: int
-    cluster: str | None
+    n_groups: int
+    groups: str | None
     confidence: float
     converged: bool
     notes: tuple[str, ...]
@@ -89,6 +89,7 @@ class CoxFit(SurvivalFit):
             "Hazards are proportional: effects do not change with time.",
             "contradicted" if p < 0.05 else "supported",
             f"Grambsch-Therneau p = {p:.3g} for all covariates together.",
+            id="proportional-hazards",
         )
         return (*super()._assumptions(), check)
 
@@ -98,8 +99,8 @@ def cox_fit(
     times: Times,
     encoding: Encoding,
     solution: CoxSolution,
-    robust: ClusterVariance | None,
-    cluster: str | None,
+    robust: GroupVariance | None,
+    groups: str | None,
     confidence: float,
     ridge: float,
     notes: tuple[str, ...],
@@ -124,8 +125,8 @@ def cox_fit(
         n_parameters=len(solution.beta),
         n=len(times),
         n_events=times.n_events,
-        n_clusters=robust.n_clusters if robust is not None else len(times),
-        cluster=cluster,
+        n_groups=robust.n_groups if robust is not None else len(times),
+        groups=groups,
         confidence=confidence,
         converged=solution.converged and math.isfinite(solution.log_likelihood),
         notes=notes,

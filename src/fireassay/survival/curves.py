@@ -17,7 +17,7 @@ _TURNBULL_GROUPS = 25
 class Curve:
     """A step function: ``survival[k]`` from ``times[k]`` on, 1 before.
 
-    ``left_out`` holds the curves without one cluster each (G × K), ``variance`` Greenwood's
+    ``left_out`` holds the curves without one group each (G × K), ``variance`` Greenwood's
     where rows are independent.
     """
 
@@ -48,7 +48,7 @@ class Curve:
 
     @property
     def freedom(self) -> float:
-        """Degrees of freedom of an interval: clusters less one, or infinite."""
+        """Degrees of freedom of an interval: groups less one, or infinite."""
         return np.inf if self.left_out is None else max(self.n_units - 1, 1)
 
     def variance_of(self, kind: str, at: float) -> float:
@@ -78,29 +78,36 @@ def jackknife_variance(replicates: AnyArray, value: float | AnyArray) -> AnyArra
     return np.asarray((count - 1) / count * np.square(replicates - value).sum(axis=0))
 
 
-def estimate_curve(times: Times, clusters: IntArray | None = None) -> Curve:
+def estimate_curve(times: Times, groups: IntArray | None = None) -> Curve:
     """Kaplan and Meier's curve at the times failures were seen; Turnbull's if intervals overlap."""
     if intervals_overlap(times):
-        return _turnbull_curve(times, clusters)
+        return _turnbull_curve(times, groups)
     grid, place = np.unique(times.seen, return_inverse=True)
     failed = times.failed.astype(np.float64)
     events = np.bincount(place, failed, len(grid))
     leaving = np.bincount(place, minlength=len(grid)).astype(np.float64)
     at_risk = np.cumsum(leaving[::-1])[::-1]
     survival = _product_limit(events, at_risk)
-    if clusters is None:
+    if groups is None:
         left = at_risk - events
         terms = np.divide(events, at_risk * left, out=np.zeros(len(grid)), where=left > 0)
         variance = survival**2 * np.cumsum(terms)
         return Curve(grid, survival, at_risk, events, "Kaplan-Meier", len(times), variance)
-    count = int(clusters.max()) + 1
-    cell = clusters * len(grid) + place
+    count = int(groups.max()) + 1
+    cell = groups * len(grid) + place
     own_events = np.bincount(cell, failed, count * len(grid)).reshape(count, -1)
     own_leaving = np.bincount(cell, minlength=count * len(grid)).reshape(count, -1)
     own_risk = np.cumsum(own_leaving[:, ::-1], axis=1)[:, ::-1]
     left_out = _product_limit(events - own_events, at_risk - own_risk)
     return Curve(
-        grid, survival, at_risk, events, "Kaplan-Meier, cluster jackknife", count, None, left_out
+        grid,
+        survival,
+        at_risk,
+        events,
+        "Kaplan-Meier, jackknife over groups",
+        count,
+        None,
+        left_out,
     )
 
 
@@ -109,20 +116,20 @@ def _product_limit(events: AnyArray, at_risk: AnyArray) -> AnyArray:
     return np.cumprod(1.0 - hazard, axis=-1)
 
 
-def _turnbull_curve(times: Times, clusters: IntArray | None) -> Curve:
+def _turnbull_curve(times: Times, groups: IntArray | None) -> Curve:
     support = TurnbullSupport.of(times)
     mass = support.mass(np.ones(len(times)))
     grid, survival = support.curve(mass)
-    method = "Turnbull, cluster jackknife"
-    if clusters is None:
+    method = "Turnbull, jackknife over groups"
+    if groups is None:
         # Rows are independent: a jackknife over random groups of rows.
-        groups = min(_TURNBULL_GROUPS, len(times))
-        clusters = generator(0, "turnbull groups").permutation(len(times)) % groups
-        method = f"Turnbull, jackknife over {groups} random groups"
-    count = int(clusters.max()) + 1
+        random = min(_TURNBULL_GROUPS, len(times))
+        groups = generator(0, "turnbull groups").permutation(len(times)) % random
+        method = f"Turnbull, jackknife over {random} random groups"
+    count = int(groups.max()) + 1
     left_out = np.array(
         [
-            support.curve(support.mass((clusters != code).astype(np.float64), mass))[1]
+            support.curve(support.mass((groups != code).astype(np.float64), mass))[1]
             for code in range(count)
         ]
     )
@@ -154,7 +161,7 @@ def _band(
 ) -> tuple[AnyArray, AnyArray]:
     """A curve that is still at 1 (or already at 0) gets an exact binomial bound.
 
-    It is counted in clusters where rows are clustered.
+    It is counted in groups where rows are grouped.
     """
     from fireassay.statistics import clopper_pearson
 

@@ -16,6 +16,7 @@ from fireassay.classifiers import WrappedClassifier
 from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import ParameterError
 from fireassay.core.probabilities import softmax
+from fireassay.core.registry import Registry
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_real
 
@@ -152,13 +153,43 @@ class FeatureSqueezing(Defence):
         return np.asarray(low + squeezed * (high - low), dtype=X.dtype)
 
 
-# Section V-C of the paper.
-GRIDS: dict[str, tuple[float, ...]] = {
-    "gauss-in": (0.001, 0.01, 0.1, 0.3, 0.5, 1.0),
-    "conf": (0.1, 0.5, 0.9, 0.99, 0.999),
-    "gauss-out": (0.001, 0.01, 0.1, 0.3, 0.5, 1.0),
-    "fsq": (2, 4, 8, 16, 32, 64),
-}
+@dataclass(frozen=True)
+class DefenceRow:
+    """A defence by name: what it is, how it is made of its value, and values worth a try.
+
+    ``values`` are those of the paper's section V-C; none: the defence takes no value.
+    ``in_training`` says whether it changes how a model is trained, not how it answers.
+    """
+
+    name: str
+    summary: str
+    make: Callable[[float, int], Defence]
+    values: tuple[float, ...] = ()
+    in_training: bool = False
+
+
+_NOISE = (0.001, 0.01, 0.1, 0.3, 0.5, 1.0)
+DEFENCES: Registry[DefenceRow] = Registry(
+    "defence",
+    [
+        DefenceRow("none", "nothing", lambda _, __: Defence()),
+        DefenceRow(
+            "gauss-in", "noise on a share of the training samples", lambda v, _: GaussIn(v),
+            _NOISE, in_training=True,
+        ),
+        DefenceRow(
+            "conf", "answers below a confidence are withheld", lambda v, _: Conf(v),
+            (0.1, 0.5, 0.9, 0.99, 0.999),
+        ),
+        DefenceRow(
+            "gauss-out", "noise on the answer", lambda v, seed: GaussOut(v, seed), _NOISE
+        ),
+        DefenceRow(
+            "fsq", "inputs rounded to so many bits", lambda v, _: FeatureSqueezing(int(v)),
+            (2, 4, 8, 16, 32, 64),
+        ),
+    ],
+)  # fmt: skip
 
 
 def make_defence(name: str, value: float | None = None, *, seed: int = 0) -> Defence:
@@ -167,25 +198,17 @@ def make_defence(name: str, value: float | None = None, *, seed: int = 0) -> Def
     Raises
     ------
     ParameterError
-        For a name that is not one of none, gauss-in, conf, gauss-out, fsq.
+        For a name that is not in `DEFENCES`, or without a value where it needs one.
+
+    >>> make_defence("conf", 0.9)
+    Conf(threshold=0.9)
     """
-    if name == "none":
-        return Defence()
-    makers: dict[str, Callable[[float], Defence]] = {
-        "gauss-in": lambda v: GaussIn(float(v)),
-        "conf": lambda v: Conf(float(v)),
-        "gauss-out": lambda v: GaussOut(float(v), seed),
-        "fsq": lambda v: FeatureSqueezing(int(v)),
-    }
-    if name not in makers:
+    row = DEFENCES[name]
+    if value is None and row.values:
         raise ParameterError(
-            f"The defence must be one of none, {', '.join(makers)}.", got=repr(name)
+            f"The defence '{name}' needs a value, e.g. {row.values[2]:g}.", got="none"
         )
-    if value is None:
-        raise ParameterError(
-            f"The defence '{name}' needs a value, e.g. {GRIDS[name][2]:g}.", got="none"
-        )
-    return makers[name](value)
+    return row.make(float(value or 0.0), seed)
 
 
 class DefendedClassifier(WrappedClassifier):

@@ -5,7 +5,6 @@ normal (log-normal), logistic (log-logistic), log-gamma with a shape (generalise
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -338,22 +337,3 @@ def _log_constant(shape: float) -> float:
     if k > 50.0:
         return -_LOG_SQRT_2PI - 1.0 / (12.0 * k) + 1.0 / (360.0 * k**3) - 1.0 / (1260.0 * k**5)
     return math.log(abs(shape)) + k * math.log(k) - k - float(special.gammaln(k))
-
-
-@dataclass(frozen=True)
-class Family:
-    """A row of the table of families: its law, and which parameters are free."""
-
-    law: Callable[[float], ErrorDistribution]
-    has_scale: bool
-    has_shape: bool
-    label: str
-
-
-FAMILIES: dict[str, Family] = {
-    "exponential": Family(lambda _: ExtremeValue(), False, False, "Exponential"),
-    "weibull": Family(lambda _: ExtremeValue(), True, False, "Weibull"),
-    "lognormal": Family(lambda _: Normal(), True, False, "Log-Normal"),
-    "loglogistic": Family(lambda _: Logistic(), True, False, "Log-Logistic"),
-    "gengamma": Family(LogGamma, True, True, "Generalised Gamma"),
-}

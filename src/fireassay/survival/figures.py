@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from fireassay.survival.calibration import Calibration
+    from fireassay.survival.calibration import FailureCalibration
     from fireassay.survival.survival_fit import SurvivalFit
 
 _MOST_GROUPS = 12
@@ -96,7 +96,7 @@ def qq_figure(fit: "SurvivalFit") -> "Figure":
     return figure
 
 
-def calibration_figure(calibration: "Calibration") -> "Figure":
+def calibration_figure(calibration: "FailureCalibration") -> "Figure":
     """Predicted against observed probability of failure, smoothed and binned."""
     figure = _figure(4.5, 4.5)
     axes = figure.subplots()

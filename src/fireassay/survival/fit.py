@@ -18,15 +18,14 @@ from fireassay.core.threads import one_blas_thread
 from fireassay.core.validation import check_choice, check_integer, check_real
 from fireassay.survival.aft import solve_aft
 from fireassay.survival.aft_fit import AftFit, aft_fit
-from fireassay.survival.cluster_variance import ClusterVariance, Correction, cluster_variance
 from fireassay.survival.cox import CoxSolution, solve_cox
 from fireassay.survival.cox_fit import CoxFit, cox_fit
 from fireassay.survival.design_matrix import DesignMatrix, design_matrix
-from fireassay.survival.error_distributions import FAMILIES
-from fireassay.survival.rows import as_frame, cluster_codes
+from fireassay.survival.families import FAMILIES
+from fireassay.survival.group_variance import Correction, GroupVariance, group_variance
+from fireassay.survival.rows import as_frame, group_codes
 from fireassay.survival.times import Times, check_events, read_times
 
-FAMILY_NAMES = (*FAMILIES, "cox")
 _MOST_REFITS = 60
 
 
@@ -34,7 +33,7 @@ def fit(
     obs: Any,
     family: str = "weibull",
     covariates: Sequence[str] = (),
-    cluster: str | None = None,
+    groups: str | None = None,
     *,
     ridge: float = 0.0,
     confidence: float = 0.95,
@@ -50,24 +49,24 @@ def fit(
         Observations: columns ``lower`` and ``upper`` (infinite: right-censored, equal: exact) or
         ``duration`` and ``event``, and the covariates.
     family
-        ``"exponential"``, ``"weibull"``, ``"lognormal"``, ``"loglogistic"``, ``"gengamma"`` or
-        ``"cox"``.
+        A name of `FAMILIES`: ``"exponential"``, ``"weibull"``, ``"lognormal"``,
+        ``"loglogistic"``, ``"gengamma"`` or ``"cox"``.
     covariates
         Columns to explain the time with; text columns are compared with a reference level.
-    cluster
+    groups
         Column that says which rows are not independent, e.g. ``"model_id"``; intervals then use
-        the cluster-robust error and Satterthwaite's t.
+        the robust error and Satterthwaite's t.
     ridge
         Penalty n·ridge/2·Σβ² on the slopes of standardised covariates, >= 0.
     correction
-        ``"cr3"`` (jackknife over clusters), ``"cr2"``, or ``"cr0"`` (the plain sandwich).
+        ``"cr3"`` (jackknife over groups), ``"cr2"``, or ``"cr0"`` (the plain sandwich).
     min_events_per_covariate
         Refuse to fit with fewer failures per covariate.
 
     Raises
     ------
     NotEnoughEvidenceError
-        If too few rows failed, or clusters cannot carry the covariates.
+        If too few rows failed, or groups cannot carry the covariates.
     DataError
         For unusable times, constant or collinear covariates, or failures without spread.
 
@@ -83,8 +82,13 @@ def fit(
     -----
     In an accelerated failure time model log T = x'β + σW: a positive coefficient means *longer*
     survival, and exp(β) is the ratio of times. In Cox's model positive means *shorter*.
+
+    >>> rows = pd.DataFrame({"duration": [1, 2, 3, 6, 2, 4, 6, 12] * 5, "event": 1,
+    ...     "deep": ([0] * 4 + [1] * 4) * 5})
+    >>> round(float(fit(rows, "weibull", ["deep"]).coefficients.at["deep", "time_ratio"]), 6)
+    2.0
     """
-    check_choice(family, "family", FAMILY_NAMES)
+    FAMILIES[family]  # a name that is not in the table is refused
     ridge = check_real(ridge, "ridge", low=0.0, inclusive="low")
     confidence = check_real(confidence, "confidence", low=0.0, high=1.0)
     check_choice(correction, "correction", ("cr3", "cr2", "cr0"))
@@ -101,27 +105,27 @@ def fit(
         purpose=f"A fit with {len(design.encoding.columns)} covariate(s)",
         do=f"Use fewer covariates ({min_events_per_covariate} failures each), or observe more.",
     )
-    codes = cluster_codes(frame, cluster)
-    notes = (*_separation(times, design), *_cluster_level(design, codes, cluster))
+    codes = group_codes(frame, groups)
+    notes = (*_separation(times, design), *_group_level(design, codes, groups))
     for note in notes:
         warnings.warn(note, AssumptionWarning, stacklevel=2)
     if family == "cox":
-        return _fit_cox(frame, times, design, codes, cluster, ridge, confidence, correction, notes)
-    solution = solve_aft(family, times, design, ridge=ridge, clusters=codes)
+        return _fit_cox(frame, times, design, codes, groups, ridge, confidence, correction, notes)
+    solution = solve_aft(family, times, design, ridge=ridge, groups=codes)
     if not solution.converged:
         _warn_no_convergence(family)
     robust = None
     if codes is not None:
-        assert solution.cluster_scores is not None
-        assert solution.cluster_information is not None
-        robust = cluster_variance(
+        assert solution.group_scores is not None
+        assert solution.group_information is not None
+        robust = group_variance(
             solution.information,
-            solution.cluster_scores,
-            solution.cluster_information,
+            solution.group_scores,
+            solution.group_information,
             correction=correction,
         )
     return aft_fit(
-        family, frame, times, design.encoding, solution, robust, cluster, confidence, ridge, notes
+        family, frame, times, design.encoding, solution, robust, groups, confidence, ridge, notes
     )
 
 
@@ -130,7 +134,7 @@ def _fit_cox(
     times: Times,
     design: DesignMatrix,
     codes: IntArray | None,
-    cluster: str | None,
+    groups: str | None,
     ridge: float,
     confidence: float,
     correction: Correction,
@@ -153,23 +157,23 @@ def _fit_cox(
         count, width = int(codes.max()) + 1, matrix.shape[1]
         scores = np.zeros((count, width))
         np.add.at(scores, codes, solution.residuals)
-        # The partial likelihood has no rows; a cluster's share of information goes with its risk.
+        # The partial likelihood has no rows; a group's share of information goes with its risk.
         shares = np.bincount(codes, times.failed) / times.n_events
-        robust = cluster_variance(
+        robust = group_variance(
             solution.information,
             scores,
             shares[:, None, None] * solution.information,
             correction=correction,
         )
     return cox_fit(
-        frame, times, design.encoding, solution, robust, cluster, confidence, ridge, notes
+        frame, times, design.encoding, solution, robust, groups, confidence, ridge, notes
     )
 
 
 def _cox_jackknife(
     times: Times, matrix: AnyArray, codes: IntArray, solution: CoxSolution, ridge: float
-) -> ClusterVariance:
-    """Fits without one cluster each: a partial likelihood has no share per cluster."""
+) -> GroupVariance:
+    """Fits without one group each: a partial likelihood has no share per group."""
     count, width = int(codes.max()) + 1, matrix.shape[1]
     changes = np.array(
         [
@@ -180,7 +184,7 @@ def _cox_jackknife(
     )
     covariance = changes.T @ changes * (count - 1) / count
     empty = np.zeros((0, width, width))
-    return ClusterVariance(covariance, "jackknife", count, np.eye(width), empty)
+    return GroupVariance(covariance, "jackknife", count, np.eye(width), empty)
 
 
 def _warn_no_convergence(family: str) -> None:
@@ -223,8 +227,8 @@ def _separation(times: Times, design: DesignMatrix) -> list[str]:
     return notes
 
 
-def _cluster_level(design: DesignMatrix, codes: IntArray | None, cluster: str | None) -> list[str]:
-    """Covariates that are constant within every cluster are estimated between clusters only."""
+def _group_level(design: DesignMatrix, codes: IntArray | None, groups: str | None) -> list[str]:
+    """Covariates that are constant within every group are estimated between groups only."""
     if codes is None:
         return []
     count = int(codes.max()) + 1
@@ -237,13 +241,13 @@ def _cluster_level(design: DesignMatrix, codes: IntArray | None, cluster: str | 
     ]
     if between and count < len(between) + 2:
         raise NotEnoughEvidenceError(
-            f"{len(between)} covariate(s) of '{cluster}' need at least {len(between) + 2} of it.",
+            f"{len(between)} covariate(s) of '{groups}' need at least {len(between) + 2} of it.",
             got=f"{count}: {', '.join(between)} cannot be told from chance between them",
             do="Train and observe more models; more samples of the same models do not help.",
         )
     if between and count < 10 * len(between):
         note = (
-            f"Only {count} clusters ('{cluster}') for {len(between)} covariate(s) that vary "
+            f"Only {count} groups ('{groups}') for {len(between)} covariate(s) that vary "
             f"between them ({', '.join(between)}); ten each are advised. Intervals allow for it "
             "and are wide."
         )

@@ -13,7 +13,8 @@ from fireassay.core.pictures import picture
 from fireassay.core.result import Answer
 from fireassay.core.validation import check_real
 from fireassay.survival.curves import estimate_curve, survival_band
-from fireassay.survival.rows import as_frame, cluster_codes, groups, recoded
+from fireassay.survival.measures import MEASURES
+from fireassay.survival.rows import arms, as_frame, group_codes, recoded
 from fireassay.survival.times import read_times
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class KaplanMeier(Answer):
                 f"{name}: median {reached(row['median'])}" for name, row in self.medians.iterrows()
             ),
             estimates=estimates,
+            measures=MEASURES,
             tables={"medians": Table.from_frame(shown, "Median time to failure")},
             figures={
                 "survival": picture(figure, "Survival under attack", "Step curves of survival")
@@ -88,14 +90,14 @@ def kaplan_meier(
     obs: Any,
     by: str | Sequence[str] | None = None,
     *,
-    cluster: str | None = None,
+    groups: str | None = None,
     confidence: float = 0.95,
 ) -> KaplanMeier:
     """Survival curves of the groups of ``by``, without assuming a family.
 
     Failures count when they were seen. Where intervals of different rows overlap, Turnbull's
-    estimate takes the place of Kaplan and Meier's. With ``cluster`` the band is a jackknife over
-    clusters with t quantiles.
+    estimate takes the place of Kaplan and Meier's. With ``groups`` the band is a jackknife over
+    groups with t quantiles.
 
     Parameters
     ----------
@@ -103,7 +105,7 @@ def kaplan_meier(
         Columns ``lower`` and ``upper``, or ``duration`` and ``event``.
     by
         Column(s) that form the groups.
-    cluster
+    groups
         Column that says which rows belong together, e.g. ``"model_id"``.
 
     >>> rows = pd.DataFrame({"duration": [1, 2, 2, 4, 5], "event": [1, 1, 0, 1, 0]})
@@ -112,10 +114,10 @@ def kaplan_meier(
     """
     check_real(confidence, "confidence", low=0.0, high=1.0)
     frame = as_frame(obs)
-    times, clusters = read_times(frame), cluster_codes(frame, cluster)
+    times, codes = read_times(frame), group_codes(frame, groups)
     parts, medians = [], {}
-    for name, index in groups(frame, by):
-        curve = estimate_curve(times.rows(index), recoded(clusters, index))
+    for name, index in arms(frame, by):
+        curve = estimate_curve(times.rows(index), recoded(codes, index))
         bands = np.column_stack(survival_band(curve, confidence))
         part = pd.DataFrame(bands, columns=["survival", "low", "high"])
         part.insert(0, "group", name)

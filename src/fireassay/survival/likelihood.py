@@ -13,7 +13,8 @@ import numpy as np
 
 from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.survival.design_matrix import DesignMatrix, HeldDesignMatrix
-from fireassay.survival.error_distributions import ErrorDistribution, Family
+from fireassay.survival.error_distributions import ErrorDistribution
+from fireassay.survival.families import AftFamily
 from fireassay.survival.times import Times
 
 Blocks = DesignMatrix | HeldDesignMatrix
@@ -148,13 +149,13 @@ def _add_between(
 
 @dataclass(frozen=True)
 class Totals:
-    """Log-likelihood, gradient and Hessian summed over rows; per cluster where asked."""
+    """Log-likelihood, gradient and Hessian summed over rows; per group where asked."""
 
     value: float
     gradient: AnyArray
     hessian: AnyArray
-    cluster_gradients: AnyArray | None = None
-    cluster_hessians: AnyArray | None = None
+    group_gradients: AnyArray | None = None
+    group_hessians: AnyArray | None = None
 
 
 def linear_predictor(design: Blocks, beta: AnyArray) -> AnyArray:
@@ -181,7 +182,7 @@ def _block_times(times: LogTimes, rows: slice) -> LogTimes:
 
 
 def value_at(
-    theta: AnyArray, family: Family, times: LogTimes, design: Blocks, ridge: float
+    theta: AnyArray, family: AftFamily, times: LogTimes, design: Blocks, ridge: float
 ) -> float:
     """The penalised log-likelihood alone, for the line search."""
     beta, log_scale, shape = split(theta, family, len(design.names))
@@ -199,7 +200,7 @@ def penalty(beta: AnyArray, ridge: float, n: int) -> float:
     return 0.5 * n * ridge * float(beta[1:] @ beta[1:])
 
 
-def split(theta: AnyArray, family: Family, width: int) -> tuple[AnyArray, float, float]:
+def split(theta: AnyArray, family: AftFamily, width: int) -> tuple[AnyArray, float, float]:
     """β, log σ and shape out of the parameter vector."""
     log_scale = float(theta[width]) if family.has_scale else 0.0
     shape = float(theta[width + 1]) if family.has_shape else 0.0
@@ -208,15 +209,15 @@ def split(theta: AnyArray, family: Family, width: int) -> tuple[AnyArray, float,
 
 def totals_at(
     theta: AnyArray,
-    family: Family,
+    family: AftFamily,
     times: LogTimes,
     design: Blocks,
     ridge: float,
-    clusters: IntArray | None = None,
+    groups: IntArray | None = None,
 ) -> Totals:
     """Value and derivatives in one pass over blocks of rows.
 
-    With ``clusters`` (codes 0…G−1) the unpenalised gradients and Hessians of each cluster are
+    With ``groups`` (codes 0…G−1) the unpenalised gradients and Hessians of each group are
     kept too, G × p and G × p × p numbers.
     """
     width, size = len(design.names), len(theta)
@@ -226,21 +227,21 @@ def totals_at(
     slopes = np.arange(1, width)
     gradient[slopes] -= len(design) * ridge * beta[1:]
     hessian[slopes, slopes] -= len(design) * ridge
-    n_clusters = int(clusters.max()) + 1 if clusters is not None else 0
-    by_cluster = np.zeros((n_clusters, size)), np.zeros((n_clusters, size, size))
+    n_groups = int(groups.max()) + 1 if groups is not None else 0
+    by_group = np.zeros((n_groups, size)), np.zeros((n_groups, size, size))
     for rows, block in design.blocks():
         part = _block_derivatives(theta, family, _block_times(times, rows), block)
         value += part.value
         gradient += part.gradient()
         hessian += part.hessian()
-        if clusters is not None:
-            for code, members in _groups(clusters[rows]):
+        if groups is not None:
+            for code, members in _groups(groups[rows]):
                 own = part.rows(members)
-                by_cluster[0][code] += own.gradient()
-                by_cluster[1][code] += own.hessian()
-    if clusters is None:
+                by_group[0][code] += own.gradient()
+                by_group[1][code] += own.hessian()
+    if groups is None:
         return Totals(value, gradient, hessian)
-    return Totals(value, gradient, hessian, *by_cluster)
+    return Totals(value, gradient, hessian, *by_group)
 
 
 def _groups(codes: IntArray) -> Iterator[tuple[int, IntArray]]:
@@ -301,7 +302,7 @@ def _weighted_square(matrix: AnyArray, weights: AnyArray) -> AnyArray:
 
 
 def _block_derivatives(
-    theta: AnyArray, family: Family, times: LogTimes, matrix: AnyArray
+    theta: AnyArray, family: AftFamily, times: LogTimes, matrix: AnyArray
 ) -> _Block:
     width = matrix.shape[1]
     beta, log_scale, shape = split(theta, family, width)

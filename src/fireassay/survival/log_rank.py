@@ -1,4 +1,4 @@
-"""The log-rank test: do groups fail at the same rate? With rows of one model kept together."""
+"""The log-rank test: do arms fail at the same rate? With rows of one model kept together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import DataError
 from fireassay.core.result import Result
 from fireassay.core.seeds import generator
-from fireassay.survival.rows import as_frame, cluster_codes, groups
+from fireassay.survival.rows import arms, as_frame, group_codes
 from fireassay.survival.times import check_events, read_times
 
 
 @dataclass(frozen=True)
 class LogRank(Result):
-    """The test's statistic and p, and per group the observed and expected failures."""
+    """The test's statistic and p, and per arm the observed and expected failures."""
 
     statistic: float
     p: float
@@ -27,8 +27,12 @@ class LogRank(Result):
     table: pd.DataFrame
     method: str
 
+    def summary(self) -> str:
+        """The test in one line."""
+        return f"{self.method}: statistic {self.statistic:.3g}, p = {self.p:.3g}"
+
     def frame(self) -> pd.DataFrame:
-        """Observed and expected failures per group."""
+        """Observed and expected failures per arm."""
         return self.table
 
 
@@ -36,38 +40,41 @@ def log_rank(
     obs: Any,
     by: str | Sequence[str],
     *,
-    cluster: str | None = None,
+    groups: str | None = None,
     n_permutations: int = 999,
     seed: int = 0,
 ) -> LogRank:
-    """Test that all groups have the same survival.
+    """Test that all arms have the same survival.
 
-    Without ``cluster`` the statistic is chi-square with K − 1 degrees of freedom. With it, rows
-    of one cluster stay together: where each cluster lies in one group (a model has one depth),
-    groups are permuted over clusters, which holds its level exactly; where clusters are in
-    several groups (a model meets every attack), Peto's log hazard ratios V⁻¹(O − E) are tested by
-    Hotelling's F with their jackknife variance over clusters.
+    Without ``groups`` the statistic is chi-square with K − 1 degrees of freedom. With it, rows
+    of one group stay together: where each group lies in one arm (a model has one depth),
+    arms are permuted over groups, which holds its level exactly; where groups are in
+    several arms (a model meets every attack), Peto's log hazard ratios V⁻¹(O − E) are tested by
+    Hotelling's F with their jackknife variance over groups.
+
+    >>> rows = pd.DataFrame({"duration": [1, 2, 3, 4], "event": 1, "arm": ["a", "b", "a", "b"]})
+    >>> log_rank(rows, "arm").frame()["observed"].tolist()
+    [2.0, 2.0]
     """
     frame = as_frame(obs)
-    times, clusters = read_times(frame), cluster_codes(frame, cluster)
+    times, codes = read_times(frame), group_codes(frame, groups)
     check_events(times, at_least=1, purpose="A log-rank test")
-    parts = groups(frame, by)
+    parts = arms(frame, by)
     if len(parts) < 2:
-        raise DataError("A log-rank test compares at least two groups.", got=f"{len(parts)}")
+        raise DataError("A log-rank test compares at least two arms.", got=f"{len(parts)}")
     member = np.zeros((len(frame), len(parts)))
     for j, (_, index) in enumerate(parts):
         member[index, j] = 1.0
     _, place = np.unique(times.seen, return_inverse=True)
     failed = times.failed.astype(np.float64)
-    observed, expected, variance = _counts(place, failed, member)
-    if clusters is None:
-        difference = (observed - expected)[:-1]
-        statistic = float(difference @ np.linalg.pinv(variance) @ difference)
+    observed, expected, _ = _counts(place, failed, member)
+    if codes is None:
+        statistic = _chi_square(place, failed, member)
         freedom, method = float(len(parts) - 1), "log-rank, chi-square"
         p = float(stats.chi2.sf(statistic, freedom))
     else:
-        statistic, freedom, p, method = _between_clusters(
-            place, failed, member, clusters, n_permutations, seed
+        statistic, freedom, p, method = _between_groups(
+            place, failed, member, codes, n_permutations, seed
         )
     table = pd.DataFrame(
         {"n": member.sum(axis=0).astype(int), "observed": observed, "expected": expected},
@@ -79,7 +86,7 @@ def log_rank(
 def _counts(
     place: NDArray[np.intp], failed: AnyArray, member: AnyArray
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Observed and expected failures per group, and the hypergeometric variance."""
+    """Observed and expected failures per arm, and the hypergeometric variance."""
     size, width = int(place.max()) + 1, member.shape[1]
     events = np.bincount(place, failed, size)
     leaving = np.column_stack([np.bincount(place, member[:, j], size) for j in range(width)])
@@ -99,54 +106,54 @@ def _chi_square(place: NDArray[np.intp], failed: AnyArray, member: AnyArray) -> 
     return float(difference @ np.linalg.pinv(variance) @ difference)
 
 
-def _between_clusters(
+def _between_groups(
     place: NDArray[np.intp],
     failed: AnyArray,
     member: AnyArray,
-    clusters: NDArray[np.int64],
+    codes: NDArray[np.int64],
     n_permutations: int,
     seed: int,
 ) -> tuple[float, float, float, str]:
     """Statistic, degrees of freedom, p and method."""
-    count, width = int(clusters.max()) + 1, member.shape[1]
+    count, width = int(codes.max()) + 1, member.shape[1]
     inside = np.zeros((count, width))
-    np.add.at(inside, clusters, member)
+    np.add.at(inside, codes, member)
     if ((inside > 0).sum(axis=1) == 1).all():
         group = (inside > 0).argmax(axis=1)
         if np.bincount(group).min() < 2:
             raise DataError(
-                "A clustered log-rank test needs two clusters in each group.",
-                got=f"{count} clusters in {width} groups",
+                "A log-rank test between groups needs two groups in each arm.",
+                got=f"{count} groups in {width} arms",
             )
         found = _chi_square(place, failed, member)
         rng = generator(seed, "log-rank")
         others = [
-            _chi_square(place, failed, np.eye(width)[rng.permutation(group)[clusters]])
+            _chi_square(place, failed, np.eye(width)[rng.permutation(group)[codes]])
             for _ in range(n_permutations)
         ]
         above = int(np.sum(np.array(others) >= found * (1 - 1e-12)))
-        method = f"log-rank, groups permuted over {count} clusters"
+        method = f"log-rank, arms permuted over {count} groups"
         return found, float(width - 1), (1 + above) / (n_permutations + 1), method
     freedom = float(count - width + 1)
     if freedom < 1:
         raise DataError(
-            "A clustered log-rank test needs at least as many clusters as groups.",
-            got=f"{count} clusters in {width} groups",
+            "A log-rank test between groups needs at least as many groups as arms.",
+            got=f"{count} groups in {width} arms",
         )
     whole = _log_hazard_ratios(place, failed, member)
     without = [
         _log_hazard_ratios(place[kept], failed[kept], member[kept])
-        for kept in (clusters != code for code in range(count))
+        for kept in (codes != code for code in range(count))
     ]
     spread = np.array(without) - whole
     variance = spread.T @ spread * (count - 1) / count
     factor = freedom / ((count - 1) * (width - 1))
     statistic = float(whole @ np.linalg.pinv(variance) @ whole) * factor
     p = float(stats.f.sf(statistic, width - 1, freedom))
-    return statistic, freedom, p, f"log-rank, jackknife over {count} clusters, F"
+    return statistic, freedom, p, f"log-rank, jackknife over {count} groups, F"
 
 
 def _log_hazard_ratios(place: NDArray[np.intp], failed: AnyArray, member: AnyArray) -> AnyArray:
-    """Peto's estimates of all groups but the last, against the mean of those at risk."""
+    """Peto's estimates of all arms but the last, against the mean of those at risk."""
     observed, expected, variance = _counts(place, failed, member)
     return np.asarray(np.linalg.pinv(variance) @ (observed - expected)[:-1])

@@ -1,17 +1,20 @@
 """Times to failure under attack, with what they say on their own."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from fireassay.core.estimate import Estimate
-from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
+from fireassay.core.evidence import Claim, Evidence, Provenance, Table
 from fireassay.core.pictures import picture
 from fireassay.core.result import Answer
-from fireassay.statistics import clopper_pearson, poisson_interval
+from fireassay.statistics import poisson_interval, share
+from fireassay.survival.assumptions import STRONGEST_ATTACKS, gradient_price
 from fireassay.survival.kaplan_meier import KaplanMeier, kaplan_meier, reached
+from fireassay.survival.measures import MEASURES
 from fireassay.survival.rmst import Rmst, rmst
 
 if TYPE_CHECKING:
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 
 _ONE_MODEL = (
     "Intervals are over samples of this one model; another training run of the same recipe can "
-    "differ. Compare recipes with a campaign and cluster='model_id'."
+    "differ. Compare recipes with a campaign and groups='model_id'."
 )
 
 
@@ -36,6 +39,8 @@ class Observations(Answer):
         gradient_queries, model_id, defence and defence_value.
     benign_accuracy, benign_rejection_rate
         On the samples before any attack; answers that a defence withholds are in the second.
+    adversarial
+        The inputs that fooled the model, one for each row with ``success``, if they were kept.
     """
 
     table: pd.DataFrame
@@ -47,6 +52,7 @@ class Observations(Answer):
     seed: int
     model_sha256: str
     data_sha256: str
+    adversarial: NDArray[Any] | None = None
 
     def frame(self) -> pd.DataFrame:
         """One row per sample and attack."""
@@ -77,16 +83,16 @@ class Observations(Answer):
         for name, part in self.table.groupby("attack", sort=True):
             n, failures = self.benign_accuracy.n, int(part["success"].sum())
             stood = len(part) - failures
-            low, high = clopper_pearson(stood, n, self.confidence)
+            stands = share(stood, n, self.confidence)
             spent = float(np.where(np.isfinite(part["upper"]), part["upper"], part["lower"]).sum())
             rate_low, rate_high = poisson_interval(failures, self.confidence)
             rows[str(name)] = {
                 "benign_accuracy": self.benign_accuracy.value,
                 "benign_accuracy_low": self.benign_accuracy.low,
                 "benign_accuracy_high": self.benign_accuracy.high,
-                "adversarial_accuracy": stood / n,
-                "adversarial_accuracy_low": float(low),
-                "adversarial_accuracy_high": float(high),
+                "adversarial_accuracy": stands.value,
+                "adversarial_accuracy_low": stands.low,
+                "adversarial_accuracy_high": stands.high,
                 "failure_rate": failures / spent,
                 "failure_rate_low": float(rate_low) / spent,
                 "failure_rate_high": float(rate_high) / spent,
@@ -100,9 +106,9 @@ class Observations(Answer):
     def standing(self) -> Estimate:
         """Share of attacked samples that no attack broke within the budget."""
         broken = self.table.groupby("sample")["success"].any()
-        stood, n = int((~broken).sum()), len(broken)
-        low, high = clopper_pearson(stood, n, self.confidence)
-        return Estimate(stood / n, float(low), float(high), self.confidence, n, "Clopper-Pearson")
+        return share(
+            int((~broken).sum()), len(broken), self.confidence, rests_on=(STRONGEST_ATTACKS.id,)
+        )
 
     def figures(self) -> "dict[str, Figure]":
         """Survival curves by attack."""
@@ -111,7 +117,7 @@ class Observations(Answer):
     def evidence(self) -> Evidence:
         """How many samples stand, how soon the others fall, per attack."""
         curves, means, accuracy = self.curves(), self.mean_times(), self.accuracy()
-        standing = self.standing()
+        standing, price = self.standing(), gradient_price(self.gradient_cost)
         estimates = {
             "standing_share": standing,
             "benign_accuracy": self.benign_accuracy,
@@ -119,7 +125,8 @@ class Observations(Answer):
         }
         for name in accuracy.index:
             estimates[f"survival_{name}"] = curves.at(np.inf, str(name))
-            estimates[f"mean_queries_{name}"] = means.estimate(str(name))
+            mean = means.estimate(str(name))
+            estimates[f"mean_queries_{name}"] = replace(mean, rests_on=(price.id,))
         medians = {str(n): float(m) for n, m in curves.medians["median"].items()}
         fastest = min(
             medians, key=lambda name: (medians[name], accuracy["adversarial_accuracy"][name])
@@ -138,19 +145,8 @@ class Observations(Answer):
                 ),
             ),
             estimates=estimates,
-            assumptions=(
-                Assumption(
-                    "The attacks are the strongest an adversary would use.",
-                    "untestable",
-                    "Attacks bound survival from above: a better one can only be faster.",
-                ),
-                Assumption(
-                    "One gradient query costs as much as "
-                    f"{self.gradient_cost:g} forward queries, besides its forward pass.",
-                    "untestable",
-                    "Forward and gradient queries are also given apart, in the table.",
-                ),
-            ),
+            assumptions=(STRONGEST_ATTACKS, price),
+            measures=MEASURES,
             tables={
                 "accuracy": Table.from_frame(accuracy, "Accuracy and failure rate by attack"),
                 "mean_times": Table.from_frame(means.frame(), "Mean queries to failure"),
@@ -162,6 +158,7 @@ class Observations(Answer):
                 model_sha256=self.model_sha256,
                 data_sha256=self.data_sha256,
                 queries=int(self.table["queries"].sum()) + self.benign_accuracy.n,
+                labels=self.benign_accuracy.n,
             ),
         )
 

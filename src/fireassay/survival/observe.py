@@ -1,21 +1,21 @@
 """Attack a model and note, sample by sample, between which two queries it failed."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.attacks import TABLE, in_blocks, make
+from fireassay.attacks import ATTACKS, AttackResult, AttackRow, in_blocks, make, suite
 from fireassay.attacks.clip_range import check_clip_range
-from fireassay.attacks.registry import Attack
-from fireassay.attacks.result import FOUND, AttackResult
+from fireassay.attacks.registry import Attack, PreparedAttack
+from fireassay.attacks.result import FOUND
 from fireassay.classifiers import as_classifier
+from fireassay.core.arrays import IntArray
 from fireassay.core.errors import NotEnoughEvidenceError, ParameterError
-from fireassay.core.estimate import Estimate
 from fireassay.core.hashing import sha256
+from fireassay.core.seeds import generator
 from fireassay.core.threads import one_thread
 from fireassay.core.validation import (
     check_class_indices,
@@ -23,7 +23,8 @@ from fireassay.core.validation import (
     check_integer,
     check_real,
 )
-from fireassay.statistics import clopper_pearson
+from fireassay.engine import Executor
+from fireassay.statistics import share
 from fireassay.survival.defences import (
     Defence,
     DefendedClassifier,
@@ -33,8 +34,9 @@ from fireassay.survival.defences import (
 )
 from fireassay.survival.observations import Observations
 
-AttackSpec = str | tuple[str, Mapping[str, Any]]
-_PGD_STEPS = 10
+AttackSpec = str | Attack | tuple[str | Attack, Mapping[str, Any]]
+BUDGET = 300  # forward-equivalent queries per sample and attack
+GRADIENT_COST = 2.0  # a backward pass does about twice the work of a forward one
 _COLUMNS = (
     "sample",
     "attack",
@@ -53,17 +55,21 @@ def observe(
     model: Any,
     X: ArrayLike,
     y: ArrayLike,
-    attacks: Sequence[AttackSpec] = (("pgd", {"norm": "linf", "eps": 0.1}),),
-    budget: int = 200,
+    attacks: Sequence[AttackSpec] | None = None,
+    budget: int = BUDGET,
     seed: int = 0,
     *,
+    samples: int | None = None,
+    mask: ArrayLike | None = None,
     defence: Defence | tuple[str, float] | None = None,
-    gradient_cost: float = 2.0,
+    gradient_cost: float = GRADIENT_COST,
     eps_scale: float = 1.0,
     draws: int = 5,
     model_id: str | None = None,
     empty_ok: bool = False,
+    keep_adversarial: bool = False,
     confidence: float = 0.95,
+    executor: Executor | None = None,
     workers: int = 1,
     cluster: Any = None,
 ) -> Observations:
@@ -76,31 +82,40 @@ def observe(
     X, y
         Test samples with labels.
     attacks
-        Names or (name, parameters); ``eps`` is the largest allowed perturbation ε*, in the
-        attack's norm. ``"art:PixelAttack"`` and the like come from ART.
+        Each a name of `fireassay.attacks.ATTACKS`, an attack function, or one of them with its
+        parameters as (attack, parameters); ``eps`` is the largest allowed perturbation ε*, in the
+        attack's norm. ``"art:PixelAttack"`` and the like come from ART. By default what
+        `fireassay.attacks.suite` says: those that this model allows, within a tenth of its range.
     budget
-        Forward-equivalent queries per sample at which watching ends, at least 1.
+        Forward-equivalent queries per sample and attack at which watching ends, at least 1.
+    samples
+        How many rows, drawn by the seed, are attacked (default: all).
+    mask
+        Booleans, True for features that an attack may change (default: all).
     defence
         A defence of `fireassay.survival.defences`, or (name, value).
     gradient_cost
-        Forward-equivalents of one gradient query, besides its forward pass: a backward pass does
-        about twice the work of a forward one.
+        Forward-equivalents of one gradient query, besides its forward pass.
     eps_scale
         What ε = 1 means, e.g. the standard deviation of the training data.
     draws
         With a random answer (Gauss-out), a success counts if most of so many draws are wrong.
     model_id
-        Name of the model for ``cluster="model_id"``, by default a part of its content hash.
+        Name of the model for ``groups="model_id"``, by default a part of its content hash.
     empty_ok
         Return a table without rows, not an error, if the model gets no sample right.
+    keep_adversarial
+        Keep the inputs that fooled the model in ``adversarial``.
+    executor
+        Where the attacks run, with a store if they are to be journalled; or
     workers, cluster
-        Processes on this machine, or the address of a Dask scheduler; the rows are the same.
+        processes on this machine, or the address of a Dask scheduler; the rows are the same.
 
     Returns
     -------
     Observations
-        Columns: sample, attack, norm, eps, lower, upper, success, distance, queries,
-        gradient_queries, model_id, defence, defence_value.
+        Columns: sample (position in X), attack, norm, eps, lower, upper, success, distance,
+        queries, gradient_queries, model_id, defence, defence_value.
 
     Raises
     ------
@@ -114,17 +129,26 @@ def observe(
     Time is forward queries + ``gradient_cost`` × gradient queries. A failure is known to lie
     between the last check that was right (lower) and the first that was wrong (upper). A sample
     that stands is right-censored at the budget, also if the attack has an end and gave up before.
+
+    >>> rows = np.linspace(0.0, 1.0, 41)[:, None]
+    >>> found = observe(lambda X: np.hstack([1 - X, X]), rows, (rows[:, 0] > 0.5).astype(int),
+    ...     [("boundary", {"eps": 0.19})], budget=50)
+    >>> int(found.frame()["success"].sum()), len(found)
+    (15, 41)
     """
     budget = check_integer(budget, "budget", low=1)
     check_real(gradient_cost, "gradient_cost", low=0.0, inclusive="low")
     check_real(eps_scale, "eps_scale", low=0.0)
     check_integer(draws, "draws", low=1)
     target, shield = _defended(model, defence, seed)
-    features = check_features(X)
-    check_clip_range(features, target.bounds)
+    everything = check_features(X)
+    check_clip_range(everything, target.bounds)
+    drawn = _drawn(len(everything), samples, seed)
+    features = everything[drawn]
     with one_thread():
         probabilities = target.predict_proba(features)
-    goal = check_class_indices(y, target.classes, n=len(features))
+    goal = check_class_indices(y, target.classes, n=len(everything))[drawn]
+    labels = np.asarray(y)[drawn]
     withheld = shield.rejected(probabilities)
     right = (probabilities.argmax(axis=1) == goal) & ~withheld
     if not right.any() and not empty_ok:
@@ -133,23 +157,27 @@ def observe(
             got=f"0 of {len(features)}",
             do="Survival of a model that is wrong everywhere is zero: there is nothing to watch.",
         )
-    kept = np.flatnonzero(right)
-    labels = np.asarray(y)[kept]
-    labelled = _labelled(attacks, eps_scale)
-    made = {
-        label: _attack(name, parameters, budget, gradient_cost)
-        for label, name, parameters in labelled
-    }
-    parts = []
-    if len(kept):
+    listed = _prepared(
+        suite(target) if attacks is None else attacks, eps_scale, budget, gradient_cost
+    )
+    parts, fooling = [], [features[:0]]
+    if right.any():
         results = in_blocks(
-            made, target, features[kept], labels, seed=seed, workers=workers, cluster=cluster
+            {label: attack for label, _, attack in listed},
+            target,
+            features[right],
+            labels[right],
+            mask=mask,
+            seed=seed,
+            executor=executor or Executor(workers=workers, cluster=cluster),
         )
-        for label, _, parameters in labelled:
-            part = _rows(results[label], kept, label, parameters, budget, gradient_cost)
+        for label, eps, _ in listed:
+            found = results[label]
+            part = _rows(found, drawn[right], label, eps, budget, gradient_cost)
             if isinstance(shield, GaussOut):
-                _confirm_over_draws(part, results[label], target, goal[kept], shield, draws)
+                _confirm_over_draws(part, found, target, goal[right], shield, draws)
             parts.append(part)
+            fooling.append(found.adversarial[part["success"].to_numpy(dtype=np.bool_)])
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=_COLUMNS)
     table["model_id"] = model_id or target.sha256[:12]
     table["defence"] = shield.name
@@ -159,13 +187,22 @@ def observe(
         table=table,
         budget=budget,
         gradient_cost=gradient_cost,
-        benign_accuracy=_share(int(right.sum()), len(features), confidence),
-        benign_rejection_rate=_share(int(withheld.sum()), len(features), confidence),
+        benign_accuracy=share(int(right.sum()), len(features), confidence),
+        benign_rejection_rate=share(int(withheld.sum()), len(features), confidence),
         confidence=confidence,
         seed=seed,
         model_sha256=target.sha256,
         data_sha256=sha256(np.ascontiguousarray(features), labels),
+        adversarial=np.concatenate(fooling) if keep_adversarial else None,
     )
+
+
+def _drawn(n: int, samples: int | None, seed: int) -> IntArray:
+    """Positions of the rows that are attacked, in the order of X."""
+    if samples is None:
+        return np.arange(n)
+    check_integer(samples, "samples", low=1)
+    return np.sort(generator(seed, "attacked rows").permutation(n)[:samples])
 
 
 def _defended(
@@ -180,66 +217,62 @@ def _defended(
     return defend(model, chosen), chosen
 
 
-def _labelled(
-    attacks: Sequence[AttackSpec], eps_scale: float
-) -> list[tuple[str, str, dict[str, Any]]]:
+def _prepared(
+    attacks: Sequence[AttackSpec], eps_scale: float, budget: int, gradient_cost: float
+) -> list[tuple[str, float, PreparedAttack]]:
+    """Label, ε* and the attack itself, within the budget."""
     if isinstance(attacks, str) or not attacks:
         raise ParameterError(
-            "The 'attacks' parameter must be a list of names or (name, parameters).",
+            "The 'attacks' parameter must be a list of attacks or (attack, parameters).",
             got=repr(attacks),
         )
+    specs = [spec if isinstance(spec, tuple) else (spec, {}) for spec in attacks]
+    names = [name if isinstance(name, str) else _name_of(name) for name, _ in specs]
     listed = []
-    for spec in attacks:
-        name, parameters = (spec, {}) if isinstance(spec, str) else (spec[0], dict(spec[1]))
+    for (attack, given), name in zip(specs, names, strict=True):
+        parameters = dict(given)
+        norm = parameters.get("norm")
+        usual = f"{name}-{norm}" if names.count(name) > 1 and norm else name
+        label = str(parameters.pop("label", None) or usual)
         if "eps" in parameters:
             parameters["eps"] = parameters["eps"] * eps_scale
-        listed.append((name, parameters))
-    names = [name for name, _ in listed]
-    labelled = []
-    for name, parameters in listed:
-        label = parameters.pop("label", None)
-        if label is None:
-            norm = parameters.get("norm")
-            label = f"{name}-{norm}" if names.count(name) > 1 and norm else name
-        labelled.append((str(label), name, parameters))
-    if len({label for label, _, _ in labelled}) < len(labelled):
+        made = _within(attack, parameters, budget, gradient_cost)
+        listed.append((label, float(parameters.get("eps", np.inf)), made))
+    if len({label for label, _, _ in listed}) < len(listed):
         raise ParameterError(
             "Attacks must have different names; add 'label' to their parameters.",
-            got=", ".join(label for label, _, _ in labelled),
+            got=", ".join(label for label, _, _ in listed),
         )
-    return labelled
+    return listed
 
 
-def _attack(name: str, parameters: dict[str, Any], budget: int, gradient_cost: float) -> Attack:
-    """An attack with its parameters; ART's own go to ART, norm and ε* to the call."""
-    settings = _with_limits(name, parameters, budget, gradient_cost)
-    if not name.startswith("art:"):
-        return make(name, **settings)
-    reported = {key: settings.pop(key) for key in ("norm", "eps") if key in settings}
-    return partial(make(name, **settings.pop("parameters", {}), **settings), **reported)
+def _name_of(attack: Attack) -> str:
+    """What a function is called in the table: as a row of the registry would be."""
+    name = getattr(attack, "name", None) or getattr(attack, "__name__", type(attack).__name__)
+    return str(name).replace("_", "-")
 
 
-def _with_limits(
-    name: str, parameters: dict[str, Any], budget: int, gradient_cost: float
-) -> dict[str, Any]:
-    """Limits that let an attack use the budget and no more than a check beyond it."""
-    settings = dict(parameters)
-    if name not in TABLE:
-        return settings
-    needs_gradients = TABLE[name].needs_gradients
-    step = 1.0 + gradient_cost if needs_gradients else 1.0
-    settings.setdefault("max_queries", int(np.ceil(budget / step)) + 2 * needs_gradients)
-    if name == "pgd" and "restarts" not in settings:
-        per_start = settings.get("steps", _PGD_STEPS) * step
-        settings["restarts"] = max(1, int(np.ceil(budget / per_start)))
-    return settings
+def _within(
+    attack: str | Attack, parameters: dict[str, Any], budget: int, gradient_cost: float
+) -> PreparedAttack:
+    """An attack that keeps to the budget; norm and ε* of ART's own are for our call of it."""
+    if isinstance(attack, str) and attack.startswith("art:"):
+        reported = {k: v for k, v in parameters.items() if k in ("norm", "eps")}
+        parameters = {k: v for k, v in parameters.items() if k not in reported}
+        made = make(attack, **parameters.pop("parameters", {}), **parameters)
+        return PreparedAttack(made, reported)
+    if isinstance(attack, str):
+        row = ATTACKS[attack]
+    else:
+        row = AttackRow(_name_of(attack), attack, norms=(), summary="a function of the caller's")
+    return PreparedAttack(row.function, row.within(budget, gradient_cost, parameters))
 
 
 def _rows(
     found: AttackResult,
     samples: NDArray[np.int64],
     label: str,
-    parameters: Mapping[str, Any],
+    eps: float,
     budget: int,
     gradient_cost: float,
 ) -> pd.DataFrame:
@@ -253,7 +286,7 @@ def _rows(
             "sample": samples,
             "attack": label,
             "norm": found.norm,
-            "eps": float(parameters.get("eps", np.inf)),
+            "eps": eps,
             "lower": np.where(fell, before, float(budget)),
             "upper": np.where(fell, failed, np.inf),
             "success": fell,
@@ -286,8 +319,3 @@ def _confirm_over_draws(
     part.loc[unconfirmed, "upper"] = np.inf
     part.loc[unconfirmed, "success"] = False
     part.loc[unconfirmed, "distance"] = np.inf
-
-
-def _share(count: int, n: int, confidence: float) -> Estimate:
-    low, high = clopper_pearson(count, n, confidence)
-    return Estimate(count / n, float(low), float(high), confidence, n, "Clopper-Pearson")

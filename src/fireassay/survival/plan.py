@@ -3,19 +3,19 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 from scipy import stats
 
 from fireassay.core.errors import ParameterError
 from fireassay.core.result import Result
-from fireassay.core.validation import check_choice, check_integer, check_real
-from fireassay.survival.error_distributions import FAMILIES
-
-_PLANNABLE = ("exponential", "weibull", "lognormal", "loglogistic")
+from fireassay.core.validation import check_integer, check_real
+from fireassay.survival.error_distributions import ErrorDistribution
+from fireassay.survival.families import aft_family
 
 
 @dataclass(frozen=True)
-class Plan(Result):
+class SamplePlan(Result):
     """Samples per model arm for the asked power.
 
     Attributes
@@ -33,13 +33,20 @@ class Plan(Result):
 
     time_ratio: float
     power: float
-    alpha: float
+    confidence: float
     samples: int
     samples_by_adversarial_accuracy: int
     samples_by_benign_accuracy: float
     models: int
     samples_per_model: int
     failure_share: float
+
+    def summary(self) -> str:
+        """Samples and models in one sentence."""
+        return (
+            f"To see a time ratio of {self.time_ratio:g} with {self.power:.0%} power: "
+            f"{self.samples} samples per arm, on at least {self.models} models each."
+        )
 
     @property
     def saving(self) -> float:
@@ -63,22 +70,22 @@ def plan(
     time_ratio: float = 1.2,
     power: float = 0.8,
     *,
-    alpha: float = 0.05,
+    confidence: float = 0.95,
     family: str = "weibull",
     scale: float = 1.0,
     failure_share: float = 0.5,
     between_model_sd: float = 0.0,
     samples_per_model: int = 100,
     benign_accuracies: tuple[float, float] | None = None,
-) -> Plan:
+) -> SamplePlan:
     """Plan a comparison of two arms whose times to failure differ by a factor.
 
     Parameters
     ----------
     time_ratio
         The factor worth seeing, > 0 and not 1.
-    power, alpha
-        Probability of seeing it, and of seeing one that is not there (two-sided).
+    power, confidence
+        Probability of seeing it, and of not seeing one that is not there (two-sided).
     family, scale
         Law of the log time and its σ.
     failure_share
@@ -94,23 +101,26 @@ def plan(
     -----
     The variance of the estimated log ratio is the inverse Fisher information of a sample with
     censoring at the budget, σ known; two proportions by the usual normal formula.
+
+    >>> print(plan(1.5, failure_share=0.7).summary())
+    To see a time ratio of 1.5 with 80% power: 155 samples per arm, on at least 2 models each.
     """
     ratio = check_real(time_ratio, "time_ratio", low=0.0)
     if ratio == 1.0:
         raise ParameterError("The 'time_ratio' must differ from 1.", got="1")
+    alpha = 1.0 - check_real(confidence, "confidence", low=0.0, high=1.0)
     check_real(power, "power", low=alpha, high=1.0)
-    check_real(alpha, "alpha", low=0.0, high=1.0)
-    check_choice(family, "family", _PLANNABLE)
+    chosen = aft_family(family)
     sigma = check_real(scale, "scale", low=0.0)
     share = check_real(failure_share, "failure_share", low=0.0, high=1.0)
     spread = check_real(between_model_sd, "between_model_sd", low=0.0, inclusive="low")
     per_model = check_integer(samples_per_model, "samples_per_model", low=1)
-    law = FAMILIES[family].law(0.0)
+    law = chosen.law(0.0)
     effect = abs(math.log(ratio))
     z = float(stats.norm.ppf(1 - alpha / 2) + stats.norm.ppf(power))
-    budget = _quantile(family, share)
+    budget = chosen.failed_by(share)
     other = budget - math.log(ratio) / sigma
-    information = [_information(family, at) / sigma**2 for at in (budget, other)]
+    information = [_information(law, at) / sigma**2 for at in (budget, other)]
     variance = 1 / information[0] + 1 / information[1]
     samples = math.ceil(z**2 * variance / effect**2)
     shares = [share, float(_failure(law, other))]
@@ -118,10 +128,10 @@ def plan(
     benign = float("nan")
     if benign_accuracies is not None:
         benign = float(_two_proportions(*benign_accuracies, z_sum=(alpha, power)))
-    return Plan(
+    return SamplePlan(
         ratio,
         power,
-        alpha,
+        confidence,
         samples,
         _two_proportions(*shares, z_sum=(alpha, power)),
         benign,
@@ -131,25 +141,12 @@ def plan(
     )
 
 
-def _failure(law: object, at: float) -> float:
-    import numpy as np
-
-    return float(np.exp(law.log_failure(np.array([at])))[0])  # type: ignore[attr-defined]
+def _failure(law: ErrorDistribution, at: float) -> float:
+    return float(np.exp(law.log_failure(np.array([at])))[0])
 
 
-def _quantile(family: str, share: float) -> float:
-    if family in ("exponential", "weibull"):
-        return math.log(-math.log1p(-share))
-    if family == "lognormal":
-        return float(stats.norm.ppf(share))
-    return math.log(share / (1 - share))
-
-
-def _information(family: str, end: float) -> float:
+def _information(law: ErrorDistribution, end: float) -> float:
     """Fisher information of one sample about its location (σ = 1), censored at ``end``."""
-    import numpy as np
-
-    law = FAMILIES[family].law(0.0)
     grid = np.linspace(min(-40.0, end - 40.0), end, 20_001)
     density = np.exp(law.log_density(grid))
     seen = float(np.trapezoid(law.score(grid) ** 2 * density, grid))

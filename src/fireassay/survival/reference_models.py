@@ -66,7 +66,7 @@ class TrainedModel:
 
 
 @dataclass(frozen=True)
-class Training:
+class MeasuredTraining:
     """A trained model with its measured cost, which is no part of the model itself."""
 
     model: Any
@@ -113,7 +113,7 @@ def train_reference(
     batch_size: int = 64,
     n_classes: int | None = None,
     bounds: tuple[float, float] = (0.0, 1.0),
-) -> Training:
+) -> MeasuredTraining:
     """Train a reference model by stochastic gradient descent with momentum 0.9.
 
     Parameters
@@ -146,7 +146,7 @@ def train_reference(
     seconds = time.process_time() - start
     weights = {key: value.detach().numpy().copy() for key, value in module.state_dict().items()}
     model = TrainedModel(name, features.shape[1:], classes, width, bounds, weights)
-    return Training(model, len(features), seconds, measure_query(model, features))
+    return MeasuredTraining(model, len(features), seconds, measure_query(model, features))
 
 
 @cache

@@ -22,7 +22,8 @@ from fireassay.survival.curves import (
     jackknife_variance,
     survival_interval,
 )
-from fireassay.survival.rows import as_frame, cluster_codes, groups, recoded
+from fireassay.survival.measures import MEASURES
+from fireassay.survival.rows import arms, as_frame, group_codes, recoded
 from fireassay.survival.times import Times, read_times
 
 
@@ -62,6 +63,7 @@ class Rmst(Answer):
             headline=f"Mean time within {self.horizon:g}: "
             + "; ".join(f"{name} {e.value:.3g}" for name, e in estimates.items()),
             estimates=estimates,
+            measures=MEASURES,
             tables={"rmst": Table.from_frame(self.table, "Restricted mean time to failure")},
         )
 
@@ -71,7 +73,7 @@ def rmst(
     by: str | Sequence[str] | None = None,
     *,
     horizon: float | None = None,
-    cluster: str | None = None,
+    groups: str | None = None,
     confidence: float = 0.95,
 ) -> Rmst:
     """Restricted mean survival time per group: the area under its curve up to ``horizon``.
@@ -80,8 +82,8 @@ def rmst(
     ----------
     horizon
         Time up to which the mean is taken, by default the latest observed time.
-    cluster
-        Column that says which rows belong together: intervals are jackknifed over clusters.
+    groups
+        Column that says which rows belong together: intervals are jackknifed over groups.
 
     >>> rows = pd.DataFrame({"duration": [1, 2, 3, 4], "event": [1, 1, 1, 0]})
     >>> float(rmst(rows, horizon=4).frame()["rmst"].iloc[0])
@@ -89,7 +91,7 @@ def rmst(
     """
     check_real(confidence, "confidence", low=0.0, high=1.0)
     frame = as_frame(obs)
-    times, clusters = read_times(frame), cluster_codes(frame, cluster)
+    times, codes = read_times(frame), group_codes(frame, groups)
     limit = times.latest if horizon is None else check_real(horizon, "horizon", low=0.0)
     if limit > times.latest * (1 + 1e-12):
         raise ParameterError(
@@ -98,8 +100,8 @@ def rmst(
             got=f"{limit:g}, latest {times.latest:g}",
             do="Use a parametric family and expected_time to extrapolate.",
         )
-    parts = groups(frame, by)
-    curves = [estimate_curve(times.rows(i), recoded(clusters, i)) for _, i in parts]
+    parts = arms(frame, by)
+    curves = [estimate_curve(times.rows(i), recoded(codes, i)) for _, i in parts]
     rows = [
         _row(curve, times.rows(index), limit, confidence)
         for curve, (_, index) in zip(curves, parts, strict=True)
@@ -108,7 +110,7 @@ def rmst(
     if len(parts) > 1:
         members = [index for _, index in parts]
         differences = [
-            _difference(times, clusters, members, curves, j, limit, confidence)
+            _difference(times, codes, members, curves, j, limit, confidence)
             for j in range(len(parts))
         ]
         columns = ["difference", "difference_low", "difference_high", "p"]
@@ -133,27 +135,25 @@ def _row(curve: Curve, times: Times, horizon: float, confidence: float) -> dict[
 
 def _difference(
     times: Times,
-    clusters: IntArray | None,
+    codes: IntArray | None,
     members: list[NDArray[np.int64]],
     curves: list[Curve],
     j: int,
     horizon: float,
     confidence: float,
 ) -> tuple[float, float, float, float]:
-    """Group j against the first, paired over clusters where clusters are in both."""
+    """Arm j against the first, paired over groups where groups are in both."""
     if j == 0:
         return 0.0, 0.0, 0.0, float("nan")
     first, other = curves[0], curves[j]
     difference = float(other.area(horizon) - first.area(horizon))
-    shared = clusters is not None and bool(
-        np.intersect1d(clusters[members[0]], clusters[members[j]]).size
-    )
-    if shared and clusters is not None:
-        names = np.union1d(clusters[members[0]], clusters[members[j]])
+    shared = codes is not None and bool(np.intersect1d(codes[members[0]], codes[members[j]]).size)
+    if shared and codes is not None:
+        names = np.union1d(codes[members[0]], codes[members[j]])
         replicates = np.array(
             [
-                _area_without(times, clusters, members[j], name, horizon)
-                - _area_without(times, clusters, members[0], name, horizon)
+                _area_without(times, codes, members[j], name, horizon)
+                - _area_without(times, codes, members[0], name, horizon)
                 for name in names
             ]
         )
@@ -170,9 +170,9 @@ def _difference(
 
 
 def _area_without(
-    times: Times, clusters: IntArray, members: NDArray[np.int64], name: int, horizon: float
+    times: Times, codes: IntArray, members: NDArray[np.int64], name: int, horizon: float
 ) -> float:
-    kept = members[clusters[members] != name]
+    kept = members[codes[members] != name]
     return float(estimate_curve(times.rows(kept)).area(horizon)) if len(kept) else float("nan")
 
 

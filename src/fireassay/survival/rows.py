@@ -24,41 +24,41 @@ def as_frame(obs: Any) -> pd.DataFrame:
     )
 
 
-def cluster_codes(frame: pd.DataFrame, cluster: str | None) -> IntArray | None:
-    """Codes 0…G−1 of a cluster column, None without one.
+def group_codes(frame: pd.DataFrame, groups: str | None) -> IntArray | None:
+    """Codes 0…G−1 of a column of groups, None without one.
 
     Raises
     ------
     DataError
-        If the column is missing, has gaps, or holds fewer than two clusters.
+        If the column is missing, has gaps, or holds fewer than two groups.
     """
-    if cluster is None:
+    if groups is None:
         return None
-    if cluster not in frame.columns:
+    if groups not in frame.columns:
         raise DataError(
-            f"The cluster column '{cluster}' must be in the observations.",
+            f"The column of groups '{groups}' must be in the observations.",
             got=", ".join(map(str, frame.columns)),
         )
-    codes, levels = pd.factorize(frame[cluster], sort=True)
+    codes, levels = pd.factorize(frame[groups], sort=True)
     if (codes < 0).any():
         raise DataError(
-            f"The cluster column '{cluster}' must not have missing values.",
+            f"The column of groups '{groups}' must not have missing values.",
             got=f"{int((codes < 0).sum())} missing",
         )
     if len(levels) < 2:
         raise DataError(
-            "Clustered intervals need at least two clusters.",
+            "Intervals between groups need at least two groups.",
             got=f"one: {levels[0]!r}",
-            do="Observe more models, or leave out cluster= and read the interval as "
+            do="Observe more models, or leave out groups= and read the interval as "
             "conditional on this one model.",
         )
     return codes.astype(np.int64)
 
 
-def groups(
+def arms(
     frame: pd.DataFrame, by: str | Sequence[str] | None
 ) -> list[tuple[str, NDArray[np.int64]]]:
-    """Names and row numbers of the groups, in sorted order."""
+    """Names and row numbers of what is compared, in sorted order."""
     if by is None:
         return [("all", np.arange(len(frame)))]
     names = [by] if isinstance(by, str) else list(by)
@@ -75,9 +75,9 @@ def groups(
     ]
 
 
-def recoded(clusters: IntArray | None, index: NDArray[np.int64]) -> IntArray | None:
-    """Cluster codes of a part of the rows, again 0…G−1; None if only one is left."""
-    if clusters is None:
+def recoded(codes: IntArray | None, index: NDArray[np.int64]) -> IntArray | None:
+    """Group codes of a part of the rows, again 0…G−1; None if only one is left."""
+    if codes is None:
         return None
-    _, codes = np.unique(clusters[index], return_inverse=True)
-    return codes.astype(np.int64) if codes.max(initial=0) > 0 else None
+    _, again = np.unique(codes[index], return_inverse=True)
+    return again.astype(np.int64) if again.max(initial=0) > 0 else None

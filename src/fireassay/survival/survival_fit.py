@@ -1,6 +1,7 @@
 """What every fitted survival model can do, whatever its family."""
 
 import math
+from abc import abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,10 @@ from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
 from fireassay.core.pictures import picture
 from fireassay.core.result import Answer
-from fireassay.survival.calibration import Calibration, calibrate
+from fireassay.survival.assumptions import censored_times, independent_rows
+from fireassay.survival.calibration import FailureCalibration, calibrate
 from fireassay.survival.concordance import concordance
+from fireassay.survival.measures import MEASURES
 from fireassay.survival.rows import as_frame
 from fireassay.survival.times import Times, read_times
 
@@ -33,19 +36,19 @@ class SurvivalFit(Answer):
     n_parameters: int
     n: int
     n_events: int
-    n_clusters: int
-    cluster: str | None
+    n_groups: int
+    groups: str | None
     confidence: float
     converged: bool
     notes: tuple[str, ...]
 
+    @abstractmethod
     def survival(self, rows: pd.DataFrame, times: ArrayLike) -> AnyArray:
         """P(T > t) for each row (first axis) and time (second axis)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def predicted_order(self, rows: pd.DataFrame) -> AnyArray:
         """A number per row that is larger the longer the row is expected to stand."""
-        raise NotImplementedError
 
     @cached_property
     def _times(self) -> Times:
@@ -87,10 +90,10 @@ class SurvivalFit(Answer):
         return self._own_calibration.e50
 
     @cached_property
-    def _own_calibration(self) -> Calibration:
+    def _own_calibration(self) -> FailureCalibration:
         return self.calibration()
 
-    def calibration(self, obs: Any = None, time: float | None = None) -> Calibration:
+    def calibration(self, obs: Any = None, time: float | None = None) -> FailureCalibration:
         """Calibration of P(failed by ``time``) on observations (default: those of the fit).
 
         ``time`` is by default the median time at which failures of the fit were seen.
@@ -120,10 +123,18 @@ class SurvivalFit(Answer):
     def evidence(self) -> Evidence:
         """Coefficients as estimates, with what they rest on."""
         slopes = self.coefficients.drop(index="Intercept", errors="ignore")
-        how = "cluster-robust t" if self.cluster else "Wald z"
+        assumptions = self._assumptions()
+        rests_on = tuple(a.id for a in assumptions if a.id != "censored-times")
+        how = "t, robust to groups" if self.groups else "Wald z"
         estimates = {
             f"effect_{name!s}": Estimate(
-                row["coef"], row["low"], row["high"], self.confidence, self.n, how
+                row["coef"],
+                row["low"],
+                row["high"],
+                self.confidence,
+                self.n,
+                how,
+                rests_on=rests_on,
             )
             for name, row in slopes.iterrows()
             if np.isfinite(row[["coef", "low", "high"]].to_numpy(dtype=float)).all()
@@ -141,7 +152,8 @@ class SurvivalFit(Answer):
             f"concordance {self.concordance:.3f}",
             claims=tuple(Claim(f"{name}: {effects[name]} survival", True) for name in clear),
             estimates=estimates,
-            assumptions=self._assumptions(),
+            assumptions=assumptions,
+            measures=MEASURES,
             tables={"coefficients": Table.from_frame(self.coefficients, "Coefficients")},
             figures={
                 name: picture(figure, captions[name], captions[name])
@@ -152,24 +164,14 @@ class SurvivalFit(Answer):
         )
 
     def _assumptions(self) -> tuple[Assumption, ...]:
-        share = 1.0 - self.n_events / self.n
         own = self._own_calibration
         return (
-            Assumption(
-                "Rows of one cluster may depend on each other, clusters may not.",
-                "untestable" if self.cluster else "contradicted",
-                f"{self.n_clusters} clusters by '{self.cluster}'."
-                if self.cluster
-                else "No cluster column was given: every row counts as independent.",
-            ),
-            Assumption(
-                "Times are censored, not all observed: otherwise this is a regression of log time.",
-                "supported" if share > 0 else "contradicted",
-                f"{share:.1%} of {self.n} rows are right-censored.",
-            ),
+            independent_rows(self.groups, self.n_groups),
+            censored_times(1.0 - self.n_events / self.n),
             Assumption(
                 f"The {self.family} family describes the times.",
                 "supported" if own.binned_error < 0.05 else "contradicted",
                 f"Binned calibration error {own.binned_error:.3f} at t0 = {own.time:g}.",
+                id="family-describes-times",
             ),
         )

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,48 @@ from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Tab
 from fireassay.core.result import Answer
 from fireassay.core.validation import check_real
 from fireassay.survival.aft_fit import AftFit
-from fireassay.survival.cost import Cost
+from fireassay.survival.measures import MEASURES
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Prices that turn queries into seconds, money and energy.
+
+    Attributes
+    ----------
+    seconds_per_query
+        Seconds of one forward query on the attacker's machine; None if times are seconds already.
+    training_price_per_hour, attack_price_per_hour
+        Money per machine hour of either side (None: money is not reported).
+    training_watts, attack_watts
+        Power of either side's machine (None: energy is not reported).
+    """
+
+    seconds_per_query: float | None = None
+    training_price_per_hour: float | None = None
+    attack_price_per_hour: float | None = None
+    training_watts: float | None = None
+    attack_watts: float | None = None
+
+    def __post_init__(self) -> None:
+        for price in fields(self):
+            value = getattr(self, price.name)
+            if value is not None:
+                check_real(value, price.name, low=0.0)
+
+    def factors(self) -> dict[str, tuple[float, float]]:
+        """Per unit: what a training second and one unit of time to failure cost."""
+        query = 1.0 if self.seconds_per_query is None else self.seconds_per_query
+        found = {"seconds": (1.0, query)}
+        if self.seconds_per_query is not None:
+            found = {"queries": (1.0 / query, 1.0), **found}
+        if self.training_price_per_hour is not None:
+            attack = self.attack_price_per_hour or self.training_price_per_hour
+            found["money"] = (self.training_price_per_hour / 3600, attack * query / 3600)
+        if self.training_watts is not None:
+            attack = self.attack_watts or self.training_watts
+            found["joules"] = (self.training_watts, attack * query)
+        return found
 
 
 @dataclass(frozen=True)
@@ -80,9 +121,7 @@ class Trash(Answer):
             estimates={
                 "trash": self.estimate,
                 "mean_time": self.mean_time,
-                "survival_at_horizon": Estimate.bound(
-                    self.survival_at_horizon, self.confidence, self.n, "fitted"
-                ),
+                "survival_at_horizon": Estimate.point(self.survival_at_horizon, self.n, "fitted"),
             },
             assumptions=(
                 Assumption(
@@ -90,8 +129,10 @@ class Trash(Answer):
                     "contradicted" if self.survival_at_horizon > 0.01 else "supported",
                     f"{self.survival_at_horizon:.1%} stand at {self.horizon:g}: the ratio is an "
                     "upper bound.",
+                    id="falls-after-horizon",
                 ),
             ),
+            measures=MEASURES,
             tables={"cost": Table.from_frame(self.table, "Cost of training against attack")},
             limits=(
                 "Both sides pay per sample; data, labels and failed experiments are not in it.",
@@ -131,7 +172,7 @@ def trash(
     Notes
     -----
     TRASH = t_train / E[T | 0 < ε ≤ ε*]; the interval is the delta method on log E[T] with the
-    fit's (cluster-robust) covariance. Training time is taken as known.
+    fit's (robust) covariance. Training time is taken as known.
     """
     train = check_real(train_seconds_per_sample, "train_seconds_per_sample", low=0.0)
     if not isinstance(fit, AftFit):

@@ -7,14 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from fireassay.assessment.attack_space import attack_space
-from fireassay.assessment.attacked_rows import attacked_rows
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import curated_rows
 from fireassay.assessment.part_answer import PartAnswer
-from fireassay.assessment.parts.survival import Settings as AttackSettings
-from fireassay.assessment.parts.survival import SurvivalAnswer
+from fireassay.assessment.parts.survival import adversarial_inputs
 from fireassay.assessment.uses import with_uses
+from fireassay.attacks import ATTACKS
 from fireassay.classifiers import ActivationClassifier
 from fireassay.core import Evidence, NotEnoughEvidenceError, ParameterError, Table, generator
 from fireassay.supervision import SUPERVISORS, SupervisorComparison, compare, corrupted_set
@@ -22,8 +20,6 @@ from fireassay.supervision.corrupted import channels_first
 
 USES = ("ambiguity", "curation", "survival")
 NOMINAL, CALIBRATION, CURATED, FIELD = "nominal", "calibration", "curated", "control field"
-# Attacks of a fixed size go far over the boundary, which softmax scores do not see.
-_STRONG = ("fgm", "pgd")
 _FIELD_ROWS = 2000
 
 
@@ -174,15 +170,9 @@ def _add_made(troubles: _Troubles, context: Context, rows: Any, settings: Settin
 
 def _add_adversarial(troubles: _Troubles, context: Context) -> None:
     """The inputs that fooled the model under attack: small changes apart from strong ones."""
-    space = attack_space(context)
-    known = context.results.get("survival")
-    if isinstance(known, SurvivalAnswer):
-        attacked = known.attacked
-    else:
-        limits = AttackSettings()
-        attacked = attacked_rows(context, space, limits.samples, limits.budget, limits.eps)
-    X, made_by = attacked.adversarial(space)
-    strong = np.isin(made_by, _STRONG)
+    X, made_by = adversarial_inputs(context)
+    # Attacks of a fixed size go far over the boundary, which softmax scores do not see.
+    strong = np.array([ATTACKS[name].fixed_size for name in made_by], dtype=np.bool_)
     for name, chosen in (("adversarial", ~strong), ("strong adversarial", strong)):
         if chosen.sum() > 1:
             troubles.add(name, X[chosen], made_by[chosen])

@@ -1,19 +1,17 @@
 """Survival: how many queries until the model falls to an attack."""
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import Any
 
-import pandas as pd
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.attack_space import attack_space
-from fireassay.assessment.attacked_rows import AttackedRows, attack_parameters, attacked_rows
 from fireassay.assessment.context import Context, Cost
-from fireassay.core import Evidence
-from fireassay.core.result import Answer
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from fireassay.assessment.part_answer import PartAnswer
+from fireassay.attacks import ATTACKS, suite
+from fireassay.survival import BUDGET, GRADIENT_COST, Observations, observe
 
 USES: tuple[str, ...] = ()
 
@@ -25,36 +23,13 @@ class Settings(BaseModel):
 
     samples: int = Field(default=100, ge=10, description="How many rows are attacked.")
     budget: int = Field(
-        default=300, ge=10, description="Forward-equivalent queries per row and attack."
+        default=BUDGET, ge=10, description="Forward-equivalent queries per row and attack."
     )
     eps: float | None = Field(
         default=None,
         gt=0,
         description="Largest change of a feature; left out: 10 % of the range of the inputs.",
     )
-
-
-@dataclass(frozen=True, eq=False)
-class SurvivalAnswer(Answer):
-    """Times to failure, and the adversarial inputs behind them for other parts to use."""
-
-    attacked: AttackedRows
-
-    def frame(self) -> pd.DataFrame:
-        """One row per sample and attack."""
-        return self.attacked.observations().frame()
-
-    def figures(self) -> "dict[str, Figure]":
-        """Survival curves by attack."""
-        return self.attacked.observations().figures()
-
-    def evidence(self) -> Evidence:
-        """How many samples stand, how soon the others fall, per attack."""
-        found = self.attacked.observations().evidence()
-        if found.provenance is None:
-            return found
-        labelled = replace(found.provenance, labels=self.attacked.sampled)
-        return replace(found, provenance=labelled)
 
 
 def missing(context: Context) -> str | None:
@@ -65,24 +40,75 @@ def missing(context: Context) -> str | None:
 def cost(context: Context, settings: Settings) -> Cost:
     """Each row is attacked until it falls, or the budget is spent."""
     rows = min(settings.samples, len(context.test))
-    parameters = attack_parameters(attack_space(context), settings.budget, settings.eps)
-    sent = {name: each["max_queries"] for name, each in parameters.items()}
-    sent["fgm"] = min(2, sent.get("fgm", 0))
+    chosen = [ATTACKS[name] for name, _ in suite(attack_space(context).model, settings.eps)]
+    sent = {
+        row: row.most_queries or row.within(settings.budget, GRADIENT_COST, {})["max_queries"]
+        for row in chosen
+    }
     row_mb = 1e-6 * context.test.X[0].nbytes * rows
     return Cost(
         queries=rows * (1 + sum(sent.values())),
-        gradient_queries=rows * sum(n for name, n in sent.items() if name != "hopskipjump"),
+        gradient_queries=rows * sum(n for row, n in sent.items() if row.needs_gradients),
         labels=rows,
         calls=2 * settings.budget,
         own_seconds=2.0 + 2e-9 * rows * sum(sent.values()) * context.test.X[0].size,
         memory_mb=100 * row_mb,
-        disk_mb=0.3 + 2 * len(parameters) * row_mb,
+        disk_mb=0.3 + 2 * len(chosen) * row_mb,
     )
 
 
-def run(context: Context, settings: Settings) -> SurvivalAnswer:
-    """Attack a random sample of the test rows."""
+def run(context: Context, settings: Settings) -> PartAnswer:
+    """Attack a random sample of the test rows.
+
+    Other parts take ``kept["adversarial"]``, the inputs that fooled the model, as it takes them,
+    and ``kept["attacks"]``, the name of the attack that made each.
+    """
+    found = _observed(context, settings)
+    fooled, made_by = _adversarial(context, found)
+    return PartAnswer(
+        "survival",
+        replace(found, adversarial=None),
+        kept={"adversarial": fooled, "attacks": made_by},
+    )
+
+
+def adversarial_inputs(context: Context) -> tuple[NDArray[Any], NDArray[np.str_]]:
+    """The inputs that fooled the model and which attack made each, for other parts.
+
+    Taken from this part, if it has run, and made with its usual settings otherwise.
+    """
+    known = context.results.get("survival")
+    if isinstance(known, PartAnswer):
+        return known.kept["adversarial"], known.kept["attacks"]
+    return _adversarial(context, _observed(context, Settings()))
+
+
+def _observed(context: Context, settings: Settings) -> Observations:
+    """The observations, unless they have been made in this run; each block is journalled."""
     space = attack_space(context)
-    return SurvivalAnswer(
-        attacked_rows(context, space, settings.samples, settings.budget, settings.eps)
+    X, y = space.inside(context.test.X), context.test.labels
+    inputs = (settings.model_dump(), context.test.sha256, space.model.sha256)
+    found: Observations = context.once(
+        "attacked rows",
+        inputs,
+        lambda: observe(
+            space.model,
+            X,
+            y,
+            suite(space.model, settings.eps),
+            budget=settings.budget,
+            seed=context.seed,
+            samples=settings.samples,
+            mask=space.mask,
+            keep_adversarial=True,
+            executor=context.executor,
+        ),
     )
+    return found
+
+
+def _adversarial(context: Context, found: Observations) -> tuple[NDArray[Any], NDArray[np.str_]]:
+    table = found.frame()
+    made_by = table.loc[table["success"], "attack"].to_numpy(dtype=np.str_)
+    assert found.adversarial is not None  # kept by _observed
+    return attack_space(context).outside(found.adversarial), made_by

@@ -1,7 +1,7 @@
 """Standard errors that know that rows of one model are not independent.
 
-CR2 and CR3 correct the sandwich for few clusters; degrees of freedom are Satterthwaite's. CR3 is
-the jackknife over clusters in one Newton step.
+CR2 and CR3 correct the sandwich for few groups; degrees of freedom are Satterthwaite's. CR3 is
+the jackknife over groups in one Newton step.
 """
 
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ import numpy as np
 from fireassay.core.arrays import AnyArray
 
 Correction = Literal["cr3", "cr2", "cr0"]
-# With so many clusters the corrections vanish, and only their scores are needed.
-MANY_CLUSTERS = 2000
+# With so many groups the corrections vanish, and only their scores are needed.
+MANY_GROUPS = 2000
 
 
 @dataclass(frozen=True)
-class ClusterVariance:
-    """A cluster-robust covariance, with what degrees of freedom are computed from.
+class GroupVariance:
+    """A robust covariance, with what degrees of freedom are computed from.
 
     Attributes
     ----------
@@ -27,13 +27,13 @@ class ClusterVariance:
     root
         Inverse square root of the information.
     shares
-        Each cluster's share of the information, G × p × p, symmetric, summing to one; empty where
-        the covariance needed none (many clusters, or clusters left out one by one).
+        Each group's share of the information, G × p × p, symmetric, summing to one; empty where
+        the covariance needed none (many groups, or groups left out one by one).
     """
 
     covariance: AnyArray
     method: str
-    n_clusters: int
+    n_groups: int
     root: AnyArray
     shares: AnyArray
 
@@ -43,7 +43,7 @@ class ClusterVariance:
         Moments of the variance estimate are taken under independent rows; no more than G − 1.
         """
         if not len(self.shares):
-            return float(self.n_clusters - 1)
+            return float(self.n_groups - 1)
         direction = self.root @ contrast
         adjusted = np.array([_adjust(share, self.method, direction) for share in self.shares])
         seen = np.einsum("gpq,gq->gp", self.shares, adjusted)
@@ -53,10 +53,10 @@ class ClusterVariance:
         if total <= 0:
             return 1.0
         freedom = total**2 / float((moments**2).sum())
-        return float(np.clip(freedom, 1.0, max(self.n_clusters - 1, 1)))
+        return float(np.clip(freedom, 1.0, max(self.n_groups - 1, 1)))
 
     def standard_error(self, contrast: AnyArray) -> float:
-        """Of ``contrast @ parameters``; infinite if one cluster alone carries the contrast."""
+        """Of ``contrast @ parameters``; infinite if one group alone carries the contrast."""
         if len(self.shares) and self._carried_by_one(contrast):
             return float("inf")
         return float(np.sqrt(max(float(contrast @ self.covariance @ contrast), 0.0)))
@@ -75,39 +75,39 @@ class ClusterVariance:
         return False
 
 
-def cluster_variance(
+def group_variance(
     information: AnyArray,
     scores: AnyArray,
-    cluster_information: AnyArray,
+    group_information: AnyArray,
     *,
     correction: Correction = "cr3",
-) -> ClusterVariance:
-    """A cluster-robust covariance of a maximum-likelihood estimate.
+) -> GroupVariance:
+    """A robust covariance of a maximum-likelihood estimate.
 
     Parameters
     ----------
     information
         Minus the Hessian of all rows, p × p.
     scores
-        Gradient of each cluster at the estimate, G × p.
-    cluster_information
-        Minus the Hessian of each cluster, G × p × p.
+        Gradient of each group at the estimate, G × p.
+    group_information
+        Minus the Hessian of each group, G × p × p.
     """
-    n_clusters = len(scores)
+    n_groups = len(scores)
     root = _inverse_root(information)
     normal_scores = scores @ root
-    if n_clusters > MANY_CLUSTERS:
+    if n_groups > MANY_GROUPS:
         covariance = root @ (normal_scores.T @ normal_scores) @ root
-        factor = n_clusters / (n_clusters - 1.0)
+        factor = n_groups / (n_groups - 1.0)
         empty = np.zeros((0, len(root), len(root)))
-        return ClusterVariance(factor * covariance, "CR1", n_clusters, root, empty)
-    shares = np.einsum("pq,gqr,rs->gps", root, cluster_information, root, optimize=True)
+        return GroupVariance(factor * covariance, "CR1", n_groups, root, empty)
+    shares = np.einsum("pq,gqr,rs->gps", root, group_information, root, optimize=True)
     method = correction.upper()
     adjusted = np.array(
         [_adjust(share, method, score) for share, score in zip(shares, normal_scores, strict=True)]
     )
     covariance = root @ (adjusted.T @ adjusted) @ root
-    return ClusterVariance(covariance, method, n_clusters, root, shares)
+    return GroupVariance(covariance, method, n_groups, root, shares)
 
 
 def _adjust(share: AnyArray, method: str, vector: AnyArray) -> AnyArray:

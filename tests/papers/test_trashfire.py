@@ -9,7 +9,7 @@ import pytest
 
 from fireassay import survival
 from fireassay.core.errors import AssumptionWarning, DataError
-from fireassay.survival.paper import log_time_regression
+from fireassay.papers.trashfire import log_time_regression, paper_covariates, paper_rows
 
 THREE = ["weibull", "lognormal", "loglogistic"]
 
@@ -20,18 +20,18 @@ def archive():
     if not folder:
         pytest.skip("FIREASSAY_DATA is not set")
     with pytest.warns(AssumptionWarning, match="No row is censored"):
-        return survival.paper_rows(Path(folder) / "deckard" / "cifar100.csv")
+        return paper_rows(Path(folder) / "deckard" / "cifar100.csv")
 
 
 def test_concordance_is_that_of_the_paper(archive):
-    covariates = survival.paper_covariates(archive)
+    covariates = paper_covariates(archive)
     found = survival.compare(archive, THREE, covariates=covariates).frame()
     assert found["test_concordance"].to_numpy() == pytest.approx(0.92, abs=0.01)
     assert found["converged"].all()
 
 
 def test_least_squares_on_log_time_orders_as_well(archive):
-    covariates = survival.paper_covariates(archive)
+    covariates = paper_covariates(archive)
     train, test = archive.iloc[200:], archive.iloc[:200]
     _, plain = log_time_regression(train, test, covariates)
     fitted = survival.fit(train, "weibull", covariates).concordance_on(test)
@@ -39,7 +39,7 @@ def test_least_squares_on_log_time_orders_as_well(archive):
 
 
 def test_all_six_families_stand_side_by_side(archive):
-    found = survival.compare(archive, covariates=survival.paper_covariates(archive))
+    found = survival.compare(archive, covariates=paper_covariates(archive))
     assert list(found.frame().index) == [
         "exponential", "weibull", "lognormal", "loglogistic", "gengamma", "cox",
     ]  # fmt: skip
@@ -67,7 +67,7 @@ def table(n=200, accuracy=0.5):
 def test_values_are_scaled_within_each_attack():
     rows = table()
     rows.loc[0, "adv_accuracy"] = 1.0
-    found = survival.paper_rows(rows)
+    found = paper_rows(rows)
     assert found["event"].sum() == len(rows) - 1
     limits = found.groupby("attack")["attack_value"].agg(["min", "max"])
     assert (limits["min"] == 0).all()
@@ -78,7 +78,7 @@ def test_what_repeats_or_is_missing_is_left_out_and_said():
     rows = table().assign(train_time=lambda d: 3 * d["epochs"] + 1)
     rows.loc[5, "attack_value"] = np.nan
     with pytest.warns(AssumptionWarning, match="only repeats") as caught:
-        found = survival.paper_rows(rows)
+        found = paper_rows(rows)
     assert len(found) == len(rows) - 1
     assert "epochs" not in found or "train_time" not in found
     assert "missing values" in str(caught[0].message)
@@ -86,9 +86,9 @@ def test_what_repeats_or_is_missing_is_left_out_and_said():
 
 def test_a_table_of_something_else_is_refused():
     with pytest.raises(DataError, match="adv_fit_time"):
-        survival.paper_rows(pd.DataFrame({"x": [1]}))
+        paper_rows(pd.DataFrame({"x": [1]}))
     with pytest.raises(DataError, match=r"\[0, 1\]"):
-        survival.paper_rows(table(accuracy=50.0))
+        paper_rows(table(accuracy=50.0))
 
 
 def test_no_model_is_in_both_parts():
@@ -97,7 +97,7 @@ def test_no_model_is_in_both_parts():
     frame["model_id"] = np.arange(400) % 20
     frame["x"] = rng.normal(size=400)
     found = survival.compare(frame, ["weibull"], covariates=["x"], test_share=0.25)
-    assert found.grouped_by == "model_id"
+    assert found.groups == "model_id"
     assert found.n_test == 100
 
 

@@ -17,12 +17,15 @@ from fireassay.core.errors import (
     NotEnoughEvidenceError,
 )
 from fireassay.core.estimate import Estimate
-from fireassay.core.evidence import Assumption, Evidence, Provenance, Table
+from fireassay.core.evidence import Evidence, Provenance, Table
 from fireassay.core.result import Answer
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_real
-from fireassay.survival.calibration import Calibration
-from fireassay.survival.fit import FAMILY_NAMES, fit
+from fireassay.survival.assumptions import censored_times
+from fireassay.survival.calibration import FailureCalibration
+from fireassay.survival.families import FAMILIES
+from fireassay.survival.fit import fit
+from fireassay.survival.measures import MEASURES
 from fireassay.survival.rows import as_frame
 from fireassay.survival.times import read_times
 
@@ -33,7 +36,7 @@ _NOT_COVARIATES = ("lower", "upper", "duration", "event", "sample", "success", "
 
 
 @dataclass(frozen=True)
-class Comparison(Answer):
+class FamilyComparison(Answer):
     """Scores of each family.
 
     Attributes
@@ -44,7 +47,7 @@ class Comparison(Answer):
         a partial likelihood does not compare.
     calibration_time
         t0 of ICI, E50 and the binned error: the median failure time of the training part.
-    grouped_by
+    groups
         Column whose groups were kept whole in the split, or None.
     """
 
@@ -53,9 +56,9 @@ class Comparison(Answer):
     n_train: int
     n_test: int
     censored_share: float
-    grouped_by: str | None
+    groups: str | None
     seed: int
-    calibrations: dict[str, Calibration]
+    calibrations: dict[str, FailureCalibration]
 
     def frame(self) -> pd.DataFrame:
         """One row per family."""
@@ -77,7 +80,7 @@ class Comparison(Answer):
     def evidence(self) -> Evidence:
         """Test scores as estimates without interval, and whether anything was censored."""
         estimates = {
-            f"test_concordance_{name}": Estimate.bound(value, 0.95, self.n_test, "Harrell")
+            f"test_concordance_{name}": Estimate.point(value, self.n_test, "Harrell")
             for name, value in self.table["test_concordance"].items()
             if np.isfinite(value)
         }
@@ -86,14 +89,8 @@ class Comparison(Answer):
             headline=f"Smallest AIC: {self.best}; test concordance "
             f"{float(self.table['test_concordance'].to_dict()[self.best]):.3f}",
             estimates=estimates,
-            assumptions=(
-                Assumption(
-                    "Times are censored, not all observed: otherwise this is a regression of "
-                    "log time.",
-                    "supported" if self.censored_share > 0 else "contradicted",
-                    f"{self.censored_share:.1%} of rows are right-censored.",
-                ),
-            ),
+            assumptions=(censored_times(self.censored_share),),
+            measures=MEASURES,
             tables={"families": Table.from_frame(self.table, "Families compared")},
             provenance=Provenance(seed=self.seed),
         )
@@ -101,14 +98,14 @@ class Comparison(Answer):
 
 def compare(
     obs: Any,
-    families: Sequence[str] = FAMILY_NAMES,
+    families: Sequence[str] = tuple(FAMILIES),
     test_share: float = 0.2,
     *,
     covariates: Sequence[str] | None = None,
-    cluster: str | None = "model_id",
+    groups: str | None = "model_id",
     ridge: float = 0.0,
     seed: int = 0,
-) -> Comparison:
+) -> FamilyComparison:
     """Fit several families to a training part and score them on both parts.
 
     Parameters
@@ -116,10 +113,10 @@ def compare(
     families
         Names as in `fit`.
     test_share
-        Share of clusters (of rows, without clusters) kept for the test part, in (0, 1).
+        Share of groups (of rows, without groups) kept for the test part, in (0, 1).
     covariates
         Default: every column that is not a time, an id or constant.
-    cluster
+    groups
         Groups kept whole in the split, so that no model is in both parts; ignored where there is
         no such column.
     """
@@ -128,8 +125,8 @@ def compare(
     if not families:
         raise DataError("Give at least one family.", got="none")
     names = _covariates(frame) if covariates is None else list(covariates)
-    grouped_by = cluster if cluster in frame.columns else None
-    test = _test_rows(frame, grouped_by, test_share, seed)
+    kept_whole = groups if groups in frame.columns else None
+    test = _test_rows(frame, kept_whole, test_share, seed)
     train_part, test_part = frame.iloc[~test], frame.iloc[test]
     train_times = read_times(train_part)
     read_times(test_part)
@@ -148,13 +145,13 @@ def compare(
         )
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "family"
-    return Comparison(
+    return FamilyComparison(
         table,
         at,
         len(train_part),
         len(test_part),
         1.0 - read_times(frame).n_events / len(frame),
-        grouped_by,
+        kept_whole,
         seed,
         calibrations,
     )
@@ -167,7 +164,7 @@ def _scores(
     covariates: list[str],
     ridge: float,
     at: float,
-) -> tuple[dict[str, Any], Calibration | None]:
+) -> tuple[dict[str, Any], FailureCalibration | None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", AssumptionWarning)
         warnings.simplefilter("always", ConvergenceWarning)
@@ -216,10 +213,10 @@ def _covariates(frame: pd.DataFrame) -> list[str]:
 
 
 def _test_rows(
-    frame: pd.DataFrame, grouped_by: str | None, share: float, seed: int
+    frame: pd.DataFrame, groups: str | None, share: float, seed: int
 ) -> NDArray[np.bool_]:
-    groups = np.arange(len(frame)) if grouped_by is None else pd.factorize(frame[grouped_by])[0]
-    names = np.unique(groups)
+    codes = np.arange(len(frame)) if groups is None else pd.factorize(frame[groups])[0]
+    names = np.unique(codes)
     count = round(share * len(names))
     if not 0 < count < len(names):
         raise DataError(
@@ -227,4 +224,4 @@ def _test_rows(
             got=f"{len(names)} group(s) and test_share={share}",
         )
     chosen = generator(seed, "survival test part").permutation(names)[:count]
-    return np.isin(groups, chosen)
+    return np.isin(codes, chosen)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.attacks.norms import NORMS, length, project
 from fireassay.attacks.result import ALREADY_WRONG, FOUND, NOT_FOUND, AttackResult
+from fireassay.classifiers import GradientClassifier, as_classifier
 from fireassay.core.errors import DataError, ModelError
 from fireassay.core.seeds import check_seed, generator
 from fireassay.core.validation import (
@@ -21,7 +22,7 @@ from fireassay.core.validation import (
 Index = NDArray[np.int64]
 
 
-class Target:
+class AttackedModel:
     """The state of one attack on ``n`` samples.
 
     Points are rows of an ``(m, d)`` array; ``rows`` says to which sample each of them belongs.
@@ -240,10 +241,8 @@ class Target:
 
 
 def _classifier(model: Any, *, needs_gradients: bool) -> Any:
-    from fireassay.classifiers import as_classifier
-
     classifier = as_classifier(model)
-    if needs_gradients and not hasattr(type(classifier), "loss_gradient"):
+    if needs_gradients and not isinstance(classifier, GradientClassifier):
         raise ModelError(
             "This attack needs a model with gradients (a torch module, for example).",
             got=f"{type(classifier).__name__}, which answers with probabilities only",

@@ -4,8 +4,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from fireassay.core import DataError  # noqa: E402
-from fireassay.networks.densenet import DenseNet  # noqa: E402
 from fireassay.networks.training import train  # noqa: E402
+from fireassay.papers.densenet import DenseNet  # noqa: E402
 
 pytestmark = pytest.mark.extras
 
