@@ -47,7 +47,11 @@ def test_nothing_is_kept_from_a_file_with_a_fault(run, corner):
     with pytest.raises(DataError, match="zebra"):
         discovery.add_labels(run, run / "next.csv")
     (run / "other.csv").write_text(f"row,label\n{rows[0]},a\n999999,a\n")
-    with pytest.raises(DataError, match="line 3"):
+    with pytest.raises(DataError, match="Line 3: there is no such row"):
+        discovery.add_labels(run, run / "other.csv")
+    unasked = next(r for r in discovery.Search.load(run / "search.npz").state.rows if r not in rows)
+    (run / "other.csv").write_text(f"row,label\n{rows[0]},a\n{unasked},a\n")
+    with pytest.raises(DataError, match="Line 3: only rows that were asked about"):
         discovery.add_labels(run, run / "other.csv")
     assert len(discovery.Search.load(run / "search.npz").result.rows) == 0
 

@@ -17,11 +17,13 @@ from fireassay.core.result import Answer
 from fireassay.core.seeds import check_seed, derived_seed, generator
 from fireassay.core.validation import check_class_indices, check_features, check_integer
 from fireassay.discovery.adversarial_distance import adversarial_distance, measure_log_mae
-from fireassay.discovery.candidates import Candidates
 from fireassay.discovery.matched_random import MatchedRandom, matched_random_test
-from fireassay.discovery.registry import NEED_SCORES, SEARCHES, strategy_class
-from fireassay.discovery.search import critical_rows
+from fireassay.discovery.measures import MEASURES
+from fireassay.discovery.registry import SEARCHES, self_sufficient_searches
+from fireassay.discovery.result import CALIBRATED
 from fireassay.discovery.space import COVER_WIDTH, principal_components
+from fireassay.discovery.state import critical_rows
+from fireassay.discovery.strategy import Candidates
 from fireassay.engine import Executor, RunStore
 
 if TYPE_CHECKING:
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
 
 _MEASURES = ("sdr", "errors", "spread", "utility")
 _QUANTILES = (0.025, 0.975)
-# "score" is the same order as adversarial distance unless another score is given.
-_ALL = tuple(name for name in SEARCHES if name != "score")
 _SUBSET_SHARE = 0.8
 _BAND = (
     "Subsets overlap: the band over subsets shows how much a search varies, it is not a confidence "
@@ -40,7 +40,7 @@ _BAND = (
 
 
 @dataclass(frozen=True)
-class Comparison(Answer):
+class SearchComparison(Answer):
     """Curves of every search over random subsets of the candidates.
 
     Attributes
@@ -127,14 +127,14 @@ class Comparison(Answer):
         for i, name in enumerate(self.searches):
             final = self.sdr[:, i, -1]
             low, high = np.quantile(final, _QUANTILES)
-            mean = float(final.mean())
-            estimates[f"sdr_{name}"] = Estimate(
-                mean, min(low, mean), max(high, mean), 0.95, self.budget,
-                f"mean and middle 95 % of {len(final)} random subsets",
+            estimates[f"sdr_{name}"] = Estimate.around(
+                float(final.mean()), low, high, confidence=0.95, n=self.budget,
+                method=f"mean and middle 95 % of {len(final)} random subsets",
+                rests_on=("calibrated",),
             )  # fmt: skip
-        level = 0.05 / len(self.searches)
+        alpha = 0.05 / len(self.searches)
         tested = list(zip(self.searches, self.one_shot, strict=True))
-        skilled = ", ".join(name for name, test in tested if test.p_value < level)
+        skilled = ", ".join(name for name, test in tested if test.p_value < alpha)
         best = str(table["sdr"].idxmax())
         headline = (
             f"Largest mean ratio: {best} ({float(table['sdr'].max()):.2f}); better than random rows"
@@ -148,6 +148,8 @@ class Comparison(Answer):
                 for name, m in zip(self.searches, self.one_shot, strict=True)
             ),
             estimates=estimates,
+            assumptions=(CALIBRATED,),
+            measures=MEASURES,
             tables={"searches": Table.from_frame(table, "Means at the full budget")},
             figures={k: picture(f, k, f"{k} of each search") for k, f in self.figures().items()},
             limits=(
@@ -180,7 +182,7 @@ def compare(
     cluster: Any = None,
     store: RunStore | None = None,
     progress: Any = None,
-) -> Comparison:
+) -> SearchComparison:
     """Run searches against known labels, over random subsets of the candidates.
 
     Parameters
@@ -188,7 +190,7 @@ def compare(
     model, X, y
         A calibrated model and labelled rows.
     searches
-        ``"all"`` or names of `search_names`.
+        ``"all"`` that need no scores of yours, or names of `SEARCHES`.
     budget, subset, replications
         Labels per search, candidates per replication (at most 80 % of all), number of subsets.
     log_mae
@@ -199,11 +201,10 @@ def compare(
     workers, cluster, store, progress
         Where it runs, and a journal to go on after an interruption; no result depends on them.
     """
-    names = _ALL if isinstance(searches, str) and searches == "all" else tuple(
+    names = self_sufficient_searches() if searches == "all" else tuple(
         [searches] if isinstance(searches, str) else searches
     )  # fmt: skip
-    for name in names:
-        strategy_class(name)
+    needs = {SEARCHES[name].needs for name in names}
     if not names:
         raise ParameterError("At least one search must be compared.", got="none")
     check_seed(seed)
@@ -216,7 +217,7 @@ def compare(
     wrong = probabilities[rows].argmax(axis=1) != labels[rows]
     known = None if scores is None else np.asarray(scores, dtype=np.float64)[rows]
     logs = None if log_mae is None else np.asarray(log_mae, dtype=np.float64)[rows]
-    if known is None and logs is None and set(names) & set(NEED_SCORES):
+    if known is None and logs is None and needs != {"nothing"}:
         logs = measure_log_mae(
             classifier, inputs[rows], attack, max_queries, seed, **(attack_parameters or {})
         )
@@ -245,7 +246,7 @@ def compare(
     )
     whole = parts.pop()
     stacked = {key: np.stack([part[key] for part in parts]) for key in (*_MEASURES, "confidence")}
-    return Comparison(
+    return SearchComparison(
         searches=names,
         budget=limit,
         subset=size,
@@ -309,7 +310,7 @@ def _run(
     seed: int,
     number: int,
 ) -> NDArray[np.int64]:
-    strategy = strategy_class(name)(candidates)
+    strategy = SEARCHES[name](candidates)
     free = np.arange(len(candidates))
     queried = np.empty(budget, dtype=np.int64)
     rng = generator(seed, "compare", name, number)

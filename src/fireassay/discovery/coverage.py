@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.discovery.candidates import Candidates
+from fireassay.discovery.strategy import Candidates
 
 # Smaller gains of cover change no choice and need not be carried along.
 _LEAST_CHANGE = 1e-7

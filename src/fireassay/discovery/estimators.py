@@ -42,7 +42,7 @@ def estimate_error(
     n: int,
     *,
     surrogate: ArrayLike | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
 ) -> Estimate:
     """Error rate of the whole pool from a randomised search, without bias.
 
@@ -59,7 +59,7 @@ def estimate_error(
     surrogate
         A guess of the loss of every row of the pool, fixed before any label was seen: 1 −
         confidence, for example. It lowers the variance and never biases.
-    level
+    confidence
         Of the interval, in (0, 1).
 
     Returns
@@ -68,7 +68,7 @@ def estimate_error(
         The value is LURE, exactly unbiased. The interval comes from betting on weighted
         draws without replacement: it holds for any number of draws and any stopping rule.
     """
-    level = check_real(level, "level", low=0.0, high=1.0)
+    confidence = check_real(confidence, "confidence", low=0.0, high=1.0)
     rows = np.asarray(indices, dtype=np.int64).ravel()
     loss = np.asarray(wrong, dtype=np.float64).ravel()
     chances = np.asarray(probabilities, dtype=np.float64).ravel()
@@ -81,7 +81,7 @@ def estimate_error(
     if not ((loss >= 0) & (loss <= 1)).all():
         raise DataError("wrong must be booleans or losses in [0, 1].", got=f"{loss[:5]}")
     if not len(rows):
-        return Estimate(float("nan"), 0.0, 1.0, level, 0, "no draws")
+        return Estimate(float("nan"), 0.0, 1.0, confidence, 0, "no draws")
     weights = lure_weights(chances, n)
     if surrogate is None:
         value = float((weights * loss).mean())
@@ -89,12 +89,11 @@ def estimate_error(
         guess = np.asarray(surrogate, dtype=np.float64).ravel()
         check_lengths(surrogate=len(guess), pool=n)
         value = float(guess.mean() + (weights * (loss - guess[rows])).mean())
-    low = _betting_lower(loss, chances, n, (1 - level) / 2)
-    high = 1.0 - _betting_lower(1.0 - loss, chances, n, (1 - level) / 2)
-    # The estimate stays as it is, unbiased; where it leaves the interval, that becomes wider.
-    low, high = min(low, value), max(high, value)
+    low = _betting_lower(loss, chances, n, (1 - confidence) / 2)
+    high = 1.0 - _betting_lower(1.0 - loss, chances, n, (1 - confidence) / 2)
     method = "LURE, betting interval" if surrogate is None else "LURE + surrogate, betting interval"
-    return Estimate(value, low, high, level, len(rows), method)
+    # The estimate stays as it is, unbiased; where it leaves the interval, that becomes wider.
+    return Estimate.around(value, low, high, confidence=confidence, n=len(rows), method=method)
 
 
 def _betting_lower(loss: Vector, chances: Vector, n: int, alpha: float) -> float:
@@ -134,7 +133,7 @@ def _betting_lower(loss: Vector, chances: Vector, n: int, alpha: float) -> float
 
 
 def hansen_hurwitz(
-    wrong: ArrayLike, probabilities: ArrayLike, n: int, level: float = 0.95
+    wrong: ArrayLike, probabilities: ArrayLike, n: int, confidence: float = 0.95
 ) -> Estimate:
     """Error rate from draws *with* replacement, each row with a fixed known chance per draw.
 
@@ -146,10 +145,10 @@ def hansen_hurwitz(
     if not ((chances > 0) & (chances <= 1)).all():
         raise DataError("probabilities must be in (0, 1].", got=f"{chances[:5]}")
     value = float((loss / (n * chances)).mean()) if len(loss) else float("nan")
-    low = _iid_betting_lower(loss / (n * chances), (1 - level) / 2)
-    high = 1.0 - _iid_betting_lower((1 - loss) / (n * chances), (1 - level) / 2)
-    low, high = min(low, value), max(high, value)
-    return Estimate(value, low, high, level, len(loss), "Hansen-Hurwitz, betting interval")
+    low = _iid_betting_lower(loss / (n * chances), (1 - confidence) / 2)
+    high = 1.0 - _iid_betting_lower((1 - loss) / (n * chances), (1 - confidence) / 2)
+    method = "Hansen-Hurwitz, betting interval"
+    return Estimate.around(value, low, high, confidence=confidence, n=len(loss), method=method)
 
 
 def _iid_betting_lower(values: Vector, alpha: float) -> float:
@@ -166,7 +165,7 @@ def _iid_betting_lower(values: Vector, alpha: float) -> float:
 
 
 def horvitz_thompson(
-    wrong: ArrayLike, inclusion: ArrayLike, n: int, level: float = 0.95
+    wrong: ArrayLike, inclusion: ArrayLike, n: int, confidence: float = 0.95
 ) -> Estimate:
     """Error rate from rows that were included independently, each with a known chance.
 
@@ -180,16 +179,16 @@ def horvitz_thompson(
         raise DataError("inclusion must be chances in (0, 1].", got=f"{chances[:5]}")
     value = float((loss / chances).sum() / n)
     error = float(np.sqrt((np.square(loss / chances) * (1 - chances)).sum())) / n
-    reach = float(stats.norm.ppf((1 + level) / 2)) * error
+    reach = float(stats.norm.ppf((1 + confidence) / 2)) * error
     method = "Horvitz-Thompson, normal interval"
-    return Estimate(value, value - reach, value + reach, level, len(loss), method)
+    return Estimate(value, value - reach, value + reach, confidence, len(loss), method)
 
 
 def ppi(
     wrong: ArrayLike,
     predicted: ArrayLike,
     predicted_unlabelled: ArrayLike,
-    level: float = 0.95,
+    confidence: float = 0.95,
 ) -> Estimate:
     """Error rate from *uniformly* drawn labels plus guesses on unlabelled rows (PPI++).
 
@@ -218,6 +217,6 @@ def ppi(
     trust = 0.0 if variance == 0 else float(np.clip(covariance / ((1 + n / many) * variance), 0, 1))
     value = float(trust * others.mean() + (loss - trust * guess).mean())
     spread = trust**2 * others.var(ddof=1) / many + (loss - trust * guess).var(ddof=1) / n
-    reach = float(stats.norm.ppf((1 + level) / 2) * np.sqrt(spread))
+    reach = float(stats.norm.ppf((1 + confidence) / 2) * np.sqrt(spread))
     method = f"PPI++, lambda {trust:.2f}, normal interval"
-    return Estimate(value, value - reach, value + reach, level, n, method)
+    return Estimate(value, value - reach, value + reach, confidence, n, method)

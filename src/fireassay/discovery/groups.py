@@ -131,7 +131,7 @@ def explain_errors(search: Search, attributes: "pd.DataFrame | None" = None) -> 
         table = over_represented(attributes.iloc[result.rows], result.wrong)
     return Explanation(
         errors=result.rows[result.wrong],
-        group=group_errors(features, wrong_at, result.seed),
+        group=group_errors(features, wrong_at, search.state.seed),
         neighbours=search.state.rows[near],
         predicted=tuple(p for p, w in zip(result.predicted, result.wrong, strict=True) if w),
         labels=tuple(p for p, w in zip(result.labels, result.wrong, strict=True) if w),

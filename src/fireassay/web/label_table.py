@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from fireassay.web.label_book import LabelBook
-from fireassay.web.outcomes import outcomes
+from fireassay.engine.consensus import consensus
+from fireassay.engine.label_book import LabelBook
 from fireassay.web.queue import QUEUES, read_queue
 
 _COLUMNS = ["row", "id", "state", "label", "predicted", "confidence", "wrong", "answers"]
@@ -33,22 +33,22 @@ def labels(folder: str | Path, name: str) -> pd.DataFrame:
     queue = read_queue(run / QUEUES / name)
     with LabelBook(run) as book:
         book.register(queue)
-        found = outcomes(book.answers(queue))
+        found = consensus(book.answers(queue))
     rows = []
-    for item, outcome in found.items():
+    for item, agreed in found.items():
         known = queue.has_prediction(item)
-        label = outcome.label
+        label = agreed.label
         wrong = label != int(queue.predicted[item]) if known and label is not None else None
         rows.append(
             (
                 int(queue.rows[item]),
                 str(queue.ids[item]),
-                outcome.state,
+                agreed.state,
                 None if label is None else queue.choice_name(label),
                 queue.choices[int(queue.predicted[item])] if known else None,
                 float(queue.confidence[item]) if known else None,
                 wrong,
-                sum(answer.kind == "answer" for answer in outcome.answers),
+                sum(answer.kind == "answer" for answer in agreed.answers),
             )
         )
     return pd.DataFrame(rows, columns=_COLUMNS)

@@ -7,7 +7,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.context import Context, Cost
-from fireassay.assessment.parts.discovery import DiscoveryAnswer
+from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.uses import with_uses
 from fireassay.core import Claim, Estimate, Evidence
 from fireassay.core.result import Answer
@@ -112,7 +112,7 @@ def run(context: Context, settings: Settings) -> ReliabilityAnswer:
         cluster=context.executor.cluster,
     )
     searched = context.results.get("discovery")
-    drawn = searched.drawn if isinstance(searched, DiscoveryAnswer) else None
+    drawn = searched.kept.get("drawn") if isinstance(searched, PartAnswer) else None
     if drawn is None or drawn.source != "operational":
         # Rows drawn among the test rows are labels that the bound has counted already.
         return ReliabilityAnswer(result, None, None, ())
