@@ -42,7 +42,7 @@ def test_curves_agree_with_the_single_functions(corner, compared):
     features = discovery.principal_components(corner.X[rows])
     part = replicate(
         {"replication": -1, "size": len(rows)}, confidence[rows], wrong, features, None,
-        corner.scores[rows], ["bansal-weld"], 15, 5,
+        corner.scores[rows], ["fireassay.discovery.bansal_weld:BansalWeld"], 15, 5,
     )  # fmt: skip
     queried = part["queried"][0]
     ratio = discovery.sdr(confidence[rows][queried], wrong[queried])

@@ -1,5 +1,7 @@
 """Which search works on this model and these data? Many searches over many random subsets."""
 
+import importlib
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,7 +25,7 @@ from fireassay.discovery.registry import SEARCHES, self_sufficient_searches
 from fireassay.discovery.result import CALIBRATED
 from fireassay.discovery.space import COVER_WIDTH, principal_components
 from fireassay.discovery.state import critical_rows
-from fireassay.discovery.strategy import Candidates
+from fireassay.discovery.strategy import Candidates, Strategy
 from fireassay.engine import Executor, RunStore
 
 if TYPE_CHECKING:
@@ -232,7 +234,7 @@ def compare(
         "features": space,
         "logs": logs,
         "scores": known,
-        "names": list(names),
+        "searches": [_reference(SEARCHES[name]) for name in names],
         "budget": limit,
         "seed": seed,
     }
@@ -276,7 +278,7 @@ def replicate(
     features: NDArray[np.float64],
     logs: NDArray[np.float64] | None,
     scores: NDArray[np.float64] | None,
-    names: list[str],
+    searches: list[str],
     budget: int,
     seed: int,
 ) -> dict[str, NDArray[Any]]:
@@ -294,26 +296,37 @@ def replicate(
         stated, features[chosen], ranked, derived_seed(seed, "compare", "clusters", number)
     )
     curves: dict[str, list[NDArray[Any]]] = {}
-    for name in names:
-        queried = _run(name, candidates, flags, budget, seed, number)
+    for reference in searches:
+        queried = _run(_search(reference), candidates, flags, budget, seed, number)
         for key, curve in _curves(candidates, flags, queried).items():
             curves.setdefault(key, []).append(curve)
         curves.setdefault("queried", []).append(chosen[queried])
     return {key: np.stack(values) for key, values in curves.items()}
 
 
+def _reference(search: type[Strategy]) -> str:
+    """Where a worker finds a search: one that its user registered is known here only."""
+    return f"{search.__module__}:{search.__qualname__}"
+
+
+def _search(reference: str) -> type[Strategy]:
+    module, _, name = reference.partition(":")
+    found: type[Strategy] = operator.attrgetter(name)(importlib.import_module(module))
+    return found
+
+
 def _run(
-    name: str,
+    search: type[Strategy],
     candidates: Candidates,
     wrong: NDArray[np.bool_],
     budget: int,
     seed: int,
     number: int,
 ) -> NDArray[np.int64]:
-    strategy = SEARCHES[name](candidates)
+    strategy = search(candidates)
     free = np.arange(len(candidates))
     queried = np.empty(budget, dtype=np.int64)
-    rng = generator(seed, "compare", name, number)
+    rng = generator(seed, "compare", search.name, number)
     for step in range(budget):
         row = strategy.choose(free, rng).row
         strategy.learn(row, bool(wrong[row]))
