@@ -4,42 +4,45 @@ from typing import ClassVar
 
 import numpy as np
 
-from fireassay.core.arrays import IntArray
-from fireassay.discovery.strategy import Candidates, Choice, Needs, Strategy, first_largest
+from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.discovery.strategy import Candidates, Choice, Needs, Strategy
 
 
-class AdversarialDistance(Strategy):
-    """Smallest adversarial distance first (Bennette, Maurer and Sisti 2021)."""
+class _Ranked(Strategy):
+    """The free row with the smallest value; of equal ones the first."""
 
-    name, adaptive = "adversarial-distance", False
-    needs: ClassVar[Needs] = "distances"
-    summary = "smallest adversarial distance first"
-
-    def __init__(self, candidates: Candidates) -> None:
-        self._order = -candidates.suspicion
+    adaptive = False
+    _values: FloatArray
 
     def choose(self, free: IntArray, rng: np.random.Generator) -> Choice:  # noqa: ARG002
-        """The free row with the smallest score."""
-        return first_largest(self._order, free)
+        """The first free row of the order."""
+        return Choice(int(free[np.argmin(self._values[free])]))
+
+
+class AdversarialDistance(_Ranked):
+    """Smallest adversarial distance first (Bennette, Maurer and Sisti 2021)."""
+
+    name = "adversarial-distance"
+    summary = "smallest adversarial distance first"
+    needs: ClassVar[Needs] = "distances"
+
+    def __init__(self, candidates: Candidates) -> None:
+        self._values = candidates.suspicion
 
 
 class Score(AdversarialDistance):
     """Any score, smallest first: pass ``-score`` for one that is high where it is suspicious."""
 
     name = "score"
-    needs: ClassVar[Needs] = "scores"
     summary = "smallest value of your own score first (a supervisor's, say)"
+    needs: ClassVar[Needs] = "scores"
 
 
-class LowConfidence(Strategy):
+class LowConfidence(_Ranked):
     """Least confident predictions first: many errors, but expected ones."""
 
-    name, adaptive = "low-confidence", False
+    name = "low-confidence"
     summary = "lowest confidence first"
 
     def __init__(self, candidates: Candidates) -> None:
-        self._order = -candidates.confidence
-
-    def choose(self, free: IntArray, rng: np.random.Generator) -> Choice:  # noqa: ARG002
-        """The free row with the lowest confidence."""
-        return first_largest(self._order, free)
+        self._values = candidates.confidence

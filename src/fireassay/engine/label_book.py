@@ -5,6 +5,7 @@ import secrets
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -42,6 +43,8 @@ class LabelBook:
         self.lease_s = lease_s
         self._lock = threading.RLock()
         self._connection = label_schema.connect(self.path)
+        # Also when nobody says close(): a search that is no longer used, for example.
+        self._closing = weakref.finalize(self, self._connection.close)
         self._durable = True  # whether a commit waits for the disk
 
     @property
@@ -51,7 +54,7 @@ class LabelBook:
 
     def close(self) -> None:
         """Close the file."""
-        self._connection.close()
+        self._closing()
 
     def __enter__(self) -> Self:
         return self

@@ -16,6 +16,7 @@ from fireassay.classifiers import Classifier, calibrate
 from fireassay.core import Assumption, Claim, Evidence, Table, generator
 from fireassay.discovery import SEARCHES, Search, SearchResult
 from fireassay.discovery.registry import self_sufficient_searches
+from fireassay.discovery.result import KNOWN_CHANCES
 
 USES = ("supervision",)
 # With fewer rows a temperature would be noise; the model's own confidences are used then.
@@ -125,12 +126,8 @@ def _with_draws(found: Evidence, drawn: FieldDraws) -> Evidence:
     estimates, assumptions = dict(found.estimates), found.assumptions
     if result.error_rate is not None:
         estimates["drawn_error_rate"] = result.error_rate
-        known = {assumption.id for assumption in assumptions}
-        assumptions += tuple(
-            own
-            for own in result.evidence().assumptions
-            if own.id in result.error_rate.rests_on and own.id not in known
-        )
+        if KNOWN_CHANCES not in assumptions:
+            assumptions = (*assumptions, KNOWN_CHANCES)
     claim = Claim(
         f"Drawn by lot, {result.errors} of {n} {where} rows are wrong; weighted by their "
         f"chances, the error rate of all {result.pool_size} is {result.error_rate}."
