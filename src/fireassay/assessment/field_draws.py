@@ -12,6 +12,7 @@ from fireassay.assessment.context import Context
 from fireassay.assessment.parts.supervision import SupervisionAnswer
 from fireassay.classifiers import Classifier
 from fireassay.core import DataError, Estimate, Result, generator, sha256
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.data import DataSet
 from fireassay.discovery import Search, SearchResult, SearchState, estimate_error
 from fireassay.discovery.labelling import STATE_FILE
@@ -73,7 +74,7 @@ def draw_labels(
     context: Context,
     space: AttackSpace,
     model: Classifier,
-    test_pool: NDArray[np.int64],
+    test_pool: IntArray,
     budget: int,
 ) -> FieldDraws:
     """Draw rows of the field (else of the test rows), suspicious ones more often, and label them.
@@ -116,7 +117,7 @@ def answers_so_far(context: Context) -> tuple[tuple[int, object, str], ...]:
     return Search.load(path).state.labels if path is not None and path.is_file() else ()
 
 
-def _field_pool(n: int, scores: NDArray[np.float64] | None, seed: int) -> NDArray[np.int64]:
+def _field_pool(n: int, scores: FloatArray | None, seed: int) -> IntArray:
     """A random part of the field rows: those that have a score, which were chosen at random."""
     if scores is not None:
         return np.flatnonzero(~np.isnan(scores))

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fireassay.classifiers import as_classifier
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Claim, Evidence, Provenance, Table
@@ -60,11 +61,11 @@ class SearchComparison(Answer):
     population: int
     population_error_rate: float
     population_expected_rate: float
-    sdr: NDArray[np.float64]
-    errors: NDArray[np.float64]
-    spread: NDArray[np.float64]
-    utility: NDArray[np.float64]
-    queried_confidence: NDArray[np.float64]
+    sdr: FloatArray
+    errors: FloatArray
+    spread: FloatArray
+    utility: FloatArray
+    queried_confidence: FloatArray
     one_shot: tuple[MatchedRandom, ...]
     seed: int
     model_sha256: str
@@ -202,6 +203,16 @@ def compare(
         Ready scores (low = suspicious) instead.
     workers, cluster, store, progress
         Where it runs, and a journal to go on after an interruption; no result depends on them.
+
+    Examples
+    --------
+    >>> X = np.linspace(0.7, 0.99, 40)[:, None]
+    >>> model = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> found = compare(
+    ...     model, X, [1] * 40, ["random", "low-confidence"], budget=5, replications=2, workers=1,
+    ...     progress=False)
+    >>> float(found.errors.max())  # the model is always right here
+    0.0
     """
     names = self_sufficient_searches() if searches == "all" else tuple(
         [searches] if isinstance(searches, str) else searches
@@ -273,15 +284,15 @@ def compare(
 
 def replicate(
     row: dict[str, int],
-    confidence: NDArray[np.float64],
-    wrong: NDArray[np.bool_],
-    features: NDArray[np.float64],
-    logs: NDArray[np.float64] | None,
-    scores: NDArray[np.float64] | None,
+    confidence: FloatArray,
+    wrong: BoolArray,
+    features: FloatArray,
+    logs: FloatArray | None,
+    scores: FloatArray | None,
     searches: list[str],
     budget: int,
     seed: int,
-) -> dict[str, NDArray[Any]]:
+) -> dict[str, AnyArray]:
     """All searches on one random subset (or, for replication −1, on all candidates)."""
     number = row["replication"]
     chosen = np.arange(len(confidence))
@@ -295,7 +306,7 @@ def replicate(
     candidates = Candidates(
         stated, features[chosen], ranked, derived_seed(seed, "compare", "clusters", number)
     )
-    curves: dict[str, list[NDArray[Any]]] = {}
+    curves: dict[str, list[AnyArray]] = {}
     for reference in searches:
         queried = _run(_search(reference), candidates, flags, budget, seed, number)
         for key, curve in _curves(candidates, flags, queried).items():
@@ -318,11 +329,11 @@ def _search(reference: str) -> type[Strategy]:
 def _run(
     search: type[Strategy],
     candidates: Candidates,
-    wrong: NDArray[np.bool_],
+    wrong: BoolArray,
     budget: int,
     seed: int,
     number: int,
-) -> NDArray[np.int64]:
+) -> IntArray:
     strategy = search(candidates)
     free = np.arange(len(candidates))
     queried = np.empty(budget, dtype=np.int64)
@@ -335,9 +346,7 @@ def _run(
     return queried
 
 
-def _curves(
-    candidates: Candidates, wrong: NDArray[np.bool_], queried: NDArray[np.int64]
-) -> dict[str, NDArray[np.float64]]:
+def _curves(candidates: Candidates, wrong: BoolArray, queried: IntArray) -> dict[str, FloatArray]:
     distances = candidates.space.distances(queried)
     nearest = np.minimum.accumulate(distances, axis=0)
     covers = np.exp(-np.square(distances) / COVER_WIDTH) * wrong[queried][:, None]

@@ -1,23 +1,26 @@
 """Error rates from labels that were not drawn uniformly: unbiased, with intervals that hold."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.validation import check_integer, check_lengths, check_real
 
-Vector = NDArray[np.float64]
 _BETS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])
 
 
-def lure_weights(probabilities: ArrayLike, n: int) -> Vector:
+def lure_weights(probabilities: ArrayLike, n: int) -> FloatArray:
     """Weights v_m that make the mean of v_m × loss unbiased for the pool's mean loss.
 
     v_m = 1 + (N − M) / (N − m) · (1 / ((N − m + 1) q_m) − 1), q_m the chance with which the m-th
     row was drawn among those still left, in draw order (Farquhar, Gal and Rainforth 2021); v = 1 if
     the whole pool was drawn.
+
+    >>> lure_weights([0.2, 0.25], n=5).tolist()  # uniform draws weigh alike
+    [1.0, 1.0]
     """
     chances = np.asarray(probabilities, dtype=np.float64).ravel()
     size = check_integer(n, "n", low=max(1, len(chances)))
@@ -67,6 +70,9 @@ def estimate_error(
     Estimate
         The value is LURE, exactly unbiased. The interval comes from betting on weighted
         draws without replacement: it holds for any number of draws and any stopping rule.
+
+    >>> estimate_error([3, 0], [True, False], [0.2, 0.25], n=5).value
+    0.5
     """
     confidence = check_real(confidence, "confidence", low=0.0, high=1.0)
     rows = np.asarray(indices, dtype=np.int64).ravel()
@@ -96,7 +102,7 @@ def estimate_error(
     return Estimate.around(value, low, high, confidence=confidence, n=len(rows), method=method)
 
 
-def _betting_lower(loss: Vector, chances: Vector, n: int, alpha: float) -> float:
+def _betting_lower(loss: FloatArray, chances: FloatArray, n: int, alpha: float) -> float:
     """Lower bound of the pool's mean loss, valid at every draw.
 
     Z_t = loss_t / (N q_t) has conditional mean m − (losses drawn before) / N; a gambler who bets on
@@ -138,6 +144,9 @@ def hansen_hurwitz(
     """Error rate from draws *with* replacement, each row with a fixed known chance per draw.
 
     The mean of loss / (N p), unbiased; a betting interval from both losses and their complements.
+
+    >>> hansen_hurwitz([True, False], [0.25, 0.25], n=4).value
+    0.5
     """
     loss = np.asarray(wrong, dtype=np.float64).ravel()
     chances = np.asarray(probabilities, dtype=np.float64).ravel()
@@ -151,7 +160,7 @@ def hansen_hurwitz(
     return Estimate.around(value, low, high, confidence=confidence, n=len(loss), method=method)
 
 
-def _iid_betting_lower(values: Vector, alpha: float) -> float:
+def _iid_betting_lower(values: FloatArray, alpha: float) -> float:
     """Lower bound of the mean of non-negative values with one common mean in [0, 1]."""
     low, high = 0.0, 1.0
     if not values.any():
@@ -171,6 +180,9 @@ def horvitz_thompson(
 
     Σ loss / π / N, unbiased; a normal interval from Σ (1 − π) loss² / π² / N² (Poisson sampling),
     so it needs a few dozen errors to be trusted.
+
+    >>> horvitz_thompson([True, False], [0.5, 0.5], n=4).value
+    0.5
     """
     loss = np.asarray(wrong, dtype=np.float64).ravel()
     chances = np.asarray(inclusion, dtype=np.float64).ravel()
@@ -204,6 +216,9 @@ def ppi(
     Angelopoulos, Duchi and Zrnic 2023: λ = clip(cov(Y, F) / ((1 + n/N) var F), 0, 1),
     θ = λ mean F_u + mean(Y − λF). Never use it on the labels of a search: those rows were not drawn
     uniformly, and the result is biased.
+
+    >>> ppi([1, 0, 1, 0], [0.5, 0.5, 0.5, 0.5], [0.5, 0.5]).value  # a guess without news
+    0.5
     """
     loss = np.asarray(wrong, dtype=np.float64).ravel()
     guess = np.asarray(predicted, dtype=np.float64).ravel()

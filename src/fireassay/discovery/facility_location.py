@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fireassay.core.arrays import IntArray
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.discovery.logistic import logistic_chances
 from fireassay.discovery.strategy import Candidates, Choice, Strategy, first_largest
 
@@ -47,7 +47,7 @@ class FacilityLocation(Strategy):
             self._nearest = np.minimum(self._nearest, self._space.distances(row)[0])
             self._savings = self._all_savings()
 
-    def _all_savings(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    def _all_savings(self) -> FloatArray:
         """By how much each row, as a facility, would shorten the mean distance."""
         savings = np.empty(len(self._space))
         for start in range(0, len(savings), _BLOCK):

@@ -1,10 +1,10 @@
 """Pictures of a search: the running ratio, the distances, the calibration of the critical class."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fireassay.discovery.discovery_ratio import RunningRatio
 from fireassay.statistics.loess import loess
 
@@ -40,10 +40,10 @@ def curve_figure(running: RunningRatio, name: str) -> "Figure":
 
 
 def loess_figure(
-    log_mae: NDArray[np.float64],
-    confidence: NDArray[np.float64],
-    queried: NDArray[np.int64],
-    wrong: NDArray[np.bool_],
+    log_mae: FloatArray,
+    confidence: FloatArray,
+    queried: IntArray,
+    wrong: BoolArray,
 ) -> "Figure":
     """Perturbation against confidence, the LOESS curve, and the rows that were asked about."""
     from matplotlib.figure import Figure
@@ -89,7 +89,7 @@ def reliability_figure(curve: "ReliabilityCurve", title: str = "") -> "Figure":
     return figure
 
 
-def sheet_figure(columns: dict[str, NDArray[Any]], titles: list[str] | None = None) -> "Figure":
+def sheet_figure(columns: dict[str, AnyArray], titles: list[str] | None = None) -> "Figure":
     """Images side by side: one column per name, one line per row."""
     from matplotlib.figure import Figure
 

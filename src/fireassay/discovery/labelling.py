@@ -38,6 +38,15 @@ def next_labels(run: str | Path, output: str | Path, count: int = 10) -> list[in
     -------
     list of int
         The rows of X that are in the file.
+
+    >>> import tempfile
+    >>> model = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> X = np.array([[0.9], [0.8], [0.7]])
+    >>> with tempfile.TemporaryDirectory() as run:
+    ...     _ = Search("low-confidence", model=model, X=X, budget=2, path=f"{run}/search.npz")
+    ...     rows = next_labels(run, f"{run}/next.csv", count=2)
+    >>> rows
+    [2, 1]
     """
     search = Search.load(state_path(run))
     rows = search.ask_many(count)
@@ -64,6 +73,17 @@ def add_labels(run: str | Path, labelled: str | Path, annotator: str = "") -> Se
     ------
     DataError
         With the line, for a row that was not asked about or has its label, or an unknown label.
+
+    >>> import tempfile
+    >>> model = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> X = np.array([[0.9], [0.8], [0.7]])
+    >>> with tempfile.TemporaryDirectory() as run:
+    ...     _ = Search("low-confidence", model=model, X=X, budget=2, path=f"{run}/search.npz")
+    ...     _ = next_labels(run, f"{run}/next.csv", count=1)
+    ...     _ = Path(f"{run}/done.csv").write_text("row,label\\n2,0\\n")
+    ...     found = add_labels(run, f"{run}/done.csv", annotator="ada")
+    >>> found.errors
+    1
     """
     search = Search.load(state_path(run))
     try:

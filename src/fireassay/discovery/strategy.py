@@ -66,6 +66,23 @@ class Strategy(ABC):
     draws
         Whether every row is drawn by lot with a known chance, so that an error rate of all
         candidates follows.
+
+    Examples
+    --------
+    >>> class Surest(Strategy):
+    ...     name, summary, adaptive = "surest", "highest confidence first", False
+    ...
+    ...     def __init__(self, candidates):
+    ...         self._confidence = candidates.confidence
+    ...
+    ...     def choose(self, free, rng):
+    ...         return first_largest(self._confidence, free)
+    >>> own = Surest(Candidates(np.array([0.7, 0.9]), np.zeros((2, 1))))
+    >>> own.choose(np.arange(2), np.random.default_rng(0)).row
+    1
+
+    ``SEARCHES.register(Surest)`` then makes ``Search("surest", ...)`` work, and puts it on every
+    list of searches.
     """
 
     name: ClassVar[str]

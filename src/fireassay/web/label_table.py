@@ -28,6 +28,13 @@ def labels(folder: str | Path, name: str) -> pd.DataFrame:
         ``state`` ("settled", "conflict", "cannot tell"), ``label`` (None unless settled; "(other)"
         for a class that is not among the choices), the model's ``predicted`` class and
         ``confidence``, whether it is ``wrong``, and how many ``answers`` there are.
+
+    >>> import tempfile
+    >>> from fireassay import web
+    >>> with tempfile.TemporaryDirectory() as run:
+    ...     _ = web.write_queue(run, [[0.0], [1.0]], classes=["cat", "dog"], name="audit")
+    ...     len(labels(run, "audit"))  # nobody has answered yet
+    0
     """
     run = Path(folder)
     queue = read_queue(run / QUEUES / name)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.core import strict_json
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import DataError, ParameterError, StoreError
 from fireassay.core.files import write_text
 from fireassay.core.hashing import sha256
@@ -61,7 +62,7 @@ class Queue(Questions):
     feature_names: tuple[str, ...] | None
     state_file: str
     content_sha256: str
-    content: NDArray[Any]
+    content: AnyArray
     pairs: NDArray[np.str_] | None
 
     @property
@@ -126,6 +127,12 @@ def write_queue(
     -------
     Path
         The queue's folder. Writing the same queue again changes nothing.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as run:
+    ...     path = write_queue(run, np.zeros((3, 2)), classes=["cat", "dog"], name="audit")
+    ...     len(read_queue(path))
+    3
     """
     items = X if isinstance(X, np.ndarray) else np.asarray(X)
     kind = check_choice(kind or ("image" if items.ndim in (3, 4) else "row"), "kind", KINDS)
@@ -223,12 +230,12 @@ def find_queues(run: Path) -> list[Path]:
 def save_queue(
     run: Path,
     name: str,
-    content: NDArray[Any],
+    content: AnyArray,
     settings: dict[str, Any],
     *,
     ids: ArrayLike | None,
-    predicted: NDArray[np.int64],
-    confidence: NDArray[np.float64],
+    predicted: IntArray,
+    confidence: FloatArray,
     rows: ArrayLike | None,
     pairs: NDArray[np.str_] | None = None,
 ) -> Path:

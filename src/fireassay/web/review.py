@@ -5,11 +5,11 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import AnyArray, BoolArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.seeds import generator
@@ -30,12 +30,12 @@ class Ambiguous(Protocol):
     """What a review needs of an ambiguous set (`fireassay.ambiguity.AmbiguousSet` has it)."""
 
     @property
-    def X(self) -> NDArray[Any]:  # noqa: N802
+    def X(self) -> AnyArray:  # noqa: N802
         """The samples."""
         ...
 
     @property
-    def pairs(self) -> NDArray[Any]:
+    def pairs(self) -> AnyArray:
         """The two classes of each."""
         ...
 
@@ -129,7 +129,7 @@ def precision(
     return Precision(_share(kept, done=done), by_pair, counts)
 
 
-def _share(kept: NDArray[np.bool_], *, done: bool) -> Estimate:
+def _share(kept: BoolArray, *, done: bool) -> Estimate:
     # Loads scipy; the first page must not wait for that.
     from fireassay.statistics import share
     from fireassay.statistics.betting import betting_sequence
@@ -144,7 +144,7 @@ def _share(kept: NDArray[np.bool_], *, done: bool) -> Estimate:
     )  # fmt: skip
 
 
-def kept_rows(folder: str | Path, name: str = "review") -> NDArray[np.int64]:
+def kept_rows(folder: str | Path, name: str = "review") -> IntArray:
     """Rows of the reviewed set that people kept, ascending."""
     run = Path(folder)
     queue = read_queue(run / QUEUES / name)
@@ -175,8 +175,8 @@ def keep_reviewed(amb: SetType, folder: str | Path, name: str = "review") -> Set
 class ExportedSamples:
     """Samples and pairs of an exported set, read without the libraries that generated it."""
 
-    X: NDArray[Any]
-    pairs: NDArray[Any]
+    X: AnyArray
+    pairs: AnyArray
 
 
 def read_exported(folder: str | Path) -> ExportedSamples:

@@ -41,6 +41,16 @@ def queue_from_search(
     -------
     Path
         The queue's folder. Labels given in the browser are the search's own, and the reverse.
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from fireassay import discovery
+    >>> model = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> X = np.array([[0.9], [0.8], [0.1]])
+    >>> with tempfile.TemporaryDirectory() as run:
+    ...     _ = discovery.Search("random", model=model, X=X, budget=2, path=f"{run}/search.npz")
+    ...     queue_from_search(run, X, class_names=["cat", "dog"]).name
+    'search'
     """
     run = Path(folder)
     from fireassay.discovery import Search

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.attack_space import AttackSpace, attack_space
@@ -14,6 +12,7 @@ from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.uses import with_uses
 from fireassay.classifiers import Classifier, calibrate
 from fireassay.core import Assumption, Claim, Evidence, Table, generator
+from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.discovery import SEARCHES, Search, SearchResult
 from fireassay.discovery.registry import self_sufficient_searches
 from fireassay.discovery.result import KNOWN_CHANCES
@@ -170,7 +169,7 @@ def _search(
     settings: Settings,
     space: AttackSpace,
     model: Classifier,
-    pool: NDArray[np.int64],
+    pool: IntArray,
 ) -> SearchResult:
     rows = context.test.subset(pool)
     attack: dict[str, Any] = {} if space.mask is None else {"mask": space.mask}
@@ -192,13 +191,13 @@ def _search(
     return search.run(lambda row: rows.labels[row])
 
 
-def _pool_of_starts(context: Context) -> NDArray[Any] | None:
+def _pool_of_starts(context: Context) -> AnyArray | None:
     return None if context.train is None else context.train.X[:2000]
 
 
 def _calibrated(
     context: Context, space: AttackSpace, settings: Settings
-) -> tuple[Classifier, NDArray[np.int64]]:
+) -> tuple[Classifier, IntArray]:
     """The model with honest confidences, and the other test rows, to search in."""
     order = generator(context.seed, "discovery part").permutation(len(context.test))
     n_calibration = _calibration_rows(context, settings)
