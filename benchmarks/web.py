@@ -24,7 +24,8 @@ from pathlib import Path
 
 import numpy as np
 
-from fireassay.web import LabelBook, read_queue, write_queue
+from fireassay.engine import LabelBook
+from fireassay.web import read_queue, write_queue
 
 PEOPLE, LABELS, MANY = 20, 2000, 100_000
 THINKING_S = {"paced": 0.33, "flat out": 0.0}

@@ -43,10 +43,10 @@ def main() -> None:
 
         print(f"agreement (Fleiss' kappa): {status.agreement.fleiss}")
         print(f"conflicts to resolve: {len(status.conflicts)}")
-        now = status.curve
+        now = status.curve.now
         print(
             f"{now.errors} errors in {now.n} labels, {now.expected:.1f} expected:"
-            f" ratio {now.sdr:.2f} [{now.low:.2f}, {now.high:.2f}]"
+            f" ratio {now.value:.2f} [{now.low:.2f}, {now.high:.2f}]"
         )
         print(web.labels(run, "search").head())
 

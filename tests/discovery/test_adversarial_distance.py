@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from fireassay import discovery
+from fireassay.classifiers import as_classifier
 from fireassay.core.errors import DataError
 
 
@@ -61,3 +62,13 @@ def test_calibration_keeps_decisions_and_lowers_the_error():
     assert after.value < before.value / 3
     curve = discovery.class_reliability(calibrated, X[2000:], y[2000:], critical_class=1)
     assert curve.counts.sum() == (calibrated.predict(X[2000:]) == 1).sum()
+
+
+def test_an_attack_that_overturns_nothing_says_so(corner):
+    """Within these bounds every row has the same class: no distance can be measured."""
+    flat = as_classifier(lambda X: np.tile([0.9, 0.1], (len(X), 1)), bounds=(-5, 5))
+    assert np.isinf(discovery.measure_log_mae(flat, corner.X[:4], max_queries=20)).all()
+    with pytest.raises(DataError, match="At least 3 predictions"):
+        discovery.Search(
+            "adversarial-distance", model=flat, X=corner.X[:4], budget=2, max_queries=20
+        )

@@ -18,7 +18,7 @@ def compared(corner):
 
 
 def test_every_search_has_curves_and_a_one_shot_test(compared):
-    assert set(compared.searches) == set(discovery.search_names()) - {"score"}
+    assert set(compared.searches) == set(discovery.SEARCHES) - {"score"}
     shape = (4, len(compared.searches), 15)
     for measure in ("sdr", "errors", "spread", "utility", "queried_confidence"):
         assert getattr(compared, measure).shape == shape
@@ -42,11 +42,11 @@ def test_curves_agree_with_the_single_functions(corner, compared):
     features = discovery.principal_components(corner.X[rows])
     part = replicate(
         {"replication": -1, "size": len(rows)}, confidence[rows], wrong, features, None,
-        corner.scores[rows], ["bansal-weld"], 15, 5,
+        corner.scores[rows], ["fireassay.discovery.bansal_weld:BansalWeld"], 15, 5,
     )  # fmt: skip
     queried = part["queried"][0]
     ratio = discovery.sdr(confidence[rows][queried], wrong[queried])
-    assert part["sdr"][0, -1] == pytest.approx(ratio)
+    assert part["sdr"][0, -1] == pytest.approx(ratio.value)
     assert part["spread"][0, -1] == pytest.approx(discovery.spread(features, queried))
     assert part["utility"][0, -1] == pytest.approx(
         discovery.bansal_weld_utility(features, confidence[rows], queried[wrong[queried]]), rel=1e-5

@@ -12,7 +12,7 @@ from fireassay.core.errors import DataError
 
 def test_sdr_is_errors_over_expectation():
     ratio = discovery.sdr([0.9, 0.8, 0.7, 0.95], [True, False, True, False])
-    assert ratio == pytest.approx(2 / 0.65)
+    assert ratio.value == pytest.approx(2 / 0.65)
     assert (ratio.errors, ratio.expected) == (2, pytest.approx(0.65))
 
 
@@ -34,8 +34,8 @@ def test_the_interval_is_garwood_over_expectation():
 
 
 def test_edges_of_the_ratio():
-    assert np.isnan(discovery.sdr([], []))
-    assert discovery.sdr([1.0, 1.0], [True, False]) == np.inf
+    assert np.isnan(discovery.sdr([], []).value)
+    assert discovery.sdr([1.0, 1.0], [True, False]).value == np.inf
     assert discovery.sdr([0.9], [False]).interval[0] == 0.0
     with pytest.raises(DataError, match=r"\[0, 1\]"):
         discovery.sdr([1.5], [True])

@@ -1,6 +1,11 @@
 """The CSV round trip: what goes out is safe, what comes back is checked before it counts."""
 
 import csv
+import os
+import signal
+import subprocess
+import sys
+import textwrap
 
 import numpy as np
 import pytest
@@ -47,7 +52,11 @@ def test_nothing_is_kept_from_a_file_with_a_fault(run, corner):
     with pytest.raises(DataError, match="zebra"):
         discovery.add_labels(run, run / "next.csv")
     (run / "other.csv").write_text(f"row,label\n{rows[0]},a\n999999,a\n")
-    with pytest.raises(DataError, match="line 3"):
+    with pytest.raises(DataError, match="Line 3: there is no such row"):
+        discovery.add_labels(run, run / "other.csv")
+    unasked = next(r for r in discovery.Search.load(run / "search.npz").state.rows if r not in rows)
+    (run / "other.csv").write_text(f"row,label\n{rows[0]},a\n{unasked},a\n")
+    with pytest.raises(DataError, match="Line 3: only rows that were asked about"):
         discovery.add_labels(run, run / "other.csv")
     assert len(discovery.Search.load(run / "search.npz").result.rows) == 0
 
@@ -65,3 +74,46 @@ def test_a_damaged_search_file_is_refused(tmp_path):
     (tmp_path / "search.npz").write_bytes(b"PK nonsense")
     with pytest.raises(DataError, match="saved"):
         discovery.Search.load(tmp_path / "search.npz")
+
+
+TELL_FOREVER = """
+    import sys
+    from fireassay import discovery
+    search = discovery.Search.load(sys.argv[1])
+    while True:
+        row = search.ask()
+        search.tell(row, "ab"[row % 2], "ada")
+        print(row, flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs kill -9")
+def test_kill_loses_no_label_that_was_told(corner, tmp_path):
+    path = tmp_path / "search.npz"
+    discovery.Search("random", model=corner.model, X=corner.X, budget=500, path=path)
+    program = [sys.executable, "-c", textwrap.dedent(TELL_FOREVER), str(path)]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
+        said = [int(process.stdout.readline()) for _ in range(15)]
+        os.kill(process.pid, signal.SIGKILL)
+        said += [int(line) for line in process.stdout.read().split()]
+    result = discovery.Search.load(path).result
+    assert result.rows[: len(said)].tolist() == said
+    assert len(result.rows) - len(said) <= 1
+    assert all(
+        label == "ab"[row % 2] for row, label in zip(result.rows, result.labels, strict=True)
+    )
+
+
+def test_two_at_work_on_one_search_buy_every_label_once(corner, tmp_path):
+    """Two open searches on one file: what one is told, the other counts."""
+    path = tmp_path / "search.npz"
+    one = discovery.Search("bansal-weld", model=corner.model, X=corner.X, budget=12, path=path)
+    two = discovery.Search.load(path)
+    for turn in range(12):
+        search = (one, two)[turn % 2]
+        row = search.ask()
+        search.tell(row, corner.y[row], f"person {turn % 2}")
+    alone = discovery.Search("bansal-weld", model=corner.model, X=corner.X, budget=12)
+    expected = alone.run(lambda row: corner.y[row])
+    assert one.result.rows.tolist() == two.result.rows.tolist() == expected.rows.tolist()
+    assert one.remaining == two.remaining == 0

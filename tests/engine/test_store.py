@@ -3,14 +3,12 @@ import resource
 import sqlite3
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 from fireassay.core import DataError, Estimate, StoreError
 from fireassay.engine import RunStore, schema
-from fireassay.engine.schema import _APPLICATION_ID, _TABLES_1
 
 
 def test_values_come_back_as_they_were(tmp_path):
@@ -66,42 +64,22 @@ def test_half_written_artifacts_of_a_killed_run_are_cleared(tmp_path):
     assert not leftover.exists()
 
 
-def test_labels_keep_order_and_everything_said(tmp_path):
-    with RunStore(tmp_path / "run") as store:
-        store.add_label(3, "cat", "ann", seconds=2.5, note="blurred")
-        store.add_label("x'); DROP TABLE labels; --", "=cmd()", "bob")
-        store.add_label(3, "dog", "ann")
-    with RunStore(tmp_path / "run", read_only=True) as store:
-        labels = store.labels()
-        assert [label.label for label in store.labels(item=3)] == ["cat", "dog"]
-    assert [label.item for label in labels] == ["3", "x'); DROP TABLE labels; --", "3"]
-    assert labels[0].seconds == 2.5
-    assert labels[0].note == "blurred"
-    assert labels[1].label == "=cmd()"
-
-
-def test_labels_from_many_threads_are_all_kept(tmp_path):
-    with RunStore(tmp_path / "run") as store, ThreadPoolExecutor(8) as threads:
-        list(threads.map(lambda i: store.add_label(i, "yes", f"annotator {i % 8}"), range(64)))
-        assert sorted(int(label.item) for label in store.labels()) == list(range(64))
-
-
 def test_a_closed_store_says_so(tmp_path):
     store = RunStore(tmp_path / "run")
     store.close()
     with pytest.raises(StoreError, match="closed"):
-        store.labels()
+        store.meta("a")
 
 
-def test_a_label_survives_a_kill_right_after_it_is_saved(tmp_path):
+def test_a_value_survives_a_kill_right_after_it_is_saved(tmp_path):
     program = (
         "import os, signal; from fireassay.engine import RunStore;"
-        f"RunStore({str(tmp_path / 'run')!r}).add_label('item', 'yes', 'me');"
+        f"RunStore({str(tmp_path / 'run')!r}).set_meta('item', 'yes');"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == -9
     with RunStore(tmp_path / "run") as store:  # the lock of the dead is free
-        assert [label.label for label in store.labels()] == ["yes"]
+        assert store.meta("item") == "yes"
 
 
 def test_meta_keeps_plain_values(tmp_path):
@@ -120,8 +98,6 @@ def test_one_writer_many_readers(tmp_path):
             assert reader.meta("a") == 1
             with pytest.raises(StoreError, match="read-only"):
                 reader.set_meta("a", 2)
-            with pytest.raises(StoreError, match="read-only"):
-                reader.add_label("a", "b")
     RunStore(tmp_path / "run").close()
 
 
@@ -170,20 +146,21 @@ def test_the_database_of_another_program_is_left_alone(tmp_path):
         RunStore(tmp_path / "run")
 
 
-def test_an_older_run_is_brought_up_to_date_with_its_results(tmp_path):
-    (tmp_path / "run").mkdir()
+def test_an_older_run_is_brought_up_to_date_with_its_results(tmp_path, monkeypatch):
+    RunStore(tmp_path / "run").close()
     connection = sqlite3.connect(tmp_path / "run" / "run.sqlite")
-    connection.executescript(
-        f"{_TABLES_1} PRAGMA user_version = 1; PRAGMA application_id = {_APPLICATION_ID};"
+    connection.execute(
         "INSERT INTO tasks (id, name, function, status, result) VALUES ('a', 'n', 'f', 'done', '5')"
     )
+    connection.commit()
     connection.close()
+    monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
+    monkeypatch.setattr(schema, "_STEPS", (*schema._STEPS, "CREATE TABLE more (a);"))
     with pytest.raises(StoreError, match="Open it once for writing"):
         RunStore(tmp_path / "run", read_only=True)
     with RunStore(tmp_path / "run") as store:
         assert store.finished(["a"]) == {"a": 5}
-        store.add_label("a", "b")
-        assert len(store.labels()) == 1
+    RunStore(tmp_path / "run", read_only=True).close()
 
 
 def test_a_newer_run_is_refused(tmp_path):

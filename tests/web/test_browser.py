@@ -15,9 +15,9 @@ import pytest
 
 from fireassay import discovery
 from fireassay.core import Estimate, Evidence, Picture, Table
+from fireassay.engine.consensus import consensus
+from fireassay.engine.label_book import LabelBook
 from fireassay.report import Report
-from fireassay.web.label_book import LabelBook
-from fireassay.web.outcomes import outcomes
 from fireassay.web.queue import read_queue, write_queue
 from fireassay.web.review import kept_rows, write_review_queue
 
@@ -188,7 +188,7 @@ def test_twenty_labels_by_keyboard_two_people_a_kill_and_an_undo(
     assert len(answers) == 20
     assert len({a.item for a in answers}) == 20
     assert {a.annotator for a in answers} == {"Ada", "Bob"}
-    found = outcomes(answers)
+    found = consensus(answers)
     untold = next(i for i in found if str(queue.ids[i]) == taken_back)
     assert found[untold].state == "cannot tell"
     # The ratio on the page is discovery's on what is stored.

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from fireassay import discovery
+from fireassay.engine.consensus import consensus
+from fireassay.engine.label_records import GivenAnswer, Slot
 from fireassay.web.discovery_curve import curve
-from fireassay.web.label_records import Answer, Slot
-from fireassay.web.outcomes import outcomes
 from fireassay.web.queue import read_queue, write_queue
 from fireassay.web.queue_status import live, queue_status
 
@@ -31,44 +31,47 @@ def labelled(tmp_path):
             )
         )
         answers = [
-            Answer(i, i, "ada", "answer", -1 if i in skip else int(truth[i]), "", 1.0, "", False)
+            GivenAnswer(
+                i, i, "ada", "answer", -1 if i in skip else int(truth[i]), "", 1.0, "", False
+            )
             for i in range(count)
         ]
         slots = [Slot(i + 1, i) for i in range(count)]
-        return queue, slots, outcomes(answers)
+        return queue, slots, consensus(answers)
 
     return labelling, confidence, truth != predicted
 
 
 def test_the_curve_is_discoverys_own(labelled):
     labelling, confidence, wrong = labelled
-    found = curve(*labelling(30), adaptive=False)
+    running = curve(*labelling(30), adaptive=False)
+    found = running.now
     expected = discovery.sdr(confidence[:30], wrong[:30])
-    assert found.sdr == float(expected)
+    assert found.value == float(expected)
     assert (found.errors, found.expected) == (expected.errors, expected.expected)
     assert (found.low, found.high) == discovery.sequential_interval(confidence[:30], wrong[:30])
     assert found.p_value == discovery.sequential_p_value(confidence[:30], wrong[:30])
     assert found.valid_as == "sequential"
-    assert [point.n for point in found.points] == list(range(1, 31))
-    point = found.points[9]
-    assert point.sdr == float(discovery.sdr(confidence[:10], wrong[:10]))
+    assert [point.n for point in running.points()] == list(range(1, 31))
+    point = running.points()[9]
+    assert point.value == float(discovery.sdr(confidence[:10], wrong[:10]))
     assert (point.low, point.high) == discovery.sequential_interval(confidence[:10], wrong[:10])
 
 
 def test_a_spent_budget_of_a_fixed_order_gives_the_exact_interval(labelled):
     labelling, confidence, wrong = labelled
-    fixed = curve(*labelling(30, budget=30), adaptive=False)
+    fixed = curve(*labelling(30, budget=30), adaptive=False).now
     assert fixed.valid_as == "fixed"
     assert (fixed.low, fixed.high) == discovery.sdr(confidence[:30], wrong[:30]).interval
-    assert curve(*labelling(30, budget=30), adaptive=True).valid_as == "sequential"
-    assert curve(*labelling(29, budget=30), adaptive=False).valid_as == "sequential"
+    assert curve(*labelling(30, budget=30), adaptive=True).now.valid_as == "sequential"
+    assert curve(*labelling(29, budget=30), adaptive=False).now.valid_as == "sequential"
 
 
 def test_items_that_nobody_can_tell_do_not_count(labelled):
     labelling, confidence, wrong = labelled
-    found = curve(*labelling(10, skip={2, 5}), adaptive=False)
+    found = curve(*labelling(10, skip={2, 5}), adaptive=False).now
     kept = [i for i in range(10) if i not in {2, 5}]
-    assert found.sdr == float(discovery.sdr(confidence[kept], wrong[kept]))
+    assert found.value == float(discovery.sdr(confidence[kept], wrong[kept]))
 
 
 def test_without_labels_there_is_no_curve(labelled):
@@ -81,8 +84,8 @@ def test_other_counts_as_an_error(tmp_path):
             tmp_path, np.zeros((2, 1)), classes="ab", predicted=["a", "b"], confidence=[0.9, 0.9]
         )
     )
-    given = [Answer(0, 0, "x", "answer", -2, "", None, "", False)]
-    assert curve(queue, [Slot(1, 0)], outcomes(given), adaptive=False).errors == 1
+    given = [GivenAnswer(0, 0, "x", "answer", -2, "", None, "", False)]
+    assert curve(queue, [Slot(1, 0)], consensus(given), adaptive=False).now.errors == 1
 
 
 def test_certain_and_right_is_not_a_number(tmp_path):
@@ -91,8 +94,8 @@ def test_certain_and_right_is_not_a_number(tmp_path):
             tmp_path, np.zeros((2, 1)), classes="ab", predicted=["a", "b"], confidence=[1.0, 1.0]
         )
     )
-    given = [Answer(0, 0, "x", "answer", 0, "", None, "", False)]
+    given = [GivenAnswer(0, 0, "x", "answer", 0, "", None, "", False)]
     status = queue_status(queue, [Slot(1, 0)], given, adaptive=False)
-    assert np.isnan(status.curve.sdr)
+    assert np.isnan(status.curve.now.value)
     assert live(queue, status)["sdr"] is None
     json.dumps(live(queue, status), allow_nan=False)

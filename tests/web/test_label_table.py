@@ -1,7 +1,8 @@
 import numpy as np
 
 from fireassay import web
-from fireassay.web.label_statements import in_order
+from fireassay.engine import LabelBook
+from fireassay.web.queue_order import in_order
 
 
 def test_the_table_says_what_people_said(tmp_path):
@@ -17,7 +18,7 @@ def test_the_table_says_what_people_said(tmp_path):
     )
     queue = web.read_queue(path)
     given = {"ada": [0, 0, -1, -2, 1], "bob": [0, 0, -1, -2, 0]}
-    with web.LabelBook(tmp_path) as book:
+    with LabelBook(tmp_path) as book:
         book.register(queue)
         for who, choices in given.items():
             for choice in choices:

@@ -5,10 +5,10 @@ import pytest
 from scipy.stats import binomtest
 
 from fireassay.core import DataError
-from fireassay.web.label_book import LabelBook
-from fireassay.web.label_statements import in_order
-from fireassay.web.outcomes import outcomes
+from fireassay.engine.consensus import consensus
+from fireassay.engine.label_book import LabelBook
 from fireassay.web.queue import read_queue
+from fireassay.web.queue_order import in_order
 from fireassay.web.review import (
     KEEP,
     keep_reviewed,
@@ -41,7 +41,7 @@ def review(folder, verdicts):
         for verdict in verdicts:
             lease = book.lease(queue, "ada", "one", in_order(queue))
             book.answer(queue, lease.token, verdict)
-        return queue, book.slots(queue), outcomes(book.answers(queue))
+        return queue, book.slots(queue), consensus(book.answers(queue))
 
 
 def test_precision_with_the_budget_spent_is_clopper_and_pearsons(tmp_path, samples):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from fireassay import discovery
-from fireassay.core import DataError
+from fireassay.core import DataError, StoreError
 from fireassay.web.queue import read_queue
 from fireassay.web.search_queue import queue_from_search
 from fireassay.web.workspace import Workspace
@@ -50,10 +50,10 @@ def test_labelling_in_the_browser_is_the_search_itself(tmp_path, problem, name):
     label_all(tmp_path, "search", y, stop_after=5)
     status = label_all(tmp_path, "search", y)
     assert status.settled == 12
-    assert status.curve.sdr == pytest.approx(alone.sdr, abs=1e-12)
-    assert (status.curve.low, status.curve.high) == pytest.approx(alone.sdr_interval)
-    assert status.curve.valid_as == alone.valid_as
-    # The search's own file has all labels, too.
+    assert status.curve.now.value == pytest.approx(alone.sdr, abs=1e-12)
+    assert status.curve.now.interval == pytest.approx(alone.sdr_interval)
+    assert status.curve.now.valid_as == alone.valid_as
+    # The search itself has all labels, too.
     loaded = discovery.Search.load(tmp_path / "search.npz").result
     np.testing.assert_array_equal(loaded.rows, alone.rows)
     assert loaded.sdr == pytest.approx(alone.sdr)
@@ -67,10 +67,10 @@ def test_a_matched_arm_is_kept_apart(tmp_path, problem):
     assert {slot.arm for slot in status.slots} == {"search", "matched"}
     loaded = discovery.Search.load(tmp_path / "search.npz").result
     assert loaded.matched_random is not None
-    assert status.curve.sdr == pytest.approx(loaded.sdr)
+    assert status.curve.now.value == pytest.approx(loaded.sdr)
 
 
-def test_labels_from_before_are_taken_over(tmp_path, problem):
+def test_labels_from_before_are_there(tmp_path, problem):
     X, y = problem
     search = save_search(tmp_path, X)
     for _ in range(4):
@@ -79,30 +79,66 @@ def test_labels_from_before_are_taken_over(tmp_path, problem):
     search.skip(search.ask())
     queue_from_search(tmp_path, X)
     status = label_all(tmp_path, "search", y, stop_after=1)
-    assert status.annotators == {"eve": 4, "elsewhere": 1, "ada": 1}
+    assert status.annotators == {"eve": 4, "(unnamed)": 1, "ada": 1}
     assert (status.settled, status.cannot_tell) == (5, 1)
 
 
-def test_labels_by_file_and_in_the_browser_add_up(tmp_path, problem):
+def send_labels(folder, count, y, who):
+    rows = discovery.next_labels(folder, folder / "next.csv", count)
+    lines = ["row,label", *(f"{row},{y[row]}" for row in rows)]
+    (folder / "next.csv").write_text("\n".join(lines))
+    return discovery.add_labels(folder, folder / "next.csv", who)
+
+
+def test_labels_by_file_and_in_the_browser_add_up_while_the_app_runs(tmp_path, problem):
     X, y = problem
     save_search(tmp_path, X, "bansal-weld")
     queue_from_search(tmp_path, X)
-    label_all(tmp_path, "search", y, stop_after=3)
-    rows = discovery.next_labels(tmp_path, tmp_path / "next.csv", 4)
-    lines = ["row,label", *(f"{row},{y[row]}" for row in rows)]
-    (tmp_path / "next.csv").write_text("\n".join(lines))
-    discovery.add_labels(tmp_path, tmp_path / "next.csv", "eve")
-    status = label_all(tmp_path, "search", y, stop_after=2)
-    assert status.annotators == {"ada": 5, "eve": 4}
-    assert not status.disagreements
-    loaded = discovery.Search.load(tmp_path / "search.npz").result
-    assert len(loaded.rows) == status.curve.n == 9
-    assert loaded.sdr == pytest.approx(status.curve.sdr)
-    # And again, from the file that holds both: nothing is counted twice.
+    workspace = Workspace([tmp_path])
+    try:
+        (opened,) = workspace.queues().values()
+
+        def label(count):
+            for _ in range(count):
+                lease = opened.lease("ada", "1")
+                opened.answer(lease.token, int(y[opened.queue.rows[lease.item]]), "", skip=False)
+
+        label(3)
+        assert send_labels(tmp_path, 4, y, "eve").ratio.n == 7
+        label(2)
+        status = opened.status()
+        assert status.annotators == {"ada": 5, "eve": 4}
+        assert not status.disagreements
+        loaded = discovery.Search.load(tmp_path / "search.npz").result
+        assert len(loaded.rows) == status.curve.now.n == 9
+        assert loaded.ratio == status.curve.now
+        alone = discovery.Search("bansal-weld", model=model, X=X, budget=12, seed=3)
+        assert loaded.rows[:3].tolist() == alone.run(lambda row: y[row]).rows[:3].tolist()
+    finally:
+        workspace.close()
     assert label_all(tmp_path, "search", y, stop_after=0).annotators == {"ada": 5, "eve": 4}
 
 
-def test_undo_is_told_to_the_search(tmp_path, problem):
+def test_two_people_by_two_ways_on_the_same_items(tmp_path, problem):
+    """With two people per item, the second label of a row may come by file."""
+    X, y = problem
+    save_search(tmp_path, X)
+    queue_from_search(tmp_path, X, annotators_per_item=2)
+    assert label_all(tmp_path, "search", y, stop_after=3).annotators == {"ada": 3}
+    rows = discovery.Search.load(tmp_path / "search.npz").result.rows
+    lines = ["row,label,annotator", *(f"{row},{1 - y[row]},eve" for row in rows)]
+    (tmp_path / "second.csv").write_text("\n".join(lines))
+    discovery.add_labels(tmp_path, tmp_path / "second.csv")
+    status = label_all(tmp_path, "search", y, stop_after=0)
+    assert len(status.conflicts) == 3
+    search = discovery.Search.load(tmp_path / "search.npz")
+    assert search.disagreements == rows.tolist()
+    assert not len(search.result.rows)
+    with pytest.raises(DataError, match="no label yet"):
+        discovery.add_labels(tmp_path, tmp_path / "second.csv")
+
+
+def test_undo_is_seen_by_the_search(tmp_path, problem):
     X, y = problem
     save_search(tmp_path, X, "bansal-weld")
     queue_from_search(tmp_path, X)
@@ -113,7 +149,7 @@ def test_undo_is_told_to_the_search(tmp_path, problem):
             lease = opened.lease("ada", "1")
             opened.answer(lease.token, 1 - int(y[opened.queue.rows[lease.item]]), "", skip=False)
         opened.undo("ada", "1")
-        assert len(discovery.Search.load(tmp_path / "search.npz").state.answers) == 2
+        assert len(discovery.Search.load(tmp_path / "search.npz").state.labels) == 2
         lease = opened.lease("ada", "1")
         opened.answer(lease.token, -1, "", skip=False)
         state = discovery.Search.load(tmp_path / "search.npz").state
@@ -122,22 +158,41 @@ def test_undo_is_told_to_the_search(tmp_path, problem):
         workspace.close()
 
 
-def test_a_search_file_that_others_changed_is_left_alone(tmp_path, problem):
+def test_a_label_told_in_python_overrules_and_can_be_taken_back(tmp_path, problem):
     X, _ = problem
     search = save_search(tmp_path, X)
-    queue_from_search(tmp_path, X)
-    workspace = Workspace([tmp_path])
-    try:
-        (opened,) = workspace.queues().values()
-        opened.answer(opened.lease("ada", "1").token, 0, "", skip=False)
-        search.save(tmp_path / "search.npz")
-        before = (tmp_path / "search.npz").read_bytes()
-        opened.answer(opened.lease("ada", "1").token, 0, "", skip=False)
-        assert (tmp_path / "search.npz").read_bytes() == before
-        assert "Another program" in opened.search.problem
-        assert opened.status().settled == 2
-    finally:
-        workspace.close()
+    row = search.ask()
+    search.tell(row, 0, "ada")
+    search.tell(row, 1, "bob")
+    assert search.result.labels == (1,)
+    assert search.disagreements == [row]
+    again = discovery.Search.load(tmp_path / "search.npz")
+    assert again.result.labels == (1,)
+    assert again.undo() == row
+    assert search.result.labels == (0,)
+    assert search.undo() == row
+    assert search.pending == [row]
+
+
+def test_the_file_of_a_search_never_changes(tmp_path, problem):
+    X, y = problem
+    search = save_search(tmp_path, X)
+    before = (tmp_path / "search.npz").read_bytes()
+    for _ in range(3):
+        row = search.ask()
+        search.tell(row, int(y[row]))
+    assert (tmp_path / "search.npz").read_bytes() == before
+    assert len(save_search(tmp_path, X).result.rows) == 3
+
+
+def test_labels_of_another_search_are_never_mixed_in(tmp_path, problem):
+    X, _ = problem
+    search = save_search(tmp_path, X)
+    search.ask()
+    before = (tmp_path / "search.npz").read_bytes()
+    with pytest.raises(StoreError, match="other items"):
+        save_search(tmp_path, X, "low-confidence")
+    assert (tmp_path / "search.npz").read_bytes() == before
 
 
 def test_other_data_is_refused(tmp_path, problem):

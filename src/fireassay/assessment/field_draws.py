@@ -13,10 +13,11 @@ from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.supervision import suspicion
 from fireassay.classifiers import Classifier
 from fireassay.core import DataError, Estimate, Result, generator, sha256
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.data import DataSet
-from fireassay.discovery import Search, SearchResult, estimate_error
+from fireassay.discovery import Search, SearchResult, SearchState, estimate_error
 from fireassay.discovery.labelling import STATE_FILE
-from fireassay.discovery.state import SearchState
+from fireassay.discovery.result import KNOWN_CHANCES
 from fireassay.statistics import clopper_pearson
 
 POOL_ROWS = 2000
@@ -38,10 +39,14 @@ class FieldDraws(Result):
     """
 
     result: SearchResult
-    state: SearchState
     source: str
     guide: str
     waiting: int
+
+    @property
+    def state(self) -> SearchState:
+        """The search: its pool, what was drawn with what chance, and the answers."""
+        return self.result.state
 
     def frame(self) -> pd.DataFrame:
         """The rows that were drawn, as the search has them."""
@@ -59,18 +64,19 @@ class FieldDraws(Result):
         if self.waiting or not len(found.wrong):
             return None
         chances = np.array(self.state.probabilities)
-        rate = estimate_error(found.queried, found.wrong, chances, pool, level=confidence)
+        rate = estimate_error(found.queried, found.wrong, chances, pool, confidence=confidence)
         most = int(np.floor(min(1.0, rate.high) * pool + 1e-9))
         upper = float(clopper_pearson(most, pool, 1 - alpha / 2, "upper")[1])
         method = "betting on weighted draws, then exact binomial"
-        return Estimate.bound(upper, confidence, len(found.wrong), method)
+        n = len(found.wrong)
+        return Estimate.bound(upper, confidence, n, method, rests_on=(KNOWN_CHANCES.id,))
 
 
 def draw_labels(
     context: Context,
     space: AttackSpace,
     model: Classifier,
-    test_pool: NDArray[np.int64],
+    test_pool: IntArray,
     budget: int,
 ) -> FieldDraws:
     """Draw rows of the field (else of the test rows), suspicious ones more often, and label them.
@@ -104,16 +110,16 @@ def draw_labels(
         )
     if pool.y is not None:
         search.run(lambda row: pool.labels[row])
-    return FieldDraws(search.result, search.state, source, guide, search.remaining)
+    return FieldDraws(search.result, source, guide, search.remaining)
 
 
 def answers_so_far(context: Context) -> tuple[tuple[int, object, str], ...]:
     """Labels that people have given to the search that waits in the run folder."""
     path = None if context.operational is None else _waiting_path(context, context.operational)
-    return Search.load(path).state.answers if path is not None and path.is_file() else ()
+    return Search.load(path).state.labels if path is not None and path.is_file() else ()
 
 
-def _field_pool(n: int, scores: NDArray[np.float64] | None, seed: int) -> NDArray[np.int64]:
+def _field_pool(n: int, scores: FloatArray | None, seed: int) -> IntArray:
     """A random part of the field rows: those that have a score, which were chosen at random."""
     if scores is not None:
         return np.flatnonzero(~np.isnan(scores))

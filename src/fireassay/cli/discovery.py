@@ -9,17 +9,29 @@ from fireassay.cli.console import emit, say
 from fireassay.cli.options import Json, Output, Quiet, Seed, Trust, Workers
 
 
+def _list_searches(wanted: bool) -> None:
+    if wanted:
+        from fireassay.discovery import SEARCHES
+
+        width = max(map(len, SEARCHES))
+        for name, search in SEARCHES.items():
+            typer.echo(f"{name:{width}}  {search.summary}")
+        raise typer.Exit
+
+
 def discovery(
     model: Annotated[str, typer.Argument(help="Model: .onnx, .skops, .pt2, package.module:name.")],
     data: Annotated[Path, typer.Argument(help="Rows to search; labels, if any, play the oracle.")],
     search: Annotated[
         str,
-        typer.Option(
-            "--search",
-            help="adversarial-distance, random, low-confidence, bansal-weld, lakkaraju, "
-            "lakkaraju-published, facility-location, hybrid or weighted.",
-        ),
+        typer.Option("--search", help="How rows are chosen; --searches lists the names."),
     ] = "adversarial-distance",
+    searches: Annotated[
+        bool,
+        typer.Option(
+            "--searches", is_eager=True, callback=_list_searches, help="List the searches and end."
+        ),
+    ] = False,
     budget: Annotated[int, typer.Option("--budget", min=0, help="Labels to buy.")] = 50,
     calibration: Annotated[
         Path | None,
@@ -35,9 +47,9 @@ def discovery(
         float,
         typer.Option("--matched-share", help="Share of the budget for matched random rows."),
     ] = 0.0,
-    attack: Annotated[str, typer.Option("--attack", help="hopskipjump or boundary.")] = (
-        "hopskipjump"
-    ),
+    attack: Annotated[
+        str, typer.Option("--attack", help="Decision-based attack that measures distances.")
+    ] = ("hopskipjump"),
     max_queries: Annotated[
         int, typer.Option("--max-queries", min=2, help="Queries of the attack per row.")
     ] = 500,
@@ -70,6 +82,7 @@ def discovery(
 
     Example: fireassay discovery model.onnx test.npz --calibration validation.npz --budget 50
     """
+    del searches
     from fireassay import as_classifier, discovery
     from fireassay.core.errors import DataError, ParameterError
     from fireassay.data import load

@@ -7,8 +7,16 @@ from fireassay.discovery.adversarial_distance import (
     measure_log_mae,
 )
 from fireassay.discovery.calibration import calibrate, class_reliability
-from fireassay.discovery.comparison import Comparison, compare
-from fireassay.discovery.discovery_ratio import DiscoveryRatio, sdr
+from fireassay.discovery.comparison import SearchComparison, compare
+from fireassay.discovery.discovery_ratio import (
+    DiscoveryRatio,
+    RunningRatio,
+    e_process,
+    running_ratio,
+    sdr,
+    sequential_interval,
+    sequential_p_value,
+)
 from fireassay.discovery.estimators import (
     estimate_error,
     hansen_hurwitz,
@@ -22,30 +30,38 @@ from fireassay.discovery.groups import (
     nearest_correct,
     over_represented,
 )
+from fireassay.discovery.kept_labels import OTHER
 from fireassay.discovery.labelling import add_labels, next_labels
 from fireassay.discovery.matched_random import (
     MatchedRandom,
     matched_arm_test,
     matched_random_test,
 )
-from fireassay.discovery.registry import search_names
+from fireassay.discovery.measures import MEASURES
+from fireassay.discovery.registry import SEARCHES
 from fireassay.discovery.result import SearchResult
 from fireassay.discovery.saliency import occlusion_saliency
-from fireassay.discovery.search import OTHER, Search
-from fireassay.discovery.sequential import e_process, sequential_interval, sequential_p_value
+from fireassay.discovery.search import Search
 from fireassay.discovery.space import bansal_weld_utility, principal_components, spread
 from fireassay.discovery.state import SearchState
+from fireassay.discovery.strategy import Candidates, Choice, Strategy
 from fireassay.statistics.loess import Loess, loess
 
 __all__ = [
+    "MEASURES",
     "OTHER",
-    "Comparison",
+    "SEARCHES",
+    "Candidates",
+    "Choice",
     "DiscoveryRatio",
     "Loess",
     "MatchedRandom",
+    "RunningRatio",
     "Search",
+    "SearchComparison",
     "SearchResult",
     "SearchState",
+    "Strategy",
     "add_labels",
     "adversarial_distance",
     "bansal_weld_utility",
@@ -71,8 +87,8 @@ __all__ = [
     "over_represented",
     "ppi",
     "principal_components",
+    "running_ratio",
     "sdr",
-    "search_names",
     "sequential_interval",
     "sequential_p_value",
     "spread",

@@ -1,12 +1,14 @@
 """Adversarial distance: is a prediction easier to overturn than others of the same confidence?"""
 
+import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fireassay import attacks
 from fireassay.classifiers import as_classifier
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.validation import check_lengths
 from fireassay.statistics.loess import loess
@@ -14,7 +16,7 @@ from fireassay.statistics.loess import loess
 
 def adversarial_distance(
     *, log_mae: ArrayLike, confidence: ArrayLike, span: float = 0.1, iterations: int = 3
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """How much smaller or larger a perturbation is than usual at this confidence; low = suspicious.
 
     Parameters
@@ -35,6 +37,10 @@ def adversarial_distance(
     Notes
     -----
     Bennette, Maurer and Sisti 2021, Eq. 5, on the logarithm, as in their Figure 1.
+
+    >>> same = adversarial_distance(log_mae=[-2.0] * 20, confidence=np.linspace(0.7, 0.9, 20))
+    >>> bool(np.allclose(same, 0))  # nobody is easier to overturn than usual
+    True
     """
     logs = np.asarray(log_mae, dtype=np.float64).ravel()
     stated = np.asarray(confidence, dtype=np.float64).ravel()
@@ -59,10 +65,15 @@ def adversarial_distance(
 
 
 def log_mae(X: ArrayLike, adversarial: ArrayLike, bounds: tuple[float, float]) -> Any:
-    """Logarithm of the mean absolute difference of each pair, as a share of the input range."""
+    """Logarithm of the mean absolute difference of each pair, as a share of the input range.
+
+    >>> float(log_mae([[0.0, 0.0]], [[1.0, 1.0]], bounds=(0, 1))[0])
+    0.0
+    """
     before = np.asarray(X, dtype=np.float64)
     difference = np.abs(np.asarray(adversarial, dtype=np.float64) - before)
-    mean = difference.reshape(len(before), -1).mean(axis=1) / (bounds[1] - bounds[0])
+    flat = difference.reshape(len(before), math.prod(before.shape[1:]))  # also of no rows
+    mean = flat.mean(axis=1) / (bounds[1] - bounds[0])
     with np.errstate(divide="ignore"):
         return np.log(mean)
 
@@ -74,10 +85,15 @@ def measure_log_mae(
     max_queries: int = 500,
     seed: int = 0,
     **parameters: Any,
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Attack each row away from its predicted class and measure the perturbation; inf: none found.
 
     ``parameters`` go to the attack, ``pool`` and ``subspace`` for example.
+
+    >>> model = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), bounds=(0, 1))
+    >>> found = measure_log_mae(model, np.array([[0.9], [0.6]]), max_queries=100)
+    >>> bool(found[0] > found[1])  # 0.9 is farther from the boundary at 0.5
+    True
     """
     classifier = as_classifier(model)
     out = attacks.make(attack, max_queries=max_queries, seed=seed, **parameters)(classifier, X)
@@ -97,7 +113,7 @@ def measure_adversarial_distance(
     *,
     span: float = 0.1,
     **parameters: Any,
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Attack first, then compare each distance with those of similar confidence.
 
     Calibrate the model first (`calibrate`): the curve is drawn over its confidence.
@@ -106,6 +122,10 @@ def measure_adversarial_distance(
     -------
     array of shape (n,)
         See `adversarial_distance`; costs up to ``max_queries`` + 1 queries per row.
+
+    >>> model = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), bounds=(0, 1))
+    >>> measure_adversarial_distance(model, np.linspace(0.6, 0.9, 9)[:, None], max_queries=50).shape
+    (9,)
     """
     classifier = as_classifier(model)
     logs = measure_log_mae(classifier, X, attack, max_queries, seed, **parameters)

@@ -2,21 +2,22 @@
 
 import numpy as np
 
-from fireassay.discovery.candidates import Candidates
+from fireassay.core.arrays import IntArray
 from fireassay.discovery.coverage import Coverage
-from fireassay.discovery.strategy import Choice, Index, first_largest
+from fireassay.discovery.strategy import Candidates, Choice, Strategy, first_largest
 
 _PRIOR_STRENGTH = 2.0
 
 
-class BansalWeld:
+class BansalWeld(Strategy):
     """Greedy expected coverage (Bansal and Weld 2018).
 
     φ_i = (2 (1 − c_i) + errors in i's cluster) / (2 + queries in i's cluster); the next row
     maximises φ_i Σ_x c_x max(cov_x, G_xi).
     """
 
-    adaptive = True
+    name = "bansal-weld"
+    summary = "what would cover most of the pool, if it were an error"
 
     def __init__(self, candidates: Candidates) -> None:
         self._confidence = candidates.confidence
@@ -25,7 +26,7 @@ class BansalWeld:
         count = int(self._clusters.max()) + 1
         self._errors, self._queries = np.zeros(count), np.zeros(count)
 
-    def choose(self, free: Index, rng: np.random.Generator) -> Choice:  # noqa: ARG002
+    def choose(self, free: IntArray, rng: np.random.Generator) -> Choice:  # noqa: ARG002
         """The free row with the largest expected coverage."""
         prior = _PRIOR_STRENGTH * (1 - self._confidence) + self._errors[self._clusters]
         chance = prior / (_PRIOR_STRENGTH + self._queries[self._clusters])

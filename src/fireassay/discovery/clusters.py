@@ -1,17 +1,15 @@
 """Groups of similar predictions: k-means on confidence, then on position inside each group."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.seeds import derived_seed, generator
 
 _FEWEST, _MOST = 2, 5
 _STARTS, _MOST_ROUNDS = 3, 100
 
 
-def nested_clusters(
-    confidence: NDArray[np.float64], features: NDArray[np.float64], seed: int
-) -> NDArray[np.int64]:
+def nested_clusters(confidence: FloatArray, features: FloatArray, seed: int) -> IntArray:
     """Cluster numbers 0 … k−1; the number of groups at each level is chosen by the elbow."""
     outer = elbow_clusters(confidence[:, None], derived_seed(seed, "clusters", "confidence"))
     labels = np.zeros(len(confidence), dtype=np.int64)
@@ -24,7 +22,7 @@ def nested_clusters(
     return labels
 
 
-def elbow_clusters(points: NDArray[np.float64], seed: int) -> NDArray[np.int64]:
+def elbow_clusters(points: FloatArray, seed: int) -> IntArray:
     """k-means with the k in 2 … 5 farthest below the chord of the inertia curve."""
     different = len(np.unique(points, axis=0))
     if different < _FEWEST:
@@ -37,9 +35,7 @@ def elbow_clusters(points: NDArray[np.float64], seed: int) -> NDArray[np.int64]:
     return fits[int(np.argmax((chord - inertia)[1:]))][0]
 
 
-def _k_means(
-    points: NDArray[np.float64], k: int, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], float]:
+def _k_means(points: FloatArray, k: int, rng: np.random.Generator) -> tuple[IntArray, float]:
     """Labels and inertia of the best of a few k-means++ starts (small k, few dimensions)."""
     best_labels, best = np.zeros(len(points), dtype=np.int64), np.inf
     for _ in range(_STARTS):
@@ -59,9 +55,7 @@ def _k_means(
     return np.unique(best_labels, return_inverse=True)[1].astype(np.int64), best
 
 
-def _spread_out(
-    points: NDArray[np.float64], k: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
+def _spread_out(points: FloatArray, k: int, rng: np.random.Generator) -> FloatArray:
     """k-means++: each further centre with a chance in proportion to its squared distance."""
     centres = [points[rng.integers(len(points))]]
     for _ in range(k - 1):
@@ -72,7 +66,5 @@ def _spread_out(
     return np.array(centres, dtype=np.float64)
 
 
-def _squared_distances(
-    points: NDArray[np.float64], centres: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _squared_distances(points: FloatArray, centres: FloatArray) -> FloatArray:
     return np.stack([np.square(points - centre).sum(axis=1) for centre in centres], axis=1)

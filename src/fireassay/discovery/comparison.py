@@ -1,13 +1,16 @@
 """Which search works on this model and these data? Many searches over many random subsets."""
 
+import importlib
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fireassay.classifiers import as_classifier
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Claim, Evidence, Provenance, Table
@@ -17,11 +20,13 @@ from fireassay.core.result import Answer
 from fireassay.core.seeds import check_seed, derived_seed, generator
 from fireassay.core.validation import check_class_indices, check_features, check_integer
 from fireassay.discovery.adversarial_distance import adversarial_distance, measure_log_mae
-from fireassay.discovery.candidates import Candidates
 from fireassay.discovery.matched_random import MatchedRandom, matched_random_test
-from fireassay.discovery.registry import NEED_SCORES, SEARCHES, strategy_class
-from fireassay.discovery.search import critical_rows
+from fireassay.discovery.measures import MEASURES
+from fireassay.discovery.registry import SEARCHES, self_sufficient_searches
+from fireassay.discovery.result import CALIBRATED
 from fireassay.discovery.space import COVER_WIDTH, principal_components
+from fireassay.discovery.state import critical_rows
+from fireassay.discovery.strategy import Candidates, Strategy
 from fireassay.engine import Executor, RunStore
 
 if TYPE_CHECKING:
@@ -30,8 +35,6 @@ if TYPE_CHECKING:
 
 _MEASURES = ("sdr", "errors", "spread", "utility")
 _QUANTILES = (0.025, 0.975)
-# "score" is the same order as adversarial distance unless another score is given.
-_ALL = tuple(name for name in SEARCHES if name != "score")
 _SUBSET_SHARE = 0.8
 _BAND = (
     "Subsets overlap: the band over subsets shows how much a search varies, it is not a confidence "
@@ -40,7 +43,7 @@ _BAND = (
 
 
 @dataclass(frozen=True)
-class Comparison(Answer):
+class SearchComparison(Answer):
     """Curves of every search over random subsets of the candidates.
 
     Attributes
@@ -58,11 +61,11 @@ class Comparison(Answer):
     population: int
     population_error_rate: float
     population_expected_rate: float
-    sdr: NDArray[np.float64]
-    errors: NDArray[np.float64]
-    spread: NDArray[np.float64]
-    utility: NDArray[np.float64]
-    queried_confidence: NDArray[np.float64]
+    sdr: FloatArray
+    errors: FloatArray
+    spread: FloatArray
+    utility: FloatArray
+    queried_confidence: FloatArray
     one_shot: tuple[MatchedRandom, ...]
     seed: int
     model_sha256: str
@@ -127,14 +130,14 @@ class Comparison(Answer):
         for i, name in enumerate(self.searches):
             final = self.sdr[:, i, -1]
             low, high = np.quantile(final, _QUANTILES)
-            mean = float(final.mean())
-            estimates[f"sdr_{name}"] = Estimate(
-                mean, min(low, mean), max(high, mean), 0.95, self.budget,
-                f"mean and middle 95 % of {len(final)} random subsets",
+            estimates[f"sdr_{name}"] = Estimate.around(
+                float(final.mean()), low, high, confidence=0.95, n=self.budget,
+                method=f"mean and middle 95 % of {len(final)} random subsets",
+                rests_on=("calibrated",),
             )  # fmt: skip
-        level = 0.05 / len(self.searches)
+        alpha = 0.05 / len(self.searches)
         tested = list(zip(self.searches, self.one_shot, strict=True))
-        skilled = ", ".join(name for name, test in tested if test.p_value < level)
+        skilled = ", ".join(name for name, test in tested if test.p_value < alpha)
         best = str(table["sdr"].idxmax())
         headline = (
             f"Largest mean ratio: {best} ({float(table['sdr'].max()):.2f}); better than random rows"
@@ -148,6 +151,8 @@ class Comparison(Answer):
                 for name, m in zip(self.searches, self.one_shot, strict=True)
             ),
             estimates=estimates,
+            assumptions=(CALIBRATED,),
+            measures=MEASURES,
             tables={"searches": Table.from_frame(table, "Means at the full budget")},
             figures={k: picture(f, k, f"{k} of each search") for k, f in self.figures().items()},
             limits=(
@@ -180,7 +185,7 @@ def compare(
     cluster: Any = None,
     store: RunStore | None = None,
     progress: Any = None,
-) -> Comparison:
+) -> SearchComparison:
     """Run searches against known labels, over random subsets of the candidates.
 
     Parameters
@@ -188,7 +193,7 @@ def compare(
     model, X, y
         A calibrated model and labelled rows.
     searches
-        ``"all"`` or names of `search_names`.
+        ``"all"`` that need no scores of yours, or names of `SEARCHES`.
     budget, subset, replications
         Labels per search, candidates per replication (at most 80 % of all), number of subsets.
     log_mae
@@ -198,12 +203,21 @@ def compare(
         Ready scores (low = suspicious) instead.
     workers, cluster, store, progress
         Where it runs, and a journal to go on after an interruption; no result depends on them.
+
+    Examples
+    --------
+    >>> X = np.linspace(0.7, 0.99, 40)[:, None]
+    >>> model = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> found = compare(
+    ...     model, X, [1] * 40, ["random", "low-confidence"], budget=5, replications=2, workers=1,
+    ...     progress=False)
+    >>> float(found.errors.max())  # the model is always right here
+    0.0
     """
-    names = _ALL if isinstance(searches, str) and searches == "all" else tuple(
+    names = self_sufficient_searches() if searches == "all" else tuple(
         [searches] if isinstance(searches, str) else searches
     )  # fmt: skip
-    for name in names:
-        strategy_class(name)
+    needs = {SEARCHES[name].needs for name in names}
     if not names:
         raise ParameterError("At least one search must be compared.", got="none")
     check_seed(seed)
@@ -216,7 +230,7 @@ def compare(
     wrong = probabilities[rows].argmax(axis=1) != labels[rows]
     known = None if scores is None else np.asarray(scores, dtype=np.float64)[rows]
     logs = None if log_mae is None else np.asarray(log_mae, dtype=np.float64)[rows]
-    if known is None and logs is None and set(names) & set(NEED_SCORES):
+    if known is None and logs is None and needs != {"nothing"}:
         logs = measure_log_mae(
             classifier, inputs[rows], attack, max_queries, seed, **(attack_parameters or {})
         )
@@ -231,7 +245,7 @@ def compare(
         "features": space,
         "logs": logs,
         "scores": known,
-        "names": list(names),
+        "searches": [_reference(SEARCHES[name]) for name in names],
         "budget": limit,
         "seed": seed,
     }
@@ -245,7 +259,7 @@ def compare(
     )
     whole = parts.pop()
     stacked = {key: np.stack([part[key] for part in parts]) for key in (*_MEASURES, "confidence")}
-    return Comparison(
+    return SearchComparison(
         searches=names,
         budget=limit,
         subset=size,
@@ -270,15 +284,15 @@ def compare(
 
 def replicate(
     row: dict[str, int],
-    confidence: NDArray[np.float64],
-    wrong: NDArray[np.bool_],
-    features: NDArray[np.float64],
-    logs: NDArray[np.float64] | None,
-    scores: NDArray[np.float64] | None,
-    names: list[str],
+    confidence: FloatArray,
+    wrong: BoolArray,
+    features: FloatArray,
+    logs: FloatArray | None,
+    scores: FloatArray | None,
+    searches: list[str],
     budget: int,
     seed: int,
-) -> dict[str, NDArray[Any]]:
+) -> dict[str, AnyArray]:
     """All searches on one random subset (or, for replication −1, on all candidates)."""
     number = row["replication"]
     chosen = np.arange(len(confidence))
@@ -292,27 +306,38 @@ def replicate(
     candidates = Candidates(
         stated, features[chosen], ranked, derived_seed(seed, "compare", "clusters", number)
     )
-    curves: dict[str, list[NDArray[Any]]] = {}
-    for name in names:
-        queried = _run(name, candidates, flags, budget, seed, number)
+    curves: dict[str, list[AnyArray]] = {}
+    for reference in searches:
+        queried = _run(_search(reference), candidates, flags, budget, seed, number)
         for key, curve in _curves(candidates, flags, queried).items():
             curves.setdefault(key, []).append(curve)
         curves.setdefault("queried", []).append(chosen[queried])
     return {key: np.stack(values) for key, values in curves.items()}
 
 
+def _reference(search: type[Strategy]) -> str:
+    """Where a worker finds a search: one that its user registered is known here only."""
+    return f"{search.__module__}:{search.__qualname__}"
+
+
+def _search(reference: str) -> type[Strategy]:
+    module, _, name = reference.partition(":")
+    found: type[Strategy] = operator.attrgetter(name)(importlib.import_module(module))
+    return found
+
+
 def _run(
-    name: str,
+    search: type[Strategy],
     candidates: Candidates,
-    wrong: NDArray[np.bool_],
+    wrong: BoolArray,
     budget: int,
     seed: int,
     number: int,
-) -> NDArray[np.int64]:
-    strategy = strategy_class(name)(candidates)
+) -> IntArray:
+    strategy = search(candidates)
     free = np.arange(len(candidates))
     queried = np.empty(budget, dtype=np.int64)
-    rng = generator(seed, "compare", name, number)
+    rng = generator(seed, "compare", search.name, number)
     for step in range(budget):
         row = strategy.choose(free, rng).row
         strategy.learn(row, bool(wrong[row]))
@@ -321,9 +346,7 @@ def _run(
     return queried
 
 
-def _curves(
-    candidates: Candidates, wrong: NDArray[np.bool_], queried: NDArray[np.int64]
-) -> dict[str, NDArray[np.float64]]:
+def _curves(candidates: Candidates, wrong: BoolArray, queried: IntArray) -> dict[str, FloatArray]:
     distances = candidates.space.distances(queried)
     nearest = np.minimum.accumulate(distances, axis=0)
     covers = np.exp(-np.square(distances) / COVER_WIDTH) * wrong[queried][:, None]

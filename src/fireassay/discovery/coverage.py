@@ -1,9 +1,9 @@
 """How much of the pool the found errors cover, and what each further error would add."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fireassay.discovery.candidates import Candidates
+from fireassay.core.arrays import FloatArray
+from fireassay.discovery.strategy import Candidates
 
 # Smaller gains of cover change no choice and need not be carried along.
 _LEAST_CHANGE = 1e-7
@@ -16,7 +16,7 @@ class Coverage:
         self._confidence = candidates.confidence.astype(np.float32)
         self._cover = candidates.space.cover
         self._covered = np.zeros(len(candidates), dtype=np.float32)
-        self.totals: NDArray[np.float64] = (self._confidence @ self._cover).astype(np.float64)
+        self.totals: FloatArray = (self._confidence @ self._cover).astype(np.float64)
 
     def add_error(self, row: int) -> None:
         """Take in a found error."""

@@ -1,23 +1,26 @@
 """Error rates from labels that were not drawn uniformly: unbiased, with intervals that hold."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.validation import check_integer, check_lengths, check_real
 
-Vector = NDArray[np.float64]
 _BETS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])
 
 
-def lure_weights(probabilities: ArrayLike, n: int) -> Vector:
+def lure_weights(probabilities: ArrayLike, n: int) -> FloatArray:
     """Weights v_m that make the mean of v_m × loss unbiased for the pool's mean loss.
 
     v_m = 1 + (N − M) / (N − m) · (1 / ((N − m + 1) q_m) − 1), q_m the chance with which the m-th
     row was drawn among those still left, in draw order (Farquhar, Gal and Rainforth 2021); v = 1 if
     the whole pool was drawn.
+
+    >>> lure_weights([0.2, 0.25], n=5).tolist()  # uniform draws weigh alike
+    [1.0, 1.0]
     """
     chances = np.asarray(probabilities, dtype=np.float64).ravel()
     size = check_integer(n, "n", low=max(1, len(chances)))
@@ -42,7 +45,7 @@ def estimate_error(
     n: int,
     *,
     surrogate: ArrayLike | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
 ) -> Estimate:
     """Error rate of the whole pool from a randomised search, without bias.
 
@@ -59,7 +62,7 @@ def estimate_error(
     surrogate
         A guess of the loss of every row of the pool, fixed before any label was seen: 1 −
         confidence, for example. It lowers the variance and never biases.
-    level
+    confidence
         Of the interval, in (0, 1).
 
     Returns
@@ -67,8 +70,11 @@ def estimate_error(
     Estimate
         The value is LURE, exactly unbiased. The interval comes from betting on weighted
         draws without replacement: it holds for any number of draws and any stopping rule.
+
+    >>> estimate_error([3, 0], [True, False], [0.2, 0.25], n=5).value
+    0.5
     """
-    level = check_real(level, "level", low=0.0, high=1.0)
+    confidence = check_real(confidence, "confidence", low=0.0, high=1.0)
     rows = np.asarray(indices, dtype=np.int64).ravel()
     loss = np.asarray(wrong, dtype=np.float64).ravel()
     chances = np.asarray(probabilities, dtype=np.float64).ravel()
@@ -81,7 +87,7 @@ def estimate_error(
     if not ((loss >= 0) & (loss <= 1)).all():
         raise DataError("wrong must be booleans or losses in [0, 1].", got=f"{loss[:5]}")
     if not len(rows):
-        return Estimate(float("nan"), 0.0, 1.0, level, 0, "no draws")
+        return Estimate(float("nan"), 0.0, 1.0, confidence, 0, "no draws")
     weights = lure_weights(chances, n)
     if surrogate is None:
         value = float((weights * loss).mean())
@@ -89,15 +95,14 @@ def estimate_error(
         guess = np.asarray(surrogate, dtype=np.float64).ravel()
         check_lengths(surrogate=len(guess), pool=n)
         value = float(guess.mean() + (weights * (loss - guess[rows])).mean())
-    low = _betting_lower(loss, chances, n, (1 - level) / 2)
-    high = 1.0 - _betting_lower(1.0 - loss, chances, n, (1 - level) / 2)
-    # The estimate stays as it is, unbiased; where it leaves the interval, that becomes wider.
-    low, high = min(low, value), max(high, value)
+    low = _betting_lower(loss, chances, n, (1 - confidence) / 2)
+    high = 1.0 - _betting_lower(1.0 - loss, chances, n, (1 - confidence) / 2)
     method = "LURE, betting interval" if surrogate is None else "LURE + surrogate, betting interval"
-    return Estimate(value, low, high, level, len(rows), method)
+    # The estimate stays as it is, unbiased; where it leaves the interval, that becomes wider.
+    return Estimate.around(value, low, high, confidence=confidence, n=len(rows), method=method)
 
 
-def _betting_lower(loss: Vector, chances: Vector, n: int, alpha: float) -> float:
+def _betting_lower(loss: FloatArray, chances: FloatArray, n: int, alpha: float) -> float:
     """Lower bound of the pool's mean loss, valid at every draw.
 
     Z_t = loss_t / (N q_t) has conditional mean m − (losses drawn before) / N; a gambler who bets on
@@ -134,11 +139,14 @@ def _betting_lower(loss: Vector, chances: Vector, n: int, alpha: float) -> float
 
 
 def hansen_hurwitz(
-    wrong: ArrayLike, probabilities: ArrayLike, n: int, level: float = 0.95
+    wrong: ArrayLike, probabilities: ArrayLike, n: int, confidence: float = 0.95
 ) -> Estimate:
     """Error rate from draws *with* replacement, each row with a fixed known chance per draw.
 
     The mean of loss / (N p), unbiased; a betting interval from both losses and their complements.
+
+    >>> hansen_hurwitz([True, False], [0.25, 0.25], n=4).value
+    0.5
     """
     loss = np.asarray(wrong, dtype=np.float64).ravel()
     chances = np.asarray(probabilities, dtype=np.float64).ravel()
@@ -146,13 +154,13 @@ def hansen_hurwitz(
     if not ((chances > 0) & (chances <= 1)).all():
         raise DataError("probabilities must be in (0, 1].", got=f"{chances[:5]}")
     value = float((loss / (n * chances)).mean()) if len(loss) else float("nan")
-    low = _iid_betting_lower(loss / (n * chances), (1 - level) / 2)
-    high = 1.0 - _iid_betting_lower((1 - loss) / (n * chances), (1 - level) / 2)
-    low, high = min(low, value), max(high, value)
-    return Estimate(value, low, high, level, len(loss), "Hansen-Hurwitz, betting interval")
+    low = _iid_betting_lower(loss / (n * chances), (1 - confidence) / 2)
+    high = 1.0 - _iid_betting_lower((1 - loss) / (n * chances), (1 - confidence) / 2)
+    method = "Hansen-Hurwitz, betting interval"
+    return Estimate.around(value, low, high, confidence=confidence, n=len(loss), method=method)
 
 
-def _iid_betting_lower(values: Vector, alpha: float) -> float:
+def _iid_betting_lower(values: FloatArray, alpha: float) -> float:
     """Lower bound of the mean of non-negative values with one common mean in [0, 1]."""
     low, high = 0.0, 1.0
     if not values.any():
@@ -166,12 +174,15 @@ def _iid_betting_lower(values: Vector, alpha: float) -> float:
 
 
 def horvitz_thompson(
-    wrong: ArrayLike, inclusion: ArrayLike, n: int, level: float = 0.95
+    wrong: ArrayLike, inclusion: ArrayLike, n: int, confidence: float = 0.95
 ) -> Estimate:
     """Error rate from rows that were included independently, each with a known chance.
 
     Σ loss / π / N, unbiased; a normal interval from Σ (1 − π) loss² / π² / N² (Poisson sampling),
     so it needs a few dozen errors to be trusted.
+
+    >>> horvitz_thompson([True, False], [0.5, 0.5], n=4).value
+    0.5
     """
     loss = np.asarray(wrong, dtype=np.float64).ravel()
     chances = np.asarray(inclusion, dtype=np.float64).ravel()
@@ -180,16 +191,16 @@ def horvitz_thompson(
         raise DataError("inclusion must be chances in (0, 1].", got=f"{chances[:5]}")
     value = float((loss / chances).sum() / n)
     error = float(np.sqrt((np.square(loss / chances) * (1 - chances)).sum())) / n
-    reach = float(stats.norm.ppf((1 + level) / 2)) * error
+    reach = float(stats.norm.ppf((1 + confidence) / 2)) * error
     method = "Horvitz-Thompson, normal interval"
-    return Estimate(value, value - reach, value + reach, level, len(loss), method)
+    return Estimate(value, value - reach, value + reach, confidence, len(loss), method)
 
 
 def ppi(
     wrong: ArrayLike,
     predicted: ArrayLike,
     predicted_unlabelled: ArrayLike,
-    level: float = 0.95,
+    confidence: float = 0.95,
 ) -> Estimate:
     """Error rate from *uniformly* drawn labels plus guesses on unlabelled rows (PPI++).
 
@@ -205,6 +216,9 @@ def ppi(
     Angelopoulos, Duchi and Zrnic 2023: λ = clip(cov(Y, F) / ((1 + n/N) var F), 0, 1),
     θ = λ mean F_u + mean(Y − λF). Never use it on the labels of a search: those rows were not drawn
     uniformly, and the result is biased.
+
+    >>> ppi([1, 0, 1, 0], [0.5, 0.5, 0.5, 0.5], [0.5, 0.5]).value  # a guess without news
+    0.5
     """
     loss = np.asarray(wrong, dtype=np.float64).ravel()
     guess = np.asarray(predicted, dtype=np.float64).ravel()
@@ -218,6 +232,6 @@ def ppi(
     trust = 0.0 if variance == 0 else float(np.clip(covariance / ((1 + n / many) * variance), 0, 1))
     value = float(trust * others.mean() + (loss - trust * guess).mean())
     spread = trust**2 * others.var(ddof=1) / many + (loss - trust * guess).var(ddof=1) / n
-    reach = float(stats.norm.ppf((1 + level) / 2) * np.sqrt(spread))
+    reach = float(stats.norm.ppf((1 + confidence) / 2) * np.sqrt(spread))
     method = f"PPI++, lambda {trust:.2f}, normal interval"
-    return Estimate(value, value - reach, value + reach, level, n, method)
+    return Estimate(value, value - reach, value + reach, confidence, n, method)

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from fireassay.discovery.candidates import Candidates
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.discovery.logistic import logistic_chances
-from fireassay.discovery.strategy import Choice, Index, first_largest
+from fireassay.discovery.strategy import Candidates, Choice, Strategy, first_largest
 
 _LEAST_DOUBT = 1e-6
 _BLOCK = 512
 
 
-class FacilityLocation:
+class FacilityLocation(Strategy):
     """Greedy expected facility-location utility (Maurer and Bennette 2019).
 
     W = Σ_errors log(1 / (1 − c)) − mean distance to the nearest found error. The next row maximises
@@ -18,7 +18,8 @@ class FacilityLocation:
     logistic regression on features and confidence.
     """
 
-    adaptive = True
+    name = "facility-location"
+    summary = "surprising errors, near everything"
 
     def __init__(self, candidates: Candidates) -> None:
         self._confidence = candidates.confidence
@@ -30,7 +31,7 @@ class FacilityLocation:
         self._rows: list[int] = []
         self._wrong: list[float] = []
 
-    def choose(self, free: Index, rng: np.random.Generator) -> Choice:  # noqa: ARG002
+    def choose(self, free: IntArray, rng: np.random.Generator) -> Choice:  # noqa: ARG002
         """The free row with the largest expected gain of utility."""
         chance = 1 - self._confidence
         if 0 < sum(self._wrong) < len(self._wrong):
@@ -46,7 +47,7 @@ class FacilityLocation:
             self._nearest = np.minimum(self._nearest, self._space.distances(row)[0])
             self._savings = self._all_savings()
 
-    def _all_savings(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    def _all_savings(self) -> FloatArray:
         """By how much each row, as a facility, would shorten the mean distance."""
         savings = np.empty(len(self._space))
         for start in range(0, len(savings), _BLOCK):

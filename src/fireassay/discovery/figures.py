@@ -1,11 +1,11 @@
 """Pictures of a search: the running ratio, the distances, the calibration of the critical class."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fireassay.discovery.sequential import sequential_interval
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from fireassay.discovery.discovery_ratio import RunningRatio
 from fireassay.statistics.loess import loess
 
 if TYPE_CHECKING:
@@ -13,25 +13,24 @@ if TYPE_CHECKING:
 
     from fireassay.statistics import ReliabilityCurve
 
+_MARKS = 25
 _ERROR, _QUERY, _POOL = "#b2182b", "#2166ac", "#bbbbbb"
 
 
-def curve_figure(confidence: NDArray[np.float64], wrong: NDArray[np.bool_], name: str) -> "Figure":
+def curve_figure(running: RunningRatio, name: str) -> "Figure":
     """The ratio after each label, with the interval that holds at all steps at once."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6, 3.2), layout="constrained")
     axes = figure.subplots()
-    steps = np.arange(1, len(wrong) + 1)
-    expected = np.maximum(np.cumsum(1 - confidence), 1e-12)
-    marks = np.unique(np.linspace(1, len(wrong), 25).astype(int)) if len(wrong) else steps
-    bounds = [sequential_interval(confidence[:t], wrong[:t]) for t in marks]
-    low = [b[0] for b in bounds]
-    ratio = np.cumsum(wrong) / expected
+    steps = np.arange(1, len(running.wrong) + 1)
+    points = running.points(_MARKS)
+    marks, low = [point.n for point in points], [point.low for point in points]
+    ratio = running.errors / np.maximum(running.expected, 1e-12)
     # Early ratios divide by almost nothing: the view follows the later ones.
     settled = ratio[len(ratio) // 5 :]
     top = 1.3 * max([2.0, *low, float(settled.max(initial=0.0))])
-    high = [min(b[1], 2 * top) for b in bounds]
+    high = [min(point.high, 2 * top) for point in points]
     axes.fill_between(marks, low, high, color=_QUERY, alpha=0.15, label="95 % at all steps")
     axes.plot(steps, ratio, color=_QUERY, label=name)
     axes.axhline(1.0, color="black", linewidth=0.8, linestyle=":")
@@ -41,10 +40,10 @@ def curve_figure(confidence: NDArray[np.float64], wrong: NDArray[np.bool_], name
 
 
 def loess_figure(
-    log_mae: NDArray[np.float64],
-    confidence: NDArray[np.float64],
-    queried: NDArray[np.int64],
-    wrong: NDArray[np.bool_],
+    log_mae: FloatArray,
+    confidence: FloatArray,
+    queried: IntArray,
+    wrong: BoolArray,
 ) -> "Figure":
     """Perturbation against confidence, the LOESS curve, and the rows that were asked about."""
     from matplotlib.figure import Figure
@@ -90,7 +89,7 @@ def reliability_figure(curve: "ReliabilityCurve", title: str = "") -> "Figure":
     return figure
 
 
-def sheet_figure(columns: dict[str, NDArray[Any]], titles: list[str] | None = None) -> "Figure":
+def sheet_figure(columns: dict[str, AnyArray], titles: list[str] | None = None) -> "Figure":
     """Images side by side: one column per name, one line per row."""
     from matplotlib.figure import Figure
 

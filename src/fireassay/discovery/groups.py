@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from fireassay.core.arrays import IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.result import Result
 from fireassay.core.seeds import derived_seed
@@ -21,8 +22,12 @@ _FEWEST_TO_GROUP = 6
 _QUARTILES = 4
 
 
-def group_errors(features: ArrayLike, errors: ArrayLike, seed: int = 0) -> NDArray[np.int64]:
-    """A group number for each error, by position in feature space (one group below 6 errors)."""
+def group_errors(features: ArrayLike, errors: ArrayLike, seed: int = 0) -> IntArray:
+    """A group number for each error, by position in feature space (one group below 6 errors).
+
+    >>> group_errors([[0.0], [0.1], [9.0]], [0, 2]).tolist()
+    [0, 0]
+    """
     rows = np.asarray(errors, dtype=np.int64).ravel()
     points = np.asarray(features, dtype=np.float64)[rows]
     if len(rows) < _FEWEST_TO_GROUP:
@@ -32,8 +37,12 @@ def group_errors(features: ArrayLike, errors: ArrayLike, seed: int = 0) -> NDArr
 
 def nearest_correct(
     features: ArrayLike, errors: ArrayLike, correct: ArrayLike, count: int = 3
-) -> NDArray[np.int64]:
-    """For each error the nearest rows that are known to be right, shape (errors, count)."""
+) -> IntArray:
+    """For each error the nearest rows that are known to be right, shape (errors, count).
+
+    >>> nearest_correct([[0.0], [1.0], [3.0]], errors=[0], correct=[1, 2], count=1).tolist()
+    [[1]]
+    """
     points = np.asarray(features, dtype=np.float64)
     wrong_rows = np.asarray(errors, dtype=np.int64).ravel()
     right_rows = np.asarray(correct, dtype=np.int64).ravel()
@@ -57,6 +66,12 @@ def over_represented(attributes: "pd.DataFrame", wrong: ArrayLike) -> "pd.DataFr
     pandas.DataFrame
         Sorted by ``p`` (Fisher's exact test, one-sided); ``p_holm`` is corrected for the number of
         values looked at.
+
+    >>> import pandas as pd
+    >>> light = pd.DataFrame({"light": ["dark", "dark", "day", "day"]})
+    >>> table = over_represented(light, [True, True, False, False])
+    >>> table.loc[0, "value"], round(float(table.loc[0, "p"]), 4)
+    ('dark', 0.1667)
     """
     import pandas as pd
 
@@ -93,9 +108,9 @@ def over_represented(attributes: "pd.DataFrame", wrong: ArrayLike) -> "pd.DataFr
 class Explanation(Result):
     """The found errors in groups, with neighbours that are right, and what stands out."""
 
-    errors: NDArray[np.int64]
-    group: NDArray[np.int64]
-    neighbours: NDArray[np.int64]
+    errors: IntArray
+    group: IntArray
+    neighbours: IntArray
     predicted: tuple[Any, ...]
     labels: tuple[Any, ...]
     attributes: "pd.DataFrame | None"
@@ -119,6 +134,13 @@ def explain_errors(search: Search, attributes: "pd.DataFrame | None" = None) -> 
     """Group a search's errors and set them beside what the model gets right.
 
     ``attributes``: one row per row of X; only the labelled ones are looked at.
+
+    >>> model = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> X = np.array([[0.9], [0.8], [0.7]])
+    >>> search = Search("low-confidence", model=model, X=X, budget=2)
+    >>> _ = search.run(lambda row: 0 if row == 2 else 1)
+    >>> explain_errors(search).errors.tolist()
+    [2]
     """
     result = search.result
     if not result.errors:
@@ -131,7 +153,7 @@ def explain_errors(search: Search, attributes: "pd.DataFrame | None" = None) -> 
         table = over_represented(attributes.iloc[result.rows], result.wrong)
     return Explanation(
         errors=result.rows[result.wrong],
-        group=group_errors(features, wrong_at, result.seed),
+        group=group_errors(features, wrong_at, search.state.seed),
         neighbours=search.state.rows[near],
         predicted=tuple(p for p, w in zip(result.predicted, result.wrong, strict=True) if w),
         labels=tuple(p for p, w in zip(result.labels, result.wrong, strict=True) if w),

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from fireassay.discovery.candidates import Candidates
+from fireassay.core.arrays import IntArray
 from fireassay.discovery.logistic import logistic_chances
-from fireassay.discovery.strategy import Choice, Index, first_largest
+from fireassay.discovery.strategy import Candidates, Choice, Strategy, first_largest
 
 _WARM_UP = 10
 
 
-class Hybrid:
+class Hybrid(Strategy):
     """Ten rows by adversarial distance, then the row with the largest excess of error chance.
 
     The chance is a ridge logistic regression on features, confidence and the rank of the
@@ -17,10 +17,11 @@ class Hybrid:
     it goes on by adversarial distance.
     """
 
-    adaptive = True
+    name, needs = "hybrid", "distances"
+    summary = "ten by adversarial distance, then what a regression on the labels says"
 
     def __init__(self, candidates: Candidates) -> None:
-        scores = candidates.need_scores("hybrid")
+        scores = candidates.suspicion
         self._confidence = candidates.confidence
         self._order = -scores
         rank = np.empty(len(scores))
@@ -29,7 +30,7 @@ class Hybrid:
         self._rows: list[int] = []
         self._wrong: list[float] = []
 
-    def choose(self, free: Index, rng: np.random.Generator) -> Choice:  # noqa: ARG002
+    def choose(self, free: IntArray, rng: np.random.Generator) -> Choice:  # noqa: ARG002
         """By distance while warming up, by excess afterwards."""
         if len(self._rows) < _WARM_UP or not 0 < sum(self._wrong) < len(self._wrong):
             return first_largest(self._order, free)

@@ -1,16 +1,17 @@
 """Labels by file: a CSV with the rows to look at goes out, the same CSV with labels comes back."""
 
-import csv
 from pathlib import Path
 
 import numpy as np
 
 from fireassay.core.errors import DataError
+from fireassay.core.files import write_text
+from fireassay.discovery.kept_labels import UNNAMED
+from fireassay.discovery.labels_csv import from_csv, to_label
 from fireassay.discovery.result import SearchResult
 from fireassay.discovery.search import Search
 
 STATE_FILE = "search.npz"
-_COLUMNS = ("row", "id", "label")
 
 
 def state_path(run: str | Path) -> Path:
@@ -23,73 +24,80 @@ def next_labels(run: str | Path, output: str | Path, count: int = 10) -> list[in
     """Write the next rows to label to a CSV file with an empty column ``label``.
 
     The model's answer is not in the file: whoever labels should not be led by it.
-    """
-    from fireassay.data import safe_cell
 
+    Parameters
+    ----------
+    run
+        A run folder with a search in it, or the search's file.
+    output
+        The CSV file to write.
+    count
+        How many rows; fewer where the budget ends.
+
+    Returns
+    -------
+    list of int
+        The rows of X that are in the file.
+
+    >>> import tempfile
+    >>> model = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> X = np.array([[0.9], [0.8], [0.7]])
+    >>> with tempfile.TemporaryDirectory() as run:
+    ...     _ = Search("low-confidence", model=model, X=X, budget=2, path=f"{run}/search.npz")
+    ...     rows = next_labels(run, f"{run}/next.csv", count=2)
+    >>> rows
+    [2, 1]
+    """
     search = Search.load(state_path(run))
     rows = search.ask_many(count)
-    path = Path(output)
-    temporary = path.with_name(f".{path.name}.part")
-    with open(temporary, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(_COLUMNS)
-        for row in rows:
-            writer.writerow([row, safe_cell(_identifier(search, row)), ""])
-    temporary.replace(path)
+    items = np.searchsorted(search.state.rows, rows).tolist()
+    write_text(Path(output), "".join(to_label(search.questions, items)))
     return rows
 
 
 def add_labels(run: str | Path, labelled: str | Path, annotator: str = "") -> SearchResult:
     """Read labels from a CSV with the columns ``row`` and ``label``; rows without one stay open.
 
-    All rows are checked before the first label is kept.
+    All rows are checked before the first label is kept; all are kept, or none.
+
+    Parameters
+    ----------
+    run
+        A run folder with a search in it, or the search's file.
+    labelled
+        The CSV file; a column ``annotator`` says who labelled a row.
+    annotator
+        Who labelled the rows of which the file does not say it.
+
+    Raises
+    ------
+    DataError
+        With the line, for a row that was not asked about or has its label, or an unknown label.
+
+    >>> import tempfile
+    >>> model = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> X = np.array([[0.9], [0.8], [0.7]])
+    >>> with tempfile.TemporaryDirectory() as run:
+    ...     _ = Search("low-confidence", model=model, X=X, budget=2, path=f"{run}/search.npz")
+    ...     _ = next_labels(run, f"{run}/next.csv", count=1)
+    ...     _ = Path(f"{run}/done.csv").write_text("row,label\\n2,0\\n")
+    ...     found = add_labels(run, f"{run}/done.csv", annotator="ada")
+    >>> found.errors
+    1
     """
     search = Search.load(state_path(run))
-    given = _read(Path(labelled))
-    pending = set(search.pending)
-    for line, (row, label) in enumerate(given, start=2):
-        if row not in pending:
+    try:
+        text = Path(labelled).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"Expected a CSV file (UTF-8) at {labelled}.", got=str(error)) from error
+    given = from_csv(search.questions, text, annotator or UNNAMED)
+    waiting = search.book.open_items(search.questions)
+    for label in given:
+        if label.item not in waiting:
             raise DataError(
-                f"{labelled}, line {line}: only rows that were asked about and have no label yet.",
-                got=f"row {row}",
+                f"Line {label.line}: only rows that were asked about and have no label yet.",
+                got=f"row {search.state.rows[label.item]}",
                 do="Run 'fireassay label next' first, and send back the rows it wrote.",
             )
-        pending.discard(row)
-        search.check_label(label)
-    for row, label in given:
-        search.tell(row, label, annotator)
+    search.book.add_all(search.questions, [label.entry for label in given], more=None)
     return search.result
-
-
-def _read(path: Path) -> list[tuple[int, str]]:
-    try:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            sample = file.readline()
-            file.seek(0)
-            separator = max(",;\t", key=sample.count)
-            reader = csv.DictReader(file, delimiter=separator)
-            if not {"row", "label"} <= set(reader.fieldnames or ()):
-                raise DataError(
-                    f"{path} must have the columns 'row' and 'label'.",
-                    got=f"{reader.fieldnames}",
-                )
-            lines = list(reader)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"Expected a CSV file (UTF-8) at {path}.", got=str(error)) from error
-    labels = []
-    for number, line in enumerate(lines, start=2):
-        label = (line["label"] or "").strip()
-        if not label:
-            continue
-        text = (line["row"] or "").strip()
-        if not text.isdecimal():
-            raise DataError(f"{path}, line {number}: row must be a number.", got=repr(text))
-        labels.append((int(text), label))
-    return labels
-
-
-def _identifier(search: Search, row: int) -> str:
-    ids = search.state.ids
-    if ids is None:
-        return ""
-    return str(ids[int(np.searchsorted(search.state.rows, row))])

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from fireassay.discovery.candidates import Candidates
+from fireassay.core.arrays import IntArray
 from fireassay.discovery.coverage import Coverage
-from fireassay.discovery.strategy import Choice, Index, first_largest
+from fireassay.discovery.strategy import Candidates, Choice, Strategy, first_largest
 
 
-class LakkarajuPublished:
+class LakkarajuPublished(Strategy):
     """Upper confidence bounds over clusters, a random row inside (Lakkaraju et al. 2017).
 
     Each arm once, then the one with the largest ū + √(2 ln(t + 1) / ñ). A cluster of N rows with n
@@ -15,14 +15,15 @@ class LakkarajuPublished:
     counts, not what was.
     """
 
-    adaptive = True
+    name = "lakkaraju-published"
+    summary = "clusters as arms of a bandit, a random row inside, as published"
 
     def __init__(self, candidates: Candidates) -> None:
         self._clusters = candidates.clusters
         self._sizes = np.bincount(self._clusters)
         self._rewards: list[list[float]] = [[] for _ in self._sizes]
 
-    def choose(self, free: Index, rng: np.random.Generator) -> Choice:
+    def choose(self, free: IntArray, rng: np.random.Generator) -> Choice:
         """A row of the best arm that still has one."""
         open_arms = np.unique(self._clusters[free])
         pulls = np.array([len(self._rewards[arm]) for arm in open_arms])
@@ -37,7 +38,7 @@ class LakkarajuPublished:
         """Reward the row's arm with 1 for an error."""
         self._rewards[self._clusters[row]].append(float(wrong))
 
-    def _inside(self, rows: Index, rng: np.random.Generator) -> Choice:
+    def _inside(self, rows: IntArray, rng: np.random.Generator) -> Choice:
         return Choice(int(rows[rng.integers(len(rows))]))
 
     def _upper_bound(self, arm: int) -> float:
@@ -53,6 +54,9 @@ class LakkarajuPublished:
 class Lakkaraju(LakkarajuPublished):
     """As it was run by Bansal and Weld: inside the arm, the row that would cover most."""
 
+    name = "lakkaraju"
+    summary = "clusters as arms of a bandit, the row that covers most inside"
+
     def __init__(self, candidates: Candidates) -> None:
         super().__init__(candidates)
         self._coverage = Coverage(candidates)
@@ -63,5 +67,5 @@ class Lakkaraju(LakkarajuPublished):
         if wrong:
             self._coverage.add_error(row)
 
-    def _inside(self, rows: Index, rng: np.random.Generator) -> Choice:  # noqa: ARG002
+    def _inside(self, rows: IntArray, rng: np.random.Generator) -> Choice:  # noqa: ARG002
         return first_largest(self._coverage.totals, rows)

@@ -1,15 +1,15 @@
 """A ridge logistic regression small enough to refit after every label."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from fireassay.core.arrays import FloatArray, IntArray
+
 _STEPS = 25
 
 
 def logistic_chances(
-    features: NDArray[np.float64], rows: NDArray[np.int64], wrong: Vector, penalty: float = 1.0
-) -> Vector:
+    features: FloatArray, rows: IntArray, wrong: FloatArray, penalty: float = 1.0
+) -> FloatArray:
     """Chance of an error for every row, learnt from the labelled ``rows`` by Newton's method.
 
     Features are standardised over all rows; the intercept is not penalised.
@@ -32,5 +32,5 @@ def logistic_chances(
     return _sigmoid(design @ weights)
 
 
-def _sigmoid(values: Vector) -> Vector:
+def _sigmoid(values: FloatArray) -> FloatArray:
     return np.asarray(1.0 / (1.0 + np.exp(-np.clip(values, -40.0, 40.0))))

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.validation import check_integer
 from fireassay.discovery.discovery_ratio import check_queried, ratio
@@ -56,6 +57,9 @@ def matched_random_test(
         Positions of the rows that the search took.
     n_bins
         At most one bin per 10 rows is used.
+
+    >>> matched_random_test([0.9, 0.9], [True, False], [0]).p_value  # one of two rows, by luck
+    0.5
     """
     stated, flags = check_queried(confidence, wrong)
     rows = np.unique(np.asarray(queried, dtype=np.int64))
@@ -103,6 +107,9 @@ def matched_arm_test(
     log(1 − confidence)). In each such group, if the search has no skill, any of its rows is as
     likely to be the wrong one: the errors among the searched ones are hypergeometric, and their sum
     is tested exactly. Few random rows give little power.
+
+    >>> matched_arm_test([0.9], [True], [0.9], [False]).p_value
+    0.5
     """
     searched, flags = check_queried(search_confidence, search_wrong)
     drawn, random_flags = check_queried(random_confidence, random_wrong)
@@ -132,8 +139,8 @@ def matched_arm_test(
 
 
 def draw_matched(
-    confidence: NDArray[np.float64],
-    free: NDArray[np.int64],
+    confidence: FloatArray,
+    free: IntArray,
     like: float,
     rng: np.random.Generator,
     neighbours: int = 20,

@@ -2,30 +2,36 @@
 
 import numpy as np
 
-from fireassay.discovery.candidates import Candidates
-from fireassay.discovery.strategy import Choice, Index, Unlearning
+from fireassay.core.arrays import IntArray
+from fireassay.discovery.strategy import Candidates, Choice, Strategy
 
 _UNIFORM_SHARE = 0.2
 _STEEPNESS = 5.0
 
 
-class Random(Unlearning):
+class Random(Strategy):
     """Each free row with the same chance."""
+
+    name, adaptive, draws = "random", False, True
+    summary = "by lot, every row with the same chance"
 
     def __init__(self, candidates: Candidates) -> None:
         del candidates
 
-    def choose(self, free: Index, rng: np.random.Generator) -> Choice:
+    def choose(self, free: IntArray, rng: np.random.Generator) -> Choice:
         """A free row, drawn uniformly."""
         return Choice(int(free[rng.integers(len(free))]), 1.0 / len(free))
 
 
-class Weighted(Unlearning):
+class Weighted(Strategy):
     """Suspicious rows more often, every row sometimes: searches and stays unbiased (see LURE).
 
     Weights fall exponentially with the rank of the score (of the confidence without scores), mixed
     with a fifth of uniform draws.
     """
+
+    name, adaptive, draws = "weighted", False, True
+    summary = "by lot, suspicious rows more often"
 
     def __init__(self, candidates: Candidates) -> None:
         values = candidates.confidence if candidates.scores is None else candidates.scores
@@ -34,7 +40,7 @@ class Weighted(Unlearning):
         steep = np.exp(-_STEEPNESS * rank / len(values))
         self._weights = _UNIFORM_SHARE + (1 - _UNIFORM_SHARE) * steep / steep.mean()
 
-    def choose(self, free: Index, rng: np.random.Generator) -> Choice:
+    def choose(self, free: IntArray, rng: np.random.Generator) -> Choice:
         """A free row, drawn in proportion to its weight."""
         chances = self._weights[free] / self._weights[free].sum()
         at = min(int(np.searchsorted(np.cumsum(chances), rng.random())), len(free) - 1)

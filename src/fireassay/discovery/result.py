@@ -1,28 +1,44 @@
 """What a search found, and what may be concluded from it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
 from fireassay.core.pictures import picture
 from fireassay.core.result import Answer
-from fireassay.discovery.discovery_ratio import poisson_ratio_interval, ratio
+from fireassay.discovery.discovery_ratio import DiscoveryRatio, running_ratio
 from fireassay.discovery.estimators import estimate_error
 from fireassay.discovery.matched_random import MatchedRandom, matched_arm_test
-from fireassay.discovery.sequential import sequential_interval, sequential_p_value
+from fireassay.discovery.measures import MEASURES
 from fireassay.discovery.space import bansal_weld_utility, spread
 from fireassay.discovery.state import SearchState
-from fireassay.statistics import poisson_binomial_tail
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-LEVEL = 0.95
+CONFIDENCE = 0.95
+KNOWN_CHANCES = Assumption(
+    "Every row was drawn by lot, with the chance that the estimate weighs it by.",
+    "supported",
+    "the search draws so and keeps the chances.",
+    "known-chances",
+)
+CALIBRATED = Assumption(
+    "Confidences are calibrated, so that an excess of errors is news.",
+    "untestable",
+    "calibrate on labelled rows first; otherwise the ratio only shows overconfidence.",
+    "calibrated",
+)
+_METHODS = {
+    "fixed": "exact Poisson (Garwood)",
+    "sequential": "confidence sequence by betting",
+}
 _THEOREM = (
     "An SDR above 1 proves overconfidence only for rows drawn independently at random; a search "
     "does not draw so. It shows that the confidences are too high where the search looked."
@@ -33,21 +49,18 @@ _SKILL = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SearchResult(Answer):
     """Errors found by one search, with the ratio to what was to be expected.
 
     Attributes
     ----------
-    rows, confidence, predicted, labels, wrong
-        Of the rows that the search asked about and that are labelled, in order.
-    sdr, errors, expected
-        Standardised discovery ratio and its two parts.
-    sdr_interval, p_value, valid_as
-        Interval of the ratio, and p-value of "the confidences are right where the search looked".
-        ``valid_as`` is "fixed" for a search that does not look at labels and has spent its preset
-        budget (exact Poisson interval, Poisson-binomial p); "sequential" for all others (valid
-        at every step and under adaptive choice).
+    state
+        The search itself: settings, candidates, what was asked and answered.
+    ratio
+        Standardised discovery ratio with its parts, interval and p-value. It is "fixed" for a
+        search that does not look at labels and has spent its preset budget, "sequential" for all
+        others (valid at every step and under adaptive choice).
     matched_random
         Comparison with random rows of the same confidence, None if there is nothing to compare.
     spread, utility
@@ -56,41 +69,84 @@ class SearchResult(Answer):
         Error rate of all candidates, if the search drew lots; otherwise None.
     """
 
-    search: str
-    adaptive: bool
-    budget: int
-    pool_size: int
-    threshold: float
-    critical_class: Any
-    rows: NDArray[np.int64]
-    confidence: NDArray[np.float64]
-    predicted: tuple[Any, ...]
-    labels: tuple[Any, ...]
-    wrong: NDArray[np.bool_]
-    sdr: float
-    errors: int
-    expected: float
-    sdr_interval: tuple[float, float]
-    p_value: float
-    valid_as: str
+    state: SearchState
+    ratio: DiscoveryRatio
     matched_random: MatchedRandom | None
     spread: float
     utility: float
     error_rate: Estimate | None
-    pool_confidence: NDArray[np.float64]
-    pool_scores: NDArray[np.float64] | None
-    pool_log_mae: NDArray[np.float64] | None
-    queried: NDArray[np.int64]
-    seed: int
-    model_sha256: str
-    data_sha256: str
-    queries: int
+
+    @cached_property
+    def queried(self) -> IntArray:
+        """Candidates that the search asked about and that are labelled, in order."""
+        return np.asarray(self.state.asked_by("search"), dtype=np.int64)
+
+    @property
+    def rows(self) -> IntArray:
+        """Their rows of X."""
+        return self.state.rows[self.queried]
+
+    @property
+    def confidence(self) -> FloatArray:
+        """The model's confidence in them."""
+        return self.state.confidence[self.queried]
+
+    @property
+    def predicted(self) -> tuple[Any, ...]:
+        """What the model said of them."""
+        return tuple(self.state.classes[i] for i in self.state.predicted[self.queried])
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """What they are."""
+        told = self.state.told
+        return tuple(told[c] for c in self.queried.tolist())
+
+    @cached_property
+    def wrong(self) -> BoolArray:
+        """Whether the model was wrong on them."""
+        return self.state.wrong(self.queried.tolist())
+
+    @property
+    def sdr(self) -> float:
+        """The ratio's value."""
+        return self.ratio.value
+
+    @property
+    def errors(self) -> int:
+        """Errors found."""
+        return self.ratio.errors
+
+    @property
+    def expected(self) -> float:
+        """Errors expected."""
+        return self.ratio.expected
+
+    @property
+    def sdr_interval(self) -> tuple[float, float]:
+        """The ratio's interval."""
+        return self.ratio.interval
+
+    @property
+    def p_value(self) -> float:
+        """Of "the confidences are right where the search looked"."""
+        return self.ratio.p_value
+
+    @property
+    def valid_as(self) -> str:
+        """ "fixed" or "sequential"."""
+        return self.ratio.valid_as
+
+    @property
+    def pool_size(self) -> int:
+        """Candidates in all."""
+        return len(self.state.rows)
 
     def frame(self) -> "pd.DataFrame":
         """One row per label, with the running ratio."""
         import pandas as pd
 
-        errors, expected = np.cumsum(self.wrong), np.cumsum(1 - self.confidence)
+        running = running_ratio(self.confidence, self.wrong)
         return pd.DataFrame(
             {
                 "row": self.rows,
@@ -98,9 +154,9 @@ class SearchResult(Answer):
                 "confidence": self.confidence,
                 "label": list(self.labels),
                 "wrong": self.wrong,
-                "errors": errors,
-                "expected": expected,
-                "sdr": [ratio(a, b) for a, b in zip(errors, expected, strict=True)],
+                "errors": running.errors.astype(np.int64),
+                "expected": running.expected,
+                "sdr": running.values,
             }
         )
 
@@ -108,30 +164,37 @@ class SearchResult(Answer):
         """The curve of the ratio, and the distances with the queried rows (if measured)."""
         from fireassay.discovery.figures import curve_figure, loess_figure
 
-        figures = {"sdr": curve_figure(self.confidence, self.wrong, self.search)}
-        if self.pool_log_mae is not None:
+        state = self.state
+        running = running_ratio(self.confidence, self.wrong)
+        figures = {"sdr": curve_figure(running, state.name)}
+        if state.log_mae is not None:
             figures["adversarial distance"] = loess_figure(
-                self.pool_log_mae, self.pool_confidence, self.queried, self.wrong
+                state.log_mae, state.confidence, self.queried, self.wrong
             )
         return figures
 
     def evidence(self) -> Evidence:
         """Headline, estimates with intervals, assumptions and limits for the report."""
         low, high = self.sdr_interval
-        value = self.sdr
-        method = {
-            "fixed": "exact Poisson (Garwood)",
-            "sequential": "confidence sequence by betting",
-        }[self.valid_as]
-        n = len(self.wrong)
+        n = self.ratio.n
         estimates = {
-            "sdr": Estimate(value, min(low, value), max(high, value), LEVEL, n, method),
-            "errors_found": Estimate.bound(self.errors, LEVEL, n, "count"),
-            "errors_expected": Estimate.bound(self.expected, LEVEL, n, "sum of 1 - confidence"),
+            "sdr": Estimate.around(
+                self.sdr,
+                low,
+                high,
+                confidence=CONFIDENCE,
+                n=n,
+                method=_METHODS[self.valid_as],
+                rests_on=("chosen-before-labels", "calibrated"),
+            ),
+            "errors_found": Estimate.count(self.errors, n),
+            "errors_expected": Estimate.point(
+                self.expected, n, "sum of 1 - confidence", rests_on=("calibrated",)
+            ),
         }
         if self.error_rate is not None:
             estimates["pool_error_rate"] = self.error_rate
-        overconfident = self.p_value < 1 - LEVEL
+        overconfident = self.p_value < 1 - CONFIDENCE
         said = "" if overconfident else ", which the confidences allow for"
         claims = [
             Claim(
@@ -147,7 +210,7 @@ class SearchResult(Answer):
                     f"The search finds more errors than random rows of the same confidence"
                     f" ({skill.errors} against {skill.expected_random:.1f},"
                     f" p = {skill.p_value:.3g}).",
-                    holds=skill.p_value < 1 - LEVEL,
+                    holds=skill.p_value < 1 - CONFIDENCE,
                 )
             )
         return Evidence(
@@ -155,19 +218,24 @@ class SearchResult(Answer):
             headline=(
                 f"{self.errors} confident error{'' if self.errors == 1 else 's'} in {n} labels, "
                 f"{self.expected:.1f} expected"
-                f" (ratio {value:.2f} [{low:.2f}, {high:.2f}]){said}."
+                f" (ratio {self.sdr:.2f} [{low:.2f}, {high:.2f}]){said}."
             ),
             claims=tuple(claims),
             estimates=estimates,
             assumptions=self._assumptions(),
             tables={"queried": Table.from_frame(self.frame(), "Labelled rows", index=False)},
             figures={
-                name: picture(figure, name, f"{name} of the search {self.search}")
+                name: picture(figure, name, f"{name} of the search {self.state.name}")
                 for name, figure in self.figures().items()
             },
+            measures=MEASURES,
             limits=(_THEOREM, _SKILL),
             provenance=Provenance(
-                self.seed, self.model_sha256, self.data_sha256, self.queries, labels=n
+                self.state.seed,
+                self.state.model_sha256,
+                self.state.data_sha256,
+                self.state.queries,
+                labels=n,
             ),
         )
 
@@ -176,81 +244,43 @@ class SearchResult(Answer):
             "fixed": "The rows were chosen without looking at labels, at a preset budget.",
             "sequential": "The next row depends only on what was known before its label.",
         }[self.valid_as]
-        return (
-            Assumption(chosen, "supported", f"the search '{self.search}' is built so."),
+        found = [
             Assumption(
-                "Confidences are calibrated, so that an excess of errors is news.",
-                "untestable",
-                "calibrate on labelled rows first; otherwise the ratio only shows overconfidence.",
+                chosen,
+                "supported",
+                f"the search '{self.state.name}' is built so.",
+                "chosen-before-labels",
             ),
-        )
+            CALIBRATED,
+        ]
+        if self.error_rate is not None:
+            found.append(KNOWN_CHANCES)
+        return tuple(found)
 
 
-def conclude(state: SearchState, told: dict[int, Any], *, adaptive: bool) -> SearchResult:
+def conclude(state: SearchState, *, adaptive: bool) -> SearchResult:
     """The result of a search as it stands."""
-    arms = dict(zip(state.asked, state.arms, strict=True))
-    chances = dict(zip(state.asked, state.probabilities, strict=True))
-    # In the order they were asked: that is the order of the draws.
-    queried = [c for c in state.asked if c in told and arms[c] == "search"]
-    matched = [c for c in state.asked if c in told and arms[c] == "matched"]
+    queried, matched = state.asked_by("search"), state.asked_by("matched")
     at = np.asarray(queried, dtype=np.int64)
-    confidence = state.confidence[at]
-    wrong = _wrong(state, told, queried)
-    errors, expected = int(wrong.sum()), float((1 - confidence).sum())
-    budget = min(state.budget, len(state.rows))
-    fixed = not adaptive and len(told) >= budget and len(told) > 0
-    if fixed:
-        interval = poisson_ratio_interval(errors, expected, LEVEL)
-        p_value = poisson_binomial_tail(1 - confidence, errors)
-    else:
-        interval = sequential_interval(confidence, wrong, LEVEL)
-        p_value = sequential_p_value(confidence, wrong)
+    confidence, wrong = state.confidence[at], state.wrong(queried)
+    told = len(state.labels)
+    fixed = not adaptive and told > 0 and told >= min(state.budget, len(state.rows))
     skill = None
     if matched:
         other = np.asarray(matched, dtype=np.int64)
-        skill = matched_arm_test(
-            confidence, wrong, state.confidence[other], _wrong(state, told, matched)
-        )
-    drawn = np.array([chances[c] for c in queried])
+        skill = matched_arm_test(confidence, wrong, state.confidence[other], state.wrong(matched))
     rate = None
+    drawn = np.array(state.probabilities[: len(queried)])
     # A gap in the draws (a skipped or matched row) would break the estimate.
     whole = list(state.asked[: len(queried)]) == queried
     if len(drawn) and np.isfinite(drawn).all() and whole:
-        rate = estimate_error(at, wrong, drawn, len(state.rows), level=LEVEL)
-    found = at[wrong]
+        rate = estimate_error(at, wrong, drawn, len(state.rows), confidence=CONFIDENCE)
+        rate = replace(rate, rests_on=(KNOWN_CHANCES.id,))
     return SearchResult(
-        search=state.name,
-        adaptive=adaptive,
-        budget=state.budget,
-        pool_size=len(state.rows),
-        threshold=state.threshold,
-        critical_class=state.critical_class,
-        rows=state.rows[at],
-        confidence=confidence,
-        predicted=tuple(state.classes[i] for i in state.predicted[at]),
-        labels=tuple(told[c] for c in queried),
-        wrong=wrong,
-        sdr=ratio(errors, expected),
-        errors=errors,
-        expected=expected,
-        sdr_interval=interval,
-        p_value=p_value,
-        valid_as="fixed" if fixed else "sequential",
+        state=state,
+        ratio=running_ratio(confidence, wrong, fixed=fixed, interval_confidence=CONFIDENCE).now,
         matched_random=skill,
         spread=spread(state.features, at),
-        utility=bansal_weld_utility(state.features, state.confidence, found),
+        utility=bansal_weld_utility(state.features, state.confidence, at[wrong]),
         error_rate=rate,
-        pool_confidence=state.confidence,
-        pool_scores=state.scores,
-        pool_log_mae=state.log_mae,
-        queried=at,
-        seed=state.seed,
-        model_sha256=state.model_sha256,
-        data_sha256=state.data_sha256,
-        queries=state.queries,
     )
-
-
-def _wrong(state: SearchState, told: dict[int, Any], candidates: list[int]) -> NDArray[np.bool_]:
-    flags = [state.classes[state.predicted[c]] != told[c] for c in candidates]
-    return np.asarray(flags, dtype=np.bool_)

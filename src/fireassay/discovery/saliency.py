@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fireassay.classifiers import as_classifier
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.validation import check_features, check_integer
 
@@ -19,7 +20,7 @@ def occlusion_saliency(
     patch: int | None = None,
     fill: float | None = None,
     class_index: ArrayLike | None = None,
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """How much covering each part of an image lowers the probability of a class.
 
     Parameters
@@ -39,6 +40,12 @@ def occlusion_saliency(
     array of shape (n, height, width)
         Positive: the model relies on this part; negative: it speaks against the class. Costs one
         query per square and one for the image.
+
+    >>> left = lambda X: np.column_stack([X[:, :, 0].mean(axis=1), 1 - X[:, :, 0].mean(axis=1)])
+    >>> image = np.zeros((1, 4, 4)) + np.array([1.0, 0, 0, 0])
+    >>> shown = occlusion_saliency(left, image, patch=2, fill=0.0)[0]
+    >>> bool(shown[0, 0] > shown[0, 3])  # it looks at the left column
+    True
     """
     inputs = check_features(images, name="images")
     if inputs.ndim not in (3, 4):

@@ -1,40 +1,27 @@
 """Ask, tell, conclude: one search for confident errors, by a person, a file or a function."""
 
+import contextlib
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from fireassay.classifiers import as_classifier
 from fireassay.core import codec
-from fireassay.core.errors import (
-    BudgetExceededError,
-    DataError,
-    NotEnoughEvidenceError,
-    ParameterError,
-)
-from fireassay.core.hashing import sha256
-from fireassay.core.seeds import check_seed, generator
-from fireassay.core.validation import (
-    check_class_indices,
-    check_features,
-    check_integer,
-    check_lengths,
-    check_real,
-)
-from fireassay.discovery.adversarial_distance import adversarial_distance, measure_log_mae
-from fireassay.discovery.candidates import Candidates
+from fireassay.core.errors import BudgetExceededError, DataError, ParameterError
+from fireassay.core.seeds import generator
+from fireassay.core.validation import check_class_indices, check_integer
+from fireassay.discovery.kept_labels import OTHER, KeptLabels
 from fireassay.discovery.matched_random import draw_matched, matched_random_test
-from fireassay.discovery.registry import NEED_SCORES, strategy_class
+from fireassay.discovery.registry import SEARCHES
 from fireassay.discovery.result import SearchResult, conclude
-from fireassay.discovery.space import principal_components
-from fireassay.discovery.state import SearchState
-from fireassay.discovery.strategy import Choice, Strategy
-
-OTHER = "(other)"
+from fireassay.discovery.state import SearchState, new_state
+from fireassay.discovery.strategy import Candidates, Choice, Strategy
+from fireassay.engine.label_book import LabelBook
+from fireassay.engine.label_records import Slot
+from fireassay.engine.questions import Questions
 
 
 class Search:
@@ -43,7 +30,7 @@ class Search:
     Parameters
     ----------
     name
-        See `search_names`.
+        One of `SEARCHES`.
     model, X
         The model under test (calibrated: see `calibrate`) and unlabelled rows.
     critical_class
@@ -61,7 +48,8 @@ class Search:
         Share of the budget for random rows of the same confidence (0.2 is a good choice): without
         it, or labels of the whole pool, nothing can be said about the search's skill.
     path
-        If given, the state is written there, whole and at once, after every change.
+        If given, the search is kept there, and what was asked and answered in the label book
+        beside it (``labels.sqlite``), at once: the app and ``fireassay label`` share it.
     attack, max_queries, attack_parameters
         How adversarial distances are measured.
 
@@ -97,27 +85,47 @@ class Search:
         max_queries: int = 500,
         attack_parameters: dict[str, Any] | None = None,
         state: SearchState | None = None,
+        book: LabelBook | None = None,
     ) -> None:
-        self.path = None if path is None else Path(path)
+        new = state is None
         if state is None:
             if model is None or X is None:
                 raise ParameterError("A new search needs model= and X=.", got="none of one or both")
-            state = _new_state(
-                name, model, X, critical_class, threshold, budget, scores, seed, features, ids,
-                matched_share, attack, max_queries, attack_parameters or {},
+            state = new_state(
+                name, model, X, critical_class=critical_class, threshold=threshold, budget=budget,
+                scores=scores, seed=seed, features=features, ids=ids, matched_share=matched_share,
+                attack=attack, max_queries=max_queries, attack_parameters=attack_parameters or {},
             )  # fmt: skip
         self.state = state
-        self._candidates = Candidates(state.confidence, state.features, state.scores, state.seed)
-        self._strategy = self._replayed()
-        self._save()
+        self._kept = None if path is None else KeptLabels(state, Path(path), book, save=new)
+        self._strategy, self._learnt = self._new_strategy(), dict[int, bool]()
+        self.look()
 
     @classmethod
-    def load(cls, path: str | Path) -> "Search":
-        """Go on with a saved search: neither model nor X is needed."""
+    def load(cls, path: str | Path, book: LabelBook | None = None) -> "Search":
+        """Go on with a saved search: neither model nor X is needed.
+
+        ``book`` is the label book of its folder, if it is open already.
+        """
         state = codec.load(path)
         if not isinstance(state, SearchState):
-            raise DataError("Expected a saved search.", got=type(state).__name__)
-        return cls(state.name, state=state, path=path)
+            raise DataError(f"Expected a saved search at {path}.", got=type(state).__name__)
+        return cls(state.name, state=state, path=path, book=book)
+
+    @property
+    def book(self) -> LabelBook:
+        """The label book of a search that is kept in a file."""
+        return self._need_kept().book
+
+    @property
+    def questions(self) -> Questions:
+        """What people are asked, for the label book of a search that is kept in a file."""
+        return self._need_kept().questions
+
+    def _need_kept(self) -> KeptLabels:
+        if self._kept is None:
+            raise ParameterError("Only a search that is kept has a label book.", got="no path=")
+        return self._kept
 
     # Asking ---------------------------------------------------------------------------------
 
@@ -129,12 +137,12 @@ class Search:
     @property
     def remaining(self) -> int:
         """Labels still to buy."""
-        return max(0, self.budget - len(self._told()))
+        return max(0, self.budget - len(self.state.told))
 
     @property
     def pending(self) -> list[int]:
         """Rows of X that were asked about and have no answer yet."""
-        told, skipped = self._told(), set(self.state.skipped)
+        told, skipped = self.state.told, set(self.state.skipped)
         waiting = [c for c in self.state.asked if c not in told and c not in skipped]
         return [int(self.state.rows[c]) for c in waiting]
 
@@ -151,8 +159,11 @@ class Search:
     def ask_many(self, count: int) -> list[int]:
         """Several rows to label at once (fewer if the budget ends); pending ones come first."""
         count = check_integer(count, "count", low=1)
-        while len(self.pending) < count and self._can_choose():
-            self._choose()
+        with self._in_step() as kept:
+            while len(self.pending) < count and (slot := self._choose()) is not None:
+                if kept is not None:
+                    kept.open(slot)
+                self._add(slot)
         if not self.pending:
             raise BudgetExceededError(
                 f"The budget of {self.budget} labels is spent"
@@ -161,11 +172,18 @@ class Search:
             )
         return self.pending[:count]
 
+    def next_slot(self) -> Slot | None:
+        """What to ask next, for a label book that opens it itself; None: the budget is spent."""
+        self.look()
+        return self._choose()
+
     def _can_choose(self) -> bool:
-        open_budget = self.budget - len(self._told()) - len(self.pending)
+        open_budget = self.budget - len(self.state.told) - len(self.pending)
         return open_budget > 0 and len(self.state.asked) < len(self.state.rows)
 
-    def _choose(self) -> None:
+    def _choose(self) -> Slot | None:
+        if not self._can_choose():
+            return None
         state, step = self.state, len(self.state.asked)
         free = np.setdiff1d(np.arange(len(state.rows)), np.asarray(state.asked, dtype=np.int64))
         rng = generator(state.seed, "search", state.name, step)
@@ -177,11 +195,15 @@ class Search:
             choice, arm = Choice(draw_matched(state.confidence, free, like, rng)), "matched"
         else:
             choice, arm = self._strategy.choose(free, rng), "search"
-        chance = float("nan") if choice.probability is None else choice.probability
-        self._change(
-            asked=(*state.asked, choice.row),
-            arms=(*state.arms, arm),
-            probabilities=(*state.probabilities, chance),
+        return Slot(step + 1, choice.row, arm, choice.probability)
+
+    def _add(self, slot: Slot) -> None:
+        chance = float("nan") if slot.probability is None else slot.probability
+        self.state = dataclasses.replace(
+            self.state,
+            asked=(*self.state.asked, slot.item),
+            arms=(*self.state.arms, slot.arm),
+            probabilities=(*self.state.probabilities, chance),
         )
 
     # Telling --------------------------------------------------------------------------------
@@ -192,32 +214,45 @@ class Search:
         ``"(other)"`` stands for a class that the model does not know. A second label for a row (of
         another annotator, or on second thought) replaces the first; see `disagreements`.
         """
-        candidate = self._asked_candidate(row)
-        label = self.check_label(label)
-        seen = candidate in self._told()
-        self._change(
-            answers=(*self.state.answers, (candidate, label, str(annotator))),
-            skipped=tuple(c for c in self.state.skipped if c != candidate),
-        )
-        if seen:
-            self._strategy = self._replayed()
-        elif self._arm(candidate) == "search":
-            self._strategy.learn(candidate, self._is_wrong(candidate, label))
+        with self._in_step() as kept:
+            candidate = self._asked_candidate(row)
+            label = self.check_label(label)
+            if kept is not None:
+                kept.tell(candidate, label, str(annotator))
+                self.look()
+            else:
+                self.state = self.state.with_label(candidate, label, str(annotator))
+                self._learn()
 
     def skip(self, row: int) -> None:
         """Nobody can label this row: it costs no budget and counts for nothing."""
-        candidate = self._asked_candidate(row)
-        if candidate in self._told():
-            raise DataError("Only a row without a label can be skipped.", got=f"row {row}")
-        self._change(skipped=(*self.state.skipped, candidate))
+        with self._in_step() as kept:
+            candidate = self._asked_candidate(row)
+            if candidate in self.state.told:
+                raise DataError("Only a row without a label can be skipped.", got=f"row {row}")
+            if kept is not None:
+                kept.skip(candidate)
+                self.look()
+            else:
+                skipped = (*self.state.skipped, candidate)
+                self.state = dataclasses.replace(self.state, skipped=skipped)
 
     def undo(self) -> int:
         """Take back the last label; returns its row, which is pending again."""
-        if not self.state.answers:
-            raise DataError("There is no label to take back.", got="a search without labels")
-        candidate = self.state.answers[-1][0]
-        self._change(answers=self.state.answers[:-1])
-        self._strategy = self._replayed()
+        with self._in_step() as kept:
+            if not self.state.labels:
+                raise DataError("There is no label to take back.", got="a search without labels")
+            if kept is not None:
+                candidate = kept.undo()
+                self.look()
+            else:
+                candidate = self.state.labels[-1][0]
+                self.state = dataclasses.replace(
+                    self.state,
+                    labels=self.state.labels[:-1],
+                    disagreed=tuple(c for c in self.state.disagreed if c != candidate),
+                )
+                self._learn()
         return int(self.state.rows[candidate])
 
     def run(self, oracle: Callable[[int], Any]) -> SearchResult:
@@ -229,16 +264,20 @@ class Search:
 
     @property
     def disagreements(self) -> list[int]:
-        """Rows that got different labels."""
-        labels: dict[int, set[Any]] = {}
-        for candidate, label, _ in self.state.answers:
-            labels.setdefault(candidate, set()).add(label)
-        return [int(self.state.rows[c]) for c, given in labels.items() if len(given) > 1]
+        """Rows that people labelled differently."""
+        return [int(self.state.rows[candidate]) for candidate in self.state.disagreed]
 
     @property
     def result(self) -> SearchResult:
         """What may be concluded now; valid at any time."""
-        return conclude(self.state, self._told(), adaptive=self._strategy.adaptive)
+        self.look()
+        return conclude(self.state, adaptive=self._strategy.adaptive)
+
+    def look(self) -> None:
+        """Take in what others (the app, a file) have answered since."""
+        if self._kept is not None:
+            self.state = self._kept.progress(self.state)
+            self._learn()
 
     def judged(self, y: ArrayLike) -> SearchResult:
         """The result with its skill: the labels of all rows of X show what random rows would give.
@@ -265,21 +304,33 @@ class Search:
         """The model's confidence in a row of X."""
         return float(self.state.confidence[self._candidate(row)])
 
-    def save(self, path: str | Path) -> Path:
-        """Write the state to a file."""
-        return codec.save(self.state, path)
-
     # Inside ---------------------------------------------------------------------------------
 
-    def _told(self) -> dict[int, Any]:
-        """The label that counts of each candidate, in the order of the first answers."""
-        return {candidate: label for candidate, label, _ in self.state.answers}
+    @contextlib.contextmanager
+    def _in_step(self) -> Iterator[KeptLabels | None]:
+        """With all that was asked and answered elsewhere, and nobody else writing meanwhile."""
+        with contextlib.nullcontext() if self._kept is None else self._kept.writing() as kept:
+            self.look()
+            yield kept
 
-    def _arm(self, candidate: int) -> str:
-        return self.state.arms[self.state.asked.index(candidate)]
+    def _learn(self) -> None:
+        """Tell the strategy what is new; where a label changed or went away, start it over."""
+        searched = self.state.asked_by("search")
+        told = dict(zip(searched, map(bool, self.state.wrong(searched)), strict=True))
+        # In the order the labels came, which is what the strategy would have seen.
+        told = {c: told[c] for c, _, _ in self.state.labels if c in told}
+        if not self._learnt.items() <= told.items():
+            self._strategy, self._learnt = self._new_strategy(), {}
+        for candidate, wrong in told.items():
+            if candidate not in self._learnt:
+                self._strategy.learn(candidate, wrong)
+        self._learnt = told
 
-    def _is_wrong(self, candidate: int, label: Any) -> bool:
-        return bool(self.state.classes[self.state.predicted[candidate]] != label)
+    def _new_strategy(self) -> Strategy:
+        state = self.state
+        return SEARCHES[state.name](
+            Candidates(state.confidence, state.features, state.scores, state.seed)
+        )
 
     def _candidate(self, row: int) -> int:
         at = int(np.searchsorted(self.state.rows, row))
@@ -310,115 +361,3 @@ class Search:
             return OTHER
         shown = ", ".join(map(repr, self.state.classes[:12]))
         raise DataError(f"A label must be one of {shown} or {OTHER!r}.", got=repr(label))
-
-    def _replayed(self) -> Strategy:
-        strategy = strategy_class(self.state.name)(self._candidates)
-        for candidate, label in self._told().items():
-            if self._arm(candidate) == "search":
-                strategy.learn(candidate, self._is_wrong(candidate, label))
-        return strategy
-
-    def _change(self, **fields: Any) -> None:
-        self.state = dataclasses.replace(self.state, **fields)
-        self._save()
-
-    def _save(self) -> None:
-        if self.path is not None:
-            codec.save(self.state, self.path)
-
-
-def _new_state(
-    name: str,
-    model: Any,
-    X: ArrayLike,
-    critical_class: Any,
-    threshold: float,
-    budget: int,
-    scores: ArrayLike | None,
-    seed: int,
-    features: ArrayLike | None,
-    ids: ArrayLike | None,
-    matched_share: float,
-    attack: str,
-    max_queries: int,
-    attack_parameters: dict[str, Any],
-) -> SearchState:
-    strategy_class(name)
-    check_seed(seed)
-    budget = check_integer(budget, "budget")
-    threshold = check_real(threshold, "threshold", low=0.0, high=1.0, inclusive="low")
-    matched_share = check_real(matched_share, "matched_share", low=0.0, high=0.5, inclusive="both")
-    classifier = as_classifier(model)
-    inputs = check_features(X)
-    before = classifier.queries
-    probabilities = classifier.predict_proba(inputs)
-    rows = critical_rows(probabilities, classifier.classes, critical_class, threshold)
-    chosen = inputs[rows]
-    given = _per_row(scores, "scores", len(inputs))
-    stated = probabilities[rows].max(axis=1)
-    logs, ranked = None, None if given is None else given[rows]
-    if ranked is None and name in NEED_SCORES and name != "score":
-        logs = measure_log_mae(classifier, chosen, attack, max_queries, seed, **attack_parameters)
-        ranked = adversarial_distance(log_mae=logs, confidence=stated)
-    space = principal_components(chosen)
-    if features is not None:
-        space = np.asarray(features, dtype=np.float64)
-        check_lengths(X=len(inputs), features=len(space))
-        space = space[rows].reshape(len(rows), -1)
-    if ids is not None:
-        check_lengths(X=len(inputs), ids=len(np.asarray(ids)))
-    return SearchState(
-        name=name,
-        budget=budget,
-        seed=seed,
-        threshold=threshold,
-        critical_class=critical_class,
-        matched_share=matched_share,
-        classes=tuple(classifier.classes),
-        rows=rows,
-        ids=None if ids is None else np.asarray(ids)[rows],
-        predicted=probabilities[rows].argmax(axis=1).astype(np.int64),
-        confidence=stated,
-        features=space,
-        scores=ranked,
-        log_mae=logs,
-        model_sha256=classifier.sha256,
-        data_sha256=sha256(inputs),
-        queries=classifier.queries - before,
-    )
-
-
-def critical_rows(
-    probabilities: NDArray[np.float64],
-    classes: tuple[Any, ...],
-    critical_class: Any,
-    threshold: float,
-) -> NDArray[np.int64]:
-    """Rows predicted as the critical class (None: any) with a confidence above the threshold."""
-    inside = probabilities.max(axis=1) > threshold
-    if critical_class is not None:
-        if critical_class not in classes:
-            raise ParameterError(
-                f"critical_class must be one of {', '.join(map(repr, classes))}.",
-                got=repr(critical_class),
-            )
-        inside &= probabilities.argmax(axis=1) == classes.index(critical_class)
-    rows = np.flatnonzero(inside)
-    if not len(rows):
-        raise NotEnoughEvidenceError(
-            f"At least one prediction must have a confidence above {threshold:g}"
-            + ("." if critical_class is None else f" and the class {critical_class!r}."),
-            got=f"none among {len(probabilities)} rows",
-            do="Lower threshold=, or give more rows.",
-        )
-    return rows
-
-
-def _per_row(values: ArrayLike | None, name: str, n: int) -> NDArray[np.float64] | None:
-    if values is None:
-        return None
-    array = np.asarray(values, dtype=np.float64).ravel()
-    check_lengths(**{"X": n, name: len(array)})
-    if np.isnan(array).any():
-        raise DataError(f"{name} must not be NaN.", got=f"{int(np.isnan(array).sum())} NaN")
-    return array

@@ -3,12 +3,12 @@
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from fireassay.core.arrays import Float32Array, FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.validation import check_features
 
-Matrix = NDArray[np.float64]
 _COMPONENTS = 5
 _BLOCK = 2048
 COVER_WIDTH = 0.001
@@ -16,10 +16,13 @@ COVER_WIDTH = 0.001
 _KEEP_UP_TO = 4000
 
 
-def principal_components(X: ArrayLike, n_components: int = _COMPONENTS) -> Matrix:
+def principal_components(X: ArrayLike, n_components: int = _COMPONENTS) -> FloatArray:
     """Rows in the first principal components of their standardised features.
 
     Constant features take no part. Signs are fixed, so that equal data give equal components.
+
+    >>> principal_components([[0.0, 5.0], [2.0, 5.0]]).round(6).tolist()
+    [[1.0], [-1.0]]
     """
     features = check_features(X)
     flat = features.reshape(len(features), -1).astype(np.float64)
@@ -56,7 +59,7 @@ class Space:
     def __len__(self) -> int:
         return len(self.points)
 
-    def distances(self, rows: ArrayLike) -> Matrix:
+    def distances(self, rows: ArrayLike) -> FloatArray:
         """Scaled distances from some rows to all points, shape (m, n)."""
         wanted = np.atleast_1d(np.asarray(rows))
         if len(self) <= _KEEP_UP_TO:
@@ -64,7 +67,7 @@ class Space:
         return np.asarray(self._raw(wanted) / self.diameter)
 
     @cached_property
-    def _all(self) -> Matrix:
+    def _all(self) -> FloatArray:
         distances = self._raw(np.arange(len(self)))
         distances /= self.diameter
         return distances
@@ -79,7 +82,7 @@ class Space:
         return largest or 1.0
 
     @cached_property
-    def cover(self) -> NDArray[np.float32]:
+    def cover(self) -> Float32Array:
         """How much each row covers each other one: exp(−d² / 0.001), shape (n, n)."""
         cover = np.empty((len(self), len(self)), dtype=np.float32)
         for start in range(0, len(self), _BLOCK):
@@ -87,7 +90,7 @@ class Space:
             cover[rows] = np.exp(-np.square(self.distances(rows)) / COVER_WIDTH)
         return cover
 
-    def _raw(self, rows: NDArray[np.int64]) -> Matrix:
+    def _raw(self, rows: IntArray) -> FloatArray:
         products = self.points[rows] @ self.points.T
         squares = self._squares[rows, None] + self._squares[None, :] - 2.0 * products
         squares[np.arange(len(rows)), rows] = 0.0

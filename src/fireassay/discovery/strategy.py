@@ -1,14 +1,46 @@
-"""What a search strategy is: it learns from answers, and chooses the next row."""
+"""What a search strategy is: what it may know, how it learns, and how it chooses the next row."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
+from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fireassay.discovery.candidates import Candidates
+from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.discovery.clusters import nested_clusters
+from fireassay.discovery.space import Space
 
-Index = NDArray[np.int64]
+Needs = Literal["nothing", "scores", "distances"]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Confidences, positions in feature space, and scores (low = suspicious) of the pool's rows."""
+
+    confidence: FloatArray
+    features: FloatArray
+    scores: FloatArray | None = None
+    seed: int = 0
+
+    def __len__(self) -> int:
+        return len(self.confidence)
+
+    @cached_property
+    def space(self) -> Space:
+        """Scaled distances between the rows."""
+        return Space(self.features)
+
+    @cached_property
+    def clusters(self) -> IntArray:
+        """Clusters by confidence, and by position inside each."""
+        return nested_clusters(self.confidence, self.features, self.seed)
+
+    @property
+    def suspicion(self) -> FloatArray:
+        """The scores, for searches that need them: they are there before such a search starts."""
+        assert self.scores is not None
+        return self.scores
 
 
 @dataclass(frozen=True)
@@ -19,31 +51,57 @@ class Choice:
     probability: float | None = None
 
 
-class Strategy(Protocol):
-    """One search. ``adaptive``: whether what it asks next depends on the answers so far."""
+class Strategy(ABC):
+    """One search: a row of the table `SEARCHES`.
 
-    adaptive: bool
+    Attributes
+    ----------
+    name, summary
+        What people type, and what it asks about in a few words.
+    adaptive
+        Whether what it asks next depends on the answers so far.
+    needs
+        "scores": they must be given; "distances": adversarial distances, measured by an attack if
+        no scores are given.
+    draws
+        Whether every row is drawn by lot with a known chance, so that an error rate of all
+        candidates follows.
 
+    Examples
+    --------
+    >>> class Surest(Strategy):
+    ...     name, summary, adaptive = "surest", "highest confidence first", False
+    ...
+    ...     def __init__(self, candidates):
+    ...         self._confidence = candidates.confidence
+    ...
+    ...     def choose(self, free, rng):
+    ...         return first_largest(self._confidence, free)
+    >>> own = Surest(Candidates(np.array([0.7, 0.9]), np.zeros((2, 1))))
+    >>> own.choose(np.arange(2), np.random.default_rng(0)).row
+    1
+
+    ``SEARCHES.register(Surest)`` then makes ``Search("surest", ...)`` work, and puts it on every
+    list of searches.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    adaptive: ClassVar[bool] = True
+    needs: ClassVar[Needs] = "nothing"
+    draws: ClassVar[bool] = False
+
+    @abstractmethod
     def __init__(self, candidates: Candidates) -> None: ...
 
-    def choose(self, free: Index, rng: np.random.Generator) -> Choice:
+    @abstractmethod
+    def choose(self, free: IntArray, rng: np.random.Generator) -> Choice:
         """The next row to ask about, one of ``free`` (ascending positions, never empty)."""
-        ...
 
-    def learn(self, row: int, wrong: bool) -> None:
-        """Take in one answer."""
-        ...
+    def learn(self, row: int, wrong: bool) -> None:  # noqa: B027 - most need not
+        """Take in one answer; searches that do not look at answers leave it at that."""
 
 
-class Unlearning:
-    """For strategies that do not look at answers."""
-
-    adaptive = False
-
-    def learn(self, row: int, wrong: bool) -> None:
-        """Nothing to learn."""
-
-
-def first_largest(values: NDArray[np.float64], free: Index) -> Choice:
+def first_largest(values: FloatArray, free: IntArray) -> Choice:
     """The free row with the largest value; of equal ones the first."""
     return Choice(int(free[np.argmax(values[free])]))

@@ -2,7 +2,16 @@
 
 from fireassay.engine.executor import Executor
 from fireassay.engine.failure import ExecutionError, Failure
+from fireassay.engine.label_book import LabelBook
 from fireassay.engine.progress import track
-from fireassay.engine.store import Label, Progress, RunStore
+from fireassay.engine.store import Progress, RunStore
 
-__all__ = ["ExecutionError", "Executor", "Failure", "Label", "Progress", "RunStore", "track"]
+__all__ = [
+    "ExecutionError",
+    "Executor",
+    "Failure",
+    "LabelBook",
+    "Progress",
+    "RunStore",
+    "track",
+]

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from fireassay.core.errors import StoreError
 
-VERSION = 2
+VERSION = 1
 _APPLICATION_ID = 0x46413031  # "FA01": says that the file is a fireassay journal
 
-_TABLES_1 = """
+_TABLES = """
 CREATE TABLE tasks (
     number INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -25,21 +25,8 @@ CREATE TABLE timings (task INTEGER PRIMARY KEY REFERENCES tasks, seconds REAL NO
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 
-_TABLES_2 = """
-CREATE TABLE labels (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
-    item TEXT NOT NULL,
-    label TEXT NOT NULL,
-    annotator TEXT NOT NULL,
-    seconds REAL,
-    note TEXT NOT NULL,
-    created TEXT NOT NULL
-);
-CREATE INDEX labels_by_item ON labels (item);
-"""
-
 # What brings a journal from version i to version i + 1.
-_STEPS = (_TABLES_1, _TABLES_2)
+_STEPS = (_TABLES,)
 
 
 def prepare(connection: sqlite3.Connection, path: Path) -> None:

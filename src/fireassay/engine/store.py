@@ -1,7 +1,6 @@
 """A run on disk: what is done stays done, whatever happens to the process."""
 
 import contextlib
-import datetime
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,18 +19,6 @@ _ZIP = b"PK"
 
 
 @dataclass(frozen=True)
-class Label:
-    """One label that somebody gave to one item; ``seconds`` is the time it took, if known."""
-
-    item: str
-    label: str
-    annotator: str
-    seconds: float | None
-    note: str
-    created: str
-
-
-@dataclass(frozen=True)
 class Progress:
     """How far the tasks of one name are."""
 
@@ -44,8 +31,7 @@ class RunStore:
     """A run folder: ``run.sqlite`` (the journal) and ``artifacts/``.
 
     Finished tasks are in the journal before the next result is looked at, so that ``kill -9``
-    loses no more than the tasks in flight. Labels are on the disk when `add_label` returns, even
-    if the power fails.
+    loses no more than the tasks in flight.
 
     Parameters
     ----------
@@ -96,7 +82,7 @@ class RunStore:
         )
         try:
             connection.execute("PRAGMA journal_mode = WAL")
-            # A commit reaches the system, which a kill cannot undo; labels wait for the disk, too.
+            # A commit reaches the system, which a kill cannot undo.
             connection.execute("PRAGMA synchronous = NORMAL")
             schema.prepare(connection, self.path / "run.sqlite")
             row = connection.execute("SELECT coalesce(max(finished), 0) FROM tasks").fetchone()
@@ -263,48 +249,6 @@ class RunStore:
         if not name or name != Path(name).name or name.startswith(".") or len(name) > 200:
             raise StoreError("An artifact's name must be a plain file name.", got=repr(name))
         return self.artifacts / name
-
-    # Labels
-
-    def add_label(
-        self,
-        item: str | int,
-        label: str | int,
-        annotator: str = "",
-        *,
-        seconds: float | None = None,
-        note: str = "",
-    ) -> None:
-        """Keep a label; it is on the disk when this returns.
-
-        An item may get many labels, of several annotators or of one who thinks again: all stay,
-        in order.
-        """
-        created = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        with self._writing, self._explained("write"):
-            self._check_writable()
-            self._connection.execute("PRAGMA synchronous = FULL")
-            try:
-                with self._transaction() as connection:
-                    connection.execute(
-                        "INSERT INTO labels (item, label, annotator, seconds, note, created) "
-                        "VALUES (?, ?, ?, ?, ?, ?)",
-                        (str(item), str(label), str(annotator), seconds, note, created),
-                    )
-            finally:
-                self._connection.execute("PRAGMA synchronous = NORMAL")
-
-    def labels(self, item: str | int | None = None) -> list[Label]:
-        """All labels, or those of one item, in the order they were given."""
-        query = "SELECT item, label, annotator, seconds, note, created FROM labels"
-        with self._explained("read"):
-            if item is None:
-                rows = self._connection.execute(f"{query} ORDER BY number").fetchall()
-            else:
-                rows = self._connection.execute(
-                    f"{query} WHERE item = ? ORDER BY number", (str(item),)
-                ).fetchall()
-        return [Label(*row) for row in rows]
 
     # Facts about the run
 

@@ -1,7 +1,5 @@
 """The local app: label what a search asks for, review generated samples, look at runs."""
 
-from fireassay.web.label_book import LabelBook
-from fireassay.web.label_records import Answer
 from fireassay.web.label_table import labels
 from fireassay.web.queue import Queue, read_queue, write_queue
 from fireassay.web.review import keep_reviewed, kept_rows, write_review_queue
@@ -9,8 +7,6 @@ from fireassay.web.search_queue import queue_from_search
 from fireassay.web.server import serve
 
 __all__ = [
-    "Answer",
-    "LabelBook",
     "Queue",
     "keep_reviewed",
     "kept_rows",

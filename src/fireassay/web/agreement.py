@@ -8,7 +8,7 @@ import numpy as np
 
 from fireassay.core.errors import NotEnoughEvidenceError
 from fireassay.core.estimate import Estimate
-from fireassay.web.label_records import Answer
+from fireassay.engine.label_records import GivenAnswer
 
 _MOST_PAIRS = 45
 
@@ -24,7 +24,7 @@ class Agreement:
     pairs: tuple[tuple[str, str, int, Estimate | None], ...]
 
 
-def agreement(answers: Iterable[Answer]) -> Agreement:
+def agreement(answers: Iterable[GivenAnswer]) -> Agreement:
     """Agreement on the items that two or more people answered; "cannot tell" is an answer."""
     # Loads scipy; the first page must not wait for that.
     from fireassay.statistics.kappa import fleiss_kappa

@@ -10,8 +10,8 @@ from fastapi.exceptions import HTTPException, RequestValidationError
 from fastapi.responses import HTMLResponse, Response
 
 from fireassay.core.errors import FireassayError, StoreError
+from fireassay.engine.label_records import LeaseLostError
 from fireassay.web import label_pages, queue_pages, run_pages
-from fireassay.web.label_records import LeaseLostError
 from fireassay.web.pages import render, static_files
 from fireassay.web.run_view import RunViews
 from fireassay.web.security import Access, Gate

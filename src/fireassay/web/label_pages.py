@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from fireassay.core.errors import DataError
-from fireassay.web.label_records import LeaseLostError
+from fireassay.engine.label_records import LeaseLostError
 from fireassay.web.pages import render
 from fireassay.web.queue import Queue
 from fireassay.web.queue_pages import (
@@ -125,7 +125,6 @@ def _task(request: Request, opened: OpenQueue, name: str, message: str = "") -> 
         "message": message,
         "counts": opened.book.counts(queue, name),
         "last": None if last is None else _last(queue, last.item, last.kind, last.choice),
-        "problem": opened.search.problem if opened.search else "",
         "item": None,
     }
     if lease is not None:
@@ -154,7 +153,7 @@ def answer_keys(texts: Sequence[str]) -> list[str]:
 
 
 def _last(queue: Queue, item: int, kind: str, choice: int | None) -> dict[str, Any]:
-    reveal = queue.reveal and kind == "answer" and queue.has_prediction(item)
+    reveal = kind == "answer" and queue.reveals(item)
     said = None
     if choice is not None:
         said = captions(queue, item)[choice] if choice >= 0 else queue.choice_name(choice)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from fireassay.web.label_book import LabelBook
-from fireassay.web.outcomes import outcomes
+from fireassay.engine.consensus import consensus
+from fireassay.engine.label_book import LabelBook
 from fireassay.web.queue import QUEUES, read_queue
 
 _COLUMNS = ["row", "id", "state", "label", "predicted", "confidence", "wrong", "answers"]
@@ -28,27 +28,34 @@ def labels(folder: str | Path, name: str) -> pd.DataFrame:
         ``state`` ("settled", "conflict", "cannot tell"), ``label`` (None unless settled; "(other)"
         for a class that is not among the choices), the model's ``predicted`` class and
         ``confidence``, whether it is ``wrong``, and how many ``answers`` there are.
+
+    >>> import tempfile
+    >>> from fireassay import web
+    >>> with tempfile.TemporaryDirectory() as run:
+    ...     _ = web.write_queue(run, [[0.0], [1.0]], classes=["cat", "dog"], name="audit")
+    ...     len(labels(run, "audit"))  # nobody has answered yet
+    0
     """
     run = Path(folder)
     queue = read_queue(run / QUEUES / name)
     with LabelBook(run) as book:
         book.register(queue)
-        found = outcomes(book.answers(queue))
+        found = consensus(book.answers(queue))
     rows = []
-    for item, outcome in found.items():
+    for item, agreed in found.items():
         known = queue.has_prediction(item)
-        label = outcome.label
+        label = agreed.label
         wrong = label != int(queue.predicted[item]) if known and label is not None else None
         rows.append(
             (
                 int(queue.rows[item]),
                 str(queue.ids[item]),
-                outcome.state,
+                agreed.state,
                 None if label is None else queue.choice_name(label),
                 queue.choices[int(queue.predicted[item])] if known else None,
                 float(queue.confidence[item]) if known else None,
                 wrong,
-                sum(answer.kind == "answer" for answer in outcome.answers),
+                sum(answer.kind == "answer" for answer in agreed.answers),
             )
         )
     return pd.DataFrame(rows, columns=_COLUMNS)

@@ -1,6 +1,5 @@
 """A labelling queue on disk: items to show, what the model said, and the rules of the work."""
 
-import math
 import re
 import shutil
 import tempfile
@@ -13,10 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.core import strict_json
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import DataError, ParameterError, StoreError
 from fireassay.core.files import write_text
 from fireassay.core.hashing import sha256
 from fireassay.core.validation import check_choice, check_integer, check_lengths
+from fireassay.engine.questions import Questions, search_key
 from fireassay.web.queue_items import (
     check_choices,
     check_confidences,
@@ -28,13 +29,12 @@ from fireassay.web.queue_items import (
 
 QUEUES, SETTINGS, VERSION = "queues", "queue.json", 1
 KINDS = ("image", "row", "series")
-CANNOT_TELL, OTHER = -1, -2
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.\-]{0,63}")
 _ARRAYS = ("content", "ids", "predicted", "confidence", "rows", "pairs")
 
 
 @dataclass(frozen=True, eq=False)
-class Queue:
+class Queue(Questions):
     """Items in the order they are to be labelled. Arrays stay on disk and are read row by row.
 
     Attributes
@@ -43,45 +43,27 @@ class Queue:
         "label" (which class is it?) or "review" (is this sample between two classes?).
     kind
         "image", "row" (a table of features) or "series" (a curve over time).
-    choices
-        What can be answered; for "label" the names of the classes.
-    predicted, confidence
-        The model's answer (position in ``choices``, −1: unknown) and its confidence (NaN: unknown).
-        Nobody sees them before labelling.
-    rows
-        Row of the data set that each item is.
     pairs
         For "review": the two class names of each sample.
     budget
         How many labels are to be bought; None: all items.
-    annotators_per_item
-        How many different people label each item.
     state_file
         The saved search (in the run folder) that chooses the next item; "": the order of the file.
+        Its labels are the search's own, whoever gives them.
     """
 
     folder: Path
     name: str
     purpose: str
     kind: str
-    choices: tuple[str, ...]
     search: str
     budget: int | None
-    annotators_per_item: int
-    reveal: bool
     instructions: str
     feature_names: tuple[str, ...] | None
     state_file: str
     content_sha256: str
-    content: NDArray[Any]
-    ids: NDArray[np.str_]
-    predicted: NDArray[np.int64]
-    confidence: NDArray[np.float64]
-    rows: NDArray[np.int64]
+    content: AnyArray
     pairs: NDArray[np.str_] | None
-
-    def __len__(self) -> int:
-        return len(self.content)
 
     @property
     def run_folder(self) -> Path:
@@ -92,15 +74,6 @@ class Queue:
     def limit(self) -> int:
         """Items to label at most: the budget, or all."""
         return len(self) if self.budget is None else min(self.budget, len(self))
-
-    def choice_name(self, choice: int) -> str:
-        """An answer in words."""
-        special = {CANNOT_TELL: "(cannot tell)", OTHER: "(other)"}
-        return special[choice] if choice < 0 else self.choices[choice]
-
-    def has_prediction(self, item: int) -> bool:
-        """Whether the model's answer and confidence are known."""
-        return bool(self.predicted[item] >= 0 and not math.isnan(self.confidence[item]))
 
 
 def write_queue(
@@ -154,6 +127,12 @@ def write_queue(
     -------
     Path
         The queue's folder. Writing the same queue again changes nothing.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as run:
+    ...     path = write_queue(run, np.zeros((3, 2)), classes=["cat", "dog"], name="audit")
+    ...     len(read_queue(path))
+    3
     """
     items = X if isinstance(X, np.ndarray) else np.asarray(X)
     kind = check_choice(kind or ("image" if items.ndim in (3, 4) else "row"), "kind", KINDS)
@@ -176,6 +155,7 @@ def write_queue(
             "instructions": str(instructions)[:4000],
             "feature_names": check_feature_names(feature_names, items, kind),
             "state_file": "",
+            "search_sha256": "",
         },
         ids=ids,
         predicted=positions,
@@ -209,7 +189,17 @@ def read_queue(folder: str | Path) -> Queue:
         settings["choices"] = tuple(settings["choices"])
         if settings["feature_names"] is not None:
             settings["feature_names"] = tuple(settings["feature_names"])
-        return Queue(folder=folder, **{"pairs": None, **arrays}, **settings)
+        key, digest = settings["name"], settings["content_sha256"]
+        search_sha256 = settings.pop("search_sha256")
+        if settings["state_file"]:
+            key, digest = search_key(settings["state_file"]), search_sha256
+        return Queue(
+            folder=folder,
+            label_key=key,
+            labels_sha256=digest,
+            **{"pairs": None, **arrays},
+            **settings,
+        )
     except DataError:
         raise
     except (OSError, ValueError, KeyError, TypeError, EOFError, AttributeError) as error:
@@ -240,12 +230,12 @@ def find_queues(run: Path) -> list[Path]:
 def save_queue(
     run: Path,
     name: str,
-    content: NDArray[Any],
+    content: AnyArray,
     settings: dict[str, Any],
     *,
     ids: ArrayLike | None,
-    predicted: NDArray[np.int64],
-    confidence: NDArray[np.float64],
+    predicted: IntArray,
+    confidence: FloatArray,
     rows: ArrayLike | None,
     pairs: NDArray[np.str_] | None = None,
 ) -> Path:
@@ -269,7 +259,9 @@ def save_queue(
         arrays["pairs"] = pairs
     check_lengths(**{key: len(value) for key, value in arrays.items()})
     # What is asked, not how much of it: a larger budget may be set for the same queue.
-    identity = {k: settings[k] for k in ("purpose", "kind", "choices", "state_file")}
+    identity = {
+        k: settings[k] for k in ("purpose", "kind", "choices", "state_file", "search_sha256")
+    }
     digest = sha256(strict_json.dumps(identity), *arrays.values())
     folder = run / QUEUES / name
     if folder.exists() and read_queue(folder).content_sha256 != digest:

@@ -2,18 +2,18 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import DataError
 
 _BLOCK_BYTES = 32 * 2**20
 _LONGEST_NAME = 500
 
 
-def check_content(items: NDArray[Any], kind: str) -> NDArray[Any]:
+def check_content(items: AnyArray, kind: str) -> AnyArray:
     """Items as they are kept on disk: pixels as bytes, other numbers as float32."""
     axes = {"image": (3, 4), "row": (2,), "series": (2, 3)}[kind]
     if items.ndim not in axes or items.dtype.kind not in "biuf" or 0 in items.shape:
@@ -32,7 +32,7 @@ def check_content(items: NDArray[Any], kind: str) -> NDArray[Any]:
     return items if items.dtype == np.uint8 else _as_bytes(items)
 
 
-def _as_bytes(images: NDArray[Any]) -> NDArray[np.uint8]:
+def _as_bytes(images: AnyArray) -> NDArray[np.uint8]:
     """Pixels from 0 to 255; what is not in [0, 1] is stretched from its lowest to its highest."""
     size = max(1, _BLOCK_BYTES // max(1, images[0].nbytes))
     blocks = [slice(start, start + size) for start in range(0, len(images), size)]
@@ -51,7 +51,7 @@ def _as_bytes(images: NDArray[Any]) -> NDArray[np.uint8]:
     return out
 
 
-def positions_of(given: ArrayLike | None, names: tuple[str, ...], n: int) -> NDArray[np.int64]:
+def positions_of(given: ArrayLike | None, names: tuple[str, ...], n: int) -> IntArray:
     """Predicted classes as positions; −1 where nothing is predicted."""
     if given is None:
         return np.full(n, -1, dtype=np.int64)
@@ -65,7 +65,7 @@ def positions_of(given: ArrayLike | None, names: tuple[str, ...], n: int) -> NDA
     return np.array([known[text] for text in texts], dtype=np.int64)
 
 
-def check_confidences(given: ArrayLike | None, n: int) -> NDArray[np.float64]:
+def check_confidences(given: ArrayLike | None, n: int) -> FloatArray:
     """Confidences in [0, 1]; NaN where none are given."""
     if given is None:
         return np.full(n, np.nan)
@@ -83,7 +83,7 @@ def check_choices(names: tuple[str, ...]) -> list[str]:
 
 
 def check_feature_names(
-    names: Sequence[str] | None, items: NDArray[Any], kind: str
+    names: Sequence[str] | None, items: AnyArray, kind: str
 ) -> list[str] | None:
     """A name per column of a row, or per channel of a series."""
     if names is None or kind == "image":
@@ -94,7 +94,7 @@ def check_feature_names(
     return [str(name)[:_LONGEST_NAME] for name in names]
 
 
-def check_ids(ids: ArrayLike | None, rows: NDArray[Any]) -> NDArray[np.str_]:
+def check_ids(ids: ArrayLike | None, rows: AnyArray) -> NDArray[np.str_]:
     """One text per item, all different; the row numbers if none are given."""
     if ids is None:
         return rows.astype(np.str_)

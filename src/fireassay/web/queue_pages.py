@@ -14,12 +14,12 @@ from fastapi.responses import (
 )
 
 from fireassay.core.errors import DataError
+from fireassay.engine.consensus import STATES
+from fireassay.engine.questions import CANNOT_TELL, OTHER
 from fireassay.web.events import stream
 from fireassay.web.item_view import description, features, png, series
-from fireassay.web.labels_csv import to_csv
-from fireassay.web.outcomes import STATES
 from fireassay.web.pages import render
-from fireassay.web.queue import CANNOT_TELL, OTHER, Queue
+from fireassay.web.queue import Queue
 from fireassay.web.queue_status import QueueStatus, curve_chart, live
 from fireassay.web.run_pages import Key, Number
 from fireassay.web.workspace import OpenQueue, Workspace
@@ -112,7 +112,7 @@ def conflicts_page(request: Request, key: Key) -> HTMLResponse:
         rows=[
             {
                 **item_facts(opened.queue, status, i),
-                "outcome": status.found[i],
+                "agreed": status.found[i],
                 "captions": captions(opened.queue, i),
             }
             for i in status.disagreements[:PAGE_ITEMS]
@@ -139,6 +139,8 @@ def resolve(request: Request, key: Key) -> Response:
 @router.get("/queues/{key}/labels.csv")
 def export(request: Request, key: Key) -> StreamingResponse:
     """All answers as CSV."""
+    from fireassay.discovery.labels_csv import to_csv
+
     opened = open_queue(request, key)
     lines = to_csv(opened.queue, opened.book.answers(opened.queue))
     name = quote(f"{opened.queue.name}-labels.csv")
@@ -210,13 +212,13 @@ def captions(queue: Queue, item: int) -> list[str]:
 
 def item_facts(queue: Queue, status: QueueStatus | None, item: int) -> dict[str, Any]:
     """What a template needs to show an item."""
-    outcome = status.found.get(item) if status else None
-    label = outcome.label if outcome else None
+    agreed = status.found.get(item) if status else None
+    label = agreed.label if agreed else None
     known = label is not None and queue.has_prediction(item)
     return {
         "item": item,
         "id": str(queue.ids[item]),
-        "state": outcome.state if outcome else "open",
+        "state": agreed.state if agreed else "open",
         "label": None if label is None else captions(queue, item)[label] if label >= 0 else "other",
         "predicted": queue.choices[int(queue.predicted[item])] if known else None,
         "confidence": float(queue.confidence[item]) if known else None,
@@ -238,12 +240,12 @@ def _chosen(queue: Queue, status: QueueStatus, state: str) -> Any:
     if state == "model wrong":
         return sorted(
             i
-            for i, outcome in status.found.items()
-            if outcome.label is not None
+            for i, agreed in status.found.items()
+            if agreed.label is not None
             and queue.has_prediction(i)
-            and outcome.label != int(queue.predicted[i])
+            and agreed.label != int(queue.predicted[i])
         )
-    return sorted(i for i, outcome in status.found.items() if outcome.state == state)
+    return sorted(i for i, agreed in status.found.items() if agreed.state == state)
 
 
 def _pair_chart(status: QueueStatus) -> dict[str, Any] | None:

@@ -3,14 +3,17 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from fireassay.engine.consensus import Consensus, consensus
+from fireassay.engine.label_records import GivenAnswer, Slot
 from fireassay.web.agreement import Agreement, agreement
-from fireassay.web.discovery_curve import Curve, curve
-from fireassay.web.label_records import Answer, Slot
-from fireassay.web.outcomes import Outcome, outcomes
+from fireassay.web.discovery_curve import curve
 from fireassay.web.queue import Queue
 from fireassay.web.review import Precision, precision
+
+if TYPE_CHECKING:
+    from fireassay.discovery import RunningRatio
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,7 @@ class QueueStatus:
     """How far a queue is and what can be concluded."""
 
     slots: tuple[Slot, ...]
-    found: dict[int, Outcome]
+    found: dict[int, Consensus]
     answered: int
     settled: int
     cannot_tell: int
@@ -27,16 +30,16 @@ class QueueStatus:
     budget_left: int
     annotators: dict[str, int]
     agreement: Agreement
-    curve: Curve | None
+    curve: "RunningRatio | None"
     precision: Precision | None
 
 
 def queue_status(
-    queue: Queue, slots: Sequence[Slot], answers: Sequence[Answer], *, adaptive: bool
+    queue: Queue, slots: Sequence[Slot], answers: Sequence[GivenAnswer], *, adaptive: bool
 ) -> QueueStatus:
-    """Outcomes, agreement, and the discovery ratio or the generator's precision."""
-    found = outcomes(answers)
-    states = [outcome.state for outcome in found.values()]
+    """Labels, agreement, and the discovery ratio or the generator's precision."""
+    found = consensus(answers)
+    states = [agreed.state for agreed in found.values()]
     people: dict[str, int] = {}
     for answer in answers:
         if answer.kind == "answer":
@@ -50,8 +53,8 @@ def queue_status(
         answered=len(found),
         settled=settled,
         cannot_tell=untold,
-        conflicts=tuple(i for i, outcome in found.items() if outcome.state == "conflict"),
-        disagreements=tuple(i for i, outcome in found.items() if outcome.disagreed),
+        conflicts=tuple(i for i, agreed in found.items() if agreed.state == "conflict"),
+        disagreements=tuple(i for i, agreed in found.items() if agreed.disagreed),
         budget_left=max(0, queue.limit - used),
         annotators=people,
         agreement=agreement(answers),
@@ -73,11 +76,11 @@ def live(queue: Queue, status: QueueStatus) -> dict[str, Any]:
         "sdr": None,
         "precision": None,
     }
-    now = status.curve
+    now = None if status.curve is None else status.curve.now
     # Not a number: nothing was expected and nothing found (all confidences are 1).
-    if now is not None and not math.isnan(now.sdr):
+    if status.curve is not None and now is not None and not math.isnan(now.value):
         result["sdr"] = {
-            "value": _finite(now.sdr),
+            "value": _finite(now.value),
             "low": _finite(now.low),
             "high": _finite(now.high),
             "errors": now.errors,
@@ -85,7 +88,7 @@ def live(queue: Queue, status: QueueStatus) -> dict[str, Any]:
             "n": now.n,
             "p_value": now.p_value,
             "valid_as": now.valid_as,
-            "chart": curve_chart(now),
+            "chart": curve_chart(status.curve),
         }
     if status.precision is not None:
         share = status.precision.overall
@@ -100,8 +103,9 @@ def live(queue: Queue, status: QueueStatus) -> dict[str, Any]:
     return result
 
 
-def curve_chart(now: Curve) -> dict[str, Any]:
+def curve_chart(curve: "RunningRatio") -> dict[str, Any]:
     """The discovery ratio as data for the chart."""
+    points = curve.points()
     return {
         "x_label": "labels",
         "y_label": "discovery ratio",
@@ -110,10 +114,10 @@ def curve_chart(now: Curve) -> dict[str, Any]:
         "lines": [
             {
                 "name": "ratio",
-                "x": [point.n for point in now.points],
-                "y": [_finite(point.sdr) for point in now.points],
-                "low": [_finite(point.low) for point in now.points],
-                "high": [_finite(point.high) for point in now.points],
+                "x": [point.n for point in points],
+                "y": [_finite(point.value) for point in points],
+                "low": [_finite(point.low) for point in points],
+                "high": [_finite(point.high) for point in points],
             }
         ],
     }

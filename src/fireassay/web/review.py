@@ -5,18 +5,18 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import AnyArray, BoolArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer
-from fireassay.web.label_book import LabelBook
-from fireassay.web.label_records import Slot
-from fireassay.web.outcomes import Outcome, outcomes
+from fireassay.engine.consensus import Consensus, consensus
+from fireassay.engine.label_book import LabelBook
+from fireassay.engine.label_records import Slot
 from fireassay.web.queue import QUEUES, Queue, read_queue, save_queue
 from fireassay.web.queue_items import check_content
 
@@ -30,12 +30,12 @@ class Ambiguous(Protocol):
     """What a review needs of an ambiguous set (`fireassay.ambiguity.AmbiguousSet` has it)."""
 
     @property
-    def X(self) -> NDArray[Any]:  # noqa: N802
+    def X(self) -> AnyArray:  # noqa: N802
         """The samples."""
         ...
 
     @property
-    def pairs(self) -> NDArray[Any]:
+    def pairs(self) -> AnyArray:
         """The two classes of each."""
         ...
 
@@ -91,6 +91,7 @@ def write_review_queue(
             "instructions": str(instructions)[:4000],
             "feature_names": None,
             "state_file": "",
+            "search_sha256": "",
         },
         ids=None,
         predicted=np.full(len(items), -1, dtype=np.int64),
@@ -101,7 +102,7 @@ def write_review_queue(
 
 
 def precision(
-    queue: Queue, slots: Sequence[Slot], found: Mapping[int, Outcome]
+    queue: Queue, slots: Sequence[Slot], found: Mapping[int, Consensus]
 ) -> Precision | None:
     """The generator's precision by human verdict, in the order the samples were shown.
 
@@ -128,30 +129,29 @@ def precision(
     return Precision(_share(kept, done=done), by_pair, counts)
 
 
-def _share(kept: NDArray[np.bool_], *, done: bool) -> Estimate:
+def _share(kept: BoolArray, *, done: bool) -> Estimate:
     # Loads scipy; the first page must not wait for that.
+    from fireassay.statistics import share
     from fireassay.statistics.betting import betting_sequence
-    from fireassay.statistics.clopper_pearson import clopper_pearson
 
-    value = float(kept.mean())
     if done:
-        low, high = (float(end) for end in clopper_pearson(int(kept.sum()), len(kept), _CONFIDENCE))
-        method = "Clopper-Pearson, preset number of samples"
-    else:
-        lows, highs = betting_sequence(kept.astype(np.float64), _CONFIDENCE)
-        low, high = float(lows[-1]), float(highs[-1])
-        method = "betting, holds at every look"
-    return Estimate(value, min(low, value), max(high, value), _CONFIDENCE, len(kept), method)
+        found = share(int(kept.sum()), len(kept), _CONFIDENCE)
+        return dataclasses.replace(found, method=f"{found.method}, preset number of samples")
+    lows, highs = betting_sequence(kept.astype(np.float64), _CONFIDENCE)
+    return Estimate.around(
+        float(kept.mean()), float(lows[-1]), float(highs[-1]), confidence=_CONFIDENCE,
+        n=len(kept), method="betting, holds at every look",
+    )  # fmt: skip
 
 
-def kept_rows(folder: str | Path, name: str = "review") -> NDArray[np.int64]:
+def kept_rows(folder: str | Path, name: str = "review") -> IntArray:
     """Rows of the reviewed set that people kept, ascending."""
     run = Path(folder)
     queue = read_queue(run / QUEUES / name)
     with LabelBook(run) as book:
         book.register(queue)
-        found = outcomes(book.answers(queue))
-    items = [item for item, outcome in found.items() if outcome.label == KEEP]
+        found = consensus(book.answers(queue))
+    items = [item for item, agreed in found.items() if agreed.label == KEEP]
     return np.sort(np.asarray(queue.rows[items], dtype=np.int64))
 
 
@@ -175,8 +175,8 @@ def keep_reviewed(amb: SetType, folder: str | Path, name: str = "review") -> Set
 class ExportedSamples:
     """Samples and pairs of an exported set, read without the libraries that generated it."""
 
-    X: NDArray[Any]
-    pairs: NDArray[Any]
+    X: AnyArray
+    pairs: AnyArray
 
 
 def read_exported(folder: str | Path) -> ExportedSamples:

@@ -125,7 +125,7 @@ def _warm_up(server: object) -> None:
     if _wait_until_started(server):
         threading.Event().wait(_FIRST_PAGE_S)
         import fireassay.assessment.run_folder
-        import fireassay.discovery.sequential
+        import fireassay.discovery
         import fireassay.statistics.kappa  # noqa: F401
 
 

@@ -10,13 +10,12 @@ from typing import Any
 
 from fireassay.core import strict_json
 from fireassay.core.errors import DataError, FireassayError
-from fireassay.web.label_book import LabelBook
-from fireassay.web.label_records import Answer, Chooser, Lease
-from fireassay.web.label_statements import in_order
-from fireassay.web.labels_csv import from_csv
+from fireassay.engine.label_book import LabelBook
+from fireassay.engine.label_records import Chooser, GivenAnswer, Lease
 from fireassay.web.queue import QUEUES, Queue, find_queues, read_queue, read_settings
+from fireassay.web.queue_order import in_order
 from fireassay.web.queue_status import QueueStatus, queue_status
-from fireassay.web.search_queue import STATE_FILE, SearchChooser, take_over
+from fireassay.web.search_queue import STATE_FILE
 
 _MARKS = ("run.sqlite", "result.json", STATE_FILE, QUEUES)
 
@@ -67,51 +66,46 @@ class OpenQueue:
         book.register(queue)
 
     @cached_property
-    def search(self) -> SearchChooser | None:
-        """The search that chooses, if one does, with the labels it got elsewhere."""
-        if not self.queue.state_file:
-            return None
-        take_over(self.book, self.queue)
-        return SearchChooser(self.queue)
-
-    @cached_property
     def _chooser(self) -> Chooser:
-        return self.search or in_order(self.queue)
+        if not self.queue.state_file:
+            return in_order(self.queue)
+        # Loads scikit-learn; the first page must not wait for that.
+        from fireassay.discovery import Search
+
+        search = Search.load(self.run.folder / self.queue.state_file, self.book)
+        return lambda _: search.next_slot()
 
     def lease(self, annotator: str, session: str) -> Lease | None:
         """The next item of an annotator."""
         return self.book.lease(self.queue, annotator, session, self._chooser)
 
-    def answer(self, token: str, choice: int | None, comment: str, *, skip: bool) -> Answer:
-        """Keep an answer, then tell it to the search."""
-        kept = self.book.answer(self.queue, token, choice, comment=comment, skip=skip)
-        self._tell_search()
-        return kept
+    def answer(self, token: str, choice: int | None, comment: str, *, skip: bool) -> GivenAnswer:
+        """Keep an answer."""
+        return self.book.answer(self.queue, token, choice, comment=comment, skip=skip)
 
-    def undo(self, annotator: str, session: str) -> Answer | None:
+    def undo(self, annotator: str, session: str) -> GivenAnswer | None:
         """Take the last answer back."""
-        last = self.book.undo(self.queue, annotator, session)
-        self._tell_search()
-        return last
+        return self.book.undo(self.queue, annotator, session)
 
     def resolve(self, item: int, annotator: str, choice: int, comment: str) -> None:
         """Settle a conflict."""
         self.book.resolve(self.queue, item, annotator, choice, comment)
-        self._tell_search()
 
     def add_csv(self, text: str, annotator: str) -> tuple[int, int]:
         """Keep the labels of a CSV file; returns how many were new, of how many."""
-        rows = from_csv(self.queue, text, annotator)
-        new = self.book.add_all(self.queue, rows, self._chooser)
-        self._tell_search()
-        return new, len(rows)
+        from fireassay.discovery.labels_csv import from_csv
+
+        given = [label.entry for label in from_csv(self.queue, text, annotator)]
+        # A search asks in an order of its own, which a file must not change.
+        more = None if self.queue.state_file else self._chooser
+        return self.book.add_all(self.queue, given, more), len(given)
 
     def status(self) -> QueueStatus:
         """Outcomes, curve, agreement; computed once per change."""
         changes = self.book.changes(self.queue)
         with self._lock:
             if self._status is None or self._status[0] != changes:
-                adaptive = self.search is not None and self.search.adaptive
+                adaptive = bool(self.queue.state_file) and self._is_adaptive
                 found = queue_status(
                     self.queue,
                     self.book.slots(self.queue),
@@ -121,9 +115,11 @@ class OpenQueue:
                 self._status = changes, found
             return self._status[1]
 
-    def _tell_search(self) -> None:
-        if self.search is not None:
-            self.book.reading(self.search.save)
+    @cached_property
+    def _is_adaptive(self) -> bool:
+        from fireassay.discovery import SEARCHES
+
+        return SEARCHES[self.queue.search].adaptive
 
 
 class Workspace:

@@ -1,24 +1,21 @@
 """Discovery: a small label budget spent where the model may be confidently wrong."""
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
-import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.attack_space import AttackSpace, attack_space
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.field_draws import FieldDraws, answers_so_far, draw_labels
+from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.uses import with_uses
 from fireassay.classifiers import Classifier, calibrate
 from fireassay.core import Assumption, Claim, Evidence, Table, generator
-from fireassay.core.result import Answer
-from fireassay.discovery import Search, SearchResult
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from fireassay.core.arrays import AnyArray, IntArray
+from fireassay.discovery import SEARCHES, Search, SearchResult
+from fireassay.discovery.registry import self_sufficient_searches
+from fireassay.discovery.result import KNOWN_CHANCES
 
 USES = ("supervision",)
 # With fewer rows a temperature would be noise; the model's own confidences are used then.
@@ -38,8 +35,7 @@ class Settings(BaseModel):
 
     search: str = Field(
         default="adversarial-distance",
-        description="adversarial-distance, hybrid, random, low-confidence, bansal-weld, lakkaraju, "
-        "lakkaraju-published or facility-location.",
+        description=f"One of {', '.join(self_sufficient_searches())}.",
     )
     budget: int = Field(default=50, ge=1, description="Labels to spend.")
     threshold: float = Field(
@@ -60,84 +56,6 @@ class Settings(BaseModel):
     max_queries: int = Field(default=300, ge=1, description="Queries per attacked row.")
 
 
-@dataclass(frozen=True, eq=False)
-class DiscoveryAnswer(Answer):
-    """The search for confident errors, and the labels drawn by lot beside it."""
-
-    search: SearchResult
-    drawn: FieldDraws | None
-    calibration_rows: int
-
-    @property
-    def kept(self) -> dict[str, Any]:
-        """What other parts take."""
-        return {"drawn": self.drawn}
-
-    def frame(self) -> pd.DataFrame:
-        """One row per label of the search."""
-        return self.search.frame()
-
-    def figures(self) -> "dict[str, Figure]":
-        """Figures of the search."""
-        return self.search.figures()
-
-    def evidence(self) -> Evidence:
-        """The search's evidence, and what the draws say."""
-        found = self.search.evidence()
-        pictures = {
-            name: replace(shown, caption=_CAPTIONS.get(name, shown.caption))
-            for name, shown in found.figures.items()
-        }
-        found = replace(found, figures=pictures, assumptions=self._assumptions(found))
-        if self.drawn is None:
-            return found
-        drawn = self.drawn
-        where = {"test": "test", "operational": "field"}[drawn.source]
-        n, pool = len(drawn.result.wrong), len(drawn.state.rows)
-        if drawn.waiting:
-            text = (
-                f"{drawn.waiting} of {drawn.result.budget} field rows wait for a label: fireassay "
-                "label next, or fireassay serve; then run again"
-            )
-            return replace(found, claims=(*found.claims, Claim(f"{text}.")))
-        estimates = dict(found.estimates)
-        if drawn.result.error_rate is not None:
-            estimates["drawn_error_rate"] = drawn.result.error_rate
-        claim = Claim(
-            f"Drawn by lot, {drawn.result.errors} of {n} {where} rows are wrong; weighted by their "
-            f"chances, the error rate of all {pool} is {drawn.result.error_rate}."
-        )
-        table = Table.from_frame(drawn.result.frame(), "Rows drawn by lot", index=False)
-        provenance = found.provenance
-        if provenance is not None:
-            provenance = replace(
-                provenance,
-                labels=provenance.labels + n,
-                queries=provenance.queries + drawn.result.queries,
-            )
-        found = replace(
-            found,
-            claims=(*found.claims, claim),
-            estimates=estimates,
-            tables={**found.tables, "drawn": table},
-            provenance=provenance,
-        )
-        if drawn.guide == "confidence":
-            return found
-        return with_uses(found, (f"the scores of {drawn.guide}, which supervision recommends",))
-
-    def _assumptions(self, found: Evidence) -> tuple[Assumption, ...]:
-        check = (
-            f"A temperature was fitted on {self.calibration_rows} other labelled rows first."
-            if self.calibration_rows
-            else "Too few labelled rows to calibrate on: the model's own confidences were taken."
-        )
-        return tuple(
-            replace(assumption, check=check) if "calibrated" in assumption.statement else assumption
-            for assumption in found.assumptions
-        )
-
-
 def missing(context: Context) -> str | None:
     """Why nothing can be searched, or None."""
     if context.test.y is None:
@@ -153,7 +71,7 @@ def state(context: Context) -> Any:
 def cost(context: Context, settings: Settings) -> Cost:
     """Every row of the pool is attacked, unless the search needs no distances."""
     rows = min(settings.pool, len(context.test))
-    attacked = settings.search in ("adversarial-distance", "hybrid")
+    attacked = SEARCHES[settings.search].needs == "distances"
     sent = rows * (1 + (settings.max_queries if attacked else 0))
     calibrated = int(settings.calibration_share * len(context.test))
     field_rows = rows if context.operational is None else min(2000, len(context.operational))
@@ -169,14 +87,81 @@ def cost(context: Context, settings: Settings) -> Cost:
     )
 
 
-def run(context: Context, settings: Settings) -> DiscoveryAnswer:
+def run(context: Context, settings: Settings) -> PartAnswer:
     """Spend the budget on rows whose labels are known, as if a person gave them."""
     space = attack_space(context)
     model, pool = _calibrated(context, space, settings)
     inputs = (settings.model_dump(exclude={"drawn"}), context.test.sha256, _pool_of_starts(context))
     search = context.once("search", inputs, lambda: _search(context, settings, space, model, pool))
     drawn = draw_labels(context, space, model, pool, settings.drawn) if settings.drawn else None
-    return DiscoveryAnswer(search, drawn, _calibration_rows(context, settings))
+    kept = {"drawn": drawn, "calibration_rows": _calibration_rows(context, settings)}
+    return PartAnswer("discovery", search, kept)
+
+
+def evidence(answer: PartAnswer) -> Evidence:
+    """The search's evidence, and what the draws say."""
+    found = answer.result.evidence()
+    pictures = {
+        name: replace(shown, caption=_CAPTIONS.get(name, shown.caption))
+        for name, shown in found.figures.items()
+    }
+    assumptions = _calibration_checked(found.assumptions, answer.kept["calibration_rows"])
+    found = replace(found, figures=pictures, assumptions=assumptions)
+    drawn: FieldDraws | None = answer.kept["drawn"]
+    if drawn is None:
+        return found
+    if drawn.waiting:
+        text = (
+            f"{drawn.waiting} of {drawn.state.budget} field rows wait for a label: fireassay "
+            "label next, or fireassay serve; then run again"
+        )
+        return replace(found, claims=(*found.claims, Claim(f"{text}.")))
+    return _with_draws(found, drawn)
+
+
+def _with_draws(found: Evidence, drawn: FieldDraws) -> Evidence:
+    where = {"test": "test", "operational": "field"}[drawn.source]
+    n, result = len(drawn.result.wrong), drawn.result
+    estimates, assumptions = dict(found.estimates), found.assumptions
+    if result.error_rate is not None:
+        estimates["drawn_error_rate"] = result.error_rate
+        if KNOWN_CHANCES not in assumptions:
+            assumptions = (*assumptions, KNOWN_CHANCES)
+    claim = Claim(
+        f"Drawn by lot, {result.errors} of {n} {where} rows are wrong; weighted by their "
+        f"chances, the error rate of all {result.pool_size} is {result.error_rate}."
+    )
+    table = Table.from_frame(result.frame(), "Rows drawn by lot", index=False)
+    provenance = found.provenance
+    if provenance is not None:
+        provenance = replace(
+            provenance,
+            labels=provenance.labels + n,
+            queries=provenance.queries + drawn.state.queries,
+        )
+    found = replace(
+        found,
+        claims=(*found.claims, claim),
+        estimates=estimates,
+        assumptions=assumptions,
+        tables={**found.tables, "drawn": table},
+        provenance=provenance,
+    )
+    if drawn.guide == "confidence":
+        return found
+    return with_uses(found, (f"the scores of {drawn.guide}, which supervision recommends",))
+
+
+def _calibration_checked(assumptions: tuple[Assumption, ...], rows: int) -> tuple[Assumption, ...]:
+    check = (
+        f"A temperature was fitted on {rows} other labelled rows first."
+        if rows
+        else "Too few labelled rows to calibrate on: the model's own confidences were taken."
+    )
+    return tuple(
+        replace(assumption, check=check) if assumption.id == "calibrated" else assumption
+        for assumption in assumptions
+    )
 
 
 def _search(
@@ -184,7 +169,7 @@ def _search(
     settings: Settings,
     space: AttackSpace,
     model: Classifier,
-    pool: NDArray[np.int64],
+    pool: IntArray,
 ) -> SearchResult:
     rows = context.test.subset(pool)
     attack: dict[str, Any] = {} if space.mask is None else {"mask": space.mask}
@@ -206,13 +191,13 @@ def _search(
     return search.run(lambda row: rows.labels[row])
 
 
-def _pool_of_starts(context: Context) -> NDArray[Any] | None:
+def _pool_of_starts(context: Context) -> AnyArray | None:
     return None if context.train is None else context.train.X[:2000]
 
 
 def _calibrated(
     context: Context, space: AttackSpace, settings: Settings
-) -> tuple[Classifier, NDArray[np.int64]]:
+) -> tuple[Classifier, IntArray]:
     """The model with honest confidences, and the other test rows, to search in."""
     order = generator(context.seed, "discovery part").permutation(len(context.test))
     n_calibration = _calibration_rows(context, settings)

@@ -61,7 +61,8 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         workers=context.executor.workers,
         cluster=context.executor.cluster,
     )
-    drawn = getattr(context.results.get("discovery"), "kept", {}).get("drawn")
+    searched = context.results.get("discovery")
+    drawn = searched.kept.get("drawn") if isinstance(searched, PartAnswer) else None
     if drawn is None or drawn.source != "operational":
         # Rows drawn among the test rows are labels that the bound has counted already.
         return PartAnswer("reliability", result)

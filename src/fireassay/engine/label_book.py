@@ -5,15 +5,17 @@ import secrets
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from fireassay.core.errors import DataError, StoreError
-from fireassay.web import label_schema
-from fireassay.web.label_records import Answer, Chooser, Lease, LeaseLostError, Slot
-from fireassay.web.label_statements import (
+from fireassay.engine import label_schema
+from fireassay.engine.label_leases import grant, lease_of, still_free
+from fireassay.engine.label_records import Chooser, GivenAnswer, Lease, LeaseLostError, Slot
+from fireassay.engine.label_statements import (
     ANSWER_FIELDS,
     count_answer,
     free_slot,
@@ -27,7 +29,7 @@ from fireassay.web.label_statements import (
     timestamp,
     to_answer,
 )
-from fireassay.web.queue import Queue
+from fireassay.engine.questions import Questions
 
 BOOK = "labels.sqlite"
 LEASE_S = 600.0
@@ -41,11 +43,18 @@ class LabelBook:
         self.lease_s = lease_s
         self._lock = threading.RLock()
         self._connection = label_schema.connect(self.path)
+        # Also when nobody says close(): a search that is no longer used, for example.
+        self._closing = weakref.finalize(self, self._connection.close)
         self._durable = True  # whether a commit waits for the disk
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The tables, for what is done inside a `transaction`."""
+        return self._connection
 
     def close(self) -> None:
         """Close the file."""
-        self._connection.close()
+        self._closing()
 
     def __enter__(self) -> Self:
         return self
@@ -60,101 +69,66 @@ class LabelBook:
 
     # Handing out --------------------------------------------------------------------------------
 
-    def register(self, queue: Queue) -> None:
-        """Make sure that the labels here are labels of this queue's items."""
-        with self._transaction() as connection:
-            connection.execute(
-                "INSERT OR IGNORE INTO queues (name, content_sha256) VALUES (?, ?)",
-                (queue.name, queue.content_sha256),
-            )
-            row = connection.execute(
-                "SELECT content_sha256 FROM queues WHERE name = ?", (queue.name,)
-            ).fetchone()
-        if row[0] != queue.content_sha256:
-            raise StoreError(
-                f"The labels of {queue.name!r} in {self.path} must belong to its items.",
-                got="a queue with other items",
-                do="Restore the queue, or write the new one under another name.",
-            )
+    def holds(self, asked: Questions) -> bool:
+        """Whether there are labels under this key, and of these items.
 
-    def lease(self, queue: Queue, annotator: str, session: str, more: Chooser) -> Lease | None:
+        Raises
+        ------
+        StoreError
+            If they are labels of other items.
+        """
+        with self._lock:
+            row = self._connection.execute(
+                "SELECT content_sha256 FROM queues WHERE name = ?", (asked.label_key,)
+            ).fetchone()
+        if row is not None and row[0] != asked.labels_sha256:
+            raise StoreError(
+                f"The labels of {asked.label_key!r} in {self.path} must belong to its items.",
+                got="other items",
+                do="Restore what was labelled, or use another name or folder.",
+            )
+        return row is not None
+
+    def register(self, asked: Questions) -> None:
+        """Make sure that the labels here are labels of these items."""
+        key, people = asked.label_key, asked.annotators_per_item
+        with self.transaction() as connection:
+            connection.execute(
+                "INSERT OR IGNORE INTO queues (name, content_sha256, people) VALUES (?, ?, ?)",
+                (key, asked.labels_sha256, people or 1),
+            )
+            self.holds(asked)
+            if people is not None:
+                changed = connection.execute(
+                    "UPDATE queues SET people = ? WHERE name = ? AND people != ?",
+                    (people, key, people),
+                ).rowcount
+                if changed:
+                    connection.execute(
+                        "UPDATE slots SET is_open = (answers < ?) WHERE queue = ?", (people, key)
+                    )
+
+    def lease(self, asked: Questions, annotator: str, session: str, more: Chooser) -> Lease | None:
         """The item that this browser labels next (the same until it is answered), or None.
 
         No item is leased to more people than it needs, and never twice to one name. ``more`` opens
         a further slot when all open ones are taken.
         """
         # A lease need not survive a power cut; the next answer takes it to the disk anyway.
-        with self._transaction(durable=False) as connection:
-            return self._lease(connection, queue, annotator, session, more)
-
-    def _lease(
-        self,
-        connection: sqlite3.Connection,
-        queue: Queue,
-        annotator: str,
-        session: str,
-        more: Chooser,
-    ) -> Lease | None:
-        now = time.time()
-        row = connection.execute(
-            "SELECT token, item, granted, after_reveal FROM leases "
-            "WHERE queue = ? AND annotator = ? AND session = ? AND expires > ?",
-            (queue.name, annotator, session, now),
-        ).fetchone()
-        if row is not None:
-            connection.execute(
-                "UPDATE leases SET expires = ? WHERE token = ?", (now + self.lease_s, row[0])
-            )
-            return Lease(row[0], row[1], annotator, row[2], bool(row[3]))
-        cursor = connection.execute(
-            "SELECT rank FROM cursors WHERE queue = ? AND annotator = ?", (queue.name, annotator)
-        ).fetchone()
-        passed = cursor[0] if cursor else 0
-        found = free_slot(connection, queue, annotator, now, above=passed)
-        if found is None:
-            slot = more(connection)
-            if slot is not None:
-                insert_slot(connection, queue.name, slot)
-                found = slot.rank, slot.item
-            elif passed:
-                found = free_slot(connection, queue, annotator, now, above=0)
-        if found is None:
-            return None
-        rank, item = found
-        connection.execute(
-            "INSERT INTO cursors VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET rank = excluded.rank",
-            (queue.name, annotator, rank),
-        )
-        return self._grant(connection, queue.name, item, annotator, session, after_reveal=False)
-
-    def _grant(
-        self,
-        connection: sqlite3.Connection,
-        queue: str,
-        item: int,
-        annotator: str,
-        session: str,
-        *,
-        after_reveal: bool,
-    ) -> Lease:
-        token, now = secrets.token_urlsafe(18), time.time()
-        connection.execute(
-            "INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (token, queue, item, annotator, session, now, now + self.lease_s, int(after_reveal)),
-        )
-        return Lease(token, item, annotator, now, after_reveal)
+        with self.transaction(durable=False) as connection:
+            return lease_of(connection, asked.label_key, annotator, session, more, self.lease_s)
 
     # Answering ----------------------------------------------------------------------------------
 
     def answer(
         self,
-        queue: Queue,
+        asked: Questions,
         token: str,
         choice: int | None,
         *,
         comment: str = "",
         skip: bool = False,
-    ) -> Answer:
+    ) -> GivenAnswer:
         """Keep the answer to a leased item; it is on the disk when this returns.
 
         The same token again (a repeated request) changes nothing and returns the kept answer.
@@ -164,7 +138,7 @@ class LabelBook:
         LeaseLostError
             If the lease ran out and somebody else has the item.
         """
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             kept = connection.execute(
                 f"SELECT {ANSWER_FIELDS} FROM answers WHERE token = ?",  # noqa: S608 - own columns
                 (token,),
@@ -174,9 +148,9 @@ class LabelBook:
             lease = connection.execute(
                 "SELECT item, annotator, granted, after_reveal, expires FROM leases "
                 "WHERE token = ? AND queue = ?",
-                (token, queue.name),
+                (token, asked.label_key),
             ).fetchone()
-            if lease is None or not self._still_free(connection, queue, lease):
+            if lease is None or not still_free(connection, asked.label_key, lease):
                 raise LeaseLostError(
                     "An answer must come while the item is yours.",
                     got="an item that was given to somebody else meanwhile",
@@ -187,134 +161,120 @@ class LabelBook:
             connection.execute("DELETE FROM leases WHERE token = ?", (token,))
             kind = "skip" if skip else "answer"
             number = insert_answer(
-                connection, token, queue.name, item, annotator, kind, choice, comment, seconds,
+                connection, token, asked.label_key, item, annotator, kind, choice, comment, seconds,
                 after_reveal,
             )  # fmt: skip
             if not skip:
-                count_answer(connection, queue, item, +1)
-            note_change(connection, queue.name)
+                count_answer(connection, asked.label_key, item, +1)
+            note_change(connection, asked.label_key)
             return read_answer(connection, number)
 
-    def _still_free(
-        self, connection: sqlite3.Connection, queue: Queue, lease: tuple[Any, ...]
-    ) -> bool:
-        item, annotator, _, _, expires = lease
-        now = time.time()
-        if expires > now:
-            return True
-        return free_slot(connection, queue, annotator, now, item=item) is not None
-
-    def undo(self, queue: Queue, annotator: str, session: str) -> Answer | None:
+    def undo(self, asked: Questions, annotator: str, session: str) -> GivenAnswer | None:
         """Take back the last answer or skip of an annotator, who gets the item again.
 
         It stays in the file, marked as undone. A new answer is marked as given after the model's
         answer was shown, if it was.
         """
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             row = connection.execute(
                 f"SELECT {ANSWER_FIELDS} FROM answers "  # noqa: S608 - own columns
                 "WHERE queue = ? AND annotator = ? AND undone IS NULL AND kind != 'resolve' "
                 "ORDER BY number DESC LIMIT 1",
-                (queue.name, annotator),
+                (asked.label_key, annotator),
             ).fetchone()
             if row is None:
                 return None
             last = to_answer(row)
             mark_undone(connection, last.number)
             if last.kind == "answer":
-                count_answer(connection, queue, last.item, -1)
+                count_answer(connection, asked.label_key, last.item, -1)
             connection.execute(
                 "DELETE FROM leases WHERE queue = ? AND annotator = ? AND session = ?",
-                (queue.name, annotator, session),
+                (asked.label_key, annotator, session),
             )
             connection.execute(
                 "DELETE FROM leases WHERE queue = ? AND item = ?"
                 " AND (annotator = ? OR expires <= ?)",
-                (queue.name, last.item, annotator, time.time()),
+                (asked.label_key, last.item, annotator, time.time()),
             )
-            seen = last.after_reveal or (
-                queue.reveal and last.kind == "answer" and queue.has_prediction(last.item)
-            )
+            seen = last.after_reveal or (last.kind == "answer" and asked.reveals(last.item))
             # A skipped item may have gone to somebody else since.
-            if free_slot(connection, queue, annotator, time.time(), item=last.item):
-                self._grant(
-                    connection, queue.name, last.item, annotator, session, after_reveal=seen
-                )
-            note_change(connection, queue.name)
+            if free_slot(connection, asked.label_key, annotator, time.time(), item=last.item):
+                grant(
+                    connection, asked.label_key, last.item, annotator, session, self.lease_s,
+                    after_reveal=seen,
+                )  # fmt: skip
+            note_change(connection, asked.label_key)
             return last
 
-    def offer_skipped_again(self, queue: Queue, annotator: str) -> int:
+    def offer_skipped_again(self, asked: Questions, annotator: str) -> int:
         """Take back all skips of an annotator; returns how many."""
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             found = connection.execute(
                 "UPDATE answers SET undone = ? WHERE queue = ? AND annotator = ?"
                 " AND kind = 'skip' AND undone IS NULL",
-                (timestamp(), queue.name, annotator),
+                (timestamp(), asked.label_key, annotator),
             ).rowcount
             connection.execute(
-                "DELETE FROM cursors WHERE queue = ? AND annotator = ?", (queue.name, annotator)
+                "DELETE FROM cursors WHERE queue = ? AND annotator = ?",
+                (asked.label_key, annotator),
             )
             return int(found)
 
     def resolve(
-        self, queue: Queue, item: int, annotator: str, choice: int, comment: str = ""
-    ) -> Answer:
+        self, asked: Questions, item: int, annotator: str, choice: int, comment: str = ""
+    ) -> GivenAnswer:
         """Settle a conflict; the answers stay, the resolution counts."""
-        with self._transaction() as connection:
-            asked = connection.execute(
+        with self.transaction() as connection:
+            answered = connection.execute(
                 "SELECT 1 FROM slots WHERE queue = ? AND item = ? AND answers > 0",
-                (queue.name, item),
+                (asked.label_key, item),
             ).fetchone()
-            if asked is None:
+            if answered is None:
                 raise DataError("Only an answered item can be resolved.", got=f"item {item}")
             connection.execute(
                 "UPDATE answers SET undone = ? WHERE queue = ? AND item = ?"
                 " AND kind = 'resolve' AND undone IS NULL",
-                (timestamp(), queue.name, item),
+                (timestamp(), asked.label_key, item),
             )
             number = insert_answer(
-                connection, secrets.token_urlsafe(18), queue.name, item, annotator, "resolve",
+                connection, secrets.token_urlsafe(18), asked.label_key, item, annotator, "resolve",
                 choice, comment, None, 1,
             )  # fmt: skip
-            note_change(connection, queue.name)
+            note_change(connection, asked.label_key)
             return read_answer(connection, number)
 
     def add_all(
-        self, queue: Queue, given: Sequence[tuple[int, str, int, str]], more: Chooser
+        self, asked: Questions, given: Sequence[tuple[int, str, int, str]], more: Chooser | None
     ) -> int:
         """Keep (item, annotator, choice, comment) rows that come from a file: all, or none.
 
-        What an annotator has answered before is left as it is; returns how many were new.
+        What an annotator has answered before is left as it is; returns how many were new. ``more``
+        opens slots that the file needs; None: only what was asked about may be in it.
         """
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             new = 0
             for item, annotator, choice, comment in given:
-                self._open_up_to(connection, queue, item, more)
+                self._open_up_to(connection, asked, item, more)
                 before = connection.execute(
                     "SELECT kind FROM answers WHERE queue = ? AND item = ? AND annotator = ?"
                     " AND undone IS NULL AND kind = 'answer'",
-                    (queue.name, item, annotator),
+                    (asked.label_key, item, annotator),
                 ).fetchone()
                 if before is not None:
                     continue
                 insert_answer(
-                    connection, secrets.token_urlsafe(18), queue.name, item, annotator, "answer",
-                    choice, comment, None, 0,
+                    connection, secrets.token_urlsafe(18), asked.label_key, item, annotator,
+                    "answer", choice, comment, None, 0,
                 )  # fmt: skip
-                count_answer(connection, queue, item, +1)
+                count_answer(connection, asked.label_key, item, +1)
                 connection.execute(
                     "DELETE FROM leases WHERE queue = ? AND item = ? AND annotator = ?",
-                    (queue.name, item, annotator),
+                    (asked.label_key, item, annotator),
                 )
                 new += 1
-            note_change(connection, queue.name)
+            note_change(connection, asked.label_key)
             return new
-
-    def open_slots(self, queue: Queue, slots: Sequence[Slot]) -> None:
-        """Open slots that another program handed out before."""
-        with self._transaction() as connection:
-            for slot in slots:
-                insert_slot(connection, queue.name, slot)
 
     def reading(self, read: Callable[[sqlite3.Connection], Any]) -> Any:
         """What a function reads from the tables, with nobody writing meanwhile."""
@@ -322,70 +282,79 @@ class LabelBook:
             return read(self._connection)
 
     def _open_up_to(
-        self, connection: sqlite3.Connection, queue: Queue, item: int, more: Chooser
+        self, connection: sqlite3.Connection, asked: Questions, item: int, more: Chooser | None
     ) -> None:
         while not connection.execute(
-            "SELECT 1 FROM slots WHERE queue = ? AND item = ?", (queue.name, item)
+            "SELECT 1 FROM slots WHERE queue = ? AND item = ?", (asked.label_key, item)
         ).fetchone():
-            slot = None if queue.state_file else more(connection)
+            slot = None if more is None else more(connection)
             if slot is None:
                 raise DataError(
                     "Only items that were asked about can be labelled: others would bias it.",
-                    got=f"item {queue.ids[item]!s}",
+                    got=f"item {asked.ids[item]!s}",
                     do="Raise the budget, or leave it out.",
                 )
-            insert_slot(connection, queue.name, slot)
+            insert_slot(connection, asked.label_key, slot)
 
     # Reading ------------------------------------------------------------------------------------
 
-    def changes(self, queue: Queue) -> int:
+    def changes(self, asked: Questions) -> int:
         """A number that grows whenever an answer of the queue changes."""
         with self._lock:
             row = self._connection.execute(
-                "SELECT changes FROM queues WHERE name = ?", (queue.name,)
+                "SELECT changes FROM queues WHERE name = ?", (asked.label_key,)
             ).fetchone()
         return int(row[0]) if row else 0
 
-    def slots(self, queue: Queue) -> list[Slot]:
+    def slots(self, asked: Questions) -> list[Slot]:
         """All slots that were opened, in order."""
         with self._lock:
-            return read_slots(self._connection, queue.name)
+            return read_slots(self._connection, asked.label_key)
 
-    def answers(self, queue: Queue, item: int | None = None) -> list[Answer]:
+    def open_items(self, asked: Questions) -> set[int]:
+        """Items that were asked about and have fewer answers than they need."""
+        with self._lock:
+            rows = self._connection.execute(
+                "SELECT item FROM slots WHERE queue = ? AND is_open = 1", (asked.label_key,)
+            ).fetchall()
+        return {item for (item,) in rows}
+
+    def answers(self, asked: Questions, item: int | None = None) -> list[GivenAnswer]:
         """Answers that count (not undone), in the order they were given."""
         with self._lock:
-            return read_answers(self._connection, queue.name, item)
+            return read_answers(self._connection, asked.label_key, item)
 
-    def last_answer(self, queue: Queue, annotator: str) -> Answer | None:
+    def last_answer(self, asked: Questions, annotator: str) -> GivenAnswer | None:
         """What an annotator did last, for "undo"."""
         with self._lock:
             row = self._connection.execute(
                 f"SELECT {ANSWER_FIELDS} FROM answers "  # noqa: S608 - own columns
                 "WHERE queue = ? AND annotator = ? AND undone IS NULL AND kind != 'resolve' "
                 "ORDER BY number DESC LIMIT 1",
-                (queue.name, annotator),
+                (asked.label_key, annotator),
             ).fetchone()
         return None if row is None else to_answer(row)
 
-    def counts(self, queue: Queue, annotator: str = "") -> dict[str, int]:
+    def counts(self, asked: Questions, annotator: str = "") -> dict[str, int]:
         """How many items are complete, opened, answered and skipped by this annotator."""
         with self._lock:
             complete, opened = self._connection.execute(
                 "SELECT count(*) FILTER (WHERE is_open = 0), count(*) FROM slots WHERE queue = ?",
-                (queue.name,),
+                (asked.label_key,),
             ).fetchone()
             answered, skipped = self._connection.execute(
                 "SELECT count(*) FILTER (WHERE kind = 'answer'),"
                 " count(*) FILTER (WHERE kind = 'skip') FROM answers"
                 " WHERE queue = ? AND annotator = ? AND undone IS NULL",
-                (queue.name, annotator),
+                (asked.label_key, annotator),
             ).fetchone()
         return {
             "complete": complete, "opened": opened, "answered": answered, "skipped": skipped
         }  # fmt: skip
 
     @contextlib.contextmanager
-    def _transaction(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
+    def transaction(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
+        """All of what is done inside, or nothing; on the disk at the end, if ``durable``."""
         with self._lock:
             try:
                 if durable != self._durable:

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from fireassay.core import DataError
-from fireassay.web.label_records import Answer
-from fireassay.web.labels_csv import from_csv, to_csv
+from fireassay.discovery.labels_csv import from_csv, to_csv
+from fireassay.engine.label_records import GivenAnswer
 from fireassay.web.queue import read_queue, write_queue
 
 HOSTILE = ["=cmd()", "+1", "@x", "plain"]
@@ -29,7 +29,7 @@ def queue(tmp_path):
 
 def answer(number, item, choice, **more):
     fields = {"annotator": "ada", "kind": "answer", "comment": "", "seconds": 1.5} | more
-    return Answer(
+    return GivenAnswer(
         number=number, item=item, choice=choice, created="t", after_reveal=False, **fields
     )
 
@@ -54,7 +54,7 @@ def test_the_models_answer_is_there_only_for_labelled_items(queue):
 def test_what_goes_out_comes_back(queue):
     given = [answer(1, 0, 0, comment="=x"), answer(2, 1, -1), answer(3, 2, -2), answer(4, 3, 3)]
     back = from_csv(queue, "".join(to_csv(queue, given)), "nobody")
-    assert [(item, who, choice) for item, who, choice, _ in back] == [
+    assert [(label.item, label.annotator, label.choice) for label in back] == [
         (a.item, "ada", a.choice) for a in given
     ]
 
@@ -62,15 +62,15 @@ def test_what_goes_out_comes_back(queue):
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_files_of_spreadsheets_are_read(queue, separator):
     text = f"\ufeffid{separator}label\r\nb{separator}plain\r\nc{separator}\r\n"
-    assert from_csv(queue, text, "eve") == [(1, "eve", 3, "")]
+    assert [label.entry for label in from_csv(queue, text, "eve")] == [(1, "eve", 3, "")]
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("name,label\nb,plain", "columns 'id' and 'label'"),
+        ("name,label\nb,plain", "columns 'label' and 'row' or 'id'"),
         ("id,label\nb,lizard", "Line 2: a label must be"),
-        ("id,label\nb,plain\nzz,plain", "Line 3: the queue has no such id"),
+        ("id,label\nb,plain\nzz,plain", "Line 3: there is no such id"),
         ("", "columns"),
     ],
 )

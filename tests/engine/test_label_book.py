@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fireassay.core import DataError, StoreError
-from fireassay.web.label_book import LabelBook
-from fireassay.web.label_records import LeaseLostError
-from fireassay.web.label_statements import in_order
-from fireassay.web.outcomes import outcomes
+from fireassay.engine.consensus import consensus
+from fireassay.engine.label_book import LabelBook
+from fireassay.engine.label_records import LeaseLostError
 from fireassay.web.queue import read_queue, write_queue
+from fireassay.web.queue_order import in_order
 
 
 @pytest.fixture
@@ -143,10 +143,10 @@ def test_conflicts_are_resolved_without_losing_answers(opened):
     book, queue = opened(n=1, annotators_per_item=2)
     book.answer(queue, take(book, queue, "ada").token, 0)
     book.answer(queue, take(book, queue, "bob").token, 1)
-    assert outcomes(book.answers(queue))[0].state == "conflict"
+    assert consensus(book.answers(queue))[0].state == "conflict"
     book.resolve(queue, 0, "eve", 2)
     book.resolve(queue, 0, "eve", 1)
-    found = outcomes(book.answers(queue))[0]
+    found = consensus(book.answers(queue))[0]
     assert (found.state, found.label, found.resolved, len(found.answers)) == ("settled", 1, True, 3)
     with pytest.raises(DataError, match="answered item"):
         book.resolve(queue, 5, "eve", 1)
@@ -224,8 +224,8 @@ def test_whatever_people_do_the_counts_agree(tmp_path_factory, people, steps):
 
 LABEL_FOREVER = """
     import sys
-    from fireassay.web.label_book import LabelBook
-    from fireassay.web.label_statements import in_order
+    from fireassay.engine.label_book import LabelBook
+    from fireassay.web.queue_order import in_order
     from fireassay.web.queue import read_queue
     queue = read_queue(sys.argv[1])
     book = LabelBook(queue.run_folder)

@@ -1,4 +1,4 @@
-"""What a label book keeps: slots, leases, answers."""
+"""What a label book keeps: slots, leases, given answers."""
 
 import sqlite3
 from collections.abc import Callable
@@ -30,7 +30,7 @@ class Lease:
 
 
 @dataclass(frozen=True)
-class Answer:
+class GivenAnswer:
     """One answer: a choice (−1 cannot tell, −2 other), a skip, or the resolution of a conflict."""
 
     number: int

@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fireassay.web.label_records import Answer
-from fireassay.web.queue import CANNOT_TELL
+from fireassay.engine.label_records import GivenAnswer
+from fireassay.engine.questions import CANNOT_TELL
 
 STATES = ("open", "settled", "conflict", "cannot tell")
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Consensus:
     """What the answers to one item amount to.
 
     ``state`` is "open" (no answer), "settled" (``label`` holds), "cannot tell" or "conflict" (as
@@ -21,24 +21,24 @@ class Outcome:
     item: int
     state: str
     label: int | None
-    answers: tuple[Answer, ...]
+    answers: tuple[GivenAnswer, ...]
     disagreed: bool
     resolved: bool
 
 
-def outcomes(answers: Iterable[Answer]) -> dict[int, Outcome]:
-    """The outcome of each answered item, in the order of the first answers.
+def consensus(answers: Iterable[GivenAnswer]) -> dict[int, Consensus]:
+    """What the answers to each answered item amount to, in the order of the first answers.
 
     The answer of most annotators holds; a resolution overrules all.
     """
-    grouped: dict[int, list[Answer]] = {}
+    grouped: dict[int, list[GivenAnswer]] = {}
     for answer in answers:
         if answer.kind != "skip":
             grouped.setdefault(answer.item, []).append(answer)
-    return {item: _outcome(item, given) for item, given in grouped.items()}
+    return {item: _of_one(item, given) for item, given in grouped.items()}
 
 
-def _outcome(item: int, given: list[Answer]) -> Outcome:
+def _of_one(item: int, given: list[GivenAnswer]) -> Consensus:
     votes = Counter(answer.choice for answer in given if answer.kind == "answer")
     resolution = next((a for a in reversed(given) if a.kind == "resolve"), None)
     ranked = votes.most_common(2)
@@ -56,4 +56,4 @@ def _outcome(item: int, given: list[Answer]) -> Outcome:
     else:
         state = "settled"
     settled = label if state == "settled" else None
-    return Outcome(item, state, settled, tuple(given), len(votes) > 1, resolution is not None)
+    return Consensus(item, state, settled, tuple(given), len(votes) > 1, resolution is not None)

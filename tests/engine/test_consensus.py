@@ -1,16 +1,16 @@
-from fireassay.web.label_records import Answer
-from fireassay.web.outcomes import outcomes
+from fireassay.engine.consensus import consensus
+from fireassay.engine.label_records import GivenAnswer
 
 
 def answers(*given):
     return [
-        Answer(number, item, who, kind, choice, "", None, "", False)
+        GivenAnswer(number, item, who, kind, choice, "", None, "", False)
         for number, (item, who, kind, choice) in enumerate(given)
     ]
 
 
 def one(*given):
-    return outcomes(answers(*[(0, *row) for row in given]))[0]
+    return consensus(answers(*[(0, *row) for row in given]))[0]
 
 
 def test_unanimous_answers_settle():
@@ -45,4 +45,4 @@ def test_a_resolution_overrules():
 
 
 def test_a_skip_says_nothing():
-    assert outcomes(answers((0, "a", "skip", None))) == {}
+    assert consensus(answers((0, "a", "skip", None))) == {}

@@ -1,12 +1,13 @@
 """What is asked of the tables of a label book, and written to them, within one transaction."""
 
 import datetime
+import secrets
 import sqlite3
 from dataclasses import replace
 from typing import Any
 
-from fireassay.web.label_records import Answer, Chooser, Slot
-from fireassay.web.queue import Queue
+from fireassay.engine.label_records import GivenAnswer, Slot
+from fireassay.engine.questions import CANNOT_TELL
 
 ANSWER_FIELDS = "number, item, annotator, kind, choice, comment, seconds, created, after_reveal"
 
@@ -22,7 +23,7 @@ def read_slots(connection: sqlite3.Connection, queue: str) -> list[Slot]:
 
 def read_answers(
     connection: sqlite3.Connection, queue: str, item: int | None = None
-) -> list[Answer]:
+) -> list[GivenAnswer]:
     """Answers of a queue, or of one item, that are not undone."""
     one = "" if item is None else " AND item = ?"
     rows = connection.execute(
@@ -33,32 +34,9 @@ def read_answers(
     return [to_answer(row) for row in rows]
 
 
-def in_order(queue: Queue) -> Chooser:
-    """Opens the items of a queue one after the other, up to its budget.
-
-    An item that nobody can tell costs no budget.
-    """
-
-    def choose(connection: sqlite3.Connection) -> Slot | None:
-        (opened,) = connection.execute(
-            "SELECT count(*) FROM slots WHERE queue = ?", (queue.name,)
-        ).fetchone()
-        if opened >= queue.limit:
-            (untold,) = connection.execute(
-                "SELECT count(*) FROM (SELECT item FROM answers WHERE queue = ?"
-                " AND undone IS NULL AND kind != 'skip' GROUP BY item HAVING max(choice) = -1)",
-                (queue.name,),
-            ).fetchone()
-            if queue.purpose == "review" or opened - untold >= queue.limit or opened >= len(queue):
-                return None
-        return Slot(rank=opened + 1, item=opened)
-
-    return choose
-
-
 def free_slot(
     connection: sqlite3.Connection,
-    queue: Queue,
+    queue: str,
     annotator: str,
     now: float,
     *,
@@ -77,15 +55,15 @@ def free_slot(
           AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.queue = s.queue AND l.item = s.item
                           AND l.annotator = :annotator AND l.expires > :now)
           AND s.answers + (SELECT count(*) FROM leases l WHERE l.queue = s.queue
-                           AND l.item = s.item AND l.expires > :now) < :people
+                           AND l.item = s.item AND l.expires > :now)
+              < (SELECT people FROM queues WHERE name = s.queue)
         ORDER BY s.rank LIMIT 1
         """,  # noqa: S608 - the inserted text is a constant
         {
-            "queue": queue.name,
+            "queue": queue,
             "annotator": annotator,
             "now": now,
             "above": above,
-            "people": queue.annotators_per_item,
             "item": item,
         },
     ).fetchone()
@@ -111,13 +89,60 @@ def insert_answer(connection: sqlite3.Connection, *fields: Any) -> int:
     return int(number or 0)
 
 
-def count_answer(connection: sqlite3.Connection, queue: Queue, item: int, step: int) -> None:
+def count_answer(connection: sqlite3.Connection, queue: str, item: int, step: int) -> None:
     """Count one more or one less answer to an item, which opens or closes its slot."""
     connection.execute(
-        "UPDATE slots SET answers = answers + :step, is_open = (answers + :step < :people)"
+        "UPDATE slots SET answers = answers + :step,"
+        " is_open = (answers + :step < (SELECT people FROM queues WHERE name = :queue))"
         " WHERE queue = :queue AND item = :item",
-        {"step": step, "people": queue.annotators_per_item, "queue": queue.name, "item": item},
+        {"step": step, "queue": queue, "item": item},
     )
+
+
+def tell(
+    connection: sqlite3.Connection, queue: str, item: int, annotator: str, choice: int
+) -> None:
+    """Keep an answer that counts from now on, whatever this annotator or others said before.
+
+    What others said stays and is overruled; what the annotator said is marked as undone.
+    """
+    before = read_answers(connection, queue, item)
+    for answer in before:
+        if answer.kind == "resolve" or answer.annotator == annotator:
+            mark_undone(connection, answer.number)
+        if answer.kind == "answer" and answer.annotator == annotator:
+            count_answer(connection, queue, item, -1)
+    token = secrets.token_urlsafe
+    insert_answer(
+        connection, token(18), queue, item, annotator, "answer", choice, "", None, 0
+    )  # fmt: skip
+    count_answer(connection, queue, item, +1)
+    others = [a for a in before if a.kind == "answer" and a.annotator != annotator]
+    if any(answer.choice != choice for answer in others):
+        insert_answer(
+            connection, token(18), queue, item, annotator, "resolve", choice, "", None, 0
+        )  # fmt: skip
+    connection.execute(
+        "DELETE FROM leases WHERE queue = ? AND item = ? AND annotator = ?",
+        (queue, item, annotator),
+    )
+    note_change(connection, queue)
+
+
+def take_back_last(connection: sqlite3.Connection, queue: str) -> int | None:
+    """Take back the last label of all, with the resolution it came with; returns its item."""
+    given = [a for a in read_answers(connection, queue) if a.kind != "skip"]
+    labels = [a for a in given if a.choice != CANNOT_TELL]
+    if not labels:
+        return None
+    last = labels[-1]
+    for answer in labels:
+        if (answer.item, answer.annotator) == (last.item, last.annotator):
+            mark_undone(connection, answer.number)
+            if answer.kind == "answer":
+                count_answer(connection, queue, answer.item, -1)
+    note_change(connection, queue)
+    return last.item
 
 
 def note_change(connection: sqlite3.Connection, queue: str) -> None:
@@ -130,7 +155,7 @@ def mark_undone(connection: sqlite3.Connection, number: int) -> None:
     connection.execute("UPDATE answers SET undone = ? WHERE number = ?", (timestamp(), number))
 
 
-def read_answer(connection: sqlite3.Connection, number: int) -> Answer:
+def read_answer(connection: sqlite3.Connection, number: int) -> GivenAnswer:
     """One answer."""
     row = connection.execute(
         f"SELECT {ANSWER_FIELDS} FROM answers WHERE number = ?",  # noqa: S608 - own columns
@@ -139,9 +164,9 @@ def read_answer(connection: sqlite3.Connection, number: int) -> Answer:
     return to_answer(row)
 
 
-def to_answer(row: tuple[Any, ...]) -> Answer:
+def to_answer(row: tuple[Any, ...]) -> GivenAnswer:
     """A row of the table as an answer."""
-    answer = Answer(*row)
+    answer = GivenAnswer(*row)
     return replace(answer, after_reveal=bool(answer.after_reveal))
 
 

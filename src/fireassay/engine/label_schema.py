@@ -12,6 +12,7 @@ _TABLES = """
 CREATE TABLE queues (
     name TEXT PRIMARY KEY,
     content_sha256 TEXT NOT NULL,
+    people INTEGER NOT NULL,
     changes INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
 CREATE TABLE slots (
