@@ -1,20 +1,18 @@
 """``fireassay plan``: what each part will cost, before anything is spent."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from fireassay.cli.console import emit_json, say
-from fireassay.cli.options import Json, Quiet
+from fireassay.cli.options import Config, FileSeed, Json, Quiet
 
 if TYPE_CHECKING:
     from fireassay.assessment import Plan
 
 
 def plan(
-    config: Annotated[Path, typer.Option(help="The configuration file.")] = Path("fireassay.toml"),
-    seed: Annotated[int | None, typer.Option(min=0, help="Instead of the file's seed.")] = None,
+    config: Config = Path("fireassay.toml"),
+    seed: FileSeed = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
