@@ -10,7 +10,7 @@ def share(
     """``hits`` of ``n`` with the Clopper–Pearson interval; without rows it is not estimable.
 
     >>> print(share(3, 40))
-    0.07 [0.02, 0.20] n=40
+    0.075 [0.016, 0.204] n=40
     """
     if n == 0:
         nan = float("nan")
