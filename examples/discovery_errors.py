@@ -11,8 +11,7 @@ import numpy as np
 
 from fireassay import data, discovery
 from fireassay.classifiers import as_classifier
-from fireassay.networks.cnn import Cnn
-from fireassay.networks.training import train
+from fireassay.networks import Cnn, train
 
 
 def images():

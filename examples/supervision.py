@@ -6,8 +6,7 @@ import torch
 from fireassay import supervision
 from fireassay.classifiers import as_classifier
 from fireassay.data import corrupt, digits
-from fireassay.networks.dropout_cnn import DropoutCnn
-from fireassay.networks.training import train
+from fireassay.networks import DropoutCnn, train
 
 data = digits()
 order = np.random.default_rng(0).permutation(len(data.X))

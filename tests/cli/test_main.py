@@ -1,12 +1,14 @@
 import json
+import re
 import sys
 
 import numpy as np
 import pytest
+import typer
 from sklearn.datasets import load_digits
 from typer.testing import CliRunner
 
-from fireassay.cli.main import app
+from fireassay.cli.main import QUESTIONS, VERBS, app
 from fireassay.core import Estimate, Evidence
 from fireassay.report import Report
 
@@ -256,3 +258,55 @@ def test_compare_says_what_changed(tmp_path):
     record = json.loads(call("compare", old, new, "--json").output)[str(new)]
     assert record["differences"][0]["change"] == pytest.approx(-0.1)
     assert call("compare", old).exit_code == 2
+
+
+def test_help_names_the_verbs_and_the_six_questions_in_order():
+    shown = call("--help").output
+    places = [re.search(rf"^│ {name} ", shown, re.MULTILINE) for name in (*VERBS, *QUESTIONS)]
+    assert all(places)
+    starts = [place.start() for place in places]
+    assert starts == sorted(starts)
+    assert shown.index("One question alone") < starts[len(VERBS)]
+    assert shown.index("One question alone") > starts[len(VERBS) - 1]
+
+
+def every_command(command, path=()):
+    if hasattr(command, "commands"):
+        for name, inner in command.commands.items():
+            yield from every_command(inner, (*path, name))
+    else:
+        yield " ".join(path), command
+
+
+COMMANDS = dict(every_command(typer.main.get_command(app)))
+WORDS = {
+    "--alpha": "--confidence",
+    "--level": "--confidence",
+    "--clip": "--bounds",
+    "--clusters": "--groups",
+    "--out": "--output",
+    "--folder": "--output",
+    "--output-kind": "--model-output",
+    "--jobs": "--workers",
+    "--random-state": "--seed",
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_one_word_for_one_thing(name):
+    options = {word for option in COMMANDS[name].params for word in option.opts}
+    assert {"--json", "--quiet"} <= options or name.endswith(("serve", "names"))
+    assert not {f"{word}: say {WORDS[word]}" for word in options & set(WORDS)}
+    for option in COMMANDS[name].params:
+        if option.name in ("bounds", "model_output", "confidence"):
+            assert option.opts == [f"--{option.name.replace('_', '-')}"]
+
+
+def test_init_takes_bounds_and_the_kind_of_output(project):
+    done = call(
+        "init", "--model", "my_digits:model", "--data", "test.npz", "--bounds", "0", "1",
+        "--model-output", "probabilities", "--json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.output)["inferred"]["bounds"] == [0.0, 1.0]
+    assert "bounds = [0.0, 1.0]" in (project / "fireassay.toml").read_text()

@@ -45,6 +45,9 @@ class ControlSet:
     def __len__(self) -> int:
         return len(self.X)
 
+    def __str__(self) -> str:
+        return f"{len(self)} nominal rows, reconstructed"
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.X, dtype=dtype, copy=copy)
 

@@ -33,6 +33,9 @@ class MixedSet:
     soft_labels: NDArray[np.float64]
     is_ambiguous: NDArray[np.bool_]
 
+    def __str__(self) -> str:
+        return f"{len(self.X)} training rows, {int(self.is_ambiguous.sum())} of them ambiguous"
+
 
 def mix(X: ArrayLike, y: ArrayLike, amb: AmbiguousSet, seed: int = 0) -> MixedSet:
     """Mix nominal training rows with an ambiguous set (drawn with ``split="train"``).

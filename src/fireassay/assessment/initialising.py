@@ -26,13 +26,28 @@ def initialise(
     data: Mapping[str, str | None],
     *,
     output: str | None = None,
+    bounds: tuple[float, float] | None = None,
     trust: bool = False,
     folder: Path = Path(),
     seed: int = 0,
 ) -> Initialised:
     """Inspect, choose the parts that can be answered, and say what the others need.
 
-    ``data`` has the keys of the ``[data]`` table; paths are relative to ``folder``.
+    Parameters
+    ----------
+    model
+        As in ``[model] path``: a file, an address, or ``"package.module:name"``.
+    data
+        With the keys of the ``[data]`` table; paths are relative to ``folder``.
+    output, bounds
+        The model's kind of output and its allowed input values, where they are not to be inferred.
+    trust
+        As in `as_classifier`.
+
+    Returns
+    -------
+    Initialised
+        The text of ``fireassay.toml``, what was inferred, and what each part still needs.
 
     >>> import tempfile
     >>> import numpy as np
@@ -53,7 +68,9 @@ def initialise(
     sets = load_sets(section, folder)
     model_path = str(folder / model) if (folder / model).exists() else model
     make_importable(model, folder)
-    found, classifier = inspect(model_path, sets["test"], section.test, trust=trust, output=output)
+    found, classifier = inspect(
+        model_path, sets["test"], section.test, trust=trust, output=output, bounds=bounds
+    )
     context = Context(classifier, **sets)
     missing = {name: part_module(name).missing(context) for name in PARTS}
     values = {

@@ -52,9 +52,10 @@ def inspect(
     *,
     trust: bool = False,
     output: str | None = None,
+    bounds: tuple[float, float] | None = None,
 ) -> tuple[Inspection, Classifier]:
     """Ask the model about a few rows, and infer what the configuration needs."""
-    bounds = infer_bounds(data)
+    bounds = bounds or infer_bounds(data)
     rows = data.X[:PROBE_ROWS]
     classifier, output = _first_output_that_fits(model, rows, data, bounds, trust, output)
     probed = probe(classifier, rows)

@@ -34,6 +34,14 @@ class PlanRow:
     memory_mb: float = 0.0
     disk_mb: float = 0.0
 
+    def __str__(self) -> str:
+        if self.reason:
+            return f"{self.part:<13}not available: {self.reason}"
+        return (
+            f"{self.part:<13}{self.queries:>12,}{self.labels:>9,}{self.seconds / 60:>9.2f}"
+            f"{self.memory_mb:>11,.0f}{self.disk_mb:>9.1f}"
+        )
+
 
 @dataclass(frozen=True)
 class Speed:
@@ -57,6 +65,19 @@ class Plan:
     rows: tuple[PlanRow, ...]
     seconds_per_query: float
     probed: int
+
+    def __str__(self) -> str:
+        head = (
+            f"{'part':<13}{'queries':>12}{'labels':>9}{'minutes':>9}{'memory MB':>11}{'disk MB':>9}"
+        )
+        total = PlanRow(
+            "all", None, self.queries, self.labels, self.seconds, self.memory_mb, self.disk_mb
+        )
+        note = (
+            f"One query takes {1e6 * self.seconds_per_query:.0f} µs ({self.probed} rows were "
+            "sent to measure this). Attacks end where the model falls: their queries are the most."
+        )
+        return "\n".join([head, *map(str, self.rows), str(total), note])
 
     @property
     def queries(self) -> int:

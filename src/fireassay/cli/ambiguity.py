@@ -6,7 +6,19 @@ from typing import Annotated
 import typer
 
 from fireassay.cli.console import emit, emit_json, say
-from fireassay.cli.options import Cluster, Json, Quiet, Seed, Trust, Workers
+from fireassay.cli.options import (
+    Bounds,
+    Cluster,
+    Confidence,
+    Json,
+    LabelColumn,
+    ModelOutput,
+    Output,
+    Quiet,
+    Seed,
+    Trust,
+    Workers,
+)
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -27,12 +39,14 @@ def generate(
         str | None, typer.Option(help="A model: only the pairs that it confuses.")
     ] = None,
     tries: Annotated[int, typer.Option(min=1, help="Autoencoders per pair.")] = 2,
-    preset: Annotated[str, typer.Option(help="fast or paper.")] = "fast",
+    preset: Annotated[str, typer.Option(help="How autoencoders are trained.")] = "fast",
     delta_max: Annotated[
         float, typer.Option(help="Largest difference of the two probabilities.")
     ] = 0.25,
     split: Annotated[str, typer.Option(help="test, train or any.")] = "test",
-    label: Annotated[str | None, typer.Option(help="The label column of a table.")] = None,
+    label: LabelColumn = None,
+    bounds: Bounds = None,
+    model_output: ModelOutput = "probabilities",
     workers: Workers = 1,
     cluster: Cluster = None,
     seed: Seed = 0,
@@ -57,7 +71,9 @@ def generate(
         tries=tries,
         preset=preset,
         seed=seed,
-        model=as_classifier(confused_by, trust=trust) if confused_by else None,
+        model=as_classifier(confused_by, bounds=bounds, output=model_output, trust=trust)
+        if confused_by
+        else None,
     ).fit(loaded.X, loaded.labels, workers=workers, cluster=cluster)
     amb = gen.sample(n, delta_max=delta_max, split=split)
     files = amb.export(output, loaded.feature_names)
@@ -82,13 +98,10 @@ def generate(
 def evaluate(
     model: Annotated[str, typer.Argument(help="A file, an http(s) address, or module:name.")],
     ambiguous: Annotated[Path, typer.Argument(help="A folder written by generate.")],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Also save the result here.")
-    ] = None,
-    kind: Annotated[
-        str, typer.Option("--model-output", help="probabilities, logits or labels.")
-    ] = "probabilities",
-    confidence: Annotated[float, typer.Option(help="Confidence of the intervals.")] = 0.95,
+    output: Output = None,
+    bounds: Bounds = None,
+    model_output: ModelOutput = "probabilities",
+    confidence: Confidence = 0.95,
     trust: Trust = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -102,7 +115,8 @@ def evaluate(
     from fireassay.classifiers import as_classifier
 
     amb = read_set(ambiguous)
-    result = measure(as_classifier(model, output=kind, trust=trust), amb, confidence)
+    classifier = as_classifier(model, bounds=bounds, output=model_output, trust=trust)
+    result = measure(classifier, amb, confidence)
     if output is not None:
         result.save(output)
     emit(result.evidence(), as_json=json, quiet=quiet)

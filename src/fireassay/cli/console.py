@@ -26,9 +26,11 @@ def emit(evidence: "Evidence", *, as_json: bool = False, quiet: bool = False) ->
     if quiet:
         return
     say(f"{evidence.question}: {evidence.headline}")
-    width = max((len(name) for name in evidence.estimates), default=0)
+    labels = {name: evidence.measure(name).label for name in evidence.estimates}
+    width = max(map(len, labels.values()), default=0)
     for name, estimate in evidence.estimates.items():
-        say(f"  {name:<{width}}  {estimate}  ({estimate.method}, {estimate.confidence:.1%})")
+        sure = f", {estimate.confidence:.1%}" if 0 < estimate.confidence < 1 else ""
+        say(f"  {labels[name]:<{width}}  {estimate}  ({name}: {estimate.method}{sure})")
     for assumption in evidence.assumptions:
         say(f"  [{assumption.status}] {assumption.statement} {assumption.check}")
     for limit in evidence.limits:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from fireassay.cli.console import emit_json, say
-from fireassay.cli.options import Json, Quiet, Trust
+from fireassay.cli.options import Bounds, Json, LabelColumn, Quiet, Seed, Trust
 
 
 def init(
@@ -19,14 +19,16 @@ def init(
     groups: Annotated[
         Path | None, typer.Option(help="Patient or device of each voted row (.npy).")
     ] = None,
-    label: Annotated[str | None, typer.Option(help="The label column of a table.")] = None,
-    output: Annotated[
-        str | None, typer.Option(help="probabilities, logits or labels (default: inferred).")
+    label: LabelColumn = None,
+    model_output: Annotated[
+        str | None,
+        typer.Option("--model-output", help="probabilities, logits or labels (default: inferred)."),
     ] = None,
+    bounds: Bounds = None,
     config: Annotated[Path, typer.Option(help="The file to write.")] = Path("fireassay.toml"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     trust: Trust = False,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the run.")] = 0,
+    seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -50,7 +52,8 @@ def init(
             "groups": None if groups is None else _relative(str(groups), base),
             "label": label,
         },
-        output=output,
+        output=model_output,
+        bounds=bounds,
         trust=trust,
         folder=base,
         seed=seed,

@@ -25,10 +25,19 @@ from fireassay.cli.serve import serve
 from fireassay.version import __version__
 
 USAGE_ERROR = 2
+ALONE = "One question alone"
+VERBS = ("init", "plan", "run", "check", "report", "compare", "label", "serve", "demo", "doctor")
+QUESTIONS = ("curation", "ambiguity", "supervision", "discovery", "reliability", "survival")
 
 
 class Commands(TyperGroup):
     """Turns the library's errors into one readable message and exit code 2."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The verbs in the order of their use, then the questions in the order of the report."""
+        known = super().list_commands(ctx)
+        ordered = [*VERBS, *QUESTIONS]
+        return sorted(known, key=lambda name: ordered.index(name) if name in ordered else 99)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the chosen command."""
@@ -72,18 +81,14 @@ app = typer.Typer(
 )
 
 # The whole assessment, then each question alone.
-for command in (demo, init, plan, run, check, report, compare, serve, doctor):
+for command in (init, plan, run, check, report, compare, serve, demo, doctor):
     app.command()(command)
 for question in (curation, discovery, reliability):
-    app.command(rich_help_panel="One question alone")(question)
+    app.command(rich_help_panel=ALONE)(question)
 label.app.command()(serve)
-for name, group in (
-    ("label", label.app),
-    ("ambiguity", ambiguity.app),
-    ("supervision", supervision.app),
-    ("survival", survival.app),
-):
-    app.add_typer(group, name=name, rich_help_panel="One question alone")
+app.add_typer(label.app, name="label")
+for name, group in (("ambiguity", ambiguity), ("supervision", supervision), ("survival", survival)):
+    app.add_typer(group.app, name=name, rich_help_panel=ALONE)
 
 
 def _version(value: bool) -> None:

@@ -1,20 +1,15 @@
 """``fireassay plan``: what each part will cost, before anything is spent."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import Any
 
 from fireassay.cli.console import emit_json, say
-from fireassay.cli.options import Json, Quiet
-
-if TYPE_CHECKING:
-    from fireassay.assessment import Plan
+from fireassay.cli.options import Config, FileSeed, Json, Quiet
 
 
 def plan(
-    config: Annotated[Path, typer.Option(help="The configuration file.")] = Path("fireassay.toml"),
-    seed: Annotated[int | None, typer.Option(min=0, help="Instead of the file's seed.")] = None,
+    config: Config = Path("fireassay.toml"),
+    seed: FileSeed = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -36,33 +31,13 @@ def plan(
         return
     if quiet:
         return
-    _print_plan(planned)
+    say(str(planned))
     if costs:
         say()
         _print_costs(costs)
         words = in_words(costs)
         if words is not None:
             say(words)
-
-
-def _print_plan(planned: "Plan") -> None:
-    say(f"{'part':<13}{'queries':>12}{'labels':>9}{'minutes':>9}{'memory MB':>11}{'disk MB':>9}")
-    for row in planned.rows:
-        if row.reason:
-            say(f"{row.part:<13}not available: {row.reason}")
-            continue
-        say(
-            f"{row.part:<13}{row.queries:>12,}{row.labels:>9,}{row.seconds / 60:>9.2f}"
-            f"{row.memory_mb:>11,.0f}{row.disk_mb:>9.1f}"
-        )
-    say(
-        f"{'all':<13}{planned.queries:>12,}{planned.labels:>9,}{planned.seconds / 60:>9.2f}"
-        f"{planned.memory_mb:>11,.0f}{planned.disk_mb:>9.1f}"
-    )
-    say(
-        f"One query takes {1e6 * planned.seconds_per_query:.0f} µs ({planned.probed} rows were "
-        "sent to measure this). Attacks end where the model falls: their queries are the most."
-    )
 
 
 def _print_costs(costs: dict[str, dict[str, Any]]) -> None:

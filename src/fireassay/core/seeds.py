@@ -21,7 +21,7 @@ def seed_sequence(seed: int, *names: str | int) -> np.random.SeedSequence:
     number of workers or on the batch size.
 
     >>> first, again = (seed_sequence(0, "rows", 7).generate_state(2) for _ in range(2))
-    >>> (first == again).all()
+    >>> bool((first == again).all())
     True
     """
     path = "\x1f".join(f"{'s' if isinstance(name, str) else 'i'}:{name}" for name in names)
