@@ -26,6 +26,15 @@ def assert_gate(
     ------
     AssertionError
         Names every gate that did not pass, and why.
+
+    >>> from fireassay.core import Estimate
+    >>> error = Estimate(0.04, 0.02, 0.06, 0.95, 100, "Clopper-Pearson")
+    >>> found = Evidence("accuracy", "Right on 96 %.", estimates={"error": error})
+    >>> assert_gate(found, error=0.1)
+    >>> assert_gate(found, error=0.01)
+    Traceback (most recent call last):
+        ...
+    AssertionError: fail: error: even the lower end 0.02, must be at most 0.01
     """
     report = result if isinstance(result, Report) else Report([result])
     limits: dict[str, Any] = {**(max or {}), **upper_limits}

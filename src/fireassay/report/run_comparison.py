@@ -15,7 +15,22 @@ METHOD = "MOVER: the two intervals combined, runs taken as independent"
 
 @dataclass(frozen=True)
 class Difference:
-    """One number in two runs."""
+    """One number in two runs.
+
+    Attributes
+    ----------
+    part, number
+        Which number of which part.
+    before, after, change
+        In the first run, in the second, and the second minus the first.
+    measure
+        What the number is.
+
+    >>> before, after = (Estimate(v, v - 0.03, v + 0.03, 0.95, 400, "m") for v in (0.80, 0.90))
+    >>> change = Estimate(0.10, 0.06, 0.14, 0.95, 400, "MOVER")
+    >>> Difference("accuracy", "accuracy", before, after, change, Measure.undescribed("accuracy")).clear
+    True
+    """
 
     part: str
     number: str
@@ -64,6 +79,15 @@ def compare_reports(before: Report, after: Report) -> RunComparison:
 
     Runs on the same rows are positively correlated, so this interval (which takes them as
     independent) is wider than a paired one: it never claims a change that a paired one would deny.
+
+    >>> def run(right):
+    ...     share = Estimate(right, right - 0.03, right + 0.03, 0.95, 400, "Clopper-Pearson")
+    ...     return Report([Evidence("accuracy", "How often?", estimates={"accuracy": share})])
+    >>> found = compare_reports(run(0.80), run(0.90)).differences[0]
+    >>> print(f"{found.change.value:.2f}, {found.change.low:.3f} to {found.change.high:.3f}")
+    0.10, 0.058 to 0.142
+    >>> found.clear  # 0.042 is the root of 0.03² + 0.03²
+    True
     """
     old, new = ({part.question: part for part in report.parts} for report in (before, after))
     differences = [

@@ -27,6 +27,13 @@ class Corruption:
         ``"images"``: rows are (n, H, W, C) in [0, 1]; ``"tables"``: (n, d).
     change
         ``function(rows, severity from 1 to 5, generator) -> rows`` of the same shape.
+
+    >>> def mirror(rows, severity, rng):
+    ...     '''Columns from right to left.'''
+    ...     return rows[:, ::-1]
+    >>> row = Corruption("tables", mirror)
+    >>> row.name, row.summary
+    ('mirror', 'Columns from right to left')
     """
 
     of: str
