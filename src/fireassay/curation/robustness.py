@@ -44,6 +44,14 @@ class Robustness(Finding):
     subgroups
         One row per subgroup when asked for: its agreement, its trend, and the difference to all
         other samples with an interval that holds for all subgroups together (95 %).
+
+    >>> from fireassay.curation import curate, simulate_votes
+    >>> votes, y = simulate_votes([0.9, 0.9, 0.6, 0.6], coverage=0.8, n=1000, seed=0)
+    >>> result = curate(votes)
+    >>> result.robustness(y, validity=result.validate(y)).verdict  # a classifier that is never wrong
+    'robust'
+    >>> result.robustness(y).verdict  # nothing shows that the order is adversarial
+    'not enough evidence'
     """
 
     agreement: FloatArray
