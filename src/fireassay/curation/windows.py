@@ -97,7 +97,6 @@ class Windows(Sequence[Window]):
         Shape (n, steps, channels).
     context
         Per-window facts: a name and one value for each window.
-
     channels, step_s, event_s
         As of each `Window`.
 

@@ -71,6 +71,14 @@ class Monitor:
     The bound is a confidence sequence, so one may look after every row. Drift is found by a
     conformal martingale: each row's strangeness is ranked among all rows before it, which gives
     independent uniform numbers as long as nothing changes; a gambler bets against that.
+
+    >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> rng = np.random.default_rng(0)
+    >>> monitor = Monitor(half, rng.uniform(0, 0.4, (200, 1)))
+    >>> X = rng.uniform(0, 0.4, (100, 1))
+    >>> same = monitor.update(X, [0] * 100)
+    >>> same.n_errors, same.drifted, monitor.update(rng.uniform(0.5, 0.9, (100, 1))).drifted
+    (0, False, True)
     """
 
     def __init__(

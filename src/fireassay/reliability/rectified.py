@@ -30,6 +30,13 @@ class Rectified:
         fits it on other labels, a function of rows is used as it is. It never costs validity.
     weight_bound
         With ``weights``: the largest possible weight; the largest given one if None.
+
+    >>> from fireassay.reliability import assess
+    >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> X = (np.arange(200)[:, None] + 0.5) / 200
+    >>> found = assess(half, X, X[:, 0] > 0.5, method=Rectified())
+    >>> round(found.pmi_upper, 4)  # no error, no operational rows: 1 - 0.025 ** (1 / 200)
+    0.0183
     """
 
     surrogate: "Callable[[AnyArray], Any] | tuple[Any, Any] | None" = None

@@ -53,6 +53,13 @@ class RectifiedBound(Details):
         Share of the errors' variance that the surrogate explains on the labels.
     weights
         ``"given"`` or ``"estimated"`` where labels were not drawn from the profile, else None.
+
+    >>> from fireassay.reliability import assess
+    >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> X = (np.arange(200)[:, None] + 0.5) / 200
+    >>> found = assess(half, X, X[:, 0] > 0.4, np.linspace(0, 1, 2000)[:, None]).details
+    >>> found.pmi_upper == min(found.clopper_pearson, found.betting)
+    True
     """
 
     pmi: float

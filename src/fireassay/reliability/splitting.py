@@ -104,6 +104,11 @@ def splitting(
         Climbing stops below this ln p.
     workers, cluster
         Where replicates run, as in `fireassay.engine.Executor`; the result does not depend on it.
+
+    >>> half = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), classes=["a", "b"])
+    >>> found = splitting(half, [0.4], "a", radius=0.101)  # wrong in 0.001 of a side of 0.202
+    >>> found.low < math.log(0.001 / 0.202) < found.high
+    True
     """
     check_integer(particles, "particles", low=10)
     check_integer(moves, "moves", low=1)
@@ -155,6 +160,11 @@ def box_failures(
         `Splitting` (default), `MonteCarlo` or your own `RareEventEstimator`.
     workers, cluster
         As in `fireassay.engine.Executor`; the result does not depend on them.
+
+    >>> half = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), classes=["a", "b"])
+    >>> found = box_failures(half, [[0.0]], [[0.8]], ["a"])  # wrong from 0.5 to 0.8
+    >>> round(float(np.exp(found.log_p[0])), 1)  # 0.3 / 0.8
+    0.4
     """
     classifier = model if isinstance(model, Classifier) else as_classifier(model)
     below = check_features(low, name="low").astype(np.float64)

@@ -108,7 +108,6 @@ class RootCause:
         flagged. ``confidence`` is also that of intervals.
     coverage
         Of the sets of causes, for every calibrated kind.
-
     layer, seed
         As in `Supervisor`.
 
