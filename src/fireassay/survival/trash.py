@@ -30,6 +30,9 @@ class Cost:
         Money per machine hour of either side (None: money is not reported).
     training_watts, attack_watts
         Power of either side's machine (None: energy is not reported).
+
+    >>> Cost(seconds_per_query=0.5, training_price_per_hour=7200).factors()["money"]
+    (2.0, 1.0)
     """
 
     seconds_per_query: float | None = None
@@ -173,6 +176,12 @@ def trash(
     -----
     TRASH = t_train / E[T | 0 < ε ≤ ε*]; the interval is the delta method on log E[T] with the
     fit's (robust) covariance. Training time is taken as known.
+
+    >>> from fireassay.survival import fit
+    >>> rows = pd.DataFrame({"duration": [1.0, 2.0, 3.0, 6.0] * 10, "event": 1})
+    >>> found = trash(fit(rows, "exponential", []), 6.0, horizon=math.inf)
+    >>> round(found.value, 6)  # training costs 6 seconds, breaking 3 on average
+    2.0
     """
     train = check_real(train_seconds_per_sample, "train_seconds_per_sample", low=0.0)
     if not isinstance(fit, AftFit):
