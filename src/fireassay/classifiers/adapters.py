@@ -35,6 +35,9 @@ class Adapter:
         What such a model offers besides probabilities, in a few words.
     takes
         Options of `as_classifier` that only some models have.
+
+    >>> ADAPTERS["torch"].extra, ADAPTERS["function"].accepts(abs)
+    ('torch', True)
     """
 
     name: str
@@ -74,6 +77,9 @@ class ModelFile(Adapter):
         Ends of the names of files that only such a zip archive has.
     runs_code
         Reading it can run any code: only for those who say ``trust=True``.
+
+    >>> [name for name, row in FILES.items() if not row.runs_code]
+    ['onnx', 'skops', 'pt2']
     """
 
     endings: tuple[str, ...] = ()

@@ -167,10 +167,21 @@ def write_queue(
 def read_queue(folder: str | Path) -> Queue:
     """Open a queue; only its settings are read, items stay on disk.
 
+    Parameters
+    ----------
+    folder
+        The queue's folder, as `write_queue` returns it.
+
     Raises
     ------
     DataError
         If a file is missing, damaged, or of a newer fireassay.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as run:
+    ...     queue = read_queue(write_queue(run, np.zeros((3, 2)), classes=["cat", "dog"], budget=2))
+    >>> len(queue), queue.limit, queue.choices
+    (3, 2, ('cat', 'dog'))
     """
     folder = Path(folder)
     try:
