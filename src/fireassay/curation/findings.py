@@ -101,8 +101,8 @@ class CurationFindings(Answer):
     curation
         The order itself.
     trend, audit, bounds, robustness, stability, calibration
-        Each as `Curation`'s method of that name (``validate`` for the trend) gives it; None where it
-        was not asked.
+        Each as `Curation`'s method of that name (``validate`` for the trend) gives it; None where
+        it was not asked.
 
     >>> from fireassay.curation import curate, simulate_votes
     >>> votes, y = simulate_votes([0.9, 0.9, 0.6, 0.6], coverage=0.8, n=1000, seed=0)

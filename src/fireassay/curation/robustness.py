@@ -48,7 +48,7 @@ class Robustness(Finding):
     >>> from fireassay.curation import curate, simulate_votes
     >>> votes, y = simulate_votes([0.9, 0.9, 0.6, 0.6], coverage=0.8, n=1000, seed=0)
     >>> result = curate(votes)
-    >>> result.robustness(y, validity=result.validate(y)).verdict  # a classifier that is never wrong
+    >>> result.robustness(y, validity=result.validate(y)).verdict  # a classifier never wrong
     'robust'
     >>> result.robustness(y).verdict  # nothing shows that the order is adversarial
     'not enough evidence'

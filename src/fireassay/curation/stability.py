@@ -51,7 +51,8 @@ class Stability(Finding):
 
     >>> from fireassay.curation import curate, simulate_votes
     >>> votes, y = simulate_votes([0.9, 0.9, 0.6, 0.6], coverage=0.8, n=1000, seed=0)
-    >>> found = curate(votes).stability(y, n_boot=10, seeds=(0, 1), labelers=("majority", "triplet"))
+    >>> labelers = ("majority", "triplet")
+    >>> found = curate(votes).stability(y, n_boot=10, seeds=(0, 1), labelers=labelers)
     >>> found.stable, len(found.panel)
     (True, 4)
     """

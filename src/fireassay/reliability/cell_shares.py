@@ -117,7 +117,7 @@ class Certified:
     Attributes
     ----------
     prover
-        ``prover.proven_class(low, high)`` gives the class of each box, or -1 where it is not proven.
+        ``prover.proven_class(low, high)`` gives the class of each box, or -1 if it is not proven.
     samples
         Most points per cell where nothing is proven.
     workers

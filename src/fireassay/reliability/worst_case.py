@@ -80,7 +80,7 @@ class WorstCase:
     >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
     >>> X = np.random.default_rng(0).random((200, 1))
     >>> found = assess(half, X, X[:, 0] > 0.5, method=WorstCase(cells=10))
-    >>> round(found.pmi_upper, 4)  # every cell has a label, half of the rows judge: 1 - 0.025 ** 0.01
+    >>> round(found.pmi_upper, 4)  # all cells have labels, 100 rows judge: 1 - 0.025 ** 0.01
     0.0362
     """
 

@@ -28,7 +28,8 @@ class Difference:
 
     >>> before, after = (Estimate(v, v - 0.03, v + 0.03, 0.95, 400, "m") for v in (0.80, 0.90))
     >>> change = Estimate(0.10, 0.06, 0.14, 0.95, 400, "MOVER")
-    >>> Difference("accuracy", "accuracy", before, after, change, Measure.undescribed("accuracy")).clear
+    >>> what = Measure.undescribed("accuracy")
+    >>> Difference("accuracy", "accuracy", before, after, change, what).clear
     True
     """
 

@@ -170,7 +170,8 @@ class FeatureSqueezing(Defence):
     bits
         From 1 to 64.
 
-    >>> FeatureSqueezing(bits=2).inputs(np.array([0.1, 0.4, 0.9]), (0, 1)).round(3).tolist()  # thirds
+    >>> seen = FeatureSqueezing(bits=2).inputs(np.array([0.1, 0.4, 0.9]), (0, 1))
+    >>> seen.round(3).tolist()  # thirds
     [0.0, 0.333, 1.0]
     """
 

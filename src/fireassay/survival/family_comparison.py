@@ -127,7 +127,7 @@ def compare(
         Of the split.
 
     >>> rng = np.random.default_rng(0)
-    >>> rows = pd.DataFrame({"duration": rng.weibull(3.0, 300) * 10, "event": 1, "deep": [0, 1] * 150})
+    >>> rows = pd.DataFrame({"duration": rng.weibull(3.0, 300), "event": 1, "deep": [0, 1] * 150})
     >>> found = compare(rows, ["exponential", "weibull"])
     >>> found.best, found.n_train, found.n_test  # drawn from a Weibull with shape 3
     ('weibull', 240, 60)

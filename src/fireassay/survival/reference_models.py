@@ -93,7 +93,8 @@ class MeasuredTraining:
     seconds_per_query
         CPU seconds of one row.
 
-    >>> MeasuredTraining(None, 200, train_seconds=5.0, seconds_per_query=1e-4).train_seconds_per_sample
+    >>> cost = MeasuredTraining(None, 200, train_seconds=5.0, seconds_per_query=1e-4)
+    >>> cost.train_seconds_per_sample
     0.025
     """
 

@@ -177,7 +177,8 @@ def kept_rows(folder: str | Path, name: str = "review") -> IntArray:
     ...     queue = read_queue(write_review_queue(run, made))
     ...     with LabelBook(run) as book:  # as the app does when somebody answers
     ...         book.register(queue)
-    ...         _ = book.add_all(queue, [(0, "ada", KEEP, ""), (1, "ada", REJECT, "")], in_order(queue))
+    ...         given = [(0, "ada", KEEP, ""), (1, "ada", REJECT, "")]
+    ...         _ = book.add_all(queue, given, in_order(queue))
     ...     kept = kept_rows(run)
     >>> kept.tolist() == [queue.rows[0]]
     True
@@ -213,7 +214,8 @@ def keep_reviewed(amb: SetType, folder: str | Path, name: str = "review") -> Set
     ...     queue = read_queue(write_review_queue(run, made))
     ...     with LabelBook(run) as book:  # as the app does when somebody answers
     ...         book.register(queue)
-    ...         _ = book.add_all(queue, [(0, "ada", KEEP, ""), (1, "ada", REJECT, "")], in_order(queue))
+    ...         given = [(0, "ada", KEEP, ""), (1, "ada", REJECT, "")]
+    ...         _ = book.add_all(queue, given, in_order(queue))
     ...     kept = keep_reviewed(made, run)
     >>> len(made.X), len(kept.X)
     (3, 1)
