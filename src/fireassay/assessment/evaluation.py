@@ -46,6 +46,8 @@ def evaluate(
         further questions.
     settings
         Settings of a part by name, e.g. ``{"accuracy": {"confidence": 0.99}}``.
+    seed, workers, title
+        Of whatever is drawn; processes on this machine; on top of the report.
 
     Returns
     -------

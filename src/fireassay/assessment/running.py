@@ -61,7 +61,16 @@ def silent(line: str) -> None:
 class RunOutcome:
     """A run: its folder, its report, and for each part what was planned and what it took.
 
-    ``only`` are the parts that were asked for by name, if any were.
+    Attributes
+    ----------
+    folder, report
+        Where everything is, and what was found.
+    costs
+        What each part was planned to take, and took.
+    only
+        Parts that were asked for by name.
+    gates
+        The limits that were configured.
     """
 
     folder: Path

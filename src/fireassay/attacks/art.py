@@ -24,6 +24,11 @@ class ArtAttack:
     Samples are attacked one at a time, because that is the only way to know what each of them
     cost. ART does not say when a sample fell, so the failure lies anywhere between the first
     prediction and the last query.
+
+    Attributes
+    ----------
+    name, parameters
+        As in `art`.
     """
 
     name: str
@@ -74,6 +79,8 @@ def art(name: str, **parameters: Any) -> ArtAttack:
     ----------
     name
         Of a class in ``art.attacks.evasion``.
+    parameters
+        Of that class.
 
     >>> from fireassay import as_classifier
     >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])  # the boundary is at 0.5

@@ -36,6 +36,8 @@ def bim(
         Most steps per sample, at least 1; a sample that falls takes no further step.
     step_size
         Length of every step; by default they fall from ``eps`` to a tenth of it.
+    seed
+        Only names the result.
 
     Notes
     -----

@@ -45,6 +45,8 @@ def in_blocks(
         Where the blocks run, with a store if they are to be journalled; or
     workers, cluster, progress
         what to make one of, as in `fireassay.engine.Executor`.
+    seed
+        Of every attack.
 
     Raises
     ------

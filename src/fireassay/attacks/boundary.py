@@ -44,6 +44,8 @@ def boundary(
         As in `hopskipjump`.
     norm
         ``"l2"``, the distance in which every step is nearer.
+    seed
+        Of the random steps.
 
     Notes
     -----

@@ -43,6 +43,8 @@ def deepfool(
     eps
         If given, only points within this distance count, and a perturbation beyond it ends a
         sample's search.
+    seed
+        Only names the result.
 
     Notes
     -----

@@ -38,6 +38,8 @@ def fgm(
         Booleans, True for features that may change.
     max_queries
         Hard limit of forward queries per sample (a whole attack takes 2).
+    seed
+        Only names the result.
 
     Notes
     -----

@@ -58,6 +58,8 @@ def hopskipjump(
         search ends there.
     mask
         Booleans, True for features that may change (False: categorical or fixed ones).
+    seed
+        Of the random points.
 
     Returns
     -------

@@ -33,6 +33,8 @@ def pgd(
         As in `bim`.
     restarts
         Starts per sample, at least 1. The first is random too; samples that fell are left alone.
+    seed
+        Of the starts.
 
     Notes
     -----

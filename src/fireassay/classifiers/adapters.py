@@ -77,6 +77,8 @@ class ModelFile(Adapter):
         Ends of the names of files that only such a zip archive has.
     runs_code
         Reading it can run any code: only for those who say ``trust=True``.
+    name, summary, module, maker, extra, gradients, layers, takes
+        As of an `Adapter`.
 
     >>> [name for name, row in FILES.items() if not row.runs_code]
     ['onnx', 'skops', 'pt2']

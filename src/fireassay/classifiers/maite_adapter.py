@@ -19,7 +19,17 @@ _CHANNELS = (1, 3, 4)
 
 @dataclass(frozen=True)
 class MaiteArrays:
-    """A MAITE data set as arrays: images ``(n, height, width, channels)``, labels, ids, names."""
+    """A MAITE data set as arrays.
+
+    Attributes
+    ----------
+    X, y
+        Images (n, height, width, channels) and class indices.
+    ids
+        Of the images.
+    class_names
+        From the metadata's ``index2label``, if it has one.
+    """
 
     X: NDArray[np.float64]
     y: NDArray[np.int64]

@@ -37,6 +37,12 @@ class Audit(Finding):
         The calibrated test on the audited samples.
     labels_per_ring
         How many labels fell into each ring.
+    sizes
+        Samples in each dataset.
+    gamma
+        Level of the test.
+    n
+        Labels that were bought.
 
     >>> from fireassay.curation import curate, simulate_votes
     >>> votes, y = simulate_votes([0.9, 0.9, 0.6, 0.6], coverage=0.8, n=1000, seed=0)
@@ -227,6 +233,8 @@ class AuditPlan(Result):
         Whether the asked power is reached.
     assumed
         The accuracy of the weak labels assumed in each ring.
+    gamma
+        Level of the test that was planned for.
 
     >>> from fireassay.curation import curate, simulate_votes
     >>> votes, y = simulate_votes([0.9, 0.9, 0.6, 0.6], coverage=0.8, n=1000, seed=0)

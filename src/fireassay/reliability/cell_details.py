@@ -109,6 +109,10 @@ class GridCells(ByCells):
         How estimate and ACU move with the size of the cells.
     sensitivity
         How the estimate moves with the bandwidth; empty for a profile that was given.
+    cells
+        One row per cell.
+    contradiction_p
+        Probability of at least as many errors as seen, if the pmi were ``pmi_upper``.
 
     >>> from fireassay.reliability import Ram, assess
     >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
@@ -192,6 +196,12 @@ class LatentCells(ByCells):
         Share of the profile in them.
     drawn, drawn_upper
         E[λ] over cells drawn from the profile and its normal limit; nan if fewer than two were.
+    acu
+        Mean unastuteness of the evaluated cells.
+    cells
+        One row per evaluated cell.
+    contradiction_p
+        Probability of at least as many errors as seen, if the pmi were ``pmi_upper``.
 
     >>> from fireassay.reliability import PcaLatent, Ram, TopCells, assess
     >>> images = np.random.default_rng(0).random((60, 4, 4))

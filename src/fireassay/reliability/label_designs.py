@@ -128,6 +128,8 @@ def importance_design(
         Number of draws, with replacement.
     floor
         Share of draws made uniformly: it limits every weight to ``1 / floor``.
+    seed
+        Of the draws.
 
     >>> design = importance_design([0.01] * 99 + [0.81], budget=2000)
     >>> wrong = design.rows == 99  # in the pool one row of 100; drawn about 79 times
@@ -161,6 +163,8 @@ def stratified_design(
         Number of labels, at least ``strata``.
     strata
         Number of strata, at least 1.
+    seed
+        Of the draws.
 
     >>> design = stratified_design([0.01] * 50 + [0.5] * 50, budget=20, strata=2)
     >>> risky = design.rows >= 50

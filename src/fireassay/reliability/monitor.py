@@ -39,6 +39,8 @@ class MonitorState:
     r, r_moved
         Half the smallest distance between classes so far, and whether it has halved since the
         first labels: then cells chosen for the old one are too large.
+    n_rows, n_labels, n_errors
+        Rows seen so far, those with a label, and those that were wrong.
     """
 
     n_rows: int
@@ -65,6 +67,8 @@ class Monitor:
         Of the running upper bound, one-sided.
     alarm
         The largest probability of ever raising a false drift alarm.
+    seed
+        Of the split of the reference and of ties.
 
     Notes
     -----

@@ -19,8 +19,18 @@ def assert_gate(
     """Fail a test if a number is beyond its limit, at the unfavourable end of its interval.
 
     Keyword arguments are upper limits; ``min={"accuracy": 0.9}`` gives lower ones. What is
-    undecided fails, too: what did not run is not a pass. ``accept`` has assumptions that the data
-    contradicts, by id, with the reason why they are accepted.
+    undecided fails, too: what did not run is not a pass.
+
+    Parameters
+    ----------
+    result
+        A result of any package, `Evidence` or a `Report`.
+    max, upper_limits
+        Upper limits by the name of their number.
+    min
+        Lower limits.
+    accept
+        Assumptions that the data contradicts, by id, with the reason why they are accepted.
 
     Raises
     ------

@@ -48,7 +48,17 @@ class Difference:
 
 @dataclass(frozen=True)
 class RunComparison(Result):
-    """A run against the one before: numbers that both have, and what changed around them."""
+    """A run against the one before: numbers that both have, and what changed around them.
+
+    Attributes
+    ----------
+    differences
+        One per number that both runs have.
+    changed
+        What else changed: model, data, seed, versions, status.
+    only_before, only_after
+        Numbers that only one of the runs has.
+    """
 
     differences: tuple[Difference, ...]
     changed: tuple[str, ...]
@@ -80,6 +90,11 @@ def compare_reports(before: Report, after: Report) -> RunComparison:
 
     Runs on the same rows are positively correlated, so this interval (which takes them as
     independent) is wider than a paired one: it never claims a change that a paired one would deny.
+
+    Parameters
+    ----------
+    before, after
+        Reports of the two runs.
 
     >>> def run(right):
     ...     share = Estimate(right, right - 0.03, right + 0.03, 0.95, 400, "Clopper-Pearson")

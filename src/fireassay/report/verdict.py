@@ -33,6 +33,10 @@ class GateCheck:
         What the number is; None where no part has it.
     accepted
         Assumptions that the data contradicts and somebody accepted, with the reason.
+    gate, estimate, part
+        The limit, its number and the part that has it.
+    explanation
+        Which end counted, and why.
 
     >>> from fireassay.report import Report
     >>> error = Estimate(0.04, 0.02, 0.06, 0.95, 100, "Clopper-Pearson")

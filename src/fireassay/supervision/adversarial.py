@@ -99,6 +99,8 @@ def adversarial_set(
         If given, each success is pushed on, within ``max_epsilon``, until the model gives its wrong
         answer with at least this probability; rows that do not get there are left out. Minimal
         perturbations sit on the decision boundary and so flatter softmax scores; these do not.
+    seed
+        Of the random starts.
 
     Raises
     ------

@@ -57,6 +57,14 @@ class SupervisorComparison(Answer):
     pair
         The two supervisors that leave the fewest gaps: the best minimum over sets of the better
         of the two.
+    assumptions
+        What the numbers rest on.
+    confidence, seed
+        Of all intervals, and of whatever was drawn.
+    queries, model_sha256, data_sha256
+        Rows sent to the model, and what model and data were.
+    rule_reason
+        Why there are no thresholds; empty where there are.
     """
 
     table: pd.DataFrame

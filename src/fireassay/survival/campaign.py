@@ -46,6 +46,8 @@ def campaign(
         Run folder in which finished trials are journalled; they are never run twice.
     workers, cluster
         Processes on this machine, or the address of a Dask scheduler.
+    progress
+        Whether to show a progress bar; None: where somebody can see it.
 
     Notes
     -----

@@ -49,6 +49,12 @@ class FamilyComparison(Answer):
         t0 of ICI, E50 and the binned error: the median failure time of the training part.
     groups
         Column whose groups were kept whole in the split, or None.
+    n_train, n_test, censored_share
+        Rows of both parts, and the share of all rows that never failed.
+    seed
+        Of the split.
+    calibrations
+        Test-part calibration of each family.
     """
 
     table: pd.DataFrame

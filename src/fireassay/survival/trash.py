@@ -78,6 +78,10 @@ class Trash(Answer):
         they fell at the horizon, so it is an upper bound on the true ratio where this is not 0.
     table
         Per unit (queries, seconds, money, joules): training, attack, ratio, low, high.
+    confidence
+        Of the interval.
+    horizon, mean_time
+        Budget up to which the mean time is taken, and that time.
     """
 
     value: float

@@ -50,6 +50,13 @@ class Queue(Questions):
     state_file
         The saved search (in the run folder) that chooses the next item; "": the order of the file.
         Its labels are the search's own, whoever gives them.
+    name, folder, search, instructions
+        What `write_queue` was given.
+    content, feature_names, content_sha256
+        The items, names of their columns, and their hash.
+    label_key, labels_sha256, choices, annotators_per_item, reveal, ids, rows, predicted, confidence
+        Where labels are kept, what can be answered, by how many people, and what is known of each
+        item.
     """
 
     folder: Path
