@@ -133,6 +133,8 @@ def make(name: str, **parameters: Any) -> Attack:
     ----------
     name
         A name of `ATTACKS`, or ``"art:"`` and the name of an evasion attack of ART.
+    parameters
+        Of the attack.
 
     Raises
     ------

@@ -20,6 +20,13 @@ class TemperatureScaled(WrappedClassifier):
 
     Has gradients and layers when the inner classifier has them. Queries are the inner ones.
 
+    Parameters
+    ----------
+    model
+        A `Classifier`, or anything `as_classifier` takes.
+    temperature
+        Above 0; above 1 it makes answers less sure.
+
     >>> import numpy as np
     >>> model = TemperatureScaled(as_classifier(lambda X: np.array([[0.8, 0.2]] * len(X))), 2.0)
     >>> model.predict_proba([[0.0]]).round(4)

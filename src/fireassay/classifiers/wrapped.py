@@ -36,6 +36,11 @@ class WrappedClassifier(ABC):
     (rounding, noise): then the gradient is the inner one at the mapped rows, as an attacker who
     knows of the map would take it.
 
+    Parameters
+    ----------
+    model
+        The inner classifier, or anything `as_classifier` takes.
+
     >>> class Mirrored(WrappedClassifier):
     ...     def _identity(self):
     ...         return ("mirrored",)

@@ -37,6 +37,8 @@ def from_frame(
     encoder
         The ``encoder`` of the data a model was trained on, so that this table gets the same
         features; None: learn one here.
+    name
+        Of the data set.
 
     >>> frame = pd.DataFrame({"age": [40, 50], "ward": ["A", "B"], "label": ["ill", "well"]})
     >>> data = from_frame(frame)

@@ -68,6 +68,11 @@ class Choice:
 class Strategy(ABC):
     """One search: a row of the table `SEARCHES`.
 
+    Parameters
+    ----------
+    candidates
+        What the search may know, as `Candidates`.
+
     Attributes
     ----------
     name, summary

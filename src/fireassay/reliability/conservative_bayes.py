@@ -196,6 +196,15 @@ def conservative_upper(
 ) -> float:
     """The smallest p with this conservative posterior confidence in pmi <= p.
 
+    Parameters
+    ----------
+    failures, n
+        Wrong answers among so many.
+    prior
+        What is believed before testing.
+    confidence
+        In (0, 1).
+
     Raises
     ------
     NotEnoughEvidenceError

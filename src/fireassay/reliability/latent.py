@@ -26,6 +26,13 @@ class Latent(Protocol):
 class PcaLatent:
     """Principal components, scaled to unit variance each.
 
+    Parameters
+    ----------
+    dims
+        Number of components.
+    bounds
+        Decoded values are clipped to them; None: not.
+
     >>> X = np.random.default_rng(0).random((50, 4, 4))
     >>> latent = PcaLatent(3).fit(X)
     >>> latent.decode(latent.encode(X)).shape

@@ -95,6 +95,8 @@ def compare(
     workers, cluster
         As in `Executor`: members are trained, supervisors fitted, blocks of rows scored and numbers
         computed side by side. The numbers do not depend on it.
+    seed
+        Of whatever is drawn: the split of ``nominal``, subsamples, training, bootstrap.
 
     Returns
     -------

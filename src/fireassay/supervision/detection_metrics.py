@@ -49,6 +49,8 @@ def detection_metrics(
         Of all intervals.
     n_resamples
         Of the bootstrap for AUPR, FPR95 and AURC.
+    seed
+        Of the bootstrap.
 
     Raises
     ------

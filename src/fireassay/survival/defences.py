@@ -238,6 +238,15 @@ DEFENCES: Registry[DefenceRow] = Registry(
 def make_defence(name: str, value: float | None = None, *, seed: int = 0) -> Defence:
     """A defence by name and value: ``make_defence("conf", 0.9)``.
 
+    Parameters
+    ----------
+    name
+        Of `DEFENCES`.
+    value
+        What `DEFENCES` says of it: noise, threshold, bits.
+    seed
+        Of noise on the answer.
+
     Raises
     ------
     ParameterError

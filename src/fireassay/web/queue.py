@@ -129,6 +129,10 @@ def write_queue(
         2 or more let agreement be measured.
     reveal
         Show the model's answer after each label.
+    name, instructions
+        Of the queue; the text is shown to those who label.
+    feature_names
+        One per column of rows, or per channel of series.
 
     Returns
     -------

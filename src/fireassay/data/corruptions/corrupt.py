@@ -79,6 +79,11 @@ CORRUPTIONS: Registry[Corruption] = Registry(
 def corruption_kinds(of: str = IMAGES) -> tuple[str, ...]:
     """Names that `corrupt` understands, for ``"images"`` or ``"tables"``.
 
+    Parameters
+    ----------
+    of
+        Of what.
+
     >>> corruption_kinds("tables")
     ('missing', 'noise', 'unit_change', 'swap')
     """
