@@ -67,10 +67,8 @@ class RunOutcome:
         Where everything is, and what was found.
     costs
         What each part was planned to take, and took.
-    only
-        Parts that were asked for by name.
-    gates
-        The limits that were configured.
+    only, gates
+        Parts that were asked for by name; the limits that were configured.
     """
 
     folder: Path
@@ -115,33 +113,22 @@ def run_assessment(
         What `read_config` gives.
     only
         Parts to run; by default those of the configuration.
-    seed, workers, max_minutes, max_queries
-        Instead of the configuration's.
-    cluster
-        Address of a Dask scheduler.
-    say
-        Gets lines for the reader of a terminal.
-    progress
-        Whether to show a progress bar; None: where somebody can see it.
+    seed, workers, max_minutes, max_queries, cluster
+        Instead of the configuration's, and the address of a Dask scheduler.
+    say, progress
+        Gets lines for a terminal; whether to show a bar (None: where somebody can see it).
 
     >>> import tempfile
-    >>> import numpy as np
     >>> from fireassay.assessment import read_config
-    >>> X = (np.arange(100)[:, None] + 0.5) / 100
     >>> with tempfile.TemporaryDirectory() as name:
-    ...     folder = Path(name)
-    ...     np.savez(folder / "test.npz", X=X, y=(X[:, 0] > 0.4).astype(int))
-    ...     _ = (folder / "at_half.py").write_text(
-    ...         "import numpy as np\\ndef model(X): return np.hstack([1 - X, X])\\n"
-    ...     )
-    ...     _ = (folder / "fireassay.toml").write_text(
-    ...         '[model]\\npath = "at_half:model"\\n[data]\\ntest = "test.npz"\\n'
-    ...     )
-    ...     outcome = run_assessment(read_config(folder / "fireassay.toml"), only=["accuracy"])
-    ...     sorted(file.name for file in outcome.folder.glob("re*"))
-    ['report.html', 'result.json']
+    ...     file = Path(name) / "fireassay.toml"
+    ...     _ = file.with_name("test.csv").write_text("x,y\\n.1,0\\n.2,0\\n.3,1\\n.8,1\\n")
+    ...     _ = file.with_name("at_half.py").write_text(
+    ...         "import numpy as np\\ndef model(X): return np.hstack([1 - X, X])\\n")
+    ...     _ = file.write_text('[model]\\npath="at_half:model"\\n[data]\\ntest="test.csv"\\n')
+    ...     outcome = run_assessment(read_config(file), only=["accuracy"])
     >>> outcome.report["accuracy"].estimates["accuracy"].value, outcome.verdict.status
-    (0.9, 'no limits set')
+    (0.75, 'no limits set')
     """
     unknown = [name for name in only or () if name not in PARTS]
     if unknown:

@@ -63,6 +63,13 @@ class Assumption:
 class Claim:
     """One sentence a reader may take away, and whether the data supports it (None: no verdict).
 
+    Attributes
+    ----------
+    text
+        The sentence.
+    holds
+        Whether the data supports it.
+
     >>> Claim("At most one input in a hundred is misread.", holds=True).holds
     True
     """
@@ -74,6 +81,11 @@ class Claim:
 @dataclass(frozen=True)
 class Table:
     """A table for the report: text and numbers, row by row.
+
+    Attributes
+    ----------
+    columns, rows, caption
+        As a reader sees them.
 
     >>> import pandas as pd
     >>> Table.from_frame(pd.DataFrame({"n": [3]}, index=["a"]), "Rows per class").caption
@@ -97,6 +109,15 @@ class Table:
 class Picture:
     """A figure for the report as SVG text, or as a PNG data URI in ``source``.
 
+    Attributes
+    ----------
+    source
+        SVG text, or a data URI.
+    caption
+        What is shown under it.
+    alternative
+        What is said to those who cannot see it.
+
     >>> Picture("<svg/>", "Survival by attack", "A falling line.").caption
     'Survival by attack'
     """
@@ -109,6 +130,17 @@ class Picture:
 @dataclass(frozen=True)
 class Provenance:
     """Where a number comes from. Seconds are kept apart: equal results must be equal bytes.
+
+    Attributes
+    ----------
+    seed
+        Same seed, same result.
+    model_sha256, data_sha256
+        What model and data were.
+    queries, labels
+        Rows sent to the model, and labels used.
+    versions, host
+        Of the libraries; size of the machine.
 
     >>> Provenance(seed=7, queries=400).queries
     400
@@ -150,6 +182,14 @@ class Evidence:
         A stale answer is kept and shown, but no gate relies on it.
     seconds
         Wall-clock time, kept out of `to_dict` so that equal results are equal bytes.
+    claims
+        Sentences that a reader may take away.
+    assumptions
+        What the numbers rest on, and whether the data speaks against it.
+    tables, figures
+        For the report, by name.
+    provenance
+        Where the numbers come from.
 
     >>> share = Estimate(0.9, 0.8, 0.95, confidence=0.95, n=50, method="Clopper-Pearson")
     >>> found = Evidence("accuracy", "Right on nine of ten rows.", estimates={"accuracy": share})

@@ -53,6 +53,12 @@ class SearchComparison(Answer):
     one_shot
         For each search, run once on all candidates: its errors against random draws of the same
         confidence, tested exactly.
+    searches, budget, subset
+        What was compared, with so many labels on so many candidates.
+    population, population_error_rate, population_expected_rate
+        All candidates, how often the model is wrong on them, and how often its confidence says.
+    seed, model_sha256, data_sha256, queries
+        Of the comparison; what model and data were; rows sent to the model.
     """
 
     searches: tuple[str, ...]

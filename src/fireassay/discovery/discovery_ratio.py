@@ -72,6 +72,8 @@ class RunningRatio:
         With all labels.
     errors, expected, values
         After each label.
+    confidence, wrong
+        Of each label, in order: the model's confidence, and whether it was wrong.
     """
 
     confidence: FloatArray

@@ -59,7 +59,15 @@ class Candidates:
 
 @dataclass(frozen=True)
 class Choice:
-    """The chosen row, and with what chance it was drawn among the free ones (None: not drawn)."""
+    """The chosen row, and with what chance it was drawn among the free ones (None: not drawn).
+
+    Attributes
+    ----------
+    row
+        Position among the candidates.
+    probability
+        Chance with which it was drawn; None: not drawn.
+    """
 
     row: int
     probability: float | None = None

@@ -13,6 +13,13 @@ _MOST_LISTED = 5
 class Failure:
     """One failed task: the position of its row, the kind of error, its text and its traceback.
 
+    Attributes
+    ----------
+    position, kind, message
+        Which row, and the error's class and text.
+    details
+        Its traceback.
+
     >>> print(Failure.of(3, RuntimeError("no answer")))
     row 3: RuntimeError: no answer
     """

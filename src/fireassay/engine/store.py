@@ -20,7 +20,13 @@ _ZIP = b"PK"
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the tasks of one name are."""
+    """How far the tasks of one name are.
+
+    Attributes
+    ----------
+    done, failed, total
+        Tasks.
+    """
 
     done: int
     failed: int

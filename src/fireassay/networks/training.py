@@ -20,7 +20,17 @@ _PREDICTED_AT_ONCE = 1024
 
 @dataclass(frozen=True)
 class Training:
-    """What a training run did: mean loss per epoch, validation loss per epoch, CPU seconds."""
+    """What a training run did: mean loss per epoch, validation loss per epoch, CPU seconds.
+
+    Attributes
+    ----------
+    losses, validation_losses
+        Mean loss of each epoch; the second is empty without validation rows.
+    best_epoch
+        The epoch whose weights were kept.
+    cpu_seconds
+        Of this process.
+    """
 
     losses: tuple[float, ...]
     validation_losses: tuple[float, ...]

@@ -109,6 +109,12 @@ class ReliabilityResult(Answer):
         Other bounds on the same data, side by side.
     confusions
         The pmi of each kind of mistake.
+    confidence
+        One-sided, of each limit.
+    n_labels, n_errors, n_operational
+        Labelled rows, wrong ones among them, and operational rows.
+    notes, provenance
+        What to know about this run, and where its numbers come from.
     """
 
     method: str

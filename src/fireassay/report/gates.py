@@ -14,7 +14,17 @@ Gates = Mapping[str, Mapping[str, float]] | Iterable["Gate"]
 
 @dataclass(frozen=True)
 class Gate:
-    """A limit on one number: ``number`` is ``"part.number"`` or a ``"number"`` that is unique."""
+    """A limit on one number: ``number`` is ``"part.number"`` or a ``"number"`` that is unique.
+
+    Attributes
+    ----------
+    number
+        Which number it limits.
+    direction
+        ``"max"``: at most; ``"min"``: at least.
+    limit
+        The limit.
+    """
 
     number: str
     direction: Direction

@@ -75,6 +75,17 @@ class Verdict:
     """All gates judged together.
 
     ``exit_code``: 0 pass, 1 fail, 3 not enough evidence or no limits set; only a pass is true.
+
+    Attributes
+    ----------
+    status
+        ``"pass"``, ``"fail"``, ``"not enough evidence"`` or ``"no limits set"``.
+    checks
+        Every gate, judged.
+    advice
+        What would settle those that did not pass.
+    failed_parts
+        Parts that broke.
     """
 
     status: Status

@@ -23,7 +23,15 @@ _CLEAR = 3.0
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityCurve:
-    """Accuracy against stated confidence, in the bins that hold rows."""
+    """Accuracy against stated confidence, in the bins that hold rows.
+
+    Attributes
+    ----------
+    mean_confidence, accuracy, counts
+        Of each bin: what was stated, what came, and how many rows it holds.
+    low, high
+        Interval of the accuracy.
+    """
 
     mean_confidence: FloatVector
     accuracy: FloatVector

@@ -30,6 +30,10 @@ class ErrorDetector:
     block
         1 for labels that are independent given the past; otherwise labels are judged in blocks of
         so many, which is approximate for labels that depend on each other.
+    seen, steps, waiting, log_capital
+        What it has learnt so far; `after` goes on from it.
+    alarm_at
+        The label with which the alarm came; None: no alarm.
 
     Notes
     -----

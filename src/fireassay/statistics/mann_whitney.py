@@ -18,7 +18,17 @@ _MOST_EXACT = 8
 
 @dataclass(frozen=True, slots=True)
 class MannWhitney:
-    """AUC with its interval and the test of AUC = 1/2."""
+    """AUC with its interval and the test of AUC = 1/2.
+
+    Attributes
+    ----------
+    auc, low, high
+        With its interval.
+    p_value
+        Two-sided.
+    n_positive, n_negative
+        Rows of both classes.
+    """
 
     auc: float
     low: float

@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CorruptedSet(Result):
-    """Corrupted rows, and which kind each of them has: ``compare(..., kinds={name: kind})``."""
+    """Corrupted rows, and which kind each of them has: ``compare(..., kinds={name: kind})``.
+
+    Attributes
+    ----------
+    X
+        The corrupted rows.
+    kind, severity
+        Corruption of each row, and how strong it is.
+    """
 
     X: NDArray[Any]
     kind: NDArray[np.str_]

@@ -20,7 +20,15 @@ Marks = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class DetectionMetrics:
-    """AUROC (DeLong) and three further numbers (stratified bootstrap)."""
+    """AUROC (DeLong) and three further numbers (stratified bootstrap).
+
+    Attributes
+    ----------
+    auroc, aupr, fpr95
+        As in `detection_metrics`, each with its interval.
+    aurc
+        None where nothing said which answers are wrong.
+    """
 
     auroc: Estimate
     aupr: Estimate

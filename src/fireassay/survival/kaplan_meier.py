@@ -31,6 +31,8 @@ class KaplanMeier(Answer):
         One row per group and time: at_risk, events, survival, low, high.
     medians
         Per group: median (infinite: not reached), low, high, n, events, method.
+    confidence, time_unit
+        Of all intervals; what times are counted in.
     """
 
     curves: pd.DataFrame

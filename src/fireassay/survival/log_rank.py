@@ -19,7 +19,17 @@ from fireassay.survival.times import check_events, read_times
 
 @dataclass(frozen=True)
 class LogRank(Result):
-    """The test's statistic and p, and per arm the observed and expected failures."""
+    """The test's statistic and p, and per arm the observed and expected failures.
+
+    Attributes
+    ----------
+    statistic, df, p
+        Of the test.
+    table
+        Per arm: what was observed and expected.
+    method
+        Which of the tests it was.
+    """
 
     statistic: float
     p: float

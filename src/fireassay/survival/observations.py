@@ -41,6 +41,10 @@ class Observations(Answer):
         On the samples before any attack; answers that a defence withholds are in the second.
     adversarial
         The inputs that fooled the model, one for each row with ``success``, if they were kept.
+    budget, gradient_cost, confidence, seed
+        As in `observe`.
+    model_sha256, data_sha256
+        What model and data were.
     """
 
     table: pd.DataFrame

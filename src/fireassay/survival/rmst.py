@@ -36,6 +36,10 @@ class Rmst(Answer):
     table
         Per group: rmst, low, high, survival (at the horizon), survival_low, survival_high, n,
         events; with several groups also difference, difference_low, difference_high, p.
+    horizon, confidence
+        Up to which time the mean is taken; of all intervals.
+    method
+        How the intervals were found.
     """
 
     table: pd.DataFrame
