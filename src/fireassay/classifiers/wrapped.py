@@ -2,7 +2,7 @@
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -111,16 +111,6 @@ class WrappedClassifier(ABC):
     def rows_sent(self) -> int:
         """Rows sent for the callers' questions, padding included."""
         return int(getattr(self.model, "rows_sent", self.model.queries))
-
-    def asked_here(self) -> Mapping[str, int]:
-        """What this thread has asked the inner classifier so far."""
-        asked = getattr(self.model, "asked_here", None)
-        return {} if asked is None else dict(asked())
-
-    def count_elsewhere(self, asked: Mapping[str, int]) -> None:
-        """Add what a copy of this classifier was asked in another process."""
-        if hasattr(self.model, "count_elsewhere"):
-            self.model.count_elsewhere(asked)
 
     @property
     def max_queries(self) -> int | None:
