@@ -18,8 +18,6 @@ from fireassay.cli.main import app
 from fireassay.core import ModelError, ParameterError, UntrustedFileError
 from fireassay.core.extras import EXTRAS
 
-DOCS = Path(__file__).parents[2] / "docs" / "models.md"
-
 
 @pytest.mark.parametrize("row", [*ADAPTERS.values(), *FILES.values()], ids=lambda row: row.name)
 def test_every_row_names_what_is_there(row: Adapter) -> None:
@@ -29,10 +27,6 @@ def test_every_row_names_what_is_there(row: Adapter) -> None:
     assert row.extra is None or row.extra in EXTRAS
     assert set(row.takes) <= set(ALL_OPTIONS)
     assert not isinstance(row, ModelFile) or row.endings
-
-
-def test_the_docs_show_the_rows() -> None:
-    assert models_table() in DOCS.read_text()
 
 
 def test_doctor_shows_which_kinds_can_be_read() -> None:

@@ -53,6 +53,12 @@ class AttackRow:
     in_suite: bool = False
     most_queries: int | None = None
 
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the table of attacks shows besides the summary."""
+        needs = "gradients" if self.needs_gradients else "decisions"
+        return {"needs": needs, "norms": ", ".join(self.norms)}
+
     def within(self, budget: int, gradient_cost: float, given: Mapping[str, Any]) -> dict[str, Any]:
         """Settings with which it uses a budget, and no more than a check beyond it.
 
