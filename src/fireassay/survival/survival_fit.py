@@ -2,6 +2,7 @@
 
 import math
 from abc import abstractmethod
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@dataclass(frozen=True, eq=False)
 class SurvivalFit(Answer):
     """Scores, predictions and evidence shared by accelerated failure time and Cox fits."""
 
-    # Fields of the dataclasses that inherit.
     family: str
     observations: pd.DataFrame
     coefficients: pd.DataFrame
