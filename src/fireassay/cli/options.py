@@ -16,5 +16,6 @@ Cluster = Annotated[
     str | None, typer.Option("--cluster", help="Address of a Dask scheduler, tcp://host:8786.")
 ]
 Trust = Annotated[
-    bool, typer.Option("--trust", help="Allow model files that can run code when read (pickle).")
+    bool,
+    typer.Option("--trust", help="Allow model files that can run code when read (pickle, .pt2)."),
 ]

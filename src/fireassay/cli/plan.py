@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fireassay.cli.console import emit_json, say
-from fireassay.cli.options import Json, Quiet
+from fireassay.cli.options import Json, Quiet, Trust
+from fireassay.cli.trusting import remember
 
 if TYPE_CHECKING:
     from fireassay.assessment import Plan
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 def plan(
     config: Annotated[Path, typer.Option(help="The configuration file.")] = Path("fireassay.toml"),
     seed: Annotated[int | None, typer.Option(min=0, help="Instead of the file's seed.")] = None,
+    trust: Trust = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -29,7 +31,9 @@ def plan(
     from fireassay.assessment.spending import in_words
 
     read = read_config(config)
-    planned = make_plan(read, seed=seed)
+    if trust:
+        remember(read.resolve(read.model.path))
+    planned = make_plan(read, seed=seed, trust=trust)
     costs = read_costs(read.folder / read.run.folder)
     if json:
         emit_json({**planned.to_dict(), "costs": costs})
