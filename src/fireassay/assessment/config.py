@@ -24,7 +24,7 @@ class ModelSection(Section):
     """Which model, and how to talk to it."""
 
     path: str = Field(
-        description="A file (.onnx, .skops, .pt2), an http(s) address, or package.module:name."
+        description="A file (.onnx, .skops), an http(s) address, or package.module:name."
     )
     output: Literal["probabilities", "logits", "labels"] = Field(
         default="probabilities", description="What the model returns."
@@ -39,9 +39,6 @@ class ModelSection(Section):
         default=None, description="Rows sent to the model at once (left out: the adapter's choice)."
     )
     device: str | None = Field(default=None, description="For torch models: cpu, cuda, …")
-    trust: bool = Field(
-        default=False, description="Allow model files that can run code when read (pickle)."
-    )
 
 
 class DataSection(Section):
@@ -135,6 +132,7 @@ def read_config(path: str | Path = FILE_NAME) -> Config:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: expected TOML.", got=str(error)) from error
+    _refuse_trust(tables, text, path)
     models = settings_models()
     settings: dict[str, Any] = {}
     mistakes: list[str] = []
@@ -157,6 +155,19 @@ def read_config(path: str | Path = FILE_NAME) -> Config:
     if mistakes:
         raise ConfigError("The configuration has mistakes:\n  " + "\n  ".join(sorted(mistakes)))
     return config
+
+
+def _refuse_trust(tables: dict[str, Any], text: str, path: Path) -> None:
+    """Trust is the user's to give; a file that somebody sends must not be able to."""
+    model = tables.get("model")
+    if isinstance(model, dict) and "trust" in model:
+        raise ConfigError(
+            f"{path}:{_line_of(text, ('model', 'trust'))}: model.trust: a configuration cannot "
+            "give trust, because it may come from somebody else.",
+            got=f"trust = {model['trust']!r}",
+            do="Delete the line. If you made the model file yourself, say so once: "
+            "fireassay run --trust.",
+        )
 
 
 def _unknown_gates(config: Config, text: str, path: Path) -> list[str]:

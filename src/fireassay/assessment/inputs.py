@@ -16,7 +16,11 @@ from fireassay.engine import Executor
 
 
 def load_context(
-    config: Config, *, seed: int | None = None, executor: Executor | None = None
+    config: Config,
+    *,
+    seed: int | None = None,
+    executor: Executor | None = None,
+    trust: bool = False,
 ) -> Context:
     """Load everything a configuration names; paths are relative to the file's folder."""
     section = config.model
@@ -31,7 +35,7 @@ def load_context(
         classes=section.classes,
         bounds=section.bounds,
         output=section.output,
-        trust=section.trust,
+        trust=trust,
         **options,
     )
     sets = load_sets(config.data, config.folder)

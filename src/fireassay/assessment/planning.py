@@ -121,7 +121,7 @@ class Plan:
         }
 
 
-def make_plan(config: Config, *, seed: int | None = None) -> Plan:
+def make_plan(config: Config, *, seed: int | None = None, trust: bool = False) -> Plan:
     """Measure the model on a few rows and price every part of the configuration.
 
     >>> import tempfile
@@ -141,7 +141,7 @@ def make_plan(config: Config, *, seed: int | None = None) -> Plan:
     >>> plan.rows[0].part, plan.queries > 40
     ('accuracy', True)
     """
-    return price(load_context(config, seed=seed), config.run.parts, config.settings)
+    return price(load_context(config, seed=seed, trust=trust), config.run.parts, config.settings)
 
 
 def price(

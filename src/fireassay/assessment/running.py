@@ -92,13 +92,14 @@ def run_assessment(
     cluster: str | None = None,
     max_minutes: float | None = None,
     max_queries: int | None = None,
+    trust: bool = False,
     say: Say = silent,
     progress: bool | None = None,
 ) -> RunOutcome:
     """Run what a configuration asks for, in its run folder.
 
     The numbers of earlier runs in the folder stay: those of parts that are not run again and whose
-    inputs have changed are marked stale.
+    inputs have changed are marked stale. ``trust`` allows a model file that can run code when read.
     """
     unknown = [name for name in only or () if name not in PARTS]
     if unknown:
@@ -113,7 +114,7 @@ def run_assessment(
             workers=workers or config.run.workers, cluster=cluster, store=store, progress=False
         )
         run = Run(
-            load_context(config, seed=seed, executor=executor),
+            load_context(config, seed=seed, executor=executor, trust=trust),
             config.run.parts if only is None else tuple({*config.run.parts, *only}),
             config.settings,
             only=only,

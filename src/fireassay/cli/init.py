@@ -8,6 +8,7 @@ import typer
 
 from fireassay.cli.console import emit_json, say
 from fireassay.cli.options import Bounds, Json, LabelColumn, Quiet, Seed, Trust
+from fireassay.cli.trusting import remember
 
 
 def init(
@@ -42,6 +43,8 @@ def init(
         say(f"{config} exists already. Pass --force to overwrite it.")
         raise typer.Exit(2)
     base = config.resolve().parent
+    if trust:
+        remember(model)
     started = initialise(
         model=_relative(model, base),
         data={
