@@ -106,6 +106,7 @@ class Config(Section):
     gates: GatesSection = GatesSection()
     settings: dict[str, Any] = Field(default_factory=dict)
     folder: Path = Path()
+    file_name: str = FILE_NAME
 
     def resolve(self, path: str) -> str:
         """A path of the file, relative to its folder; addresses and import names stay."""
@@ -144,7 +145,8 @@ def read_config(path: str | Path = FILE_NAME) -> Config:
         except ValidationError as error:
             mistakes += _mistakes(error, text, path, prefix=(name,))
     try:
-        config = Config.model_validate({**tables, "settings": settings, "folder": path.parent})
+        own = {"settings": settings, "folder": path.parent, "file_name": path.name}
+        config = Config.model_validate({**tables, **own})
     except ValidationError as error:
         mistakes += _mistakes(error, text, path)
     else:

@@ -49,7 +49,7 @@ def load_idx(
     X = scaled_pixels(read_idx(path, max_bytes=max_bytes), scale, name=path.name)
     if X.ndim == 1:
         raise DataError(f"Expected images or rows in {path.name}.", got="labels (one dimension)")
-    beside = _labels_beside(path) if labels is None else Path(labels)
+    beside = labels_beside(path) if labels is None else Path(labels)
     y = None if beside is None else read_idx(beside, max_bytes=max_bytes)
     if y is not None and len(y) != len(X):
         raise DataError(
@@ -87,7 +87,8 @@ def read_idx(path: str | Path, *, max_bytes: int = MAX_BYTES) -> NDArray[Any]:
     return array.astype(dtype.newbyteorder("="), copy=False)
 
 
-def _labels_beside(images: Path) -> Path | None:
+def labels_beside(images: Path) -> Path | None:
+    """The labels file that belongs to a file of images, if it is there."""
     name = images.name.replace("images", "labels").replace("idx3", "idx1").replace("idx4", "idx1")
     bare = name.removesuffix(".gz")
     for candidate in (
