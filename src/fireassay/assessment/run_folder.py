@@ -13,13 +13,14 @@ from fireassay.assessment.measures import full_names
 from fireassay.assessment.part_key import what_differs
 from fireassay.assessment.sources import source_facts
 from fireassay.core import DataError, Evidence, Result, strict_json
+from fireassay.core.hashing import sha256_file
 from fireassay.engine import RunStore
 from fireassay.report import Report
 
 RESULT, PAGE = "result.json", "report.html"
 TIMINGS, COSTS, GATES = "timings.json", "costs.json", "gates.json"
 PART_KEYS, PART_FACTS, PART_SOURCES = "part keys", "part facts", "part sources"
-_CONFIGURATION, _UNDER_WAY = "configuration", "under way"
+_CONFIGURATION, _UNDER_WAY, _WRITTEN = "configuration", "under way", "result.json"
 _NOT_ENDED = "the run that began {} has not come to its end"
 
 
@@ -44,6 +45,8 @@ def under_way(store: RunStore, config: Config | None = None) -> Iterator[None]:
     relative = None if file is None else os.path.relpath(file, store.path.resolve())
     store.set_meta(_CONFIGURATION, relative)
     yield
+    result = store.path / RESULT
+    store.set_meta(_WRITTEN, sha256_file(result) if result.is_file() else None)
     store.set_meta(_UNDER_WAY, None)
 
 
@@ -54,7 +57,7 @@ def read_report(run: Path, *, figures: bool = True) -> Report:
     configuration names now are stale; if the last run in the folder did not come to its end, all
     are partial. Assumptions are accepted as the configuration says now.
     """
-    plain = Report.from_json(result_path(run))
+    plain = Report.from_json(_as_written(run))
     config = configuration(run)
     now = {} if config is None else source_facts(config)
     sources, began = _noted(run, PART_SOURCES) or {}, _noted(run, _UNDER_WAY)
@@ -90,6 +93,18 @@ def configuration(run: Path) -> Config | None:
         return None
     config = read_config(file)
     return config if (config.folder / config.run.folder).resolve() == folder else None
+
+
+def _as_written(run: Path) -> Path:
+    """The ``result.json`` of a run that has ended must be what that run wrote."""
+    path, written = result_path(run), _noted(run, _WRITTEN)
+    if written is not None and not _noted(run, _UNDER_WAY) and sha256_file(path) != written:
+        raise DataError(
+            f"{path} must be as the run wrote it.",
+            got="another content: it is damaged, or was changed by hand",
+            do="Write it again with: fireassay run",
+        )
+    return path
 
 
 def with_figures(part: Evidence, kept: Evidence) -> Evidence:
