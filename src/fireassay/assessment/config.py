@@ -59,6 +59,9 @@ class DataSection(Section):
         default=None, description="Patient or device of each voted row (.npy), if rows repeat."
     )
     label: str | None = Field(default=None, description="The label column of a table.")
+    categorical: tuple[str, ...] | None = Field(
+        default=None, description="Columns of a table that are names, also if they look numeric."
+    )
 
 
 class RunSection(Section):

@@ -57,7 +57,12 @@ def make_importable(model: str, folder: Path) -> None:
 def load_sets(section: DataSection, folder: Path) -> dict[str, Any]:
     """The data sets by name; tables are encoded as the test table is."""
     path = folder / section.test
-    test = load(path, label=section.label, **_as_the_model_takes_it(path))
+    test = load(
+        path,
+        label=section.label,
+        categorical=section.categorical,
+        **_as_the_model_takes_it(path),
+    )
     sets: dict[str, Any] = {"test": test}
     for name in ("train", "operational"):
         path = getattr(section, name)

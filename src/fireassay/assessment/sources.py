@@ -23,7 +23,9 @@ def source_facts(config: Config) -> dict[str, Facts]:
     """
     data = config.data
     sets = {
-        name: None if path is None else (path, data.label, _content(config.folder / path))
+        name: None
+        if path is None
+        else (path, data.label, data.categorical, _content(config.folder / path))
         for name, path in (
             ("test", data.test),
             ("train", data.train),
