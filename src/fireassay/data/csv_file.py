@@ -10,8 +10,8 @@ import pandas as pd
 
 from fireassay.core.errors import DataError
 from fireassay.core.files import written_whole
+from fireassay.core.limits import MAX_BYTES, check_declared_size
 from fireassay.data.dataset import DataSet
-from fireassay.data.limits import MAX_BYTES, check_declared_size
 from fireassay.data.tables import column_roles, from_frame
 
 _DIALECTS = (",", ";", "\t")

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from fireassay.core.errors import DataError, ParameterError, UntrustedFileError
+from fireassay.core.limits import MAX_BYTES
 from fireassay.data.csv_file import load_csv
 from fireassay.data.dataset import DataSet
 from fireassay.data.idx import load_idx
-from fireassay.data.limits import MAX_BYTES
 from fireassay.data.npz_file import load_npy, load_npz
 from fireassay.data.table_encoder import TableEncoder
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import DataError
 
 _MOSTLY = 0.5
@@ -19,12 +20,15 @@ def refuse_mixed(values: "pd.Series[Any]", line_of: Callable[[int], int] | None 
     """
     if isinstance(values.dtype, pd.CategoricalDtype) or values.dtype.kind not in "OUT":
         return
-    present = values.notna().to_numpy()
-    text = values[present].astype(str)
-    is_number = pd.to_numeric(text, errors="coerce").notna().to_numpy()
-    with_points = text.str.replace(",", ".", regex=False)
-    with_comma = ~is_number & pd.to_numeric(with_points, errors="coerce").notna().to_numpy()
-    places = np.flatnonzero(present)
+    # By distinct texts: a long one that is repeated a million times is looked at once.
+    codes, distinct = pd.factorize(values)
+    unique = pd.Series([str(text) for text in distinct], dtype=object)
+    places, inverse = np.flatnonzero(codes >= 0), codes[codes >= 0]
+    numbers = pd.to_numeric(unique, errors="coerce").notna().to_numpy()
+    points = unique.str.replace(",", ".", regex=False)
+    commas = ~numbers & pd.to_numeric(points, errors="coerce").notna().to_numpy()
+    is_number, with_comma = numbers[inverse], commas[inverse]
+    text = unique.to_numpy()[inverse]
     if with_comma.any() and (is_number | with_comma).mean() > _MOSTLY:
         raise DataError(
             f"Column {values.name!r} must have decimal points.",
@@ -39,14 +43,12 @@ def refuse_mixed(values: "pd.Series[Any]", line_of: Callable[[int], int] | None 
         )
 
 
-def _named(
-    text: "pd.Series[Any]", chosen: Any, places: Any, line_of: Callable[[int], int] | None
-) -> str:
+def _named(text: AnyArray, chosen: Any, places: Any, line_of: Callable[[int], int] | None) -> str:
     found = np.flatnonzero(chosen)
     cells = []
     for i in found[:_MOST_NAMED]:
         row = int(places[i])
         where = f"row {row}" if line_of is None else f"line {line_of(row)}"
-        cells.append(f"{text.iloc[i][:40]!r} in {where}")
+        cells.append(f"{text[i][:40]!r} in {where}")
     more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
     return ", ".join(cells) + more

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fireassay.core.errors import AssumptionWarning, DataError
+from fireassay.core.limits import check_text_size
 from fireassay.data.dataset import DataSet
 from fireassay.data.mixed_columns import refuse_mixed
 from fireassay.data.table_encoder import TableEncoder
@@ -110,7 +111,9 @@ def _labels(frame: pd.DataFrame, column: str) -> Any:
         )
     if pd.api.types.is_numeric_dtype(values.dtype):
         return values.to_numpy()
-    return np.array([str(value) for value in values.tolist()])
+    texts = [str(value) for value in values.tolist()]
+    check_text_size(texts, f"The labels of column {column!r}")
+    return np.array(texts)
 
 
 def _label_column(

@@ -159,7 +159,7 @@ class LabelBook:
                     do="Nothing was saved; go on with the next one.",
                 )
             item, annotator, granted, after_reveal, _ = lease
-            seconds = round(time.time() - granted, 2)
+            seconds = max(0.0, round(time.time() - granted, 2))  # clocks are set back, too
             connection.execute("DELETE FROM leases WHERE token = ?", (token,))
             kind = "skip" if skip else "answer"
             number = insert_answer(
