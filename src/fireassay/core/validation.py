@@ -41,7 +41,7 @@ def refuse_masked(values: Any, name: str) -> None:
     if isinstance(values, np.ma.MaskedArray):
         raise DataError(
             f"{name} must be a plain array.",
-            got=f"a masked array with {int(np.ma.count_masked(values))} hidden values",
+            got=f"a masked array with {int(np.ma.getmaskarray(values).sum())} hidden values",
             do="Fill the hidden values or drop their rows: array.filled(…), array.compressed().",
         )
 

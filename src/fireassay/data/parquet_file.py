@@ -12,6 +12,9 @@ from fireassay.core.limits import MAX_BYTES, check_declared_size
 from fireassay.data.dataset import DataSet
 from fireassay.data.tables import from_frame
 
+# What pyarrow raises besides its own on damaged metadata.
+_DAMAGED = (AttributeError, LookupError, OSError, OverflowError, TypeError, ValueError)
+
 
 def load_parquet(path: str | Path, *, max_bytes: int = MAX_BYTES, **columns: Any) -> DataSet:
     """A data set from a Parquet file; ``columns``: see `from_frame`."""
@@ -46,9 +49,9 @@ def read_parquet(path: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFram
         texts = [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
         with ParquetFile(path, read_dictionary=texts) as file:
             frame: pd.DataFrame = file.read().to_pandas()
-    except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
-        if isinstance(error, FireassayError):
-            raise
+    except FireassayError:
+        raise
+    except (pyarrow.ArrowException, *_DAMAGED) as error:
         raise DataError(
             f"Expected a whole Parquet file at {path}.",
             got=str(error),
@@ -56,7 +59,7 @@ def read_parquet(path: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFram
         ) from error
     for name in texts:  # categorical only where the writer said so
         if name in frame and not pyarrow.types.is_dictionary(arrow.field(name).type):
-            texts_once = np.append(np.asarray(frame[name].cat.categories, dtype=object), None)
+            texts_once = np.array([*frame[name].cat.categories, None], dtype=object)
             held = texts_once[frame[name].cat.codes.to_numpy()]
             frame[name] = pd.Series(held, index=frame.index, dtype=object)
     return frame
