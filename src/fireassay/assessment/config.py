@@ -56,6 +56,9 @@ class DataSection(Section):
         default=None, description="Patient or device of each voted row (.npy), if rows repeat."
     )
     label: str | None = Field(default=None, description="The label column of a table.")
+    categorical: tuple[str, ...] | None = Field(
+        default=None, description="Columns of a table that are names, also if they look numeric."
+    )
 
 
 class RunSection(Section):
@@ -103,6 +106,7 @@ class Config(Section):
     gates: GatesSection = GatesSection()
     settings: dict[str, Any] = Field(default_factory=dict)
     folder: Path = Path()
+    file_name: str = FILE_NAME
 
     def resolve(self, path: str) -> str:
         """A path of the file, relative to its folder; addresses and import names stay."""
@@ -142,7 +146,8 @@ def read_config(path: str | Path = FILE_NAME) -> Config:
         except ValidationError as error:
             mistakes += _mistakes(error, text, path, prefix=(name,))
     try:
-        config = Config.model_validate({**tables, "settings": settings, "folder": path.parent})
+        own = {"settings": settings, "folder": path.parent, "file_name": path.name}
+        config = Config.model_validate({**tables, **own})
     except ValidationError as error:
         mistakes += _mistakes(error, text, path)
     else:

@@ -4,14 +4,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from fireassay.assessment.config import Config, DataSection
 from fireassay.assessment.context import Context
 from fireassay.classifiers import as_classifier
 from fireassay.classifiers.import_path import is_import_path
 from fireassay.core import DataError
 from fireassay.data import DataSet, load
+from fireassay.data.npz_file import read_npy
 from fireassay.engine import Executor
 
 
@@ -61,14 +60,19 @@ def make_importable(model: str, folder: Path) -> None:
 def load_sets(section: DataSection, folder: Path) -> dict[str, Any]:
     """The data sets by name; tables are encoded as the test table is."""
     path = folder / section.test
-    test = load(path, label=section.label, **_as_the_model_takes_it(path))
+    test = load(
+        path,
+        label=section.label,
+        categorical=section.categorical,
+        **_as_the_model_takes_it(path),
+    )
     sets: dict[str, Any] = {"test": test}
     for name in ("train", "operational"):
         path = getattr(section, name)
         sets[name] = None if path is None else _same_encoding(folder / path, section.label, test)
     for name in ("votes", "groups"):
         path = getattr(section, name)
-        sets[name] = None if path is None else _read_array(folder / path)
+        sets[name] = None if path is None else read_npy(folder / path)
     return sets
 
 
@@ -85,10 +89,3 @@ def _same_encoding(path: Path, label: str | None, test: DataSet) -> DataSet:
             got=f"shape {loaded.X.shape[1:]}",
         )
     return loaded
-
-
-def _read_array(path: Path) -> Any:
-    try:
-        return np.load(path, allow_pickle=False, mmap_mode="r")
-    except (OSError, ValueError) as error:
-        raise DataError(f"Expected an array (.npy) at {path}.", got=str(error)) from error

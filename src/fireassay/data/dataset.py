@@ -9,7 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.core.errors import DataError
 from fireassay.core.hashing import sha256
-from fireassay.core.validation import check_features, check_labels, check_lengths
+from fireassay.core.limits import check_text_size
+from fireassay.core.validation import (
+    check_features,
+    check_labels,
+    check_lengths,
+    refuse_masked,
+)
 from fireassay.data.table_encoder import TableEncoder
 
 
@@ -128,6 +134,7 @@ class DataSet:
 
 
 def _small_integers_as_float32(X: ArrayLike) -> ArrayLike:
+    refuse_masked(X, "X")
     # Pixels and flags are exact in float32; float64 would take eight times the memory.
     array = np.asarray(X) if not isinstance(X, list | tuple) else X
     if isinstance(array, np.ndarray) and array.dtype in (np.uint8, np.int8, np.bool_):
@@ -138,9 +145,12 @@ def _small_integers_as_float32(X: ArrayLike) -> ArrayLike:
 def _checked_ids(ids: ArrayLike | None, n: int) -> NDArray[Any]:
     if ids is None:
         return np.arange(n, dtype=np.int64)
+    refuse_masked(ids, "ids")
     array = np.asarray(ids)
     if array.dtype.kind == "O":
-        array = np.array([str(item) for item in array.ravel()]).reshape(array.shape)
+        texts = [str(item) for item in array.ravel()]
+        check_text_size(texts, "The ids")
+        array = np.array(texts).reshape(array.shape)
     if array.ndim != 1 or array.dtype.kind not in "iuU":
         raise DataError(
             "The ids must be ints or text, shape (n,).", got=f"{array.dtype} of shape {array.shape}"

@@ -1,13 +1,14 @@
 """One call for any data file: the name says which reader."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from fireassay.core.errors import DataError, ParameterError, UntrustedFileError
+from fireassay.core.limits import MAX_BYTES
 from fireassay.data.csv_file import load_csv
 from fireassay.data.dataset import DataSet
 from fireassay.data.idx import load_idx
-from fireassay.data.limits import MAX_BYTES
 from fireassay.data.npz_file import load_npy, load_npz
 from fireassay.data.table_encoder import TableEncoder
 
@@ -21,6 +22,7 @@ def load(
     label: str | bool | None = None,
     id_column: str | None = None,
     encoder: TableEncoder | None = None,
+    categorical: Sequence[str] | None = None,
     scale: str | float | None = None,
     layout: str | None = None,
     size: tuple[int, int] | None = None,
@@ -40,6 +42,8 @@ def load(
         Tables: the column of identifiers.
     encoder
         Tables: the ``encoder`` of the training data, for the same features.
+    categorical
+        Tables: columns whose values are names, also where they look like numbers.
     scale
         Images: "auto" (default), "none", or a number to divide by; see `scaled_pixels`.
     layout
@@ -75,6 +79,7 @@ def load(
         "label": label,
         "id_column": id_column,
         "encoder": encoder,
+        "categorical": categorical,
         "scale": scale,
         "layout": layout,
         "size": size,
@@ -102,11 +107,11 @@ def _reader(path: Path) -> tuple[Any, tuple[str, ...]]:
     if file_name.endswith(".npy"):
         return load_npy, ("label", "scale", "layout")
     if file_name.endswith((".csv", ".tsv", ".txt")):
-        return load_csv, ("label", "id_column", "encoder")
+        return load_csv, ("label", "id_column", "encoder", "categorical")
     if file_name.endswith((".parquet", ".pq")):
         from fireassay.data.parquet_file import load_parquet
 
-        return load_parquet, ("label", "id_column", "encoder")
+        return load_parquet, ("label", "id_column", "encoder", "categorical")
     if "idx" in file_name or "ubyte" in file_name:
         return _load_idx, ("label", "scale")
     if file_name.endswith(_PICKLES):

@@ -1,6 +1,6 @@
 """npz and npy files, read without unpickling and only as large as they say they are."""
 
-import math
+import struct
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -10,14 +10,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.core.errors import DataError, FireassayError, UntrustedFileError
+from fireassay.core.errors import DataError, FireassayError
+from fireassay.core.limits import MAX_BYTES, check_declared_size
+from fireassay.core.npy_header import check_npy_header
 from fireassay.data.dataset import DataSet
-from fireassay.data.limits import MAX_BYTES, check_declared_size
 from fireassay.data.pixels import channels_last, scaled_pixels
 
 _FEATURES = ("X", "x", "data", "features", "images", "X_test", "x_test")
 _LABELS = ("y", "Y", "label", "labels", "target", "targets", "y_test")
-_DAMAGED = (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile, zlib.error)
+_DAMAGED = (
+    OSError,
+    EOFError,
+    LookupError,
+    NotImplementedError,  # a compression that zipfile does not know
+    RuntimeError,  # an encrypted member
+    ValueError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def load_npz(
@@ -48,10 +59,12 @@ def load_npz(
     path = Path(path)
     try:
         with zipfile.ZipFile(path) as archive:
-            members = {
-                member.filename.removesuffix(".npy"): member for member in archive.infolist()
-            }
-            check_declared_size(sum(m.file_size for m in members.values()), max_bytes, path)
+            listed = archive.infolist()
+            members = {member.filename.removesuffix(".npy"): member for member in listed}
+            if len(members) < len(listed):
+                raise DataError(f"{path} must have each array once.", got="a name twice")
+            declared = sum(member.file_size for member in listed)
+            check_declared_size(declared, max_bytes, path, packed=path.stat().st_size)
             x_name = _choose(features, _FEATURES, tuple(members), "features", path)
             y_name = (
                 None
@@ -113,7 +126,7 @@ def read_npy(path: str | Path, *, max_bytes: int = MAX_BYTES) -> NDArray[Any]:
     path = Path(path)
     try:
         with open(path, "rb") as file:
-            _check_header(file, path.stat().st_size, path)
+            check_npy_header(file, path.stat().st_size, path)
         check_declared_size(path.stat().st_size, max_bytes, path)
         array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
     except FireassayError:
@@ -125,31 +138,10 @@ def read_npy(path: str | Path, *, max_bytes: int = MAX_BYTES) -> NDArray[Any]:
 
 def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> NDArray[Any]:
     with archive.open(member) as file:
-        _check_header(file, member.file_size, path)
+        check_npy_header(file, member.file_size, path)
     with archive.open(member) as file:
         array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
     return array
-
-
-def _check_header(file: Any, size: int, path: Path) -> None:
-    """An array must not declare more than its file holds: numpy would allocate it all."""
-    version = np.lib.format.read_magic(file)
-    if version == (1, 0):
-        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-    else:
-        shape, _, dtype = np.lib.format.read_array_header_2_0(file)
-    if dtype.hasobject:
-        raise UntrustedFileError(
-            f"{path} must hold plain arrays.",
-            got="an array of Python objects, which could run code when read",
-            do="Save numbers and text with a fixed dtype, e.g. y.astype(str).",
-        )
-    if math.prod(shape) * dtype.itemsize > size:
-        raise DataError(
-            f"{path} must hold what it declares.",
-            got=f"an array of shape {shape} in {size} bytes",
-            do="The file is damaged or cut short: copy or write it again.",
-        )
 
 
 def _choose(

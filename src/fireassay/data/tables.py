@@ -1,13 +1,16 @@
 """Tables as data sets: which column is the label, which one the id, and text as numbers."""
 
 import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from fireassay.core.errors import AssumptionWarning, DataError
+from fireassay.core.limits import check_text_size
 from fireassay.data.dataset import DataSet
+from fireassay.data.mixed_columns import refuse_mixed
 from fireassay.data.table_encoder import TableEncoder
 
 _LABELS = ("label", "labels", "y", "target", "class")
@@ -21,6 +24,8 @@ def from_frame(
     label: str | bool | None = None,
     id_column: str | None = None,
     encoder: TableEncoder | None = None,
+    categorical: Sequence[str] = (),
+    line_of: Callable[[int], int] | None = None,
     name: str = "",
 ) -> DataSet:
     """A data set from a pandas frame; text and categorical columns are one-hot encoded.
@@ -37,6 +42,16 @@ def from_frame(
     encoder
         The ``encoder`` of the data a model was trained on, so that this table gets the same
         features; None: learn one here.
+    categorical
+        Columns whose values are names, also where they look like numbers.
+    line_of
+        The line of the file that a row stands in, for the texts of errors.
+
+    Raises
+    ------
+    DataError
+        If a column is mostly numbers but has text in it (a typo makes every number a category),
+        or has decimal commas, and is not declared categorical; and for missing values.
 
     >>> frame = pd.DataFrame({"age": [40, 50], "ward": ["A", "B"], "label": ["ill", "well"]})
     >>> data = from_frame(frame)
@@ -46,11 +61,15 @@ def from_frame(
     frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
     if not len(frame):
         raise DataError("A table must have at least one row.", got="0 rows")
-    id_name = _id_column(frame, id_column)
-    candidates = frame.drop(columns=[id_name]) if id_name is not None else frame
-    label_name = _label_column(candidates, label, encoder)
-    features = candidates.drop(columns=[label_name]) if label_name is not None else candidates
-    encoder = encoder or TableEncoder.fit(features)
+    label_name, id_name = column_roles(frame, label, id_column, encoder)
+    features = frame.drop(columns=[name for name in (label_name, id_name) if name is not None])
+    for column in categorical:
+        _check_column(features, column, "categorical")
+    named = set(categorical) | _names_of(encoder)
+    for i, column in enumerate(features.columns):
+        if column not in named:
+            refuse_mixed(features.iloc[:, i], line_of)
+    encoder = encoder or TableEncoder.fit(features, categorical)
     return DataSet(
         encoder.transform(features),
         None if label_name is None else _labels(frame, label_name),
@@ -59,6 +78,26 @@ def from_frame(
         name=name,
         encoder=encoder,
     )
+
+
+def column_roles(
+    frame: pd.DataFrame,
+    label: str | bool | None,
+    id_column: str | None,
+    encoder: TableEncoder | None,
+) -> tuple[str | None, str | None]:
+    """The column of labels and the column of identifiers, as asked for or by their names."""
+    id_name = _id_column(frame, id_column)
+    candidates = frame.drop(columns=[id_name]) if id_name is not None else frame
+    return _label_column(candidates, label, encoder), id_name
+
+
+def _names_of(encoder: TableEncoder | None) -> set[str]:
+    """The columns that an encoder knows as categorical."""
+    if encoder is None:
+        return set()
+    pairs = zip(encoder.columns, encoder.categories, strict=True)
+    return {column for column, categories in pairs if categories is not None}
 
 
 def _labels(frame: pd.DataFrame, column: str) -> Any:
@@ -72,7 +111,9 @@ def _labels(frame: pd.DataFrame, column: str) -> Any:
         )
     if pd.api.types.is_numeric_dtype(values.dtype):
         return values.to_numpy()
-    return np.array([str(value) for value in values.tolist()])
+    texts = [str(value) for value in values.tolist()]
+    check_text_size(texts, f"The labels of column {column!r}")
+    return np.array(texts)
 
 
 def _label_column(
