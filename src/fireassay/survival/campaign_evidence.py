@@ -141,8 +141,9 @@ def _factor(row: dict[Any, float]) -> str:
 
 
 def _longer(row: dict[Any, float]) -> bool | None:
-    """Whether the interval of an effect on log time lies above zero; None if it holds zero."""
-    return True if row["low"] > 0 else False if row["high"] < 0 else None
+    """Whether an effect on log time lies above zero, all effects judged at once; None: unclear."""
+    low, high = row["simultaneous_low"], row["simultaneous_high"]
+    return True if low > 0 else False if high < 0 else None
 
 
 def _negated(verdict: bool | None) -> bool | None:
