@@ -109,7 +109,7 @@ def compare(
     false_alarm, confidence
         The promise of each supervisor's threshold; ``confidence`` is also that of all intervals.
     n_resamples
-        Of the bootstrap for AUPR, FPR95 and AURC.
+        Of the bootstrap for AURC.
     workers, cluster
         As in `Executor`: members are trained, supervisors fitted, blocks of rows scored and numbers
         computed side by side. The numbers do not depend on it.
