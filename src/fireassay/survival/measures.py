@@ -52,6 +52,10 @@ MEASURES: tuple[Measure, ...] = (
         "Fitted mean time to failure up to the horizon, in the unit of the times.",
     ),
     Measure(
+        "never_falls", "Never falls", "share", "high",
+        "Share of samples that no number of queries breaks, by a mixture model.",
+    ),
+    Measure(
         "survival_at_horizon", "Still standing at the horizon", "share", "high",
         "Fitted share of samples that no attack breaks up to the horizon.",
     ),

@@ -140,7 +140,11 @@ class SurvivalFit(Answer):
             for name, row in slopes.iterrows()
             if np.isfinite(row[["coef", "low", "high"]].to_numpy(dtype=float)).all()
         }
-        clear = [str(n) for n, r in slopes.iterrows() if r["low"] > 0 or r["high"] < 0]
+        clear = [
+            str(name)
+            for name, row in slopes.iterrows()
+            if row["simultaneous_low"] > 0 or row["simultaneous_high"] < 0
+        ]
         effects = {str(name): str(effect) for name, effect in slopes["effect"].items()}
         captions = {
             "quantiles": "Observed against fitted quantiles",
@@ -149,7 +153,8 @@ class SurvivalFit(Answer):
         }
         return Evidence(
             question="survival",
-            headline=f"{self.family} fit: {len(clear)} of {len(slopes)} effects clear of zero; "
+            headline=f"{self.family} fit: {len(clear)} of {len(slopes)} effects clear of zero "
+            f"(simultaneous intervals); "
             f"concordance {self.concordance:.3f}",
             claims=tuple(Claim(f"{name}: {effects[name]} survival", True) for name in clear),
             estimates=estimates,
