@@ -11,6 +11,7 @@ from fireassay.attacks.hopskipjump import hopskipjump
 from fireassay.attacks.pgd import pgd
 from fireassay.attacks.registry import ATTACKS, AttackRow, make, suite
 from fireassay.attacks.result import AttackResult
+from fireassay.attacks.square import square
 
 __all__ = [
     "ATTACKS",
@@ -27,5 +28,6 @@ __all__ = [
     "in_blocks",
     "make",
     "pgd",
+    "square",
     "suite",
 ]

@@ -104,18 +104,33 @@ class AttackedModel:
         return self.inside(centre + project(points - centre, self.norm, radii), rows)
 
     def probabilities(self, points: NDArray[Any], rows: Index) -> NDArray[np.float64]:
-        """Class probabilities; one forward query each."""
-        if not len(rows):
-            return np.zeros((0, 1))
-        np.add.at(self.queries, rows, 1)
-        shaped = points.reshape(len(points), *self.shape)
-        answers = np.asarray(self.model.predict_proba(shaped))
+        """Class probabilities, certain of the attacked class where withheld; one forward query."""
+        answers, _ = self.answers(points, rows)
         withheld = self._withheld(answers)
         if withheld.any():
             answers = answers.copy()
             answers[withheld] = 0.0
             answers[withheld, self.goal[rows[withheld]]] = 1.0
         return answers
+
+    def answers(
+        self, points: NDArray[Any], rows: Index
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Class probabilities as the model gives them, and which answers are failures.
+
+        One forward query each; an answer that is withheld is no failure.
+        """
+        if not len(rows):
+            return np.zeros((0, 1)), np.zeros(0, dtype=np.bool_)
+        np.add.at(self.queries, rows, 1)
+        answers = np.asarray(self.model.predict_proba(points.reshape(len(points), *self.shape)))
+        wrong = answers.argmax(axis=1) != self.goal[rows]
+        return answers, np.asarray(wrong & ~self._withheld(answers))
+
+    def logits(self, points: NDArray[Any], rows: Index) -> NDArray[np.float64]:
+        """Scores before the softmax, of a model that has them; one forward query each."""
+        np.add.at(self.queries, rows, 1)
+        return np.asarray(self.model.logits(points.reshape(len(points), *self.shape)))
 
     def seems_wrong(self, logits: NDArray[np.float64], rows: Index) -> NDArray[np.bool_]:
         """Whether logits that are known already give another class than the one attacked."""
@@ -127,7 +142,7 @@ class AttackedModel:
 
     def is_wrong(self, points: NDArray[Any], rows: Index) -> NDArray[np.bool_]:
         """Whether each point gets another class than the one attacked; one forward query each."""
-        return np.asarray(self.probabilities(points, rows).argmax(axis=1) != self.goal[rows])
+        return self.answers(points, rows)[1]
 
     def loss_gradient(
         self, points: NDArray[Any], rows: Index
@@ -246,7 +261,7 @@ def _classifier(model: Any, *, needs_gradients: bool) -> Any:
         raise ModelError(
             "This attack needs a model with gradients (a torch module, for example).",
             got=f"{type(classifier).__name__}, which answers with probabilities only",
-            do="Use attacks.hopskipjump or attacks.boundary: they ask for decisions alone.",
+            do="Use attacks.square (scores alone) or attacks.hopskipjump (decisions alone).",
         )
     return classifier
 

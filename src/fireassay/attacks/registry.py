@@ -15,6 +15,7 @@ from fireassay.attacks.fgm import fgm
 from fireassay.attacks.hopskipjump import hopskipjump
 from fireassay.attacks.pgd import pgd
 from fireassay.attacks.result import AttackResult
+from fireassay.attacks.square import square
 from fireassay.classifiers import GradientClassifier
 from fireassay.core.errors import ParameterError
 from fireassay.core.hashing import sha256
@@ -35,7 +36,9 @@ class AttackRow:
     norms
         In which it can measure; the checks that every attack must pass go through all of them.
     needs_gradients
-        Whether decisions alone are not enough.
+        Whether answers alone are not enough.
+    needs_scores
+        Whether decisions alone are not enough: it compares probabilities or logits.
     fixed_size
         Whether it goes to the whole size ``eps``, however near the boundary is.
     in_suite
@@ -49,6 +52,7 @@ class AttackRow:
     norms: tuple[str, ...]
     summary: str
     needs_gradients: bool = False
+    needs_scores: bool = False
     fixed_size: bool = False
     in_suite: bool = False
     most_queries: int | None = None
@@ -90,6 +94,11 @@ ATTACKS: Registry[AttackRow] = Registry(
         AttackRow(
             "deepfool", deepfool, ("l2", "linf"), "steps to the nearest of the `n_classes` most "
             "likely boundaries", needs_gradients=True, in_suite=True,
+        ),
+        AttackRow(
+            "square", square, ("l2", "linf"), "scores alone: random squares of pixels (blocks of "
+            "features) inside a ball of radius `eps`", needs_scores=True, fixed_size=True,
+            in_suite=True,
         ),
         AttackRow(
             "hopskipjump", hopskipjump, ("l2", "linf"),
