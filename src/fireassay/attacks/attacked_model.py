@@ -1,7 +1,7 @@
 """A model as an attack sees it: flat rows, bounds, one class to leave, and exact counts."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from fireassay.attacks.norms import NORMS, length, project
 from fireassay.attacks.result import ALREADY_WRONG, FOUND, NOT_FOUND, AttackResult
 from fireassay.classifiers import GradientClassifier, as_classifier
+from fireassay.classifiers.score_gradient import backward_passes, score_gradient
 from fireassay.core.errors import DataError, ModelError
 from fireassay.core.seeds import check_seed, generator
 from fireassay.core.validation import (
@@ -147,10 +148,29 @@ class AttackedModel:
     def loss_gradient(
         self, points: NDArray[Any], rows: Index
     ) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Logits and the gradient of the loss; one forward and one gradient query each."""
+        """Logits and the gradient of the cross-entropy; one forward and one gradient query each."""
         self._count_gradients(rows, 1)
         shaped = points.reshape(len(points), *self.shape)
         logits, gradient = self.model.loss_gradient(shaped, self.goal[rows])
+        return logits, np.asarray(gradient).reshape(len(points), -1) * self.mask
+
+    def score_gradient(
+        self,
+        points: NDArray[Any],
+        rows: Index,
+        columns: Index,
+        loss: Callable[[NDArray[np.float64], Index], tuple[Any, NDArray[np.float64]]],
+    ) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """Logits and the gradient of a loss of them (see `losses`).
+
+        One forward and one gradient query each; from a model that is not ours a gradient query for
+        every class.
+        """
+        self._count_gradients(rows, backward_passes(self.model))
+        shaped = points.reshape(len(points), *self.shape)
+        logits, gradient = score_gradient(
+            self.model, shaped, columns, lambda scores, some: loss(scores, some)[1]
+        )
         return logits, np.asarray(gradient).reshape(len(points), -1) * self.mask
 
     def logit_gradients(

@@ -171,5 +171,3 @@ def _moved_window(
     scale = np.sqrt(used + unused / layout.channels) / np.maximum(length, 1e-12)
     moves = np.where(coming, fresh * scale[:, layout.channel], np.where(leaving, 0.0, moves))
     return target.within(target.original[rows] + moves, rows, target.eps)
-
-

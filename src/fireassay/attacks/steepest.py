@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.attacks.attacked_model import AttackedModel, Index
+from fireassay.attacks.losses import log_odds
 from fireassay.attacks.margins import confirm
 from fireassay.attacks.norms import steepest_step
 from fireassay.attacks.result import NOT_FOUND
@@ -25,19 +26,25 @@ def ascend(
 
     A gradient's forward pass already shows the class of the point it is taken at, so a step costs
     one forward and one gradient query, and a sample that falls one more: `AttackedModel.check` asks
-    again, through the same call as a user would. ``points`` has one row per sample of ``target``.
+    again, through the same call as a user would. The loss is cross-entropy as log-odds: the same
+    direction, but it does not vanish where the softmax saturates. ``points`` has one row per sample
+    of ``target``.
     """
     for step, size in enumerate(step_sizes):
         rows = rows[target.room(rows) >= 1]
         if not len(rows):
             return
-        logits, gradient = target.loss_gradient(points[rows], rows)
+        logits, gradient = target.score_gradient(
+            points[rows], rows, target.goal[rows, None], log_odds
+        )
         wrong = target.seems_wrong(logits, rows)
         if step == 0 and from_samples:
             target.begin_with(logits, rows)
             standing = ~wrong
         else:
             standing = confirm(target, points[rows], rows, wrong)
+        # Where the loss is flat there is no way up: what is left is better spent elsewhere.
+        standing &= gradient.any(axis=1)
         rows, gradient = rows[standing], gradient[standing]
         move = steepest_step(
             gradient, target.norm, float(size), points[rows].astype(np.float64),

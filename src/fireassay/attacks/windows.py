@@ -116,5 +116,3 @@ def _pyramid(height: int, width: int) -> NDArray[np.float64]:
     rings = functools.reduce(np.minimum.outer, to_edge).reshape(height, width)
     heights = np.cumsum(1.0 / np.square(rings.max() + 1.0 - np.arange(rings.max() + 1)))
     return np.asarray(heights[rings])
-
-
