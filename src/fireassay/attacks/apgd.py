@@ -132,7 +132,8 @@ def _climb(
             return
         rows, columns, points, before = rows[kept], columns[kept], points[kept], before[kept]
         best, best_slopes, slopes = best[kept], best_slopes[kept], slopes[kept]
-        sizes, rises, values, best_values = (v[kept] for v in (sizes, rises, values, best_values))
+        sizes, rises = sizes[kept], rises[kept]
+        values, best_values = values[kept], best_values[kept]
         at_last = (at_last[0][kept], at_last[1][kept])
         points, before = _moved(target, points, before, rows, slopes, sizes, step > 0), points
 

@@ -86,7 +86,7 @@ class Observations(Answer):
 
     def accuracy(self) -> pd.DataFrame:
         """Benign and adversarial accuracy and failures per query (Eqs 2 and 3), by attack."""
-        rows = {}
+        rows: dict[str, dict[str, Any]] = {}
         for name, part in self.table.groupby("attack", sort=True):
             n, failures = self.benign_accuracy.n, int(part["success"].sum())
             stood = len(part) - failures
@@ -182,8 +182,8 @@ def _attacks_in_words(table: pd.DataFrame) -> str:
     """How many attacks, in which norm and up to which size."""
     kinds = table[["attack", "norm", "eps"]].drop_duplicates()
     sizes = {
-        f"{row.norm} ≤ {row.eps:.3g}" if np.isfinite(row.eps) else f"{row.norm} of any size"
-        for row in kinds.itertuples()
+        f"{norm} ≤ {eps:.3g}" if eps < np.inf else f"{norm} of any size"
+        for norm, eps in zip(kinds["norm"], kinds["eps"].astype(float), strict=True)
     }
     names = ", ".join(str(name) for name in kinds["attack"].unique())
     return f"{names} ({', '.join(sorted(sizes))})"
