@@ -36,7 +36,7 @@ def model(
             "--attack",
             "-a",
             help="Name and parameters: pgd:norm=linf,eps=0.1 (fireassay survival names lists "
-            "them); left out: those of fireassay run.",
+            "them); left out: auto, as in fireassay run.",
         ),
     ] = None,
     eps: Annotated[

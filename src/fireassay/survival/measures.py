@@ -5,7 +5,7 @@ from fireassay.core.measure import Measure
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "standing_share", "Stands against every attack", "share", "high",
-        "Rows that were right before and that no attack broke within its budget.",
+        "Rows that were right before and that no attack broke within the budget.",
     ),
     Measure(
         "benign_accuracy", "Right before any attack", "share", "high",
