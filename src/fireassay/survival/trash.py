@@ -244,7 +244,9 @@ def trash(
         if math.isinf(limit):
             restricted, error, freedom = fit.expected_time_estimate(chosen)
             shortest = restricted.value / _spread(error, freedom, level)
-        curve = estimate_curve(times, group_codes(watched, fit.groups))
+        several = fit.groups is not None and watched[fit.groups].nunique() > 1
+        # Rows of one model alone have no spread between models; the family's end knows it.
+        curve = estimate_curve(times, group_codes(watched, fit.groups) if several else None)
         shortest = min(shortest, area_interval(curve, min(limit, times.latest), level)[1])
     per_sample = mean.value / samples_per_row
     units = {}
