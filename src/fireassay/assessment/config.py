@@ -59,6 +59,11 @@ class DataSection(Section):
         default=None, description="Patient or device of each voted row (.npy), if rows repeat."
     )
     label: str | None = Field(default=None, description="The label column of a table.")
+    group: str | None = Field(
+        default=None,
+        description="The column (or npz array) that says which rows belong together: a patient, "
+        "a device, a video. It is no feature; intervals count groups, not rows.",
+    )
 
 
 class RunSection(Section):

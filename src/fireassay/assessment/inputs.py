@@ -11,7 +11,7 @@ from fireassay.assessment.context import Context
 from fireassay.classifiers import as_classifier
 from fireassay.classifiers.import_path import is_import_path
 from fireassay.core import DataError
-from fireassay.data import DataSet, load
+from fireassay.data import DataSet, column_names, load
 from fireassay.engine import Executor
 
 
@@ -57,11 +57,11 @@ def make_importable(model: str, folder: Path) -> None:
 def load_sets(section: DataSection, folder: Path) -> dict[str, Any]:
     """The data sets by name; tables are encoded as the test table is."""
     path = folder / section.test
-    test = load(path, label=section.label, **_as_the_model_takes_it(path))
+    test = load(path, label=section.label, group=section.group, **_as_the_model_takes_it(path))
     sets: dict[str, Any] = {"test": test}
     for name in ("train", "operational"):
         path = getattr(section, name)
-        sets[name] = None if path is None else _same_encoding(folder / path, section.label, test)
+        sets[name] = None if path is None else _same_encoding(folder / path, section, test)
     for name in ("votes", "groups"):
         path = getattr(section, name)
         sets[name] = None if path is None else _read_array(folder / path)
@@ -73,8 +73,17 @@ def _as_the_model_takes_it(path: Path) -> dict[str, Any]:
     return {"layout": "HWC"} if path.suffix.lower() in (".npz", ".npy") else {}
 
 
-def _same_encoding(path: Path, label: str | None, test: DataSet) -> DataSet:
-    loaded = load(path, label=label, encoder=test.encoder, **_as_the_model_takes_it(path))
+def _same_encoding(path: Path, section: DataSection, test: DataSet) -> DataSet:
+    group = section.group
+    if group is not None and group not in column_names(path):
+        group = None  # other rows may come without their groups
+    loaded = load(
+        path,
+        label=section.label,
+        group=group,
+        encoder=test.encoder,
+        **_as_the_model_takes_it(path),
+    )
     if loaded.X.shape[1:] != test.X.shape[1:]:
         raise DataError(
             f"{path.name} must have rows like the test rows, shape {test.X.shape[1:]}.",

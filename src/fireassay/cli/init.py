@@ -20,6 +20,9 @@ def init(
         Path | None, typer.Option(help="Patient or device of each voted row (.npy).")
     ] = None,
     label: Annotated[str | None, typer.Option(help="The label column of a table.")] = None,
+    group: Annotated[
+        str | None, typer.Option(help="The column that says which rows belong together.")
+    ] = None,
     output: Annotated[
         str | None, typer.Option(help="probabilities, logits or labels (default: inferred).")
     ] = None,
@@ -49,6 +52,7 @@ def init(
             "votes": None if votes is None else _relative(str(votes), base),
             "groups": None if groups is None else _relative(str(groups), base),
             "label": label,
+            "group": group,
         },
         output=output,
         trust=trust,

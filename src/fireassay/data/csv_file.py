@@ -26,15 +26,17 @@ def load_csv(path: str | Path, *, max_bytes: int = MAX_BYTES, **columns: Any) ->
     return from_frame(read_csv(path, max_bytes=max_bytes), **columns)
 
 
-def read_csv(path: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFrame:
-    """The table of a CSV file."""
+def read_csv(
+    path: str | Path, *, max_bytes: int = MAX_BYTES, rows: int | None = None
+) -> pd.DataFrame:
+    """The table of a CSV file, or its first rows."""
     path = Path(path)
     try:
         check_declared_size(path.stat().st_size, max_bytes, path)
         with open(path, encoding="utf-8-sig") as file:
             header = file.readline()
         separator = max(_DIALECTS, key=header.count)
-        return pd.read_csv(path, sep=separator, encoding="utf-8-sig", compression=None)
+        return pd.read_csv(path, sep=separator, encoding="utf-8-sig", compression=None, nrows=rows)
     except DataError:
         raise
     except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:

@@ -19,6 +19,18 @@ def load_parquet(path: str | Path, *, max_bytes: int = MAX_BYTES, **columns: Any
     return from_frame(read_parquet(path, max_bytes=max_bytes), **columns)
 
 
+def parquet_names(path: str | Path) -> tuple[str, ...]:
+    """The columns of a Parquet file."""
+    require("pyarrow", "tables", "Reading Parquet")
+    from pyarrow import ArrowException
+    from pyarrow.parquet import read_schema
+
+    try:
+        return tuple(str(name) for name in read_schema(path).names)
+    except (ArrowException, OSError) as error:
+        raise _damaged(path, error) from error
+
+
 def read_parquet(path: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFrame:
     """The table of a Parquet file."""
     require("pyarrow", "tables", "Reading Parquet")
@@ -32,9 +44,11 @@ def read_parquet(path: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFram
             check_declared_size(declared, max_bytes, path)
             frame: pd.DataFrame = file.read().to_pandas()
     except (ArrowException, OSError) as error:
-        raise DataError(
-            f"Expected a whole Parquet file at {path}.",
-            got=str(error),
-            do="Copy or write it again.",
-        ) from error
+        raise _damaged(path, error) from error
     return frame
+
+
+def _damaged(path: str | Path, error: Exception) -> DataError:
+    return DataError(
+        f"Expected a whole Parquet file at {path}.", got=str(error), do="Copy or write it again."
+    )

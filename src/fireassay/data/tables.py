@@ -13,6 +13,7 @@ from fireassay.data.table_encoder import TableEncoder
 _LABELS = ("label", "labels", "y", "target", "class")
 _IDS = ("id", "ids", "unnamed: 0")
 _MOST_CLASSES = 100
+_NO_LABEL = "Drop those rows, or load the table with label=False."
 
 
 def from_frame(
@@ -20,6 +21,7 @@ def from_frame(
     *,
     label: str | bool | None = None,
     id_column: str | None = None,
+    group: str | None = None,
     encoder: TableEncoder | None = None,
     name: str = "",
 ) -> DataSet:
@@ -34,6 +36,8 @@ def from_frame(
         if its values look like classes (with a warning). False: no labels.
     id_column
         The column of identifiers; None: a column named id, or a written-out row index.
+    group
+        The column that says which rows belong together (patient, device); it is no feature.
     encoder
         The ``encoder`` of the data a model was trained on, so that this table gets the same
         features; None: learn one here.
@@ -46,29 +50,35 @@ def from_frame(
     frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
     if not len(frame):
         raise DataError("A table must have at least one row.", got="0 rows")
-    id_name = _id_column(frame, id_column)
-    candidates = frame.drop(columns=[id_name]) if id_name is not None else frame
+    candidates, groups = frame, None
+    if group is not None:
+        _check_column(frame, group, "group")
+        groups = _whole_column(frame, group, "group", "Drop those rows, or give them a group.")
+        candidates = frame.drop(columns=[group])
+    id_name = _id_column(candidates, id_column)
+    candidates = candidates.drop(columns=[id_name]) if id_name is not None else candidates
     label_name = _label_column(candidates, label, encoder)
     features = candidates.drop(columns=[label_name]) if label_name is not None else candidates
     encoder = encoder or TableEncoder.fit(features)
     return DataSet(
         encoder.transform(features),
-        None if label_name is None else _labels(frame, label_name),
+        None if label_name is None else _whole_column(frame, label_name, "label", _NO_LABEL),
         None if id_name is None else frame[id_name].to_numpy(),
         feature_names=encoder.feature_names,
         name=name,
         encoder=encoder,
+        groups=groups,
     )
 
 
-def _labels(frame: pd.DataFrame, column: str) -> Any:
+def _whole_column(frame: pd.DataFrame, column: str, role: str, do: str) -> Any:
     values = frame[column]
     missing = values.isna().to_numpy()
     if missing.any():
         raise DataError(
-            f"The label column {column!r} must not have missing values.",
+            f"The {role} column {column!r} must not have missing values.",
             got=f"{int(missing.sum())} missing, first in row {int(missing.argmax())}",
-            do="Drop those rows, or load the table with label=False.",
+            do=do,
         )
     if pd.api.types.is_numeric_dtype(values.dtype):
         return values.to_numpy()

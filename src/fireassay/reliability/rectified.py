@@ -10,6 +10,7 @@ from fireassay.core.arrays import AnyArray, FloatArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
 from fireassay.core.validation import check_class_indices, check_features, check_real
 from fireassay.reliability.exact import exact_limits, exact_row
+from fireassay.reliability.grouped import assess_groups
 from fireassay.reliability.inputs import Inputs
 from fireassay.reliability.ledger import full_ledger
 from fireassay.reliability.problem import Problem, too_few_labels
@@ -39,10 +40,18 @@ class Rectified:
     summary: ClassVar[str] = (
         "the smaller of Clopper-Pearson and a rectified betting bound; holds at any sample size"
     )
-    uses: ClassVar[tuple[str, ...]] = ("weights",)
+    uses: ClassVar[tuple[str, ...]] = ("weights", "groups")
 
     def run(self, problem: Problem) -> ReliabilityResult:
-        """Bound the pmi."""
+        """Bound the pmi; with groups from the labels alone, by counting groups."""
+        if problem.groups is not None:
+            if problem.weights is not None or self != Rectified():
+                raise ParameterError(
+                    "With groups the bound rests on the labels alone, without weights.",
+                    got="weights, a surrogate or a weight_bound",
+                    do="Leave them out, or give one row per group.",
+                )
+            return assess_groups(problem, self.name)
         risk = _risk(problem, self.surrogate)
         kind, weights, bound = _checked_weights(problem, self.weight_bound)
         found = rectified_bound(

@@ -13,6 +13,12 @@ from fireassay.statistics.delong import delong, delong_interval, delong_test
 from fireassay.statistics.error_detector import ErrorDetector, recent_rate_upper
 from fireassay.statistics.grouped_share import grouped_share, groups_betting_upper
 from fireassay.statistics.hoeffding_bentkus import hoeffding_bentkus_upper
+from fireassay.statistics.independence import (
+    NearDuplicates,
+    intraclass_test,
+    near_duplicates,
+    size_rate_test,
+)
 from fireassay.statistics.kappa import cohen_kappa, fleiss_kappa
 from fireassay.statistics.loess import Loess, loess
 from fireassay.statistics.mann_whitney import MannWhitney, mann_whitney_auc
@@ -32,6 +38,7 @@ __all__ = [
     "ErrorDetector",
     "Loess",
     "MannWhitney",
+    "NearDuplicates",
     "ReliabilityCurve",
     "Thinning",
     "average_ranks",
@@ -50,8 +57,10 @@ __all__ = [
     "grouped_share",
     "groups_betting_upper",
     "hoeffding_bentkus_upper",
+    "intraclass_test",
     "loess",
     "mann_whitney_auc",
+    "near_duplicates",
     "paired_difference",
     "permutation_test",
     "poisson_binomial_tail",
@@ -60,6 +69,7 @@ __all__ = [
     "reliability_curve",
     "share",
     "simultaneous_aucs",
+    "size_rate_test",
     "spearman",
     "thinned_upper",
     "thinning",
