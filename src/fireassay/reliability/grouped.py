@@ -97,7 +97,7 @@ class GroupsBetting:
     >>> patient = np.arange(400) // 4
     >>> found = reliability.assess(model, X, X[:, 0] > 0.5, method=method, groups=patient)
     >>> round(found.pmi_upper, 3)
-    0.037
+    0.038
     """
 
     largest_group: int | None = None
