@@ -1,5 +1,6 @@
 """Intervals, bounds and tests that the rest of fireassay stands on."""
 
+from fireassay.statistics.autocorrelation import autocorrelation_time
 from fireassay.statistics.betting import betting_interval, betting_sequence
 from fireassay.statistics.bootstrap import bootstrap
 from fireassay.statistics.calibration import (
@@ -41,6 +42,7 @@ __all__ = [
     "NearDuplicates",
     "ReliabilityCurve",
     "Thinning",
+    "autocorrelation_time",
     "average_ranks",
     "betting_interval",
     "betting_sequence",
