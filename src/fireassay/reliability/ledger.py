@@ -40,6 +40,7 @@ _STATEMENTS = {
     "uniform-in-cells": "Inputs are uniformly distributed inside a cell (paper's assumption 6).",
     "profile-fits": "The kernel density fits the operational profile.",
     "weights-right": "The weights are the true ratio of profile to label density, and bounded.",
+    "surrogate-unseen-labels": "The surrogate has not seen these labels.",
     "labels-right": "The labels are right.",
 }
 
@@ -116,6 +117,9 @@ def labels_from_profile(drift: Drift | None, weights: str | None) -> Assumption:
     if weights == "given":
         check = "Weights were given; if they are estimates, the bound is not a finite-sample claim."
         return _stated("weights-right", "untestable", check)
+    if weights == "unbounded":
+        check = "The largest possible weight was not given: no finite-sample claim is made."
+        return _stated("weights-right", "untestable", check)
     if weights == "estimated":
         check = "Weights were estimated from the rows: no finite-sample claim is made."
         return _stated("weights-right", "untestable", check)
@@ -128,6 +132,15 @@ def labels_from_profile(drift: Drift | None, weights: str | None) -> Assumption:
     if status == "contradicted":
         check += " The bound does not hold for this profile: draw labels from it, or give weights."
     return _stated("labels-from-the-field", status, check)
+
+
+def unseen_labels(fitted_rows: int | None) -> Assumption:
+    """A surrogate that was fitted on these labels makes them look right."""
+    if fitted_rows is None:
+        check = "The surrogate is a function: what it was fitted on is not in the data."
+        return _stated("surrogate-unseen-labels", "untestable", check)
+    check = f"None of the {fitted_rows} rows it was fitted on is a labelled row."
+    return _stated("surrogate-unseen-labels", "supported", check)
 
 
 def independence(problem: Problem) -> tuple[Assumption, ...]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FROM_THE_FIELD = "labels-from-the-field"
+UNSEEN = "surrogate-unseen-labels"
 LABELS = (FROM_THE_FIELD, "independent-rows", "labels-right")
 _LABELS_CAPTION = ("How the bound falls with more labels", "bound against number of labels")
 
