@@ -13,6 +13,7 @@ from fireassay.reliability.inputs import Inputs
 from fireassay.reliability.problem import Problem
 from fireassay.reliability.profile import KdeProfile, Profile
 from fireassay.reliability.separation import Separation, r_separation
+from fireassay.reliability.two_sample import classifier_two_sample_p
 from fireassay.reliability.weighted_cells import CentreDensity, WeightedCells
 from fireassay.statistics.clopper_pearson import clopper_pearson
 from fireassay.statistics.grouped_share import GroupCounts
@@ -23,6 +24,7 @@ SIZES = "group-sizes-unrelated"
 _LEVEL = 0.01
 _SIZES_LEVEL = 0.05  # the wider bound costs less than the one that misses
 _LEAST_ERRORS = 5
+_LEAST_ROWS = 20
 _MOST_COLUMNS = 20
 _MOST_ROWS_FOR_R = 1000
 _NO_CELLS = "Not used by this method: it has no grid of cells."
@@ -85,19 +87,27 @@ def _drift(problem: Problem) -> "Drift | None":
     field = problem.operational
     if field is None or len(field) < 5 or len(problem.y) < 5:
         return None
-    return same_distribution(problem.labelled, field)
+    return same_distribution(problem.labelled, field, problem.seed)
 
 
 @dataclass(frozen=True)
 class Drift:
-    """Whether two samples look alike: the smallest p-value, corrected for the columns tried."""
+    """Whether two samples look alike, by column (corrected for their number) and all together."""
 
-    p_value: float
+    p_columns: float
+    p_classifier: float
     columns: int
 
+    @property
+    def p_value(self) -> float:
+        """Of both tests: twice the smaller one."""
+        return min(1.0, 2 * min(self.p_columns, self.p_classifier))
 
-def same_distribution(labelled: Inputs, other: Inputs) -> Drift:
+
+def same_distribution(labelled: Inputs, other: Inputs, seed: int = 0) -> Drift:
     """Compare labelled and operational rows: Kolmogorov-Smirnov on features and on the doubt.
+
+    A classifier that tells the samples apart sees what no column shows by itself.
 
     With many features their leading principal components are compared instead.
     """
@@ -109,7 +119,11 @@ def same_distribution(labelled: Inputs, other: Inputs) -> Drift:
     columns = [*zip(a.T, b.T, strict=True), (labelled.doubt, other.doubt)]
     # Above some thousand rows the asymptotic distribution is used: exact enough, and fast.
     smallest = min(float(ks_2samp(x, y, method="asymp").pvalue) for x, y in columns)
-    return Drift(min(1.0, smallest * len(columns)), len(columns))
+    together = 1.0
+    if min(len(a), len(b)) >= _LEAST_ROWS:
+        ours, theirs = np.column_stack([a, labelled.doubt]), np.column_stack([b, other.doubt])
+        together = classifier_two_sample_p(ours, theirs, seed)
+    return Drift(min(1.0, smallest * len(columns)), together, len(columns))
 
 
 def labels_from_profile(drift: Drift | None, weights: str | None) -> Assumption:
@@ -128,7 +142,10 @@ def labels_from_profile(drift: Drift | None, weights: str | None) -> Assumption:
             "labels-from-the-field", "untestable", "No operational rows were given to compare."
         )
     status: AssumptionStatus = "contradicted" if drift.p_value < _LEVEL else "supported"
-    check = f"Two-sample test over {drift.columns} columns: p = {drift.p_value:.2g}."
+    check = (
+        f"Two-sample tests: over {drift.columns} columns p = {drift.p_columns:.2g}, by a "
+        f"classifier p = {drift.p_classifier:.2g}."
+    )
     if status == "contradicted":
         check += " The bound does not hold for this profile: draw labels from it, or give weights."
     return _stated("labels-from-the-field", status, check)

@@ -69,7 +69,7 @@ class Rectified:
         assumptions = full_ledger(problem, weights=kind)
         if risk is not None:
             found = replace(found, given_surrogate=True)
-            fitted = None if callable(self.surrogate) else len(self.surrogate[1])
+            fitted = len(self.surrogate[1]) if isinstance(self.surrogate, tuple | list) else None
             assumptions = (*assumptions, unseen_labels(fitted))
         shifted = any(a.id == FROM_THE_FIELD and a.status == "contradicted" for a in assumptions)
         return build_result(
