@@ -59,6 +59,11 @@ class DataSection(Section):
     categorical: tuple[str, ...] | None = Field(
         default=None, description="Columns of a table that are names, also if they look numeric."
     )
+    group: str | None = Field(
+        default=None,
+        description="The column (or npz array) that says which rows belong together: a patient, "
+        "a device, a video. It is no feature; intervals count groups, not rows.",
+    )
 
 
 class RunSection(Section):

@@ -9,7 +9,7 @@ from fireassay.assessment.context import Context
 from fireassay.classifiers import as_classifier
 from fireassay.classifiers.import_path import is_import_path
 from fireassay.core import DataError
-from fireassay.data import DataSet, load
+from fireassay.data import DataSet, column_names, load
 from fireassay.data.npz_file import read_npy
 from fireassay.engine import Executor
 
@@ -63,13 +63,14 @@ def load_sets(section: DataSection, folder: Path) -> dict[str, Any]:
     test = load(
         path,
         label=section.label,
+        group=section.group,
         categorical=section.categorical,
         **_as_the_model_takes_it(path),
     )
     sets: dict[str, Any] = {"test": test}
     for name in ("train", "operational"):
         path = getattr(section, name)
-        sets[name] = None if path is None else _same_encoding(folder / path, section.label, test)
+        sets[name] = None if path is None else _same_encoding(folder / path, section, test)
     for name in ("votes", "groups"):
         path = getattr(section, name)
         sets[name] = None if path is None else read_npy(folder / path)
@@ -81,8 +82,17 @@ def _as_the_model_takes_it(path: Path) -> dict[str, Any]:
     return {"layout": "HWC"} if path.suffix.lower() in (".npz", ".npy") else {}
 
 
-def _same_encoding(path: Path, label: str | None, test: DataSet) -> DataSet:
-    loaded = load(path, label=label, encoder=test.encoder, **_as_the_model_takes_it(path))
+def _same_encoding(path: Path, section: DataSection, test: DataSet) -> DataSet:
+    group = section.group
+    if group is not None and group not in column_names(path):
+        group = None  # other rows may come without their groups
+    loaded = load(
+        path,
+        label=section.label,
+        group=group,
+        encoder=test.encoder,
+        **_as_the_model_takes_it(path),
+    )
     if loaded.X.shape[1:] != test.X.shape[1:]:
         raise DataError(
             f"{path.name} must have rows like the test rows, shape {test.X.shape[1:]}.",

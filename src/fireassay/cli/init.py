@@ -21,6 +21,9 @@ def init(
         Path | None, typer.Option(help="Patient or device of each voted row (.npy).")
     ] = None,
     label: LabelColumn = None,
+    group: Annotated[
+        str | None, typer.Option(help="The column that says which rows belong together.")
+    ] = None,
     model_output: Annotated[
         str | None,
         typer.Option("--model-output", help="probabilities, logits or labels (default: inferred)."),
@@ -54,6 +57,7 @@ def init(
             "votes": None if votes is None else _relative(str(votes), base),
             "groups": None if groups is None else _relative(str(groups), base),
             "label": label,
+            "group": group,
         },
         output=model_output,
         bounds=bounds,

@@ -35,7 +35,8 @@ def load_csv(
     path = Path(path)
     columns.setdefault("name", path.stem)
     frame = read_csv(path, max_bytes=max_bytes)
-    label_name, id_name = column_roles(frame, label, id_column, columns.get("encoder"))
+    group = columns.get("group")
+    label_name, id_name = column_roles(frame, label, id_column, group, columns.get("encoder"))
     for role in (label_name, id_name):
         if role is not None and pd.api.types.is_integer_dtype(frame[role].dtype):
             _refuse_merged(path, frame.columns.get_loc(role))
@@ -48,8 +49,10 @@ def load_csv(
     )
 
 
-def read_csv(path: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFrame:
-    """The table of a CSV file.
+def read_csv(
+    path: str | Path, *, max_bytes: int = MAX_BYTES, rows: int | None = None
+) -> pd.DataFrame:
+    """The table of a CSV file, or its first rows.
 
     Raises
     ------
@@ -60,7 +63,8 @@ def read_csv(path: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFrame:
     path = Path(path)
     try:
         check_declared_size(path.stat().st_size, max_bytes, path)
-        _check_widths(path)
+        if rows is None:
+            _check_widths(path)
         return pd.read_csv(
             path,
             sep=_separator(path),
@@ -68,6 +72,7 @@ def read_csv(path: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFrame:
             compression=None,
             index_col=False,
             low_memory=False,
+            nrows=rows,
         )
     except DataError:
         raise

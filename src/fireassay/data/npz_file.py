@@ -36,6 +36,7 @@ def load_npz(
     *,
     features: str | None = None,
     label: str | bool | None = None,
+    group: str | None = None,
     scale: str | float = "auto",
     layout: str = "auto",
     name: str = "",
@@ -51,6 +52,8 @@ def load_npz(
         The array of features; by default X, x, data, features or images.
     label
         The array of labels; by default y, label, labels or target. False: no labels.
+    group
+        The array that says which rows belong together, if any.
     scale, layout
         See `scaled_pixels` and `channels_last`.
     max_bytes
@@ -83,7 +86,8 @@ def load_npz(
             def read(key: str | None) -> NDArray[Any] | None:
                 return _read(archive, members[key], path) if key in members else None
 
-            X, y, ids = read(x_name), read(y_name), read("ids")
+            together = _choose(group, (), tuple(members), "group", path)
+            X, y, ids, groups = read(x_name), read(y_name), read("ids"), read(together)
             class_names, feature_names = read("class_names"), read("feature_names")
     except FireassayError:
         raise
@@ -98,6 +102,7 @@ def load_npz(
         None if class_names is None else tuple(class_names.tolist()),
         None if feature_names is None else tuple(feature_names.tolist()),
         name or path.stem,
+        groups=groups,
     )
 
 
@@ -119,6 +124,15 @@ def load_npy(
     )
     y = None if label is None or isinstance(label, bool) else read_npy(label, max_bytes=max_bytes)
     return DataSet(X, y, name=name or path.stem)
+
+
+def npz_names(path: str | Path) -> tuple[str, ...]:
+    """The names of the arrays in an npz file."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return tuple(name.removesuffix(".npy") for name in archive.namelist())
+    except _DAMAGED as error:
+        raise _damaged(Path(path), error) from error
 
 
 def read_npy(path: str | Path, *, max_bytes: int = MAX_BYTES) -> NDArray[Any]:

@@ -23,6 +23,18 @@ def load_parquet(path: str | Path, *, max_bytes: int = MAX_BYTES, **columns: Any
     return from_frame(read_parquet(path, max_bytes=max_bytes), **columns)
 
 
+def parquet_names(path: str | Path) -> tuple[str, ...]:
+    """The columns of a Parquet file."""
+    require("pyarrow", "tables", "Reading Parquet")
+    from pyarrow import ArrowException
+    from pyarrow.parquet import read_schema
+
+    try:
+        return tuple(str(name) for name in read_schema(path).names)
+    except (ArrowException, OSError) as error:
+        raise _damaged(path, error) from error
+
+
 def read_parquet(path: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFrame:
     """The table of a Parquet file.
 
@@ -52,11 +64,7 @@ def read_parquet(path: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFram
     except FireassayError:
         raise
     except (pyarrow.ArrowException, *_DAMAGED) as error:
-        raise DataError(
-            f"Expected a whole Parquet file at {path}.",
-            got=str(error),
-            do="Copy or write it again.",
-        ) from error
+        raise _damaged(path, error) from error
     for name in texts:  # categorical only where the writer said so
         if name in frame and not pyarrow.types.is_dictionary(arrow.field(name).type):
             texts_once = np.array([*frame[name].cat.categories, None], dtype=object)
@@ -71,3 +79,9 @@ def _width(column: Any) -> int:
     if column.physical_type == "FIXED_LEN_BYTE_ARRAY":
         return max(8, int(column.length))
     return widths.get(column.physical_type, 8)
+
+
+def _damaged(path: str | Path, error: Exception) -> DataError:
+    return DataError(
+        f"Expected a whole Parquet file at {path}.", got=str(error), do="Copy or write it again."
+    )

@@ -16,6 +16,7 @@ from fireassay.data.table_encoder import TableEncoder
 _LABELS = ("label", "labels", "y", "target", "class")
 _IDS = ("id", "ids", "unnamed: 0")
 _MOST_CLASSES = 100
+_NO_LABEL = "Drop those rows, or load the table with label=False."
 
 
 def from_frame(
@@ -23,6 +24,7 @@ def from_frame(
     *,
     label: str | bool | None = None,
     id_column: str | None = None,
+    group: str | None = None,
     encoder: TableEncoder | None = None,
     categorical: Sequence[str] = (),
     line_of: Callable[[int], int] | None = None,
@@ -39,6 +41,8 @@ def from_frame(
         if its values look like classes (with a warning). False: no labels.
     id_column
         The column of identifiers; None: a column named id, or a written-out row index.
+    group
+        The column that says which rows belong together (patient, device); it is no feature.
     encoder
         The ``encoder`` of the data a model was trained on, so that this table gets the same
         features; None: learn one here.
@@ -61,8 +65,12 @@ def from_frame(
     frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
     if not len(frame):
         raise DataError("A table must have at least one row.", got="0 rows")
-    label_name, id_name = column_roles(frame, label, id_column, encoder)
-    features = frame.drop(columns=[name for name in (label_name, id_name) if name is not None])
+    label_name, id_name = column_roles(frame, label, id_column, group, encoder)
+    groups = None
+    if group is not None:
+        groups = _whole_column(frame, group, "group", "Drop those rows, or give them a group.")
+    roles = [name for name in (label_name, id_name, group) if name is not None]
+    features = frame.drop(columns=roles)
     for column in categorical:
         _check_column(features, column, "categorical")
     named = set(categorical) | _names_of(encoder)
@@ -72,11 +80,12 @@ def from_frame(
     encoder = encoder or TableEncoder.fit(features, categorical)
     return DataSet(
         encoder.transform(features),
-        None if label_name is None else _labels(frame, label_name),
+        None if label_name is None else _whole_column(frame, label_name, "label", _NO_LABEL),
         None if id_name is None else frame[id_name].to_numpy(),
         feature_names=encoder.feature_names,
         name=name,
         encoder=encoder,
+        groups=groups,
     )
 
 
@@ -84,11 +93,16 @@ def column_roles(
     frame: pd.DataFrame,
     label: str | bool | None,
     id_column: str | None,
+    group: str | None,
     encoder: TableEncoder | None,
 ) -> tuple[str | None, str | None]:
     """The column of labels and the column of identifiers, as asked for or by their names."""
-    id_name = _id_column(frame, id_column)
-    candidates = frame.drop(columns=[id_name]) if id_name is not None else frame
+    candidates = frame
+    if group is not None:
+        _check_column(frame, group, "group")
+        candidates = frame.drop(columns=[group])
+    id_name = _id_column(candidates, id_column)
+    candidates = candidates.drop(columns=[id_name]) if id_name is not None else candidates
     return _label_column(candidates, label, encoder), id_name
 
 
@@ -100,14 +114,14 @@ def _names_of(encoder: TableEncoder | None) -> set[str]:
     return {column for column, categories in pairs if categories is not None}
 
 
-def _labels(frame: pd.DataFrame, column: str) -> Any:
+def _whole_column(frame: pd.DataFrame, column: str, role: str, do: str) -> Any:
     values = frame[column]
     missing = values.isna().to_numpy()
     if missing.any():
         raise DataError(
-            f"The label column {column!r} must not have missing values.",
+            f"The {role} column {column!r} must not have missing values.",
             got=f"{int(missing.sum())} missing, first in row {int(missing.argmax())}",
-            do="Drop those rows, or load the table with label=False.",
+            do=do,
         )
     if pd.api.types.is_numeric_dtype(values.dtype):
         return values.to_numpy()
