@@ -3,6 +3,7 @@
 import dataclasses
 import importlib
 import io
+import lzma
 import struct
 import zipfile
 import zlib
@@ -30,9 +31,11 @@ _DAMAGED = (
     ImportError,
     LookupError,
     NotImplementedError,
+    OSError,  # a damaged bzip2 stream
     RuntimeError,  # an encrypted member, or a tree too deep
     TypeError,
     ValueError,
+    lzma.LZMAError,
     struct.error,
     zipfile.BadZipFile,
     zlib.error,

@@ -1,5 +1,6 @@
 """npz and npy files, read without unpickling and only as large as they say they are."""
 
+import lzma
 import struct
 import zipfile
 import zlib
@@ -25,6 +26,7 @@ _DAMAGED = (
     NotImplementedError,  # a compression that zipfile does not know
     RuntimeError,  # an encrypted member
     ValueError,
+    lzma.LZMAError,
     struct.error,
     zipfile.BadZipFile,
     zlib.error,
