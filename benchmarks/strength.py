@@ -171,7 +171,7 @@ def main():
         found, seconds = cpu(lambda m=model, e=eps: ours(m, X, y, e, given.budget))
         row = {"case": name, "eps": eps, "ours": found, "ours_cpu_s": seconds}
         if not given.no_peer:
-            black = "only" in name
+            black = "logits" not in name  # ART refuses gradients of probabilities
             peer, seconds = cpu(
                 lambda m=module, e=eps, b=black: art_standing(
                     m, X, y, e, given.budget, gradients=not b

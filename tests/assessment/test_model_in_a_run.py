@@ -42,7 +42,6 @@ def test_a_network_meets_the_same_attacks_with_and_without_bounds() -> None:
     declared, plain = reports["declared"], reports["not declared"]
     assert declared.status == plain.status == "done"
     assert set(plain.estimates) == set(declared.estimates)
-    assert "apgd (" not in plain.headline, "gradients were used"
     assert any(a.id == "gradients-not-masked" for a in plain.assumptions)
     for name, estimate in declared.estimates.items():
         assert plain.estimates[name].value == pytest.approx(estimate.value, abs=0.05), name
