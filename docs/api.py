@@ -7,6 +7,7 @@ Without an option it says which pages are not current, and ends with code 1 if a
 
 import importlib
 import inspect
+import re
 import sys
 import tomllib
 import typing
@@ -165,6 +166,17 @@ def has_example(thing: Any) -> bool:
     members = [member for name, member in vars(thing).items() if not name.startswith("_")]
     described = (FunctionType, classmethod, staticmethod, property, cached_property)
     return any(">>> " in (m.__doc__ or "") for m in members if isinstance(m, described))
+
+
+def described(thing: Any) -> set[str]:
+    """Names in the section "Parameters" of a docstring."""
+    section = re.search(
+        r"^Parameters\n-+\n(.*?)(?=^[^\n]+\n-+\n|^>>>|\Z)",
+        inspect.getdoc(thing) or "",
+        re.MULTILINE | re.DOTALL,
+    )
+    lines = section[1].splitlines() if section else []
+    return {name.strip() for line in lines if line[:1].strip() for name in line.split(",")}
 
 
 def main(options: list[str]) -> int:

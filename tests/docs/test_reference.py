@@ -71,6 +71,14 @@ def test_every_function_and_class_says_what_it_is(thing):
         assert thing.__module__.startswith("fireassay."), "the doctest step would not see it"
 
 
+@pytest.mark.parametrize(
+    "function",
+    [pytest.param(f, id=f"{name}.{own}") for name, own, f in PUBLIC if inspect.isfunction(f)],
+)
+def test_every_parameter_is_described(function):
+    assert api.described(function) == set(inspect.signature(function).parameters)
+
+
 def test_examples_that_are_missing_are_listed_and_no_others():
     listed = tomllib.loads((DOCS / "api_examples.toml").read_text())
     assert api.owed() == listed["owed"]

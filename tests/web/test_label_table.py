@@ -1,7 +1,7 @@
 import numpy as np
 
 from fireassay import web
-from fireassay.engine import LabelBook
+from fireassay.engine.label_book import LabelBook
 from fireassay.web.queue_order import in_order
 
 

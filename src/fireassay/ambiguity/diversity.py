@@ -18,6 +18,11 @@ def diversity(amb: AmbiguousSet) -> pd.DataFrame:
     Compare a set drawn with ``weighted=True`` with one drawn uniformly: weights are worth it if
     neighbours lie further apart. At most 1,000 samples of a pair are compared.
 
+    Parameters
+    ----------
+    amb
+        The set.
+
     Returns
     -------
     DataFrame

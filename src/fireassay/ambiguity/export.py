@@ -32,6 +32,15 @@ def export_set(
     With ``feature_names`` of table rows, the samples have a column for each feature. Equal sets
     give equal bytes, but for the versions in the manifest.
 
+    Parameters
+    ----------
+    amb
+        The set.
+    folder
+        Where the files go; made if it is not there.
+    feature_names
+        Of the columns of table rows.
+
     >>> from fireassay.ambiguity import AmbiguityGenerator
     >>> from fireassay.data import digits
     >>> data = digits()
@@ -77,6 +86,11 @@ def export_set(
 
 def read_set(folder: str | Path) -> AmbiguousSet:
     """Read what `export_set` wrote.
+
+    Parameters
+    ----------
+    folder
+        What `export_set` was given.
 
     Raises
     ------

@@ -98,6 +98,8 @@ def check_soft_labels(
         Classifiers per pair, each trained on its own bootstrap sample.
     confidence
         Of the interval of the label error.
+    seed
+        Of the bootstrap samples and the training.
 
     Raises
     ------

@@ -43,6 +43,15 @@ def mix(X: ArrayLike, y: ArrayLike, amb: AmbiguousSet, seed: int = 0) -> MixedSe
     Models trained on the mixture know ambiguous inputs, so that what is left of their uncertainty
     comes from the ambiguity, not from novelty (the paper's "mixed-ambiguous" training).
 
+    Parameters
+    ----------
+    X, y
+        Nominal training rows and their labels.
+    amb
+        The ambiguous set.
+    seed
+        Of the order of the rows.
+
     Raises
     ------
     DataError

@@ -103,7 +103,21 @@ class GatesSection(Section):
 
 
 class Config(Section):
-    """The whole file. Settings of a part stand under the part's own name."""
+    """The whole file. Settings of a part stand under the part's own name.
+
+    Attributes
+    ----------
+    model, data, run, gates
+        The tables of the file.
+    settings
+        Settings of each part by its name.
+    folder
+        Where relative paths start.
+
+    >>> config = Config(model={"path": "m.onnx"}, data={"test": "t.npz"}, folder="/runs")
+    >>> config.resolve("t.npz"), config.resolve("hospital.models:sepsis")
+    ('/runs/t.npz', 'hospital.models:sepsis')
+    """
 
     model: ModelSection
     data: DataSection
@@ -123,10 +137,23 @@ class Config(Section):
 def read_config(path: str | Path = FILE_NAME) -> Config:
     """Read and check a configuration file.
 
+    Parameters
+    ----------
+    path
+        Of the file; its folder is where relative paths in it start.
+
     Raises
     ------
     ConfigError
         Names the file, the line and the key of every mistake.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     file = Path(name) / "fireassay.toml"
+    ...     _ = file.write_text('[model]\\npath = "m.onnx"\\n[data]\\ntest = "test.npz"\\n')
+    ...     config = read_config(file)
+    >>> config.run.seed, config.data.test
+    (0, 'test.npz')
     """
     path = Path(path)
     try:

@@ -23,7 +23,15 @@ _SETTINGS: dict[str, dict[str, Any]] = {"curation": {"labeler": "dawid-skene", "
 def run_demo(
     folder: Path, *, seed: int = 0, say: Say = silent, progress: bool | None = None
 ) -> RunOutcome:
-    """Train a small network on scikit-learn's digits and assess it."""
+    """Train a small network on scikit-learn's digits and assess it.
+
+    Parameters
+    ----------
+    folder
+        The run folder.
+    seed, say, progress
+        As in `run_assessment`.
+    """
     train, test = split(digits(), (0.6, 0.4), seed=seed)
     with RunStore(folder) as store, under_way(store):
         executor = Executor(store=store, progress=False)

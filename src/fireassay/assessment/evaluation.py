@@ -50,11 +50,19 @@ def evaluate(
         groups, not rows.
     settings
         Settings of a part by name, e.g. ``{"accuracy": {"confidence": 0.99}}``.
+    seed, workers, title
+        Of whatever is drawn; processes on this machine; on top of the report.
 
     Returns
     -------
     Report
         What could not be asked stands in it as *not available*, what broke as *failed*.
+
+    >>> half = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), classes=[0, 1])
+    >>> X = (np.arange(100)[:, None] + 0.5) / 100
+    >>> report = evaluate(half, X, (X[:, 0] > 0.4).astype(int), parts="accuracy")
+    >>> report["accuracy"].estimates["accuracy"].value  # wrong from 0.4 to 0.5
+    0.9
     """
     chosen = tuple(PARTS) if parts == "all" else tuple([parts] if isinstance(parts, str) else parts)
     unknown = [name for name in (*chosen, *(settings or {})) if name not in PARTS]

@@ -43,6 +43,10 @@ def initialise(
         The model's kind of output and its allowed input values, where they are not to be inferred.
     trust
         As in `as_classifier`.
+    seed
+        Of the run, as the configuration will have it.
+    folder
+        Where the configuration will be.
 
     Returns
     -------

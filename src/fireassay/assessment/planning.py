@@ -124,6 +124,13 @@ class Plan:
 def make_plan(config: Config, *, seed: int | None = None, trust: bool = False) -> Plan:
     """Measure the model on a few rows and price every part of the configuration.
 
+    Parameters
+    ----------
+    config
+        What `read_config` gives.
+    seed
+        Instead of the configuration's.
+
     >>> import tempfile
     >>> from pathlib import Path
     >>> from fireassay.assessment import initialise, read_config

@@ -65,7 +65,16 @@ def silent(line: str) -> None:
 class RunOutcome:
     """A run: its folder, its report, and for each part what was planned and what it took.
 
-    ``only`` are the parts that were asked for by name, if any were.
+    Attributes
+    ----------
+    folder, report
+        Where everything is, and what was found.
+    costs
+        What each part was planned to take, and took.
+    only
+        Parts that were asked for by name.
+    gates
+        The limits that were configured.
     """
 
     folder: Path
@@ -103,7 +112,43 @@ def run_assessment(
     """Run what a configuration asks for, in its run folder.
 
     The numbers of earlier runs in the folder stay: those of parts that are not run again and whose
-    inputs have changed are marked stale. ``trust`` allows a model file that can run code when read.
+    inputs have changed are marked stale.
+
+    Parameters
+    ----------
+    config
+        What `read_config` gives.
+    only
+        Parts to run; by default those of the configuration.
+    seed, workers, max_minutes, max_queries
+        Instead of the configuration's.
+    trust
+        Allow a model file that can run code when read.
+    cluster
+        Address of a Dask scheduler.
+    say
+        Gets lines for the reader of a terminal.
+    progress
+        Whether to show a progress bar; None: where somebody can see it.
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from fireassay.assessment import read_config
+    >>> X = (np.arange(100)[:, None] + 0.5) / 100
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     folder = Path(name)
+    ...     np.savez(folder / "test.npz", X=X, y=(X[:, 0] > 0.4).astype(int))
+    ...     _ = (folder / "at_half.py").write_text(
+    ...         "import numpy as np\\ndef model(X): return np.hstack([1 - X, X])\\n"
+    ...     )
+    ...     _ = (folder / "fireassay.toml").write_text(
+    ...         '[model]\\npath = "at_half:model"\\n[data]\\ntest = "test.npz"\\n'
+    ...     )
+    ...     outcome = run_assessment(read_config(folder / "fireassay.toml"), only=["accuracy"])
+    ...     sorted(file.name for file in outcome.folder.glob("re*"))
+    ['report.html', 'result.json']
+    >>> outcome.report["accuracy"].estimates["accuracy"].value, outcome.verdict.status
+    (0.9, 'no limits set')
     """
     unknown = [name for name in only or () if name not in PARTS]
     if unknown:

@@ -24,6 +24,11 @@ class ArtAttack:
     Samples are attacked one at a time, because that is the only way to know what each of them
     cost. ART does not say when a sample fell, so the failure lies anywhere between the first
     prediction and the last query.
+
+    Attributes
+    ----------
+    name, parameters
+        As in `art`.
     """
 
     name: str
@@ -69,6 +74,20 @@ def art(name: str, **parameters: Any) -> ArtAttack:
     """An evasion attack of ART by the name of its class: ``art("PixelAttack", th=3)(model, X, y)``.
 
     ``parameters`` go to ART as they are. The model's inputs and answers are float32 on ART's side.
+
+    Parameters
+    ----------
+    name
+        Of a class in ``art.attacks.evasion``.
+    parameters
+        Of that class.
+
+    >>> from fireassay import as_classifier
+    >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])  # the boundary is at 0.5
+    >>> model = as_classifier(half, classes=[0, 1], bounds=(0, 1))
+    >>> found = art("HopSkipJump", targeted=False, max_iter=5)(model, [[0.4, 0.5]], [0])
+    >>> found.success.tolist(), bool(found.distance[0] > 0.1)
+    ([True], True)
     """
     return ArtAttack(name, parameters)
 

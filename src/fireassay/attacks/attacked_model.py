@@ -32,6 +32,27 @@ class AttackedModel:
 
     A model may withhold answers (a method ``withheld(probabilities)``): such an answer is no
     failure, and counts as the class attacked.
+
+    Parameters
+    ----------
+    attack
+        Name of the attack, which names its random numbers and its result.
+    model, X, y, norm, seed, mask
+        As in every attack.
+    max_queries
+        Hard limit of forward queries per sample.
+    eps
+        If given, only points within this distance count.
+    needs_gradients
+        Whether to refuse a model without them.
+
+    >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> target = AttackedModel("a step right", half, [[0.4], [0.1]], [0, 0], norm="l2", seed=0)
+    >>> rows = target.begin(np.arange(target.n))
+    >>> target.check(target.original[rows] + 0.2, rows).tolist()
+    [True, False]
+    >>> target.result().queries.tolist()  # one before, one for the step
+    [2, 2]
     """
 
     def __init__(

@@ -36,10 +36,22 @@ def bim(
         Most steps per sample, at least 1; a sample that falls takes no further step.
     step_size
         Length of every step; by default they fall from ``eps`` to a tenth of it.
+    seed
+        Only names the result.
 
     Notes
     -----
     Kurakin et al. 2017. Deterministic: the seed only names the result.
+
+    >>> import torch
+    >>> from fireassay import as_classifier
+    >>> net = torch.nn.Linear(1, 2)  # the boundary is put at 0.5
+    >>> cut = {"weight": torch.tensor([[-1.0], [1.0]]), "bias": torch.tensor([0.5, -0.5])}
+    >>> _ = net.load_state_dict(cut)
+    >>> model = as_classifier(net, output="logits", classes=[0, 1], bounds=(0, 1))
+    >>> found = bim(model, [[0.45], [0.3]], [0, 0], eps=0.1, step_size=0.02)
+    >>> found.success.tolist(), found.distance.round(2).tolist()  # the third step of 0.02 is enough
+    ([True, False], [0.06, inf])
     """
     eps = check_real(eps, "eps", low=0.0)
     steps = check_integer(steps, "steps", low=1)

@@ -45,12 +45,22 @@ def in_blocks(
         Where the blocks run, with a store if they are to be journalled; or
     workers, cluster, progress
         what to make one of, as in `fireassay.engine.Executor`.
+    seed
+        Of every attack.
 
     Raises
     ------
     ParameterError
         If several processes would share a model's query budget: each would count on its own; or
         if a mask is given to an attack that takes none.
+
+    >>> from fireassay.attacks import make
+    >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])  # the boundary is at 0.5
+    >>> model = as_classifier(half, classes=[0, 1], bounds=(0, 1))
+    >>> jump = {"jump": make("hopskipjump", max_queries=100)}
+    >>> found = in_blocks(jump, model, np.full((5, 2), 0.4), [0] * 5, block=2)
+    >>> found["jump"].distance.round(1).tolist()
+    [0.1, 0.1, 0.1, 0.1, 0.1]
     """
     classifier = as_classifier(model)
     features = check_features(X)

@@ -44,6 +44,8 @@ def boundary(
         As in `hopskipjump`.
     norm
         ``"l2"``, the distance in which every step is nearer.
+    seed
+        Of the random steps.
 
     Notes
     -----
@@ -52,6 +54,13 @@ def boundary(
     point lies on the half circle over that line; a refused step is tried once in the opposite
     sense. The angle follows the rate of success, and part of a direction is the mean of those that
     worked before. One query per step.
+
+    >>> from fireassay import as_classifier
+    >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])  # the boundary is at 0.5
+    >>> model = as_classifier(half, classes=[0, 1], bounds=(0, 1))
+    >>> found = boundary(model, [[0.4, 0.5], [0.2, 0.5]], [0, 0], max_queries=300)
+    >>> found.distance.round(2).tolist(), bool(found.queries.max() <= 300)
+    ([0.1, 0.3], True)
     """
     if norm != "l2":
         raise ParameterError("The 'norm' of boundary must be 'l2'.", got=repr(norm))

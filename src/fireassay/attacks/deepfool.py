@@ -43,12 +43,23 @@ def deepfool(
     eps
         If given, only points within this distance count, and a perturbation beyond it ends a
         sample's search.
+    seed
+        Only names the result.
 
     Notes
     -----
     Moosavi-Dezfooli et al. 2016. With the attacked class k and another class j, the linearised
     boundary lies |f_j − f_k| / ‖∇f_j − ∇f_k‖_q away, 1/p + 1/q = 1. A step costs ``n_classes``
     gradient queries with their forward query, and one more forward query to check the new point.
+
+    >>> import torch
+    >>> from fireassay import as_classifier
+    >>> net = torch.nn.Linear(1, 2)  # the boundary is put at 0.5
+    >>> cut = {"weight": torch.tensor([[-1.0], [1.0]]), "bias": torch.tensor([0.5, -0.5])}
+    >>> _ = net.load_state_dict(cut)
+    >>> model = as_classifier(net, output="logits", classes=[0, 1], bounds=(0, 1))
+    >>> deepfool(model, [[0.45], [0.3]], [0, 0]).distance.round(3).tolist()  # 2 % beyond it
+    [0.051, 0.204]
     """
     if norm not in ("l2", "linf"):
         raise ParameterError("The 'norm' of deepfool must be 'l2' or 'linf'.", got=repr(norm))

@@ -38,12 +38,23 @@ def fgm(
         Booleans, True for features that may change.
     max_queries
         Hard limit of forward queries per sample (a whole attack takes 2).
+    seed
+        Only names the result.
 
     Notes
     -----
     Goodfellow et al. 2015. A sample costs one gradient and its forward pass, one prediction of the
     new point, and nothing more. For l1 the step is the exact optimum of the linearised loss inside
     the bounds; for l2 and linf the normalised or signed gradient.
+
+    >>> import torch
+    >>> from fireassay import as_classifier
+    >>> net = torch.nn.Linear(1, 2)  # the boundary is put at 0.5
+    >>> cut = {"weight": torch.tensor([[-1.0], [1.0]]), "bias": torch.tensor([0.5, -0.5])}
+    >>> _ = net.load_state_dict(cut)
+    >>> model = as_classifier(net, output="logits", classes=[0, 1], bounds=(0, 1))
+    >>> fgm(model, [[0.45], [0.3]], [0, 0], eps=0.1).success.tolist()
+    [True, False]
     """
     eps = check_real(eps, "eps", low=0.0)
     target = AttackedModel(

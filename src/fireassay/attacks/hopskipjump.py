@@ -58,6 +58,8 @@ def hopskipjump(
         search ends there.
     mask
         Booleans, True for features that may change (False: categorical or fixed ones).
+    seed
+        Of the random points.
 
     Returns
     -------
@@ -72,6 +74,13 @@ def hopskipjump(
     the sample and the current point in the plane of the normal (Reza et al. 2023), on which every
     point is nearer; for linf by their step and projection. Each estimate is averaged with the one
     before. Without bounds, noise is drawn from the range of each feature in X.
+
+    >>> from fireassay import as_classifier
+    >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])  # the boundary is at 0.5
+    >>> model = as_classifier(half, classes=[0, 1], bounds=(0, 1))
+    >>> found = hopskipjump(model, [[0.4, 0.5], [0.2, 0.5]], [0, 0], max_queries=300)
+    >>> found.distance.round(2).tolist(), bool(found.queries.max() <= 300)
+    ([0.1, 0.3], True)
     """
     if norm not in ("l2", "linf"):
         raise ParameterError("The 'norm' of hopskipjump must be 'l2' or 'linf'.", got=repr(norm))

@@ -33,12 +33,23 @@ def pgd(
         As in `bim`.
     restarts
         Starts per sample, at least 1. The first is random too; samples that fell are left alone.
+    seed
+        Of the starts.
 
     Notes
     -----
     Madry et al. 2018. The start is uniform in the linf ball; for l1 and l2 its direction is uniform
     and its radius as in the uniform ball. A sample's start depends on the seed and on the sample's
     content alone.
+
+    >>> import torch
+    >>> from fireassay import as_classifier
+    >>> net = torch.nn.Linear(1, 2)  # the boundary is put at 0.5
+    >>> cut = {"weight": torch.tensor([[-1.0], [1.0]]), "bias": torch.tensor([0.5, -0.5])}
+    >>> _ = net.load_state_dict(cut)
+    >>> model = as_classifier(net, output="logits", classes=[0, 1], bounds=(0, 1))
+    >>> pgd(model, [[0.45], [0.3]], [0, 0], eps=0.1, restarts=2).success.tolist()
+    [True, False]
     """
     eps = check_real(eps, "eps", low=0.0)
     steps = check_integer(steps, "steps", low=1)

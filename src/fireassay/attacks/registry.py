@@ -34,6 +34,8 @@ class AttackRow:
 
     Attributes
     ----------
+    name, function, summary
+        How people choose it, what runs, and what it does in a few words.
     norms
         In which it can measure; the checks that every attack must pass go through all of them.
     needs_gradients
@@ -44,6 +46,11 @@ class AttackRow:
         Whether it goes to the whole size ``eps``, however near the boundary is.
     most_queries
         Forward queries of the whole attack, where that is known.
+
+    >>> sorted(name for name, row in ATTACKS.items() if not row.needs_gradients)
+    ['boundary', 'hopskipjump']
+    >>> ATTACKS["pgd"].within(budget=300, gradient_cost=2.0, given={})  # 10 steps of 1 + 2 each
+    {'max_queries': 102, 'restarts': 10}
     """
 
     name: str
@@ -152,6 +159,8 @@ def make(name: str, **parameters: Any) -> Attack:
     ----------
     name
         A name of `ATTACKS`, or ``"art:"`` and the name of an evasion attack of ART.
+    parameters
+        Of the attack.
 
     Raises
     ------
@@ -184,6 +193,8 @@ def suite(model: Any, eps: float | None = None) -> list[tuple[str, dict[str, Any
 
     Parameters
     ----------
+    model
+        A classifier.
     eps
         The largest change of a feature; by default a tenth of the range of the inputs.
 
@@ -191,6 +202,12 @@ def suite(model: Any, eps: float | None = None) -> list[tuple[str, dict[str, Any
     ------
     ParameterError
         Without ``eps`` for a model whose range is not known.
+
+    >>> import numpy as np
+    >>> from fireassay import as_classifier
+    >>> model = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), bounds=(0, 255))
+    >>> [(name, settings["eps"]) for name, settings in suite(model)]  # it has no gradients
+    [('hopskipjump', 25.5)]
     """
     if eps is None:
         if model.bounds is None:

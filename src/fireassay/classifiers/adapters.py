@@ -39,6 +39,9 @@ class Adapter:
         What such a model offers besides probabilities, in a few words.
     takes
         Options of `as_classifier` that only some models have.
+
+    >>> ADAPTERS["torch"].extra, ADAPTERS["function"].accepts(abs)
+    ('torch', True)
     """
 
     name: str
@@ -80,6 +83,11 @@ class ModelFile(Adapter):
         Reading it can run any code: only for those who say ``trust=True``.
     instead
         How to save such a model in a file that cannot; empty says the safe endings.
+    name, summary, module, maker, extra, gradients, layers, takes
+        As of an `Adapter`.
+
+    >>> [name for name, row in FILES.items() if not row.runs_code]
+    ['onnx', 'skops']
     """
 
     endings: tuple[str, ...] = ()

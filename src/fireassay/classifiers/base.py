@@ -43,6 +43,19 @@ class BaseClassifier(ABC):
         Rows in the largest block ("auto": 256); None sends each call as it is.
     max_queries
         Hard budget of rows, probes included; the call that would pass it sends nothing.
+
+    >>> class Half(BaseClassifier):
+    ...     def _raw(self, block):
+    ...         return np.column_stack([1 - block[:, 0], block[:, 0]])
+    ...     def _content_hash(self):
+    ...         return sha256("half")
+    >>> model = Half(classes=["low", "high"], bounds=(0, 1), max_queries=2)
+    >>> model.predict([[0.2], [0.9]]).tolist(), model.queries
+    (['low', 'high'], 2)
+    >>> model.predict([[0.5]])
+    Traceback (most recent call last):
+        ...
+    fireassay.core.errors.BudgetExceededError: The budget is 2 queries, of which 0 are left. Got ...
     """
 
     pads_blocks: bool = True

@@ -19,7 +19,17 @@ _CHANNELS = (1, 3, 4)
 
 @dataclass(frozen=True)
 class MaiteArrays:
-    """A MAITE data set as arrays: images ``(n, height, width, channels)``, labels, ids, names."""
+    """A MAITE data set as arrays.
+
+    Attributes
+    ----------
+    X, y
+        Images (n, height, width, channels) and class indices.
+    ids
+        Of the images.
+    class_names
+        From the metadata's ``index2label``, if it has one.
+    """
 
     X: NDArray[np.float64]
     y: NDArray[np.int64]
@@ -75,10 +85,21 @@ adapt = MaiteClassifier
 def maite_arrays(dataset: Any) -> MaiteArrays:
     """A MAITE image-classification data set as arrays.
 
+    Parameters
+    ----------
+    dataset
+        ``dataset[i]`` is ``(image, target, metadata)``: an image (channels, height, width), a
+        score per class, and metadata with an ``"id"``.
+
     Raises
     ------
     DataError
         For an object-detection data set, or images of different sizes.
+
+    >>> one = (np.zeros((3, 8, 8)), np.array([0.0, 1.0]), {"id": "scan-7"})
+    >>> found = maite_arrays([one])
+    >>> found.X.shape, found.y.tolist(), found.ids
+    ((1, 8, 8, 3), [1], ('scan-7',))
     """
     images, labels, ids = [], [], []
     for index in range(len(dataset)):

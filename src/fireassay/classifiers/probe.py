@@ -66,6 +66,11 @@ def probe(model: Any, X: ArrayLike, *, rows: int = 16, tolerance: float = 1e-5) 
     -----
     ReproducibilityWarning
         If the model is not deterministic.
+
+    >>> batch_mean = lambda X: np.tile([0.6, 0.4], (len(X), 1)) + 0.3 * X.mean() * np.array([1, -1])
+    >>> found = probe(batch_mean, np.array([[0.0], [1.0]]))
+    >>> found.deterministic, found.batch_invariant, found.queries  # an answer depends on its batch
+    (True, False, 8)
     """
     inner = _adapter(model)
     check_integer(rows, "rows", low=1)

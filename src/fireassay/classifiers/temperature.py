@@ -20,6 +20,13 @@ class TemperatureScaled(WrappedClassifier):
 
     Has gradients and layers when the inner classifier has them. Queries are the inner ones.
 
+    Parameters
+    ----------
+    model
+        A `Classifier`, or anything `as_classifier` takes.
+    temperature
+        Above 0; above 1 it makes answers less sure.
+
     >>> import numpy as np
     >>> model = TemperatureScaled(as_classifier(lambda X: np.array([[0.8, 0.2]] * len(X))), 2.0)
     >>> model.predict_proba([[0.0]]).round(4)
@@ -70,6 +77,12 @@ def calibrate(model: Any, X: ArrayLike, y: ArrayLike) -> TemperatureScaled:
         A `Classifier`, or anything `as_classifier` takes.
     X, y
         Rows and their true labels, as in ``model.classes``.
+
+    >>> import numpy as np
+    >>> boaster = lambda X: np.tile([0.99, 0.01], (len(X), 1))
+    >>> honest = calibrate(boaster, np.zeros((10, 1)), [0] * 8 + [1] * 2)
+    >>> honest.predict_proba([[0.0]]).round(2).tolist()  # right in 8 of 10
+    [[0.8, 0.2]]
     """
     inner: Any = as_classifier(model)
     if isinstance(inner, GradientClassifier):

@@ -36,6 +36,20 @@ class WrappedClassifier(ABC):
     ``gradient_rule`` is "exact", or "straight-through" where a map has no useful derivative
     (rounding, noise): then the gradient is the inner one at the mapped rows, as an attacker who
     knows of the map would take it.
+
+    Parameters
+    ----------
+    model
+        The inner classifier, or anything `as_classifier` takes.
+
+    >>> class Mirrored(WrappedClassifier):
+    ...     def _identity(self):
+    ...         return ("mirrored",)
+    ...     def _seen(self, X):
+    ...         return 1 - X
+    >>> model = Mirrored(as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])))
+    >>> model.predict_proba([[0.25]]).tolist(), model.queries
+    ([[0.25, 0.75]], 1)
     """
 
     gradient_rule: Literal["exact", "straight-through"] = "exact"

@@ -15,6 +15,11 @@ from fireassay.core.errors import DataError
 def sha256(*values: Any) -> str:
     """SHA-256 of values by content: arrays, frames, sparse matrices, dataclasses, plain types.
 
+    Parameters
+    ----------
+    values
+        What to hash, in this order.
+
     >>> sha256(np.arange(3), {"a": 1, "b": 2.0}) == sha256(np.arange(3), {"b": 2.0, "a": 1})
     True
     """

@@ -41,6 +41,18 @@ class AccuracyBounds(Finding):
     verdict
         "decreasing" when even the most favourable accuracy outside D_1 is below the least
         favourable one inside; otherwise "not enough evidence".
+    sizes
+        Samples in each dataset.
+    confidence
+        The chance that both ends of every bound hold, given the label model.
+    models
+        Label models and seeds that the bounds hold for.
+
+    >>> from fireassay.curation import curate, simulate_votes
+    >>> votes, y = simulate_votes([0.9, 0.9, 0.6, 0.6], coverage=0.8, n=1000, seed=0)
+    >>> bounds = curate(votes).bounds(y)  # a classifier that is always right
+    >>> bool(bounds.low[-1] < 1.0), float(bounds.high[-1])
+    (True, 1.0)
     """
 
     low: FloatArray

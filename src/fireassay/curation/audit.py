@@ -37,6 +37,20 @@ class Audit(Finding):
         The calibrated test on the audited samples.
     labels_per_ring
         How many labels fell into each ring.
+    sizes
+        Samples in each dataset.
+    gamma
+        Level of the test.
+    n
+        Labels that were bought.
+
+    >>> from fireassay.curation import curate, simulate_votes
+    >>> votes, y = simulate_votes([0.9, 0.9, 0.6, 0.6], coverage=0.8, n=1000, seed=0)
+    >>> result = curate(votes, n_sets=5)
+    >>> rows = result.audit_rows(200)  # to be labelled: 40 of each part of the order
+    >>> found = result.audit(rows, y[rows])
+    >>> found.labels_per_ring.tolist(), found.verdict
+    ([40, 40, 40, 40, 40], 'decreasing')
     """
 
     accuracy: FloatArray
@@ -219,6 +233,14 @@ class AuditPlan(Result):
         Whether the asked power is reached.
     assumed
         The accuracy of the weak labels assumed in each ring.
+    gamma
+        Level of the test that was planned for.
+
+    >>> from fireassay.curation import curate, simulate_votes
+    >>> votes, y = simulate_votes([0.9, 0.9, 0.6, 0.6], coverage=0.8, n=1000, seed=0)
+    >>> small, large = (curate(votes).plan_audit(0.9, last) for last in (0.4, 0.7))
+    >>> small.enough, small.n_labels < large.n_labels  # a steep fall needs fewer labels
+    (True, True)
     """
 
     n_labels: int

@@ -94,7 +94,22 @@ def independent_rows(n_groups: int) -> Assumption:
 
 @dataclass(frozen=True, eq=False)
 class CurationFindings(Answer):
-    """A curation with whatever was found out about it."""
+    """A curation with whatever was found out about it.
+
+    Attributes
+    ----------
+    curation
+        The order itself.
+    trend, audit, bounds, robustness, stability, calibration
+        Each as `Curation`'s method of that name (``validate`` for the trend) gives it; None where
+        it was not asked.
+
+    >>> from fireassay.curation import curate, simulate_votes
+    >>> votes, y = simulate_votes([0.9, 0.9, 0.6, 0.6], coverage=0.8, n=1000, seed=0)
+    >>> result = curate(votes)
+    >>> result.findings().verdict, result.findings(trend=result.validate(y)).verdict
+    ('not shown', 'decreasing')
+    """
 
     curation: "Curation"
     trend: "Trend | None" = None

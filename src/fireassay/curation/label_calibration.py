@@ -42,6 +42,12 @@ class LabelCalibration(Finding):
         The map: logit of the new confidence is ``intercept + slope * logit(old)``.
     curve
         The reliability diagram.
+
+    >>> from fireassay.curation import curate, simulate_votes
+    >>> votes, y = simulate_votes([0.8] * 3, coverage=1.0, n=2000, seed=0)
+    >>> found = curate(votes, prune=None).calibration(y)
+    >>> found.recalibrated_ece.value < found.ece.value
+    True
     """
 
     ece: Estimate

@@ -44,6 +44,20 @@ class Robustness(Finding):
     subgroups
         One row per subgroup when asked for: its agreement, its trend, and the difference to all
         other samples with an interval that holds for all subgroups together (95 %).
+    sizes
+        Samples in each dataset.
+    gamma
+        Level of the test.
+    n_groups
+        Number of groups the test counted, 0 when samples were taken as independent.
+
+    >>> from fireassay.curation import curate, simulate_votes
+    >>> votes, y = simulate_votes([0.9, 0.9, 0.6, 0.6], coverage=0.8, n=1000, seed=0)
+    >>> result = curate(votes)
+    >>> result.robustness(y, validity=result.validate(y)).verdict  # a classifier never wrong
+    'robust'
+    >>> result.robustness(y).verdict  # nothing shows that the order is adversarial
+    'not enough evidence'
     """
 
     agreement: FloatArray

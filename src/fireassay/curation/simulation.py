@@ -120,6 +120,17 @@ def simulate_votes(
 ) -> tuple[NDArray[np.int8], IntArray]:
     """Independent votes of known accuracy on known classes, errors spread evenly.
 
+    Parameters
+    ----------
+    accuracies
+        How often each labelling function is right when it votes, in [0, 1].
+    coverage
+        How often it votes: one number, or one per labelling function.
+    n, n_classes
+        Samples and classes.
+    seed
+        Of classes and votes.
+
     >>> votes, y = simulate_votes([0.7] * 3, coverage=0.6, n=5, seed=0)
     >>> votes.shape, y.shape
     ((5, 3), (5,))

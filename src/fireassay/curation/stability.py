@@ -48,6 +48,13 @@ class Stability(Finding):
         Share of each verdict over resampled data: shown, never a gate.
     stable
         Whether at least 95 % of the panel says "decreasing"; None without labels.
+
+    >>> from fireassay.curation import curate, simulate_votes
+    >>> votes, y = simulate_votes([0.9, 0.9, 0.6, 0.6], coverage=0.8, n=1000, seed=0)
+    >>> labelers = ("majority", "triplet")
+    >>> found = curate(votes).stability(y, n_boot=10, seeds=(0, 1), labelers=labelers)
+    >>> found.stable, len(found.panel)
+    (True, 4)
     """
 
     panel: pd.DataFrame

@@ -173,15 +173,15 @@ def curate_stream(
         Folder for the results.
     workers, cluster
         Where the first pass runs.
+    n_classes, labeler, prune, order_by, interval, confidence, n_sets
+        As in `curate`.
+    default_class, drop_silent, seed
+        As in `curate`.
 
     Returns
     -------
     StreamedCuration
         The small tables; the samples are in the folder.
-
-    Notes
-    -----
-    The other parameters are those of `curate`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -59,6 +59,16 @@ class Trend(Finding):
         The same three words by the paper's rule.
     n_groups
         Number of groups the test counted, 0 when samples were taken as independent.
+    sizes, n, n_correct
+        Samples in each dataset, samples in all, and how many weak labels are right.
+    gamma, ties, method
+        Level of the tests, how ties were treated, and which test gave the AUC.
+
+    >>> from fireassay.curation import curate, simulate_votes
+    >>> votes, y = simulate_votes([0.9, 0.9, 0.6, 0.6], coverage=0.8, n=1000, seed=0)
+    >>> trend = curate(votes).validate(y)
+    >>> trend.verdict, bool(trend.accuracy[0] > trend.accuracy[-1])
+    ('decreasing', True)
     """
 
     rho: float

@@ -26,6 +26,10 @@ class Window:
         When the event (the alarm) starts, in seconds after the window's start.
     context
         What else is known: age, kind of alarm, limits.
+
+    >>> window = Window(np.array([[80.0], [90.0], [130.0], [140.0], [90.0]]), ("pulse",), event_s=1)
+    >>> window.before("pulse").tolist(), window.seconds_above("pulse", 120.0)
+    ([80.0], 2.0)
     """
 
     values: FloatArray
@@ -93,6 +97,12 @@ class Windows(Sequence[Window]):
         Shape (n, steps, channels).
     context
         Per-window facts: a name and one value for each window.
+    channels, step_s, event_s
+        As of each `Window`.
+
+    >>> windows = Windows(np.zeros((3, 60, 1)), ("pulse",), context={"age": np.array([31, 64, 80])})
+    >>> len(windows), int(windows[2].context["age"])
+    (3, 80)
     """
 
     values: FloatArray

@@ -90,6 +90,13 @@ def mnist(part: str = "test", folder: str | Path | None = None) -> DataSet:
     """MNIST, ``part`` "train" (60,000) or "test" (10,000), from ``folder``/mnist.
 
     ``folder`` defaults to the environment variable FIREASSAY_DATA; nothing is downloaded.
+
+    Parameters
+    ----------
+    part
+        ``"train"`` or ``"test"``.
+    folder
+        The one with ``mnist`` in it.
     """
     return _benchmark("mnist", part, folder, tuple(str(digit) for digit in range(10)))
 
@@ -98,6 +105,13 @@ def fashion_mnist(part: str = "test", folder: str | Path | None = None) -> DataS
     """Fashion-MNIST, ``part`` "train" (60,000) or "test" (10,000), from ``folder``/fashion-mnist.
 
     ``folder`` defaults to the environment variable FIREASSAY_DATA; nothing is downloaded.
+
+    Parameters
+    ----------
+    part
+        ``"train"`` or ``"test"``.
+    folder
+        The one with ``fashion-mnist`` in it.
     """
     return _benchmark("fashion-mnist", part, folder, _GARMENTS)
 

@@ -137,6 +137,13 @@ def write_csv(frame: pd.DataFrame, path: str | Path) -> Path:
     Text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a line end)
     gets a leading apostrophe; numbers stay numbers. The file is there whole, or not at all.
 
+    Parameters
+    ----------
+    frame
+        The table.
+    path
+        Of the file.
+
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = write_csv(pd.DataFrame({"note": ["=1+1"]}), Path(folder) / "notes.csv")
@@ -159,6 +166,11 @@ def write_csv(frame: pd.DataFrame, path: str | Path) -> Path:
 
 def safe_cell(value: Any) -> Any:
     """A value that no spreadsheet takes for a formula.
+
+    Parameters
+    ----------
+    value
+        Of any type; only text can be changed.
 
     >>> safe_cell("=cmd()"), safe_cell("cat"), safe_cell(-1.5)
     ("'=cmd()", 'cat', -1.5)

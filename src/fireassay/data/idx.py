@@ -36,6 +36,12 @@ def load_idx(
     labels
         The labels file; by default the one beside the images whose name has "labels" and "idx1"
         in the place of "images" and "idx3".
+    class_names, name
+        Of the data set.
+    max_bytes
+        Larger files are refused.
+    scale
+        As in `load`.
 
     >>> import tempfile
     >>> head = bytes([0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 2])  # bytes, 1 × 2 × 2

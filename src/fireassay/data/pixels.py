@@ -87,6 +87,13 @@ def channels_last(X: NDArray[Any], layout: str = "auto", *, name: str = "X") -> 
 def check_comparable(reference: NDArray[Any], other: NDArray[Any], *, name: str = "other") -> None:
     """Refuse rows that cannot come from the same source as ``reference``.
 
+    Parameters
+    ----------
+    reference, other
+        Rows of two sources.
+    name
+        Of the second, for the message.
+
     Raises
     ------
     DataError

@@ -25,6 +25,11 @@ def find_duplicates(X: ArrayLike | DataSet) -> IntArray:
     A row without an earlier copy points at itself, so ``find_duplicates(X) != arange(n)`` marks
     the copies. −0.0 equals 0.0.
 
+    Parameters
+    ----------
+    X
+        Rows.
+
     >>> find_duplicates([[1.0], [2.0], [1.0]]).tolist()
     [0, 1, 0]
     """
@@ -44,6 +49,11 @@ def find_duplicates(X: ArrayLike | DataSet) -> IntArray:
 
 def find_overlap(train: ArrayLike | DataSet, test: ArrayLike | DataSet) -> IntArray:
     """The positions of rows of ``test`` that are also in ``train``, exactly.
+
+    Parameters
+    ----------
+    train, test
+        Rows of both parts.
 
     >>> find_overlap([[1.0], [2.0]], [[3.0], [2.0]]).tolist()
     [1]

@@ -48,6 +48,8 @@ def from_frame(
         features; None: learn one here.
     categorical
         Columns whose values are names, also where they look like numbers.
+    name
+        Of the data set.
     line_of
         The line of the file that a row stands in, for the texts of errors.
 

@@ -27,6 +27,13 @@ def unit_square(n: int = 5000, seed: int = 0) -> DataSet:
     classifier is wrong on the next point. It has the shape of the running example in the
     reliability paper: one dense hill of points across a wavy border.
 
+    Parameters
+    ----------
+    n
+        Number of points.
+    seed
+        Of the points.
+
     >>> data = unit_square(200, seed=1)
     >>> data.X.shape, data.classes
     ((200, 2), (0, 1))
@@ -49,6 +56,11 @@ def unit_square(n: int = 5000, seed: int = 0) -> DataSet:
 def unit_square_label(X: ArrayLike) -> NDArray[np.int64]:
     """The true class: 1 on and below the boundary, 0 above it.
 
+    Parameters
+    ----------
+    X
+        Points, shape (n, 2).
+
     >>> unit_square_label([[0.5, 0.9], [0.5, 0.1]])
     array([0, 1])
     """
@@ -58,6 +70,11 @@ def unit_square_label(X: ArrayLike) -> NDArray[np.int64]:
 
 def unit_square_density(X: ArrayLike) -> FloatArray:
     """The density of the profile; it integrates to one over the square and is zero outside.
+
+    Parameters
+    ----------
+    X
+        Points, shape (n, 2).
 
     >>> unit_square_density([[2.0, 2.0]])
     array([0.])

@@ -67,6 +67,13 @@ def adversarial_distance(
 def log_mae(X: ArrayLike, adversarial: ArrayLike, bounds: tuple[float, float]) -> Any:
     """Logarithm of the mean absolute difference of each pair, as a share of the input range.
 
+    Parameters
+    ----------
+    X, adversarial
+        Rows, and what an attack made of them.
+    bounds
+        Smallest and largest input value.
+
     >>> float(log_mae([[0.0, 0.0]], [[1.0, 1.0]], bounds=(0, 1))[0])
     0.0
     """
@@ -89,6 +96,19 @@ def measure_log_mae(
     """Attack each row away from its predicted class and measure the perturbation; inf: none found.
 
     ``parameters`` go to the attack, ``pool`` and ``subspace`` for example.
+
+    Parameters
+    ----------
+    model, X
+        A model with bounds, and rows.
+    attack
+        A name of `fireassay.attacks.ATTACKS`.
+    max_queries
+        Hard limit per row.
+    seed
+        Of the attack.
+    parameters
+        Further ones of the attack, ``pool`` and ``subspace`` for example.
 
     >>> model = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), bounds=(0, 1))
     >>> found = measure_log_mae(model, np.array([[0.9], [0.6]]), max_queries=100)
@@ -117,6 +137,13 @@ def measure_adversarial_distance(
     """Attack first, then compare each distance with those of similar confidence.
 
     Calibrate the model first (`calibrate`): the curve is drawn over its confidence.
+
+    Parameters
+    ----------
+    model, X, attack, max_queries, seed, parameters
+        As in `measure_log_mae`.
+    span
+        Share of the rows that the curve looks at around each confidence.
 
     Returns
     -------

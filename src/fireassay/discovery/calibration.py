@@ -36,6 +36,15 @@ def class_reliability(
 ) -> ReliabilityCurve:
     """Accuracy against confidence among the rows predicted as one class (None: all classes).
 
+    Parameters
+    ----------
+    model, X, y
+        A model and labelled rows.
+    critical_class
+        Of the predictions that are looked at.
+    n_bins
+        Bins of the confidence.
+
     >>> model = lambda X: np.tile([0.9, 0.1], (len(X), 1))
     >>> curve = class_reliability(model, np.zeros((10, 1)), [0] * 9 + [1])
     >>> curve.frame().dropna()[["mean_confidence", "accuracy"]].to_numpy().round(6).tolist()

@@ -203,6 +203,12 @@ def compare(
         Ready scores (low = suspicious) instead.
     workers, cluster, store, progress
         Where it runs, and a journal to go on after an interruption; no result depends on them.
+    seed
+        Of subsets and searches.
+    critical_class, threshold, features
+        As in `Search`.
+    attack, max_queries, attack_parameters
+        How adversarial distances are measured.
 
     Examples
     --------

@@ -207,6 +207,13 @@ def running_ratio(
 def e_process(confidence: ArrayLike, wrong: ArrayLike) -> FloatArray:
     """Evidence after each label against "no prediction is wrong more often than 1 − confidence".
 
+    Parameters
+    ----------
+    confidence
+        Of each labelled prediction, in the order of the labels.
+    wrong
+        Whether it was wrong.
+
     Notes
     -----
     E_t = mean over s of Π s_i^{e_i} ((1 − s_i r_i) / (1 − r_i))^{1 − e_i}, r = 1 − confidence,
@@ -223,6 +230,11 @@ def e_process(confidence: ArrayLike, wrong: ArrayLike) -> FloatArray:
 def sequential_p_value(confidence: ArrayLike, wrong: ArrayLike) -> float:
     """1 / the largest evidence so far, at most 1: a p-value under any search and any stopping.
 
+    Parameters
+    ----------
+    confidence, wrong
+        As in `e_process`.
+
     >>> round(sequential_p_value([0.9], [True]), 4)
     0.303
     """
@@ -238,6 +250,13 @@ def sequential_interval(
 
     The ratio is the ρ for which a queried prediction is wrong with chance ρ (1 − confidence); if it
     differs between rows, the lower end lies below the largest and the upper above the smallest.
+
+    Parameters
+    ----------
+    confidence, wrong
+        As in `e_process`.
+    interval_confidence
+        Of the interval, in (0, 1).
 
     >>> sequential_interval([], [])
     (0.0, inf)

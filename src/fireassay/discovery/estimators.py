@@ -21,6 +21,13 @@ def lure_weights(probabilities: ArrayLike, n: int) -> FloatArray:
     row was drawn among those still left, in draw order (Farquhar, Gal and Rainforth 2021); v = 1 if
     the whole pool was drawn.
 
+    Parameters
+    ----------
+    probabilities
+        Chance of each drawn row among those that were left, in the order of the draws.
+    n
+        Rows that could be drawn.
+
     >>> lure_weights([0.2, 0.25], n=5).tolist()  # uniform draws weigh alike
     [1.0, 1.0]
     """
@@ -147,6 +154,17 @@ def hansen_hurwitz(
 
     The mean of loss / (N p), unbiased; a betting interval from both losses and their complements.
 
+    Parameters
+    ----------
+    wrong
+        Whether each drawn row is an error.
+    probabilities
+        Chance of that row in each draw.
+    n
+        Rows that could be drawn.
+    confidence
+        Of the interval, in (0, 1).
+
     >>> hansen_hurwitz([True, False], [0.25, 0.25], n=4).value
     0.5
     """
@@ -184,6 +202,17 @@ def horvitz_thompson(
     sampling). With fewer than ten errors its upper end is raised to the number of errors in the
     pool of which so few are still likely to be seen, taking the smallest π given as the smallest of
     the pool: no error seen is no proof of none. The interval stays within [0, 1].
+
+    Parameters
+    ----------
+    wrong
+        Whether each included row is an error.
+    inclusion
+        Chance with which it was included.
+    n
+        Rows that could be included.
+    confidence
+        Of the interval, in (0, 1).
 
     >>> horvitz_thompson([True, False], [0.5, 0.5], n=4).value
     0.5
@@ -230,6 +259,8 @@ def ppi(
         Loss of the labelled rows, and the guess of it (1 − confidence).
     predicted_unlabelled
         The guess on rows without a label.
+    confidence
+        Of the interval, in (0, 1).
 
     Notes
     -----

@@ -25,6 +25,15 @@ _QUARTILES = 4
 def group_errors(features: ArrayLike, errors: ArrayLike, seed: int = 0) -> IntArray:
     """A group number for each error, by position in feature space (one group below 6 errors).
 
+    Parameters
+    ----------
+    features
+        Of all rows, shape (n, d).
+    errors
+        Which rows are errors.
+    seed
+        Of the groups' centres.
+
     >>> group_errors([[0.0], [0.1], [9.0]], [0, 2]).tolist()
     [0, 0]
     """
@@ -39,6 +48,15 @@ def nearest_correct(
     features: ArrayLike, errors: ArrayLike, correct: ArrayLike, count: int = 3
 ) -> IntArray:
     """For each error the nearest rows that are known to be right, shape (errors, count).
+
+    Parameters
+    ----------
+    features
+        Of all rows, shape (n, d).
+    errors, correct
+        Which rows are errors, and which are known to be right.
+    count
+        How many for each error.
 
     >>> nearest_correct([[0.0], [1.0], [3.0]], errors=[0], correct=[1, 2], count=1).tolist()
     [[1]]
@@ -134,6 +152,13 @@ def explain_errors(search: Search, attributes: "pd.DataFrame | None" = None) -> 
     """Group a search's errors and set them beside what the model gets right.
 
     ``attributes``: one row per row of X; only the labelled ones are looked at.
+
+    Parameters
+    ----------
+    search
+        With labels.
+    attributes
+        What is known of each row of X besides (light, age, device).
 
     >>> model = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
     >>> X = np.array([[0.9], [0.8], [0.7]])

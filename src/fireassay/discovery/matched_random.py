@@ -108,6 +108,13 @@ def matched_arm_test(
     likely to be the wrong one: the errors among the searched ones are hypergeometric, and their sum
     is tested exactly. Few random rows give little power.
 
+    Parameters
+    ----------
+    search_confidence, search_wrong
+        Of each searched row: the model's confidence, and whether it was wrong.
+    random_confidence, random_wrong
+        The same of each random row.
+
     >>> matched_arm_test([0.9], [True], [0.9], [False]).p_value
     0.5
     """

@@ -34,6 +34,8 @@ def occlusion_saliency(
         What a covered pixel shows; the image's mean by default.
     class_index
         Class positions, one per image; the predicted class by default.
+    model
+        A `Classifier`, or anything `as_classifier` takes.
 
     Returns
     -------

@@ -52,6 +52,12 @@ class Search:
         beside it (``labels.sqlite``), at once: the app and ``fireassay label`` share it.
     attack, max_queries, attack_parameters
         How adversarial distances are measured.
+    seed
+        Of whatever is drawn.
+    ids
+        Text that names each row of X, for label files.
+    state, book
+        A `SearchState` to go on from, and the label book of its folder if it is open already.
 
     Examples
     --------

@@ -21,6 +21,13 @@ def principal_components(X: ArrayLike, n_components: int = _COMPONENTS) -> Float
 
     Constant features take no part. Signs are fixed, so that equal data give equal components.
 
+    Parameters
+    ----------
+    X
+        Rows of any shape.
+    n_components
+        At most so many.
+
     >>> principal_components([[0.0, 5.0], [2.0, 5.0]]).round(6).tolist()
     [[1.0], [-1.0]]
     """

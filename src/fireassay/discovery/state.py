@@ -35,6 +35,27 @@ class SearchState:
         Candidates that nobody could label.
     disagreed
         Candidates that people labelled differently.
+    name, budget, seed, threshold, critical_class, matched_share
+        Settings, as in `Search`.
+    classes
+        Of the model.
+    ids
+        Names of the candidates, if they were given.
+    predicted, confidence, features, scores, log_mae
+        What is known of each candidate: the model's class and confidence, where it is, and how
+        suspicious.
+    model_sha256, data_sha256, queries
+        What model and data were, and rows sent to the model.
+
+    >>> from fireassay.discovery import Search
+    >>> model = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> search = Search("low-confidence", model=model, X=np.array([[0.9], [0.7]]), budget=2)
+    >>> search.tell(search.ask(), 0)
+    >>> state = search.state
+    >>> state.asked, state.told, state.wrong([1]).tolist()  # the least confident row was wrong
+    ((1,), {1: 0}, [True])
+    >>> Search("low-confidence", state=state).ask()  # goes on where it was
+    0
     """
 
     name: str

@@ -16,7 +16,21 @@ Needs = Literal["nothing", "scores", "distances"]
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Confidences, positions in feature space, and scores (low = suspicious) of the pool's rows."""
+    """Confidences, positions in feature space, and scores (low = suspicious) of the pool's rows.
+
+    Attributes
+    ----------
+    confidence, features
+        One confidence and one row of features per candidate.
+    scores
+        One per candidate where the search needs them, else None.
+    seed
+        Of clusters and draws.
+
+    >>> pool = Candidates(np.array([0.7, 0.9, 0.8]), np.array([[0.0], [1.0], [2.0]]))
+    >>> len(pool), pool.space.points.shape
+    (3, (3, 1))
+    """
 
     confidence: FloatArray
     features: FloatArray
@@ -53,6 +67,11 @@ class Choice:
 
 class Strategy(ABC):
     """One search: a row of the table `SEARCHES`.
+
+    Parameters
+    ----------
+    candidates
+        What the search may know, as `Candidates`.
 
     Attributes
     ----------

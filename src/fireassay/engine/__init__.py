@@ -2,7 +2,6 @@
 
 from fireassay.engine.executor import Executor
 from fireassay.engine.failure import ExecutionError, Failure
-from fireassay.engine.label_book import LabelBook
 from fireassay.engine.progress import track
 from fireassay.engine.store import Progress, RunStore
 
@@ -10,7 +9,6 @@ __all__ = [
     "ExecutionError",
     "Executor",
     "Failure",
-    "LabelBook",
     "Progress",
     "RunStore",
     "track",

@@ -53,9 +53,9 @@ class RunStore:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, RunStore(Path(folder) / "run") as store:
-    ...     store.add_label(7, "yes", "Ada")
-    ...     [(label.item, label.label) for label in store.labels()]
-    [('7', 'yes')]
+    ...     _ = store.save_artifact("weights", {"layers": [0.5, 0.25]})
+    ...     store.load_artifact("weights")
+    {'layers': [0.5, 0.25]}
     """
 
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:

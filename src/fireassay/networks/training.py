@@ -50,6 +50,10 @@ def train(
         Rows and class indices: the weights of the epoch with the smallest loss on them are kept.
     seed
         Of the order of the rows. Same seed, same weights, whatever the number of threads.
+    module
+        The network.
+    epochs, batch_size, learning_rate, weight_decay
+        Of Adam.
 
     >>> from fireassay.networks.mlp import Mlp
     >>> X = np.array([[0.0], [1.0]] * 32, dtype=np.float32)

@@ -2,7 +2,7 @@
 
 from fireassay.reliability.assess import METHODS, Method, assess
 from fireassay.reliability.cell_details import GridCells, LatentCells
-from fireassay.reliability.cell_shares import Certified, ExactTrees, Sampled
+from fireassay.reliability.cell_shares import Certified, Sampled
 from fireassay.reliability.cells import Grid
 from fireassay.reliability.conservative_bayes import (
     ConservativeBayes,
@@ -50,7 +50,6 @@ __all__ = [
     "Details",
     "Exact",
     "ExactBound",
-    "ExactTrees",
     "Grid",
     "GridCells",
     "GroupedBound",

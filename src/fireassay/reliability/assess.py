@@ -89,6 +89,8 @@ def assess(
     workers, cluster
         Where cells and balls are evaluated, as in `fireassay.engine.Executor`; the result does
         not depend on it.
+    seed
+        Of whatever is drawn.
 
     Returns
     -------

@@ -109,6 +109,17 @@ class GridCells(ByCells):
         How estimate and ACU move with the size of the cells.
     sensitivity
         How the estimate moves with the bandwidth; empty for a profile that was given.
+    cells
+        One row per cell.
+    contradiction_p
+        Probability of at least as many errors as seen, if the pmi were ``pmi_upper``.
+
+    >>> from fireassay.reliability import Ram, assess
+    >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> X = (np.arange(100)[:, None] + 0.5) / 100
+    >>> found = assess(half, X, X[:, 0] > 0.5, method=Ram(cells=20, samples=50)).details
+    >>> found.shape, len(found.cells), found.acu  # never wrong
+    ((20,), 20, 0.0)
     """
 
     std: float
@@ -185,6 +196,20 @@ class LatentCells(ByCells):
         Share of the profile in them.
     drawn, drawn_upper
         E[λ] over cells drawn from the profile and its normal limit; nan if fewer than two were.
+    acu
+        Mean unastuteness of the evaluated cells.
+    cells
+        One row per evaluated cell.
+    contradiction_p
+        Probability of at least as many errors as seen, if the pmi were ``pmi_upper``.
+
+    >>> from fireassay.reliability import PcaLatent, Ram, TopCells, assess
+    >>> images = np.random.default_rng(0).random((60, 4, 4))
+    >>> bright = lambda X: np.column_stack([1 - X.mean(axis=(1, 2)), X.mean(axis=(1, 2))])
+    >>> ram = Ram(latent=PcaLatent(2).fit(images), top=TopCells(side=0.5, top_k=5, draws=0))
+    >>> found = assess(bright, images, images.mean(axis=(1, 2)) > 0.5, method=ram).details
+    >>> len(found.cells), bool(found.evaluated_mass < 1)
+    (5, True)
     """
 
     mean: float

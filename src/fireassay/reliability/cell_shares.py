@@ -113,6 +113,23 @@ class Certified:
 
     Points are scattered one to a stratum, about 1,000 per cell: on cells that the border of a
     class crosses, this is more precise than ``samples`` = 10,000 plain draws.
+
+    Attributes
+    ----------
+    prover
+        ``prover.proven_class(low, high)`` gives the class of each box, or -1 if it is not proven.
+    samples
+        Most points per cell where nothing is proven.
+    workers
+        Where cells are evaluated; here if None.
+
+    >>> class Half:
+    ...     def proven_class(self, low, high):
+    ...         return np.where(high[:, 0] <= 0.5, 0, np.where(low[:, 0] >= 0.5, 1, -1))
+    >>> grid = Grid.regular(4, (0, 1), dimensions=1)
+    >>> found = Certified(Half())(lambda X: (X[:, 0] > 0.5).astype(int), grid, 2, seed=0)
+    >>> found.shares[:, 0].tolist(), found.proven.tolist()
+    ([1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0])
     """
 
     prover: Prover
@@ -158,6 +175,20 @@ class Sampled:
 
     ``within`` draws points inside cells; uniform if None. A cell whose first points agree is
     taken as constant, with the variance that so few points still allow.
+
+    Attributes
+    ----------
+    samples, first
+        Points in a cell whose first points disagree, and number of these.
+    within
+        ``within(low, high, rng)`` draws one point of each box.
+    workers
+        Where cells are evaluated; here if None.
+
+    >>> grid = Grid.regular(2, (0, 1), dimensions=1)
+    >>> found = Sampled(samples=100)(lambda X: (X[:, 0] > 0.25).astype(int), grid, 2, seed=0)
+    >>> found.shares[:, 1].tolist()  # half of the first cell, all of the second
+    [0.5, 1.0]
     """
 
     samples: int = 10_000

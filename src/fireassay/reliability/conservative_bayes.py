@@ -26,6 +26,17 @@ class ConservativePrior:
 
     Nothing else is assumed; among all priors with these properties the least favourable counts.
     With at least one failure a floor above zero is needed, and has to be argued for.
+
+    Parameters
+    ----------
+    epsilon, theta
+        The pmi is at most ``epsilon`` with probability ``theta``, both in (0, 1).
+    floor
+        The smallest pmi there can be, in [0, epsilon].
+
+    >>> weak, strong = ConservativePrior(theta=0.5), ConservativePrior(theta=0.9)
+    >>> conservative_upper(0, 500, strong, 0.95) < conservative_upper(0, 500, weak, 0.95)
+    True
     """
 
     epsilon: float = 1e-3
@@ -48,6 +59,13 @@ class ConservativeBound(Details):
         Standard error of the error rate.
     sensitivity
         The bound against the assumed floor and theta.
+
+    >>> from fireassay.reliability import assess
+    >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> X = np.linspace(0.01, 0.99, 98)[:, None]
+    >>> bound = assess(half, X, X[:, 0] > 0.5, method=ConservativeBayes()).details
+    >>> bound.prior, sorted(bound.sensitivity)
+    (ConservativePrior(epsilon=0.001, theta=0.5, floor=0.0), ['floor', 'pmi_upper', 'theta'])
     """
 
     prior: ConservativePrior
@@ -96,6 +114,13 @@ class ConservativeBayes:
     ----------
     prior
         What is believed before testing.
+
+    >>> from fireassay.reliability import assess
+    >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> X = np.linspace(0.01, 0.99, 99)[:, None]
+    >>> found = assess(half, X, X[:, 0] > 0.49, method=ConservativeBayes())  # one error
+    >>> found.pmi_upper  # an error, and no floor: nothing can be claimed
+    1.0
     """
 
     prior: ConservativePrior = field(default_factory=ConservativePrior)
@@ -170,6 +195,15 @@ def conservative_upper(
     failures: int, n: int, prior: ConservativePrior, confidence: float = 0.975
 ) -> float:
     """The smallest p with this conservative posterior confidence in pmi <= p.
+
+    Parameters
+    ----------
+    failures, n
+        Wrong answers among so many.
+    prior
+        What is believed before testing.
+    confidence
+        In (0, 1).
 
     Raises
     ------

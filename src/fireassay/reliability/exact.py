@@ -18,7 +18,19 @@ _CLAIM = "holds if labels are independent draws from the profile"
 
 @dataclass(frozen=True)
 class ExactBound(Details):
-    """The standard error of the error rate."""
+    """The standard error of the error rate.
+
+    Attributes
+    ----------
+    std
+        The root of ``p (1 - p) / n``.
+
+    >>> from fireassay.reliability import assess
+    >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> X = (np.arange(100)[:, None] + 0.5) / 100
+    >>> round(assess(half, X, X[:, 0] > 0.4, method=Exact()).details.std, 3)  # 10 errors
+    0.03
+    """
 
     std: float
 

@@ -53,7 +53,13 @@ class Design(ABC):
     pool_size: int
 
     def estimate(self, wrong: ArrayLike, confidence: float = 0.975) -> DesignEstimate:
-        """Error rate and one-sided bounds: ``wrong[i]`` says whether draw i is an error."""
+        """Error rate and one-sided bounds: ``wrong[i]`` says whether draw i is an error.
+
+        >>> design = stratified_design([0.01] * 500 + [0.5] * 500, budget=200)
+        >>> found = design.estimate(design.rows == 0)
+        >>> found.pmi < found.pool_upper < found.pmi_upper  # of the draws, the pool, the field
+        True
+        """
         alpha = 1 - check_real(confidence, "confidence", low=0, high=1)
         values = np.asarray(wrong, dtype=np.float64)
         if values.shape != self.rows.shape or not np.isin(values, (0, 1)).all():
@@ -122,6 +128,13 @@ def importance_design(
         Number of draws, with replacement.
     floor
         Share of draws made uniformly: it limits every weight to ``1 / floor``.
+    seed
+        Of the draws.
+
+    >>> design = importance_design([0.01] * 99 + [0.81], budget=2000)
+    >>> wrong = design.rows == 99  # in the pool one row of 100; drawn about 79 times
+    >>> bool(wrong.sum() > 60), round(design.estimate(wrong).pmi, 2)
+    (True, 0.01)
     """
     values = _checked_risk(risk)
     check_integer(budget, "budget", low=1)
@@ -141,6 +154,22 @@ def stratified_design(
     """Cut the pool at quantiles of the guessed risk, and label where errors vary most (Neyman).
 
     Every stratum gets at least a tenth of an equal share, so that a wrong guess is found out.
+
+    Parameters
+    ----------
+    risk
+        As in `importance_design`.
+    budget
+        Number of labels, at least ``strata``.
+    strata
+        Number of strata, at least 1.
+    seed
+        Of the draws.
+
+    >>> design = stratified_design([0.01] * 50 + [0.5] * 50, budget=20, strata=2)
+    >>> risky = design.rows >= 50
+    >>> int(risky.sum()), float(design.weights[risky].sum())  # most labels, and half of the weight
+    (16, 10.0)
     """
     values = _checked_risk(risk)
     check_integer(strata, "strata", low=1)
@@ -192,7 +221,18 @@ def _checked_risk(risk: ArrayLike) -> FloatArray:
 
 @dataclass(frozen=True)
 class LabelDesign:
-    """A way to choose rows: ``draw(risk, budget, seed=0)`` gives a `Design`."""
+    """A way to choose rows: ``draw(risk, budget, seed=0)`` gives a `Design`.
+
+    Attributes
+    ----------
+    name, summary
+        How people choose it, and what it does.
+    draw
+        E.g. `importance_design`.
+
+    >>> len(DESIGNS["stratified"].draw([0.1, 0.2, 0.3, 0.4, 0.5], 4).rows)
+    4
+    """
 
     name: str
     summary: str

@@ -26,6 +26,13 @@ class Latent(Protocol):
 class PcaLatent:
     """Principal components, scaled to unit variance each.
 
+    Parameters
+    ----------
+    dims
+        Number of components.
+    bounds
+        Decoded values are clipped to them; None: not.
+
     >>> X = np.random.default_rng(0).random((50, 4, 4))
     >>> latent = PcaLatent(3).fit(X)
     >>> latent.decode(latent.encode(X)).shape
@@ -75,6 +82,13 @@ class VaeLatent:
         Latent dimensions: the paper takes 8 for MNIST and 16 for CIFAR-10.
     epochs
         Passes over the training images.
+    seed
+        Of its training.
+
+    >>> images = np.random.default_rng(0).random((40, 8, 8))
+    >>> latent = VaeLatent(dims=2, epochs=1).fit(images)
+    >>> latent.encode(images).shape, latent.decode(np.zeros((3, 2))).shape
+    ((40, 2), (3, 8, 8))
     """
 
     def __init__(self, dims: int = 8, epochs: int = 5, seed: int = 0) -> None:

@@ -48,6 +48,14 @@ class TopCells:
         Images decoded from each cell.
     balls
         How failures in the pixel ball around each decoded image are counted.
+
+    >>> from fireassay.reliability import PcaLatent, Ram, assess
+    >>> images = np.random.default_rng(0).random((60, 4, 4))
+    >>> bright = lambda X: np.column_stack([1 - X.mean(axis=(1, 2)), X.mean(axis=(1, 2))])
+    >>> ram = Ram(latent=PcaLatent(2).fit(images), top=TopCells(side=0.5, top_k=5, draws=20))
+    >>> found = assess(bright, images, images.mean(axis=(1, 2)) > 0.5, method=ram).details
+    >>> found.pmi == found.mean * found.evaluated_mass + 1 - found.evaluated_mass  # rest="worst"
+    True
     """
 
     side: float = 0.1

@@ -55,6 +55,8 @@ class MonitorState:
     r, r_moved
         Half the smallest distance between classes so far, and whether it has halved since the
         first labels: then cells chosen for the old one are too large.
+    n_rows, n_labels, n_errors
+        Rows seen so far, those with a label, and those that were wrong.
     """
 
     n_rows: int
@@ -89,6 +91,8 @@ class Monitor:
         How many of the newest labels the bound is about.
     alpha
         The largest probability of ever a false alarm; for errors and for drift each.
+    seed
+        Of the split of the reference and of ties.
 
     Notes
     -----

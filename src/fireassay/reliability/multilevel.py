@@ -41,6 +41,15 @@ class Splitting:
         ``sqrt(-log2(p) / particles)``. ``last_particle`` drops one at a time instead.
     smallest
         Climbing stops below this ln p, and only an upper bound is reported.
+    confidence
+        Of the intervals.
+
+    >>> from fireassay import as_classifier
+    >>> from fireassay.reliability import box_failures
+    >>> half = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), classes=[0, 1])
+    >>> found = box_failures(half, [[0.0]], [[0.5002]], [0], Splitting(particles=500))
+    >>> bool(found.low[0] < np.log(0.0002 / 0.5002) < found.high[0])
+    True
     """
 
     particles: int = 1000

@@ -257,6 +257,12 @@ class DensityProfile:
         normalised.
     bounds
         The box outside of which nothing happens.
+    dimensions
+        Number of features.
+
+    >>> rising = DensityProfile(lambda X: X[:, 0], bounds=(0, 1), dimensions=1)
+    >>> rising.cell_mass(Grid.regular(2, (0, 1), dimensions=1)).round(6).tolist()  # 1/8 : 3/8
+    [0.25, 0.75]
     """
 
     def __init__(

@@ -52,6 +52,13 @@ class Ram:
         How often each class comes in operation.
     held_out
         ``(X, y)`` on which errors are counted, where the labelled rows hold training rows as well.
+
+    >>> from fireassay.reliability import assess
+    >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> X = (np.arange(100)[:, None] + 0.5) / 100
+    >>> found = assess(half, X, X[:, 0] > 0.5, method=Ram(cells=20, samples=50))
+    >>> found.pmi_upper, found.is_bound  # 100 right answers are no proof of 0
+    (0.0, False)
     """
 
     cells: int | tuple[int, ...] | None = None

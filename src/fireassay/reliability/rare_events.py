@@ -110,7 +110,22 @@ def joined(parts: list[BoxFailures]) -> BoxFailures:
 
 @dataclass(frozen=True)
 class MonteCarlo:
-    """Plain uniform draws: unbiased, exact intervals, useless below about one in ``samples``."""
+    """Plain uniform draws: unbiased, exact intervals, useless below about one in ``samples``.
+
+    Attributes
+    ----------
+    samples
+        Draws per box.
+    confidence
+        Of the intervals.
+
+    >>> from fireassay import as_classifier
+    >>> from fireassay.reliability import box_failures
+    >>> half = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), classes=[0, 1])
+    >>> found = box_failures(half, [[0.0]], [[0.8]], [0], MonteCarlo(4000, confidence=0.999))
+    >>> bool(found.low[0] < np.log(0.3 / 0.8) < found.high[0]), found.queries
+    (True, 4000)
+    """
 
     samples: int = 10_000
     confidence: float = 0.95

@@ -32,6 +32,13 @@ class Rectified:
         long as it has not seen the labels: rows that are among them are refused.
     weight_bound
         With ``weights``: the largest possible weight. Without it nothing is claimed.
+
+    >>> from fireassay.reliability import assess
+    >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> X = (np.arange(200)[:, None] + 0.5) / 200
+    >>> found = assess(half, X, X[:, 0] > 0.5, method=Rectified())
+    >>> round(found.pmi_upper, 4)  # no error, no operational rows: 1 - 0.025 ** (1 / 200)
+    0.0183
     """
 
     surrogate: "Callable[[AnyArray], Any] | tuple[Any, Any] | None" = None

@@ -56,6 +56,14 @@ class RectifiedBound(Details):
         the largest possible weight) or ``"estimated"``; else None.
     given_surrogate
         Whether the surrogate came from outside: then it must not have seen these labels.
+
+
+    >>> from fireassay.reliability import assess
+    >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> X = (np.arange(200)[:, None] + 0.5) / 200
+    >>> found = assess(half, X, X[:, 0] > 0.4, np.linspace(0, 1, 2000)[:, None]).details
+    >>> found.pmi_upper == min(found.clopper_pearson, found.betting)
+    True
     """
 
     pmi: float

@@ -35,6 +35,13 @@ class Details:
         The method in a few words, as estimates give it.
     captions
         Caption and alternative text of each figure that the method adds.
+
+    >>> @dataclass(frozen=True)
+    ... class Counted(Details):
+    ...     errors: int
+    ...     how: ClassVar[str] = "counting"
+    >>> Counted(3).rests_on
+    ('labels-from-the-field', 'independent-rows', 'labels-right')
     """
 
     how: ClassVar[str]

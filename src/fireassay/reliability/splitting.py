@@ -46,6 +46,8 @@ class SplittingResult:
         ln p of each independent run.
     diagnostics
         Levels, acceptance, smallest share of moved copies, queries.
+    confidence
+        Of the interval.
     """
 
     log_p: float
@@ -104,6 +106,15 @@ def splitting(
         Climbing stops below this ln p.
     workers, cluster
         Where replicates run, as in `fireassay.engine.Executor`; the result does not depend on it.
+    seed
+        Of the random points.
+    confidence
+        Of the interval, in (0, 1).
+
+    >>> half = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), classes=["a", "b"])
+    >>> found = splitting(half, [0.4], "a", radius=0.101)  # wrong in 0.001 of a side of 0.202
+    >>> found.low < math.log(0.001 / 0.202) < found.high
+    True
     """
     check_integer(particles, "particles", low=10)
     check_integer(moves, "moves", low=1)
@@ -155,6 +166,13 @@ def box_failures(
         `Splitting` (default), `MonteCarlo` or your own `RareEventEstimator`.
     workers, cluster
         As in `fireassay.engine.Executor`; the result does not depend on them.
+    seed
+        Of the random points.
+
+    >>> half = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), classes=["a", "b"])
+    >>> found = box_failures(half, [[0.0]], [[0.8]], ["a"])  # wrong from 0.5 to 0.8
+    >>> round(float(np.exp(found.log_p[0])), 1)  # 0.3 / 0.8
+    0.4
     """
     classifier = model if isinstance(model, Classifier) else as_classifier(model)
     below = check_features(low, name="low").astype(np.float64)

@@ -69,7 +69,23 @@ def user_risk(function: Callable[[Any], Any], shape: tuple[int, ...]) -> Risk:
 
 
 def cells_risk(grid: Grid, unastuteness: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """The unastuteness of each row's cell as a surrogate; 1 outside the cells."""
+    """The unastuteness of each row's cell as a surrogate; 1 outside the cells.
+
+    Parameters
+    ----------
+    grid
+        The cells.
+    unastuteness
+        One number in [0, 1] per cell.
+
+    Returns
+    -------
+    A function of rows, e.g. for ``Rectified(surrogate=…)``.
+
+    >>> risk = cells_risk(Grid.regular(4, (0, 1), dimensions=1), np.array([0.0, 0.5, 0.25, 0.0]))
+    >>> risk(np.array([[0.1], [0.3], [7.0]])).tolist()
+    [0.0, 0.5, 1.0]
+    """
 
     def risk(X: FloatArray) -> FloatArray:
         where = grid.index(np.asarray(X, dtype=np.float64))

@@ -37,6 +37,14 @@ class WorstCaseInterval(Details):
         Cells with exactly one label, and with several.
     from_labels
         Whether labelled rows had to stand for operational ones.
+
+    >>> from fireassay.reliability import assess
+    >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> X = np.linspace(0.01, 0.49, 100)[:, None]  # labels on the left, the field everywhere
+    >>> found = assess(half, X, [False] * 100, np.linspace(0.001, 0.999, 200)[:, None],
+    ...                method=WorstCase(cells=10, bounds=(0, 1))).details
+    >>> found.cells_seen, found.unseen
+    (5, 0.5)
     """
 
     low: float
@@ -67,6 +75,13 @@ class WorstCase:
         Cells per axis; by default 250, and above two features cells of the side of r-separation.
     bounds
         The box that they divide; the unit cube if it holds the rows, else the range of the rows.
+
+    >>> from fireassay.reliability import assess
+    >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> X = np.random.default_rng(0).random((200, 1))
+    >>> found = assess(half, X, X[:, 0] > 0.5, method=WorstCase(cells=10))
+    >>> round(found.pmi_upper, 4)  # all cells have labels, 100 rows judge: 1 - 0.025 ** 0.01
+    0.0362
     """
 
     cells: int | tuple[int, ...] | None = None

@@ -14,7 +14,21 @@ _POWER = 0.8
 
 @dataclass(frozen=True)
 class Advice:
-    """One sentence with a number for a gate that did not pass."""
+    """One sentence with a number for a gate that did not pass.
+
+    Attributes
+    ----------
+    gate
+        The gate that it is about.
+    text
+        What would settle it, with numbers.
+    labels
+        How many more labels (or rows); None where no number of them would do.
+
+    >>> advice = Advice(Gate("error", "max", 0.05), "at least 900 more labels", labels=900)
+    >>> print(advice)
+    error: at least 900 more labels
+    """
 
     gate: Gate
     text: str

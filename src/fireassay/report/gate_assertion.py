@@ -19,13 +19,32 @@ def assert_gate(
     """Fail a test if a number is beyond its limit, at the unfavourable end of its interval.
 
     Keyword arguments are upper limits; ``min={"accuracy": 0.9}`` gives lower ones. What is
-    undecided fails, too: what did not run is not a pass. ``accept`` has assumptions that the data
-    contradicts, by id, with the reason why they are accepted.
+    undecided fails, too: what did not run is not a pass.
+
+    Parameters
+    ----------
+    result
+        A result of any package, `Evidence` or a `Report`.
+    max, upper_limits
+        Upper limits by the name of their number.
+    min
+        Lower limits.
+    accept
+        Assumptions that the data contradicts, by id, with the reason why they are accepted.
 
     Raises
     ------
     AssertionError
         Names every gate that did not pass, and why.
+
+    >>> from fireassay.core import Estimate
+    >>> error = Estimate(0.04, 0.02, 0.06, 0.95, 100, "Clopper-Pearson")
+    >>> found = Evidence("accuracy", "Right on 96 %.", estimates={"error": error})
+    >>> assert_gate(found, error=0.1)
+    >>> assert_gate(found, error=0.01)
+    Traceback (most recent call last):
+        ...
+    AssertionError: fail: error: even the lower end 0.02, must be at most 0.01
     """
     report = result if isinstance(result, Report) else Report([result])
     limits: dict[str, Any] = {**(max or {}), **upper_limits}

@@ -15,7 +15,23 @@ METHOD = "MOVER: the two intervals combined, runs taken as independent, approxim
 
 @dataclass(frozen=True)
 class Difference:
-    """One number in two runs."""
+    """One number in two runs.
+
+    Attributes
+    ----------
+    part, number
+        Which number of which part.
+    before, after, change
+        In the first run, in the second, and the second minus the first.
+    measure
+        What the number is.
+
+    >>> before, after = (Estimate(v, v - 0.03, v + 0.03, 0.95, 400, "m") for v in (0.80, 0.90))
+    >>> change = Estimate(0.10, 0.06, 0.14, 0.95, 400, "MOVER")
+    >>> what = Measure.undescribed("accuracy")
+    >>> Difference("accuracy", "accuracy", before, after, change, what).clear
+    True
+    """
 
     part: str
     number: str
@@ -32,7 +48,17 @@ class Difference:
 
 @dataclass(frozen=True)
 class RunComparison(Result):
-    """A run against the one before: numbers that both have, and what changed around them."""
+    """A run against the one before: numbers that both have, and what changed around them.
+
+    Attributes
+    ----------
+    differences
+        One per number that both runs have.
+    changed
+        What else changed: model, data, seed, versions, status.
+    only_before, only_after
+        Numbers that only one of the runs has.
+    """
 
     differences: tuple[Difference, ...]
     changed: tuple[str, ...]
@@ -65,6 +91,20 @@ def compare_reports(before: Report, after: Report) -> RunComparison:
     The interval takes the runs as independent. On the same rows it is wider than a paired one where
     both models fail on the same rows, and too narrow where each fails where the other does not
     (complementary errors: .86 instead of .95); `paired_difference` knows which.
+
+    Parameters
+    ----------
+    before, after
+        Reports of the two runs.
+
+    >>> def run(right):
+    ...     share = Estimate(right, right - 0.03, right + 0.03, 0.95, 400, "Clopper-Pearson")
+    ...     return Report([Evidence("accuracy", "How often?", estimates={"accuracy": share})])
+    >>> found = compare_reports(run(0.80), run(0.90)).differences[0]
+    >>> print(f"{found.change.value:.2f}, {found.change.low:.3f} to {found.change.high:.3f}")
+    0.10, 0.058 to 0.142
+    >>> found.clear  # 0.042 is the root of 0.03² + 0.03²
+    True
     """
     old, new = ({part.question: part for part in report.parts} for report in (before, after))
     differences = [

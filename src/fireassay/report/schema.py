@@ -20,7 +20,11 @@ _NUMBER = {
 
 
 def result_schema() -> dict[str, Any]:
-    """JSON Schema (draft 2020-12) that every ``result.json`` satisfies."""
+    """JSON Schema (draft 2020-12) that every ``result.json`` satisfies.
+
+    >>> result_schema()["required"]
+    ['accepted', 'order', 'parts', 'schema_version', 'title']
+    """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "fireassay result",

@@ -33,6 +33,17 @@ class GateCheck:
         What the number is; None where no part has it.
     accepted
         Assumptions that the data contradicts and somebody accepted, with the reason.
+    gate, estimate, part
+        The limit, its number and the part that has it.
+    explanation
+        Which end counted, and why.
+
+    >>> from fireassay.report import Report
+    >>> error = Estimate(0.04, 0.02, 0.06, 0.95, 100, "Clopper-Pearson")
+    >>> report = Report([Evidence("accuracy", "Right on 96 %.", estimates={"error": error})])
+    >>> check = report.verdict({"max": {"error": 0.05}}).checks[0]
+    >>> check.status  # neither 0.02 nor 0.06 settles it
+    'undecided'
     """
 
     gate: Gate

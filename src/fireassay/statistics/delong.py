@@ -136,6 +136,13 @@ def delong_test(scores_a: ArrayLike, scores_b: ArrayLike, positive: ArrayLike) -
     ten rows, or the difference has no variance (both separate perfectly, or one is constant), the
     p-value comes from exchanging the two scores' ranks row by row, 1,999 times with a fixed seed.
 
+    Parameters
+    ----------
+    scores_a, scores_b
+        Two scores of the same rows.
+    positive
+        True for rows of the class that should score high.
+
     >>> delong_test([1, 2, 3, 4], [1, 2, 3, 4], [0, 1, 0, 1])
     1.0
     """

@@ -114,6 +114,15 @@ def recent_rate_upper(wrong: ArrayLike, confidence: float = 0.975, window: int =
     Clopper–Pearson on the last ``window`` labels: it also holds when their rates differ
     (Hoeffding 1956). It says nothing about labels before the window, or about other looks.
 
+    Parameters
+    ----------
+    wrong
+        One per label, the latest last.
+    confidence
+        One-sided, in (0, 1).
+    window
+        How many of the last labels count.
+
     >>> round(recent_rate_upper([1] * 500 + [0] * 500), 4)
     0.0074
     """

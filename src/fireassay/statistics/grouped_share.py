@@ -78,6 +78,8 @@ def grouped_share(
         In (0, 1).
     alternative
         "two-sided", or "upper" and "lower" for one bound with the whole error on its side.
+    rests_on
+        Ids of the assumptions that the estimate carries.
 
     Returns
     -------

@@ -60,6 +60,8 @@ def fleiss_kappa(counts: ArrayLike, confidence: float = 0.95) -> Estimate:
     counts
         (items, labels): how many annotators gave which label. The number of annotators may differ
         between items; those with fewer than two say nothing and are left out.
+    confidence
+        Of the interval, in (0, 1).
 
     Notes
     -----

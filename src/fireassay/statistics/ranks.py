@@ -8,6 +8,11 @@ from fireassay.statistics.samples import FloatVector
 def average_ranks(values: FloatVector) -> FloatVector:
     """Ranks 1 … n; equal values share the mean of the ranks they take.
 
+    Parameters
+    ----------
+    values
+        One per row.
+
     >>> average_ranks(np.array([10.0, 30.0, 10.0])).tolist()
     [1.5, 3.0, 1.5]
     """

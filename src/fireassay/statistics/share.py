@@ -30,6 +30,8 @@ def share(
         In (0, 1).
     groups
         For each row the patient, device or document it belongs to (see `grouped_share`).
+    rests_on
+        Ids of the assumptions that the estimate carries.
 
     >>> print(share(3, 40))
     0.075 [0.016, 0.204] n=40

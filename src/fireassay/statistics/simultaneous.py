@@ -112,6 +112,15 @@ def worse_than_best(
     Judged by the largest difference over all pairs (as Tukey's range test), since the best was
     found by looking.
 
+    Parameters
+    ----------
+    values, covariance
+        The statistics and their covariance matrix.
+    confidence
+        In (0, 1).
+    better
+        ``"high"`` or ``"low"``.
+
     >>> worse_than_best([0.9, 0.5, 0.89], np.diag([1e-4, 1e-4, 1e-4]))
     [False, True, False]
     """

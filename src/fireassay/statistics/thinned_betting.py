@@ -107,6 +107,11 @@ def thinned_upper(
     each rate m grows fairly: ``1 + λ (m - z)``. Rows that were not drawn count as zeros; without
     suspicion (``plan.even = 1``) the drawn rows are a plain sample, and the bound is the exact
     binomial one.
+
+    >>> plan = thinning([0.01] * 1000, [0.01] * 100, labels=200)
+    >>> drawn = np.arange(1000) % 5 == 0
+    >>> round(thinned_upper(plan, drawn, np.zeros(1000)), 4)  # no error: 1 - 0.025 ** (1 / 200)
+    0.0183
     """
     check_confidence(confidence)
     taken, errors = np.asarray(drawn).astype(bool), np.asarray(wrong).astype(bool)

@@ -99,11 +99,22 @@ def adversarial_set(
         If given, each success is pushed on, within ``max_epsilon``, until the model gives its wrong
         answer with at least this probability; rows that do not get there are left out. Minimal
         perturbations sit on the decision boundary and so flatter softmax scores; these do not.
+    seed
+        Of the random starts.
 
     Raises
     ------
     NotEnoughEvidenceError
         If no row fell to any attack.
+
+    >>> import torch
+    >>> net = torch.nn.Linear(1, 2)  # the boundary is put at 0.5
+    >>> cut = {"weight": torch.tensor([[-1.0], [1.0]]), "bias": torch.tensor([0.5, -0.5])}
+    >>> _ = net.load_state_dict(cut)
+    >>> model = as_classifier(net, output="logits", classes=[0, 1], bounds=(0, 1))
+    >>> found = adversarial_set(model, [[0.3], [0.4], [0.9]], [0, 0, 0], ["fgm"], steps=10)
+    >>> found.row.tolist(), found.epsilon.round(2).tolist()  # the third was wrong already
+    ([0, 1], [0.2, 0.1])
     """
     classifier: Any = as_classifier(model)
     if not isinstance(classifier, GradientClassifier):

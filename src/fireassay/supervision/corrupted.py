@@ -61,6 +61,8 @@ def corrupted_set(
         Default: all that fit the shape of X.
     bounds
         Smallest and largest value that the model allows: what lies beyond is cut off.
+    seed
+        Of the corruptions.
 
     Returns
     -------

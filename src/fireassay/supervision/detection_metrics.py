@@ -50,6 +50,8 @@ def detection_metrics(
         Of all intervals.
     n_resamples
         Of the bootstrap for AURC.
+    seed
+        Of the bootstrap.
 
     Raises
     ------

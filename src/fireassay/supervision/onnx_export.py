@@ -33,6 +33,21 @@ def to_onnx(supervisor: Supervisor, path: str | Path) -> Path:
     ------
     NotAvailableError
         Where there is no graph, with the reason; ``save`` works for all supervisors.
+
+    Parameters
+    ----------
+    supervisor
+        Fitted.
+    path
+        Of the file to write, usually with the ending ``.onnx``.
+
+    >>> import onnx, tempfile
+    >>> from fireassay.supervision import make
+    >>> watch = make("max-softmax").fit(lambda X: [[1 - x, x] for x, in X], [[0.1]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     graph = onnx.load(to_onnx(watch, Path(folder) / "watch.onnx")).graph
+    >>> [value.name for value in (*graph.input, *graph.output)]
+    ['probabilities', 'score']
     """
     if supervisor.has_graph() and not hasattr(supervisor, "state_"):
         raise ParameterError("Only a fitted supervisor can be exported.", got="one before fit")

@@ -92,6 +92,8 @@ def prioritise(
         true label teaches a classifier little.
     confidence
         Of the APFD's interval.
+    purpose
+        ``"testing"`` or ``"active-learning"``: what to do with ambiguous rows.
 
     Notes
     -----

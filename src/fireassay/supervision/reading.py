@@ -49,7 +49,12 @@ class SampleSummary:
 
     @classmethod
     def of(cls, samples: Any) -> "SampleSummary":
-        """Summarise answers one by one: an array (samples, n, k), or any iterable of (n, k)."""
+        """Summarise answers one by one: an array (samples, n, k), or any iterable of (n, k).
+
+        >>> summary = SampleSummary.of([[[0.5, 0.5]], [[1.0, 0.0]]])
+        >>> summary.mean.tolist(), summary.mean_entropy.tolist()  # 1 bit and 0 bits
+        ([[0.75, 0.25]], [0.5])
+        """
         total: FloatArray | None = None
         for count, sample in enumerate(samples, start=1):
             p = check_probabilities(sample, name=f"sample {count - 1}")

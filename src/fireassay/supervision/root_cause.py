@@ -108,6 +108,17 @@ class RootCause:
         flagged. ``confidence`` is also that of intervals.
     coverage
         Of the sets of causes, for every calibrated kind.
+    layer, seed
+        As in `Supervisor`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> def model(X):
+    ...     return np.column_stack([1 - X[:, 0], X[:, 0]]).clip(0.01, 0.99)
+    >>> X = np.concatenate([rng.uniform(0, 0.2, (300, 1)), rng.uniform(0.8, 1, (300, 1))])
+    >>> axes = RootCause(layer="inputs").fit(model, X, X[:, 0] > 0.5)
+    >>> axes = axes.calibrate(X, {"unclear": rng.uniform(0.4, 0.6, (60, 1))})
+    >>> axes.diagnose([[0.1], [9.0]]).verdict.tolist()
+    ['fine', 'off distribution']
     """
 
     def __init__(
@@ -268,6 +279,24 @@ def leave_one_kind_out(
     LeftOut
         ``flagged`` is the share with any verdict but "fine" when the kind was left out;
         ``nominal_only`` the share whose set of causes is {nominal}: these would go unseen.
+
+    Parameters
+    ----------
+    supervisor
+        Fitted; it is calibrated here.
+    nominal, kinds
+        Nominal rows, and at least two kinds of trouble by name.
+    test_share
+        Share of the rows that are judged, in (0, 1).
+
+    >>> rng = np.random.default_rng(0)
+    >>> def model(X):
+    ...     return np.column_stack([1 - X[:, 0], X[:, 0]]).clip(0.01, 0.99)
+    >>> X = np.concatenate([rng.uniform(0, 0.2, (300, 1)), rng.uniform(0.8, 1, (300, 1))])
+    >>> kinds = {"unclear": rng.uniform(0.4, 0.6, (60, 1)), "far": rng.uniform(5, 6, (60, 1))}
+    >>> axes = RootCause(layer="inputs").fit(model, X, X[:, 0] > 0.5)
+    >>> leave_one_kind_out(axes, X, kinds).table.set_index("kind")["flagged"].to_dict()
+    {'nominal': nan, 'unclear': 1.0, 'far': 1.0}
     """
     check_real(test_share, "test_share", low=0, high=1)
     if len(kinds) < 2:

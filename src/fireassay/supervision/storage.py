@@ -46,6 +46,21 @@ def load(path: str | Path, model: Any = None) -> Supervisor:
     ------
     DataError
         For a file that is not a saved supervisor.
+
+    Parameters
+    ----------
+    path
+        What ``supervisor.save`` wrote.
+    model
+        The classifier to watch.
+
+    >>> import tempfile
+    >>> model = lambda X: [[1 - x, x] for x, in X]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = make("max-softmax").fit(model, [[0.1]]).save(Path(folder) / "watch.json")
+    ...     again = load(path, model)
+    >>> again.score([[0.25]]).tolist()  # the largest probability is 0.75
+    [0.25]
     """
     saved = codec.load(path)
     if not isinstance(saved, SavedSupervisor):

@@ -63,6 +63,14 @@ class SupervisorComparison(Answer):
     reported, groups, confirmed
         The scores that the table rests on, their groups (None: rows are independent), and whether
         the supervisors were chosen on other rows.
+    assumptions
+        What the numbers rest on.
+    confidence, seed
+        Of all intervals, and of whatever was drawn.
+    queries, model_sha256, data_sha256
+        Rows sent to the model, and what model and data were.
+    rule_reason
+        Why there are no thresholds; empty where there are.
     """
 
     table: pd.DataFrame

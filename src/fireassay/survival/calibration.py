@@ -31,6 +31,20 @@ class FailureCalibration(Result):
         fits nothing.
     extreme_share
         Share of predictions below .01 or above .99, where the smoother has nothing to lean on.
+    time
+        At which the failures are counted.
+    predicted, observed
+        Of each row: the predicted and the smoothed observed probability.
+    bins
+        What `frame` returns.
+
+    >>> from fireassay.survival import fit
+    >>> rng = np.random.default_rng(0)
+    >>> deep = np.repeat([0, 1], 500)
+    >>> rows = pd.DataFrame({"duration": rng.exponential(1.0 + deep), "event": 1, "deep": deep})
+    >>> found = fit(rows, "exponential", ["deep"]).calibration(rows, 1.0)
+    >>> found.binned_error < 0.05  # the right family
+    True
     """
 
     time: float

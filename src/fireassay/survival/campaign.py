@@ -49,6 +49,8 @@ def campaign(
         Processes on this machine, or the address of a Dask scheduler.
     trust
         Allow ``own_models`` whose files can run code when read.
+    progress
+        Whether to show a progress bar; None: where somebody can see it.
 
     Notes
     -----
@@ -56,6 +58,13 @@ def campaign(
     the model and the samples. Trained models differ by data set, architecture, epochs, learning
     rate and seed, which also shuffles the split into training and test part; the user's own
     (``own_models``) are attacked as they are, each seed drawing other samples.
+
+    >>> found = campaign(
+    ...     {"models": ["logistic"], "epochs": [2], "samples": 10, "max_train": 500,
+    ...      "attacks": [{"name": "fgm", "eps": [0.1, 5.0]}]}, progress=False)
+    >>> fallen = found.trials["failures"].tolist()
+    >>> fallen[0] <= fallen[1]  # a larger step breaks at least as many
+    True
     """
     config = read_config(source)
     tables, models, checked = [], [], []

@@ -41,6 +41,8 @@ class CampaignResult(Answer):
         One row per trial: samples, how many were right before and fell, queries spent.
     models
         One row per attacked model and seed: train_seconds, n_train, seconds_per_query.
+    budget
+        Most queries of an attack on one sample, in forward-equivalents.
     """
 
     table: pd.DataFrame

@@ -47,7 +47,19 @@ class Defence:
 
 @dataclass(frozen=True)
 class GaussIn(Defence):
-    """Gaussian noise of standard deviation ``sigma`` on a share of the training samples."""
+    """Gaussian noise of standard deviation ``sigma`` on a share of the training samples.
+
+    Parameters
+    ----------
+    sigma
+        At least 0.
+    share
+        In (0, 1].
+
+    >>> noisy = GaussIn(sigma=0.1, share=0.25).training(np.zeros((8, 1)), seed=0)
+    >>> int((noisy != 0).sum())
+    2
+    """
 
     sigma: float = 0.1
     share: float = 0.5
@@ -76,6 +88,15 @@ class Conf(Defence):
     """Withhold answers whose largest probability is below ``threshold``.
 
     A withheld answer is not a failure: the sample stays at risk.
+
+    Parameters
+    ----------
+    threshold
+        In (0, 1).
+
+    >>> model = defend(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), Conf(threshold=0.9))
+    >>> model.rejected(np.array([[0.95], [0.6]])).tolist()
+    [False, True]
     """
 
     threshold: float = 0.9
@@ -100,6 +121,18 @@ class GaussOut(Defence):
 
     The noise of an input depends on its content, the seed and the draw alone: the same question
     gets the same answer, whatever the batch.
+
+    Parameters
+    ----------
+    sigma
+        At least 0.
+    seed, draw
+        Of the noise.
+
+    >>> model = defend(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), GaussOut(sigma=0.1))
+    >>> first, second = model.predict_proba([[0.3]]), model.predict_proba([[0.9], [0.3]])[1:]
+    >>> bool((first == second).all()), bool((first == [[0.7, 0.3]]).all())
+    (True, False)
     """
 
     sigma: float = 0.1
@@ -130,7 +163,17 @@ class GaussOut(Defence):
 
 @dataclass(frozen=True)
 class FeatureSqueezing(Defence):
-    """Inputs rounded to ``bits`` bits within the model's bounds."""
+    """Inputs rounded to ``bits`` bits within the model's bounds.
+
+    Parameters
+    ----------
+    bits
+        From 1 to 64.
+
+    >>> seen = FeatureSqueezing(bits=2).inputs(np.array([0.1, 0.4, 0.9]), (0, 1))
+    >>> seen.round(3).tolist()  # thirds
+    [0.0, 0.333, 1.0]
+    """
 
     bits: int = 4
     name = "fsq"
@@ -195,6 +238,15 @@ DEFENCES: Registry[DefenceRow] = Registry(
 def make_defence(name: str, value: float | None = None, *, seed: int = 0) -> Defence:
     """A defence by name and value: ``make_defence("conf", 0.9)``.
 
+    Parameters
+    ----------
+    name
+        Of `DEFENCES`.
+    value
+        What `DEFENCES` says of it: noise, threshold, bits.
+    seed
+        Of noise on the answer.
+
     Raises
     ------
     ParameterError
@@ -255,5 +307,17 @@ class DefendedClassifier(WrappedClassifier):
 
 
 def defend(model: Any, defence: Defence) -> DefendedClassifier:
-    """Put a defence in front of a model (anything `as_classifier` takes)."""
+    """Put a defence in front of a model (anything `as_classifier` takes).
+
+    Parameters
+    ----------
+    model
+        The classifier.
+    defence
+        One of `DEFENCES`, as `make_defence` makes it, or your own.
+
+    >>> model = defend(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), FeatureSqueezing(bits=1))
+    >>> model.predict_proba([[0.7], [0.2]]).tolist()  # the model sees 1 and 0
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
     return DefendedClassifier(model, defence)

@@ -62,6 +62,11 @@ def fit(
         ``"cr3"`` (jackknife over groups), ``"cr2"``, or ``"cr0"`` (the plain sandwich).
     min_events_per_covariate
         Refuse to fit with fewer failures per covariate.
+    confidence
+        Of all intervals, in (0, 1).
+    reference
+        Level that a text column is compared with, ``{"attack": "pgd"}``; by default the first in
+        sorted order.
 
     Raises
     ------

@@ -120,6 +120,8 @@ def kaplan_meier(
         Column(s) that form the groups.
     groups
         Column that says which rows belong together, e.g. ``"model_id"``.
+    confidence
+        Of all intervals, in (0, 1).
 
     >>> rows = pd.DataFrame({"duration": [1, 2, 2, 4, 5], "event": [1, 1, 0, 1, 0]})
     >>> kaplan_meier(rows).frame()["survival"].round(3).tolist()

@@ -58,6 +58,17 @@ def log_rank(
     several arms (a model meets every attack), Peto's log hazard ratios V⁻¹(O − E) are tested by
     Hotelling's F with their jackknife variance over groups.
 
+    Parameters
+    ----------
+    obs
+        `Observations`, or a table with times and arms.
+    by
+        Column, or columns, whose values are the arms.
+    groups
+        Column of what belongs together, e.g. ``"model_id"``.
+    n_permutations, seed
+        Of the permutations.
+
     >>> rows = pd.DataFrame({"duration": [1, 2, 3, 4], "event": 1, "arm": ["a", "b", "a", "b"]})
     >>> log_rank(rows, "arm").frame()["observed"].tolist()
     [2.0, 2.0]

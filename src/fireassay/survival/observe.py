@@ -113,6 +113,8 @@ def observe(
         Where the attacks run, with a store if they are to be journalled; or
     workers, cluster
         processes on this machine, or the address of a Dask scheduler; the rows are the same.
+    seed, confidence
+        Of draws and attacks; of all intervals.
 
     Returns
     -------

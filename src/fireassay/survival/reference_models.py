@@ -37,7 +37,22 @@ LAYERS: dict[str, int] = {
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """Weights of a reference model and the recipe that made them."""
+    """Weights of a reference model and the recipe that made them.
+
+    Attributes
+    ----------
+    name, shape, n_classes, width
+        Which architecture, shape of a row, number of classes and channels of the first layers.
+    bounds
+        Of the inputs.
+    weights
+        Arrays by name, as in the module's ``state_dict``.
+
+    >>> half = {"output.weight": np.array([[-9.0], [9.0]]), "output.bias": np.array([4.5, -4.5])}
+    >>> model = TrainedModel("logistic", (1,), 2, 16, (0.0, 1.0), half).classifier()
+    >>> model.predict([[0.4], [0.6]]).tolist()  # the boundary is at 0.5
+    [0, 1]
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -67,7 +82,21 @@ class TrainedModel:
 
 @dataclass(frozen=True)
 class MeasuredTraining:
-    """A trained model with its measured cost, which is no part of the model itself."""
+    """A trained model with its measured cost, which is no part of the model itself.
+
+    Attributes
+    ----------
+    model
+        The model.
+    n_train, train_seconds
+        Training samples, and the CPU seconds that they took.
+    seconds_per_query
+        CPU seconds of one row.
+
+    >>> cost = MeasuredTraining(None, 200, train_seconds=5.0, seconds_per_query=1e-4)
+    >>> cost.train_seconds_per_sample
+    0.025
+    """
 
     model: Any
     n_train: int
@@ -126,10 +155,22 @@ def train_reference(
         A defence whose training hook changes X (Gauss-in).
     width
         Channels of the first layers.
+    epochs, learning_rate, batch_size, seed
+        Of the training.
+    n_classes
+        By default the largest label plus one.
+    bounds
+        Of the inputs.
 
     Notes
     -----
     Seconds are CPU seconds of this process. Same seed, same weights.
+
+    >>> X = np.array([[0.1], [0.2], [0.8], [0.9]] * 8)
+    >>> y = (X[:, 0] > 0.5).astype(int)
+    >>> trained = train_reference("logistic", X, y, epochs=60, batch_size=4)
+    >>> trained.n_train, trained.model.classifier().predict([[0.0], [1.0]]).tolist()
+    (32, [0, 1])
     """
     torch = require("torch", "torch", "Training a reference model")
     check_integer(epochs, "epochs", low=1)

@@ -84,6 +84,12 @@ def rmst(
         Time up to which the mean is taken, by default the latest observed time.
     groups
         Column that says which rows belong together: intervals are jackknifed over groups.
+    confidence
+        Of all intervals, in (0, 1).
+    obs
+        `Observations`, or a table with times.
+    by
+        Column, or columns, whose values make the groups; None: all rows.
 
     >>> rows = pd.DataFrame({"duration": [1, 2, 3, 4], "event": [1, 1, 1, 0]})
     >>> float(rmst(rows, horizon=4).frame()["rmst"].iloc[0])

@@ -34,6 +34,9 @@ class Cost:
         Money per machine hour of either side (None: money is not reported).
     training_watts, attack_watts
         Power of either side's machine (None: energy is not reported).
+
+    >>> Cost(seconds_per_query=0.5, training_price_per_hour=7200).factors()["money"]
+    (2.0, 1.0)
     """
 
     seconds_per_query: float | None = None
@@ -87,6 +90,10 @@ class Trash(Answer):
         The ratio for those that fall by that mixture, NaN without one.
     table
         Per unit (queries, seconds, money, joules): training, attack, ratio, low, high.
+    confidence
+        Of the interval.
+    horizon, mean_time
+        Budget up to which the mean time is taken, and that time.
     """
 
     value: float
@@ -216,6 +223,13 @@ def trash(
     bound but 0 exists without a law for times that nobody watched. The upper end is then the larger
     of the family's and the Kaplan-Meier curve's. That holds for
     ``horizon=math.inf`` too, whose value extrapolates.
+
+
+    >>> from fireassay.survival import fit
+    >>> rows = pd.DataFrame({"duration": [1.0, 2.0, 3.0, 6.0] * 10, "event": 1})
+    >>> found = trash(fit(rows, "exponential", []), 6.0, horizon=math.inf)
+    >>> round(found.value, 6)  # training costs 6 seconds, breaking 3 on average
+    2.0
     """
     train = check_real(train_seconds_per_sample, "train_seconds_per_sample", low=0.0)
     if not isinstance(fit, AftFit):

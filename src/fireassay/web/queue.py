@@ -50,6 +50,13 @@ class Queue(Questions):
     state_file
         The saved search (in the run folder) that chooses the next item; "": the order of the file.
         Its labels are the search's own, whoever gives them.
+    name, folder, search, instructions
+        What `write_queue` was given.
+    content, feature_names, content_sha256
+        The items, names of their columns, and their hash.
+    label_key, labels_sha256, choices, annotators_per_item, reveal, ids, rows, predicted, confidence
+        Where labels are kept, what can be answered, by how many people, and what is known of each
+        item.
     """
 
     folder: Path
@@ -122,6 +129,10 @@ def write_queue(
         2 or more let agreement be measured.
     reveal
         Show the model's answer after each label.
+    name, instructions
+        Of the queue; the text is shown to those who label.
+    feature_names
+        One per column of rows, or per channel of series.
 
     Returns
     -------
@@ -167,10 +178,21 @@ def write_queue(
 def read_queue(folder: str | Path) -> Queue:
     """Open a queue; only its settings are read, items stay on disk.
 
+    Parameters
+    ----------
+    folder
+        The queue's folder, as `write_queue` returns it.
+
     Raises
     ------
     DataError
         If a file is missing, damaged, or of a newer fireassay.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as run:
+    ...     queue = read_queue(write_queue(run, np.zeros((3, 2)), classes=["cat", "dog"], budget=2))
+    >>> len(queue), queue.limit, queue.choices
+    (3, 2, ('cat', 'dog'))
     """
     folder = Path(folder)
     try:

@@ -67,6 +67,24 @@ def write_review_queue(
 
     The samples come in random order, so that the share kept speaks for the whole set also when
     not all are looked at. Their soft labels are not shown.
+
+    Parameters
+    ----------
+    folder
+        The run folder.
+    amb
+        An `AmbiguousSet`, or anything with ``X`` and ``pairs``.
+    name, kind, budget, annotators_per_item, instructions
+        As in `write_queue`.
+    seed
+        Of the order.
+
+    >>> import tempfile
+    >>> made = ExportedSamples(np.zeros((3, 8, 8)), np.array([["3", "8"]] * 3))
+    >>> with tempfile.TemporaryDirectory() as run:
+    ...     queue = read_queue(write_review_queue(run, made))
+    >>> queue.purpose, queue.kind, queue.choices[:2]
+    ('review', 'image', ('keep', 'reject'))
     """
     items = np.asarray(amb.X)
     order = generator(seed, "review").permutation(len(items))
@@ -145,7 +163,26 @@ def _share(kept: BoolArray, *, done: bool) -> Estimate:
 
 
 def kept_rows(folder: str | Path, name: str = "review") -> IntArray:
-    """Rows of the reviewed set that people kept, ascending."""
+    """Rows of the reviewed set that people kept, ascending.
+
+    Parameters
+    ----------
+    folder, name
+        The run folder and the name of the queue, as in `write_review_queue`.
+
+    >>> import tempfile
+    >>> from fireassay.web.queue_order import in_order
+    >>> made = ExportedSamples(np.zeros((3, 8, 8)), np.array([["3", "8"]] * 3))
+    >>> with tempfile.TemporaryDirectory() as run:
+    ...     queue = read_queue(write_review_queue(run, made))
+    ...     with LabelBook(run) as book:  # as the app does when somebody answers
+    ...         book.register(queue)
+    ...         given = [(0, "ada", KEEP, ""), (1, "ada", REJECT, "")]
+    ...         _ = book.add_all(queue, given, in_order(queue))
+    ...     kept = kept_rows(run)
+    >>> kept.tolist() == [queue.rows[0]]
+    True
+    """
     run = Path(folder)
     queue = read_queue(run / QUEUES / name)
     with LabelBook(run) as book:
@@ -156,7 +193,33 @@ def kept_rows(folder: str | Path, name: str = "review") -> IntArray:
 
 
 def keep_reviewed(amb: SetType, folder: str | Path, name: str = "review") -> SetType:
-    """The set with those samples only that people kept."""
+    """The set with those samples only that people kept.
+
+    Parameters
+    ----------
+    amb
+        The set that was reviewed.
+    folder, name
+        The run folder and the name of the queue, as in `write_review_queue`.
+
+    Raises
+    ------
+    DataError
+        If it is another set, or nothing was kept.
+
+    >>> import tempfile
+    >>> from fireassay.web.queue_order import in_order
+    >>> made = ExportedSamples(np.zeros((3, 8, 8)), np.array([["3", "8"]] * 3))
+    >>> with tempfile.TemporaryDirectory() as run:
+    ...     queue = read_queue(write_review_queue(run, made))
+    ...     with LabelBook(run) as book:  # as the app does when somebody answers
+    ...         book.register(queue)
+    ...         given = [(0, "ada", KEEP, ""), (1, "ada", REJECT, "")]
+    ...         _ = book.add_all(queue, given, in_order(queue))
+    ...     kept = keep_reviewed(made, run)
+    >>> len(made.X), len(kept.X)
+    (3, 1)
+    """
     run = Path(folder)
     queue = read_queue(run / QUEUES / name)
     if len(queue) != len(amb.X):

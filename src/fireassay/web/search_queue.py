@@ -36,6 +36,10 @@ def queue_from_search(
         The data that the search was made with (checked by hash); the search itself has no copy.
     class_names
         Names for the buttons, in the order of the model's classes.
+    state_file
+        Name of the search's file.
+    name, kind, feature_names, annotators_per_item, instructions
+        As in `write_queue`.
 
     Returns
     -------

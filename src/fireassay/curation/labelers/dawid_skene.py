@@ -37,6 +37,11 @@ class DawidSkene:
         A fixed prior of the classes; None learns it with the rest.
     max_steps, tolerance
         The iteration stops when no posterior moves by more than the tolerance.
+
+    >>> from fireassay.curation import curate
+    >>> votes = [[0, 0, 1]] * 6 + [[1, 1, 0]] * 6  # the third is always wrong
+    >>> curate(votes, labeler=DawidSkene(one_coin=True), prune=None).labels.tolist()
+    [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1]
     """
 
     one_coin: bool = False

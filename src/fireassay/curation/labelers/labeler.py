@@ -51,6 +51,17 @@ class GivenProbabilities:
     """Class probabilities from elsewhere (a crowd model, a pathologist), shape (n, k).
 
     The votes then give only the number of votes.
+
+    Parameters
+    ----------
+    probabilities
+        Shape (n, k); rows sum to one.
+
+    >>> from fireassay.curation import curate
+    >>> crowd = GivenProbabilities([[0.9, 0.1], [0.2, 0.8]])
+    >>> result = curate([[0, 0], [1, 0]], labeler=crowd, prune=None, n_sets=2)
+    >>> result.labels.tolist(), result.confidence.tolist()
+    ([0, 1], [0.9, 0.8])
     """
 
     probabilities: Any

@@ -12,7 +12,13 @@ from fireassay.curation.votes import VoteArray, VotePatterns
 
 @dataclass(frozen=True)
 class MajorityVote:
-    """Softmax of the number of votes for each class; there is nothing to learn."""
+    """Softmax of the number of votes for each class; there is nothing to learn.
+
+    >>> from fireassay.curation import curate
+    >>> result = curate([[0, 0, 1], [1, 1, 1]], labeler=MajorityVote(), prune=None, n_sets=2)
+    >>> result.confidence.round(3).tolist()  # 1 / (1 + exp(-1)) and 1 / (1 + exp(-3))
+    [0.731, 0.953]
+    """
 
     name: ClassVar[str] = "majority"
     summary: ClassVar[str] = "learns nothing: every vote counts the same"

@@ -33,6 +33,12 @@ class Snorkel:
         The share of right votes the start assumes.
     class_balance
         Prior of the classes; uniform by default.
+
+    >>> from fireassay.curation import curate, simulate_votes
+    >>> votes, y = simulate_votes([0.8] * 3, coverage=1.0, n=2000, seed=0)
+    >>> labels = curate(votes, labeler=Snorkel(n_steps=200), prune=None).labels
+    >>> round(float((labels == y).mean()), 1)  # two of three right: 0.8³ + 3 · 0.8² · 0.2 = 0.896
+    0.9
     """
 
     n_steps: int = 100

@@ -37,6 +37,13 @@ class Triplet:
     is solved for b in the same way; functions must vote for all classes.
 
     The median over all triplets is taken, with the signs that trust the votes most.
+
+    >>> from fireassay.curation import curate, simulate_votes
+    >>> votes, y = simulate_votes([0.9, 0.9, 0.6], coverage=1.0, n=2000, seed=0)
+    >>> labels = curate(votes, labeler=Triplet(), prune=None).labels
+    >>> alike = votes[:, 0] == votes[:, 1]  # two good ones that agree outvote the poor one
+    >>> bool((labels == votes[:, 0])[alike].all())
+    True
     """
 
     min_overlap: int = 10

@@ -27,6 +27,13 @@ class Corruption:
         ``"images"``: rows are (n, H, W, C) in [0, 1]; ``"tables"``: (n, d).
     change
         ``function(rows, severity from 1 to 5, generator) -> rows`` of the same shape.
+
+    >>> def mirror(rows, severity, rng):
+    ...     '''Columns from right to left.'''
+    ...     return rows[:, ::-1]
+    >>> row = Corruption("tables", mirror)
+    >>> row.name, row.summary
+    ('mirror', 'Columns from right to left')
     """
 
     of: str
@@ -71,6 +78,11 @@ CORRUPTIONS: Registry[Corruption] = Registry(
 
 def corruption_kinds(of: str = IMAGES) -> tuple[str, ...]:
     """Names that `corrupt` understands, for ``"images"`` or ``"tables"``.
+
+    Parameters
+    ----------
+    of
+        Of what.
 
     >>> corruption_kinds("tables")
     ('missing', 'noise', 'unit_change', 'swap')
