@@ -59,6 +59,15 @@ def apgd(
     falling distance a step is halved, from the best point so far, if fewer than 75 % of the steps
     raised the loss or neither step nor best loss has changed since the last checkpoint. A step
     costs one forward and one gradient query, a fall one forward query more.
+
+    >>> import torch
+    >>> from fireassay import as_classifier
+    >>> net = torch.nn.Linear(1, 2)  # the boundary is put at 0.5
+    >>> cut = {"weight": torch.tensor([[-1.0], [1.0]]), "bias": torch.tensor([0.5, -0.5])}
+    >>> _ = net.load_state_dict(cut)
+    >>> model = as_classifier(net, output="logits", classes=[0, 1], bounds=(0, 1))
+    >>> apgd(model, [[0.45], [0.3]], [0, 0], eps=0.1).success.tolist()
+    [True, False]
     """
     if norm not in ("l2", "linf"):
         raise ParameterError("The 'norm' of apgd must be 'l2' or 'linf'.", got=repr(norm))

@@ -51,7 +51,13 @@ _BLACK_BOX = (
 
 
 def members(model: Any) -> tuple[Member, ...]:
-    """The attacks that `auto` tries on this model, in order."""
+    """The attacks that `auto` tries on this model, in order.
+
+    >>> from fireassay import as_classifier
+    >>> model = as_classifier(lambda X: np.hstack([1 - X, X]), classes=[0, 1], bounds=(0, 1))
+    >>> [member.name for member in members(model)]
+    ['square', 'hopskipjump']
+    """
     if isinstance(model, GradientClassifier):
         return _WITH_GRADIENTS
     if _labels_only(model):
@@ -98,6 +104,12 @@ def auto(
     With gradients: pgd (10 steps), apgd toward each of the nine likeliest other classes, square.
     With probabilities alone: square, then hopskipjump; with labels alone hopskipjump. Each spends a
     share of what is left for a row, and only rows that still stand go on.
+
+    >>> from fireassay import as_classifier
+    >>> model = as_classifier(lambda X: np.hstack([1 - X, X]), classes=[0, 1], bounds=(0, 1))
+    >>> found = auto(model, [[0.45], [0.3]], [0, 0], eps=0.1, max_queries=60)
+    >>> found.success.tolist()  # the boundary is at 0.5
+    [True, False]
     """
     if norm not in ("l2", "linf"):
         raise ParameterError("The 'norm' of auto must be 'l2' or 'linf'.", got=repr(norm))

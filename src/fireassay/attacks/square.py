@@ -55,6 +55,11 @@ def square(
     grid of hills and moves the length that one window uses to another. A step is kept if the lead
     does not grow. Rows of tables have blocks of neighbouring features where images have squares.
     One query per step (where logits are read, one more to confirm a fall).
+
+    >>> from fireassay import as_classifier
+    >>> model = as_classifier(lambda X: np.hstack([1 - X, X]), classes=[0, 1], bounds=(0, 1))
+    >>> square(model, [[0.45], [0.3]], [0, 0], eps=0.1).success.tolist()  # the boundary is at 0.5
+    [True, False]
     """
     if norm not in _FIRST_SHARE:
         raise ParameterError("The 'norm' of square must be 'linf' or 'l2'.", got=repr(norm))
