@@ -21,7 +21,7 @@ PICTURES = Path(__file__).parent.parent / "docs" / "images"
 DATA = os.environ.get("FIREASSAY_DATA")
 COLUMNS = [
     "supervisor", "set", "n", "auroc", "low", "high", "aupr", "fpr95", "fpr95_low", "fpr95_high",
-    "p_value", "caught", "caught_low", "caught_high", "cost", "note", "status", "reason",
+    "worse", "caught", "caught_low", "caught_high", "cost", "note", "status", "reason",
 ]  # fmt: skip
 INNER_LAYER = "6"  # the second pooling layer
 SHOWN = ["softmax-entropy", "dsa", "mdsa"]  # whose numbers per pair and corruption are kept

@@ -73,7 +73,7 @@ def test_one_row_that_repeats_another_by_chance_contradicts_nothing(forest):
     model, X, y = forest
     found = fa.evaluate(model, np.vstack([X, X[:1]]), np.append(y, y[0]), parts=["accuracy"])
     assert found["accuracy"].assumptions[0].status == "untestable"
-    assert "1 of 270 rows repeat" in found["accuracy"].assumptions[0].check
+    assert "2 of 270 rows nearly repeat" in found["accuracy"].assumptions[0].check
 
 
 def test_unknown_parts_and_settings_are_refused(forest):

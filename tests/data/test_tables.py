@@ -152,3 +152,80 @@ def test_a_csv_that_is_too_large(tmp_path):
     FRAME.to_csv(tmp_path / "d.csv", index=False)
     with pytest.raises(DataError, match="GB declared"):
         load(tmp_path / "d.csv", max_bytes=10)
+
+
+# What a file does not say aloud
+
+
+def written(folder, text, name="rows.csv"):
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a,b,label\n1,2,x\n1,2,3,y\n", "4 in line 3"),
+        ("a,b,label\n1,2,3,x\n1,2,3,y\n", "4 in line 2, 4 in line 3"),
+        ("a,b,label\n1,2,x\n\n2,y\n", "2 in line 4"),
+        ('a,b,label\n"1\n",2,x\n2,y\n', "2 in line 4"),
+        ("a;b;label\n1;2;x\n1;2\n", "2 in line 3"),
+        ("a,label\n1,5,x\n2,5,x\n", "3 in line 2, 3 in line 3"),
+    ],
+)
+def test_rows_of_another_width_are_named_with_their_lines(tmp_path, text, words):
+    with pytest.raises(DataError, match=f"fields in every row.*{words}"):
+        load(written(tmp_path, text))
+
+
+def test_a_column_name_twice_is_said(tmp_path):
+    with pytest.raises(DataError, match="'a' twice"):
+        load(written(tmp_path, "a,a,label\n1,2,x\n1,2,y\n"))
+
+
+def test_a_typo_among_numbers_is_named_with_its_cell(tmp_path):
+    rows = "".join(f"{i},{i % 3},{'xy'[i % 2]}\n" for i in range(40))
+    text = "a,b,label\n" + rows.replace("\n7,1,", "\n\n7,l,").replace("\n20,2,", "\n2O,2,")
+    with pytest.raises(DataError, match=r"Column 'a'.*'2O' in line 23 among numbers"):
+        load(written(tmp_path, text))
+    with pytest.raises(DataError, match=r"Column 'b'.*'l' in line 10 among numbers"):
+        load(written(tmp_path, text.replace("2O", "20")))
+    declared = load(written(tmp_path, text.replace("2O", "20")), categorical=["b"])
+    assert declared.feature_names == ("a", "b=0", "b=1", "b=2", "b=l")
+
+
+def test_numbers_declared_as_names_are_names_in_the_next_table_too(tmp_path):
+    train = load(written(tmp_path, "ward,label\n1,x\n2,y\n"), categorical=["ward"])
+    assert train.feature_names == ("ward=1", "ward=2")
+    field = load(written(tmp_path, "ward,label\n2,x\n"), encoder=train.encoder)
+    assert field.X.tolist() == [[0.0, 1.0]]
+    with pytest.raises(DataError, match="'absent'"):
+        load(written(tmp_path, "ward,label\n1,x\n2,y\n"), categorical=["absent"])
+
+
+def test_a_few_numbers_among_names_are_names(tmp_path):
+    text = "wing,label\nA,x\nB,y\n3,x\nA,y\n"
+    assert load(written(tmp_path, text)).feature_names == ("wing=3", "wing=A", "wing=B")
+
+
+def test_decimal_commas_are_said(tmp_path):
+    with pytest.raises(DataError, match=r"'a' must have decimal points.*'1,5' in line 2"):
+        load(written(tmp_path, "a;label\n1,5;x\n2;y\n2,75;y\n"))
+
+
+@pytest.mark.parametrize(("column", "given"), [("label", {}), ("id", {"id_column": "id"})])
+def test_labels_and_ids_that_only_differ_in_zeros_are_not_merged(tmp_path, column, given):
+    text = f"a,{column}\n1,1\n2,01\n3,2\n"
+    with pytest.raises(DataError, match=r"'1' in line 2 and '01' in line 3"):
+        load(written(tmp_path, text), **given)
+
+
+def test_labels_with_zeros_in_front_throughout_are_numbers(tmp_path):
+    assert load(written(tmp_path, "a,label\n1,00\n2,01\n3,00\n")).y.tolist() == [0, 1, 0]
+
+
+def test_a_frame_with_a_typo_names_the_row():
+    frame = pd.DataFrame({"a": [1.0, 2.0, "3.O", 4.0], "label": list("xyxy")})
+    with pytest.raises(DataError, match=r"'3.O' in row 2"):
+        from_frame(frame)

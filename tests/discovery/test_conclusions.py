@@ -154,3 +154,37 @@ def test_matched_random_sees_skill():
     wrong = rng.random(500) < 0.1
     queried = np.concatenate([np.flatnonzero(wrong)[:12], np.flatnonzero(~wrong)[:18]])
     assert discovery.matched_random_test(confidence, wrong, queried).p_value < 1e-4
+
+
+def test_errors_that_come_in_patients_keep_the_level():
+    # Confidences are right on average, but a patient's ten rows are wrong together.
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(20), 10)
+    rejected = {"rows": 0, "groups": 0}
+    for _ in range(300):
+        wrong = (rng.random(20) < 0.1)[patient]
+        confidence = np.full(200, 0.9)
+        rejected["rows"] += discovery.sdr(confidence, wrong).p_value < 0.05
+        found = discovery.sdr(confidence, wrong, groups=patient)
+        rejected["groups"] += found.p_value < 0.05
+        assert found.low <= found.value <= found.high
+    assert rejected["rows"] > 0.1 * 300
+    assert rejected["groups"] <= 0.05 * 300 + 3 * np.sqrt(300 * 0.05 * 0.95)
+
+
+def test_many_wrong_patients_are_seen():
+    patient = np.repeat(np.arange(40), 5)
+    wrong = (np.arange(40) % 2 == 0)[patient]
+    found = discovery.sdr(np.full(200, 0.9), wrong, groups=patient)
+    assert found.valid_as == "groups"
+    assert found.p_value < 0.01
+    assert 1.0 < found.low <= 5.0 <= found.high
+
+
+def test_budget_not_fixed_gives_the_sequential_p():
+    rng = np.random.default_rng(1)
+    confidence, wrong = np.full(60, 0.9), rng.random(60) < 0.3
+    free = discovery.sdr(confidence, wrong, fixed=False)
+    assert free.valid_as == "sequential"
+    assert free.p_value == discovery.sequential_p_value(confidence, wrong)
+    assert free.p_value > discovery.sdr(confidence, wrong).p_value

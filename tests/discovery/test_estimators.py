@@ -137,3 +137,34 @@ def test_bad_draws_are_refused():
     empty = discovery.estimate_error([], [], [], 5)
     assert np.isnan(empty.value)
     assert (empty.low, empty.high) == (0.0, 1.0)
+
+
+def test_no_error_seen_is_no_proof_of_none():
+    thompson = discovery.horvitz_thompson(np.zeros(50), np.full(50, 0.1), 500)
+    # The rule of three for 50 of 500: k errors are all missed with chance .9 ** k.
+    most = np.floor(np.log(0.025) / np.log(0.9))
+    assert (thompson.value, thompson.low) == (0.0, 0.0)
+    assert thompson.high == pytest.approx(most / 500)
+    powered = discovery.ppi(np.zeros(50), np.linspace(0, 0.1, 50), np.linspace(0, 0.1, 500))
+    assert powered.low == 0.0
+    assert powered.high == pytest.approx(1 - 0.025 ** (1 / 50))
+
+
+def test_thompson_covers_with_few_errors():
+    rng = np.random.default_rng(0)
+    loss = np.repeat([1.0, 0.0], [10, 490])
+    misses = 0
+    for _ in range(400):
+        drawn = rng.random(500) < 0.1
+        found = discovery.horvitz_thompson(loss[drawn], np.full(drawn.sum(), 0.1), 500)
+        misses += not found.low <= 0.02 <= found.high
+    assert misses <= stats.binom.ppf(0.999, 400, 0.05)
+
+
+def test_shares_stay_between_zero_and_one():
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        guess = rng.beta(1, 20, 60)
+        loss = (rng.random(60) < guess).astype(float)
+        found = discovery.ppi(loss, guess, rng.beta(1, 20, 600))
+        assert 0.0 <= found.low <= found.value <= found.high <= 1.0

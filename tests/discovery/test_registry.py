@@ -1,7 +1,5 @@
 """Adding a search is one class and one row: then every door knows it."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -9,8 +7,6 @@ from typer.testing import CliRunner
 from fireassay import discovery
 from fireassay.core.errors import ParameterError
 from fireassay.discovery import SEARCHES, Candidates, Choice, Strategy
-
-DOCS = Path(__file__).parents[2] / "docs" / "discovery.md"
 
 
 class HighConfidence(Strategy):
@@ -77,10 +73,6 @@ def test_a_name_is_taken_once_and_a_misspelt_one_is_helped(registered):
         SEARCHES.register(HighConfidence)
     with pytest.raises(ParameterError, match="Did you mean bansal-weld"):
         discovery.Search("bansal-wels", model=lambda X: X, X=[[1.0]])
-
-
-def test_the_table_of_the_docs_is_the_registry():
-    assert SEARCHES.markdown() in DOCS.read_text(encoding="utf-8")
 
 
 def test_the_comment_of_the_configuration_names_what_can_be_written_there():

@@ -49,7 +49,7 @@ class Run:
         return [int(line) for line in self.log.read_text().split()] if self.log.exists() else []
 
     def wait_for(self, tasks: int, process: subprocess.Popen[bytes]) -> None:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while len(self.ran()) < tasks:
             assert process.poll() is None, process.stderr.read().decode()
             assert time.monotonic() < deadline
@@ -171,12 +171,14 @@ def test_a_second_process_is_told_who_has_the_run(tmp_path):
     run = Run(tmp_path, workers=1)
     first = run.start()
     run.wait_for(5, first)
+    first.send_signal(signal.SIGSTOP)  # it holds the run for as long as the other one needs
     second = Run(tmp_path, workers=1)
     second.log = tmp_path / "other-log"
     intruder = second.start()
-    _, errors = intruder.communicate(timeout=60)
+    _, errors = intruder.communicate(timeout=300)
+    first.send_signal(signal.SIGCONT)
     assert intruder.returncode != 0
     assert f"process {first.pid} has open" in errors.decode()
     assert "StoreError" in errors.decode()
-    first.communicate(timeout=60)
+    first.communicate(timeout=300)
     assert first.returncode == 0

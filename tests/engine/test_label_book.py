@@ -291,3 +291,17 @@ def test_two_servers_on_one_folder_share_the_queue(opened, tmp_path):
         server.join()
     assert sorted(seen) == list(range(60))
     assert len(book.answers(queue)) == 60
+
+
+def test_a_clock_that_is_set_back_blocks_no_item_and_makes_no_negative_times(opened, monkeypatch):
+    book, queue = opened(n=1)
+    lease = take(book, queue, "ada")
+    earlier = time.time() - 86_400
+    monkeypatch.setattr(time, "time", lambda: earlier)
+    other = take(book, queue, "bob")
+    assert other is not None, "ada's lease would hold the item for a day"
+    book.answer(queue, lease.token, 1)
+    (answer,) = book.answers(queue)
+    assert answer.choice == 1
+    seconds = book.connection.execute("SELECT seconds FROM answers").fetchall()
+    assert seconds == [(0.0,)]

@@ -3,11 +3,13 @@ import resource
 import sqlite3
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
 
 from fireassay.core import DataError, Estimate, StoreError
+from fireassay.core.errors import FireassayWarning
 from fireassay.engine import RunStore, schema
 
 
@@ -147,13 +149,9 @@ def test_the_database_of_another_program_is_left_alone(tmp_path):
 
 
 def test_an_older_run_is_brought_up_to_date_with_its_results(tmp_path, monkeypatch):
-    RunStore(tmp_path / "run").close()
-    connection = sqlite3.connect(tmp_path / "run" / "run.sqlite")
-    connection.execute(
-        "INSERT INTO tasks (id, name, function, status, result) VALUES ('a', 'n', 'f', 'done', '5')"
-    )
-    connection.commit()
-    connection.close()
+    with RunStore(tmp_path / "run") as store:
+        store.expect(["a"], "n", "f")
+        store.record("a", 5, 0.0)
     monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
     monkeypatch.setattr(schema, "_STEPS", (*schema._STEPS, "CREATE TABLE more (a);"))
     with pytest.raises(StoreError, match="Open it once for writing"):
@@ -216,3 +214,133 @@ def test_a_full_disk_is_said_so_and_the_run_goes_on_when_there_is_space(tmp_path
     assert int(first.split()[0]) < rows
     assert int(second) == rows
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
+
+
+# Damage
+
+
+def flipped(content, bit):
+    position, inside = divmod(bit, 8)
+    return content[:position] + bytes([content[position] ^ 1 << inside]) + content[position + 1 :]
+
+
+def test_a_flipped_bit_is_never_another_result(tmp_path):
+    values = {f"{i:064x}": {"share": 0.125 + i, "name": f"row {i}"} for i in range(20)}
+    values["f" * 64] = np.arange(8.0)
+    original = tmp_path / "original"
+    with RunStore(original) as store:
+        store.expect(values, "work", "f")
+        for task, value in values.items():
+            store.record(task, value, 0.0)
+        store.set_meta("part keys", {"accuracy": "a" * 64})
+    content = (original / "run.sqlite").read_bytes()
+    random, told, silent = np.random.default_rng(0), 0, 0
+    places = [content.rindex(b'"share"') + 9, content.index(b"PK") + 200, content.index(b"aaaaaa")]
+    for bit in [8 * place for place in places] + random.integers(0, 8 * len(content), 150).tolist():
+        run = tmp_path / f"bit-{bit}"
+        run.mkdir()
+        (run / "run.sqlite").write_bytes(flipped(content, bit))
+        try:
+            with warnings.catch_warnings(record=True) as said, RunStore(run) as store:
+                warnings.simplefilter("always")
+                found = store.finished(list(values))
+                keys = store.meta("part keys", {})
+        except StoreError:
+            told += 1
+            continue
+        told += bool(said)
+        assert keys in ({}, {"accuracy": "a" * 64})
+        for task, value in found.items():
+            np.testing.assert_equal(value, values[task])
+        silent += not said and len(found) == len(values)
+    assert told >= len(places)
+    assert silent > 0  # free space of the file, and the like
+
+
+def test_a_damaged_result_is_done_again_and_said(tmp_path):
+    big = np.random.default_rng(0).normal(size=20_000)
+    with RunStore(tmp_path) as store:
+        store.expect(["small", "big"], "work", "f")
+        store.record("small", 0.5, 0.0)
+        store.record("big", big, 0.0)
+    (artifact,) = (tmp_path / "artifacts").iterdir()
+    artifact.write_bytes(flipped(artifact.read_bytes(), 8 * 90_000))
+    with sqlite3.connect(tmp_path / "run.sqlite") as journal:
+        journal.execute("UPDATE tasks SET result = '0.25' WHERE id = 'small'")
+    with RunStore(tmp_path) as store:
+        with pytest.warns(FireassayWarning, match="damaged"):
+            assert store.finished(["small", "big"]) == {}
+        store.record("small", 0.5, 0.0)
+        store.record("big", big, 0.0)
+        assert store.finished(["small", "big"])["small"] == 0.5
+
+
+def test_every_flip_in_an_artifact_is_seen(tmp_path):
+    big = np.random.default_rng(0).normal(size=20_000)
+    with RunStore(tmp_path) as store:
+        store.expect(["big"], "work", "f")
+        store.record("big", big, 0.0)
+        (artifact,) = store.artifacts.iterdir()
+        content = artifact.read_bytes()
+        for bit in np.random.default_rng(1).integers(0, 8 * len(content), 48).tolist():
+            artifact.write_bytes(flipped(content, bit))
+            with pytest.warns(FireassayWarning, match="damaged"):
+                assert store.finished(["big"]) == {}
+
+
+def test_facts_that_are_damaged_are_an_error_to_readers(tmp_path):
+    with RunStore(tmp_path) as store:
+        store.set_meta("under way", "now")
+    with sqlite3.connect(tmp_path / "run.sqlite") as journal:
+        journal.execute("UPDATE meta SET value = 'null'")
+    with RunStore(tmp_path, read_only=True) as store, pytest.raises(StoreError, match="damaged"):
+        store.meta("under way")
+    with RunStore(tmp_path) as store, pytest.warns(FireassayWarning, match="damaged"):
+        assert store.meta("under way") is None
+
+
+def test_a_journal_without_checksums_is_done_again(tmp_path):
+    with sqlite3.connect(tmp_path / "run.sqlite") as journal:
+        journal.executescript(schema._TABLES + "PRAGMA user_version = 1;")
+        journal.execute(f"PRAGMA application_id = {schema._APPLICATION_ID}")
+        journal.execute("INSERT INTO tasks VALUES (1, 'a', 'w', 'f', 'done', '1.5', NULL, NULL, 1)")
+    with RunStore(tmp_path) as store:
+        assert store.finished(["a"]) == {}
+        store.record("a", 2.5, 0.0)
+        assert store.finished(["a"]) == {"a": 2.5}
+
+
+# Links
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+@pytest.mark.parametrize("name", ["artifacts", "run.sqlite", "run.lock"])
+@pytest.mark.parametrize("read_only", [False, True])
+def test_links_that_lead_out_of_the_folder_are_refused(tmp_path, name, read_only):
+    run, outside = tmp_path / "run", tmp_path / "outside"
+    RunStore(run).close()
+    (run / name).rename(outside) if name != "run.lock" else outside.touch()
+    (run / name).unlink(missing_ok=True)
+    if outside.is_dir():
+        (outside / ".profile").write_text("precious")
+    (run / name).symlink_to(outside)
+    with pytest.raises(StoreError, match="a link"):
+        RunStore(run, read_only=read_only)
+    assert not outside.is_dir() or (outside / ".profile").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_an_artifact_that_is_a_link_is_neither_read_nor_written(tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("precious")
+    with RunStore(tmp_path / "run") as store:
+        store.expect(["big"], "work", "f")
+        store.record("big", np.random.default_rng(0).normal(size=50_000), 0.0)
+        (artifact,) = store.artifacts.iterdir()
+        artifact.unlink()
+        artifact.symlink_to(secret)
+        with pytest.raises(StoreError, match="a link"):
+            store.finished(["big"])
+        with pytest.raises(StoreError, match="a link"):
+            store.save_artifact(artifact.name, 1)
+    assert secret.read_text() == "precious"

@@ -183,7 +183,7 @@ def test_a_method_of_ones_own_is_taken():
 def test_printing_a_result_reads_well():
     text = str(assess("perfect", "rectified"))
     assert text.startswith("At most 0.63% of inputs are misclassified (97.5% confidence, 0 errors")
-    assert "Wrong in the field, at most: 0.006" in text
+    assert "Wrong in the field, at most: 0.63 %" in text
 
 
 def test_the_page_names_every_method_and_design():

@@ -159,3 +159,46 @@ def test_a_profile_object_stands_for_its_rows():
     profile = reliability.KdeProfile(0.1, (0, 1)).fit(field)
     by_rows = reliability.assess(MODEL, X, y, operational=field)
     assert reliability.assess(MODEL, X, y, operational=profile).pmi_upper == by_rows.pmi_upper
+
+
+def test_weights_without_a_bound_claim_nothing():
+    """Rare heavy weights: the largest one seen is not the largest possible one (covered .53)."""
+    rng = np.random.default_rng(0)
+    X, y = world(300, rng)
+    weights = np.ones(300)
+    loose = reliability.assess(MODEL, X, y, weights=weights)
+    assert not loose.is_bound
+    assert "no finite-sample claim" in loose.headline
+    assert "pmi_upper" not in loose.evidence().estimates
+    assert loose.frame()["claim"][0] == "none"
+    held = reliability.assess(MODEL, X, y, weights=weights, method=Rectified(weight_bound=3.0))
+    assert held.is_bound
+    assert "pmi_upper" in held.evidence().estimates
+
+
+def test_a_surrogate_that_has_seen_the_labels_is_refused():
+    rng = np.random.default_rng(1)
+    X, y = world(300, rng)
+    field = world(3000, rng)[0]
+    with pytest.raises(DataError, match="300 of its 300 rows among the labelled"):
+        reliability.assess(MODEL, X, y, field, method=Rectified(surrogate=(X, y)))
+    other = reliability.assess(MODEL, X, y, field, method=Rectified(surrogate=world(300, rng)))
+    guess = Rectified(surrogate=lambda X: np.full(len(X), 0.05))
+    for found, status in (
+        (other, "supported"),
+        (reliability.assess(MODEL, X, y, field, method=guess), "untestable"),
+    ):
+        entry = next(a for a in found.assumptions if a.id == "surrogate-unseen-labels")
+        assert entry.status == status
+        assert entry.id in found.evidence().estimates["pmi_upper"].rests_on
+
+
+@pytest.mark.parametrize("confidence", [0.975, 0.9])
+def test_the_interval_between_two_bounds_has_the_confidence_of_both(confidence):
+    rng = np.random.default_rng(2)
+    X, y = world(300, rng)
+    found = reliability.assess(MODEL, X, y, confidence=confidence).evidence().estimates
+    assert found["pmi"].confidence == pytest.approx(2 * confidence - 1)
+    assert (found["pmi"].low, found["pmi"].high) == (
+        found["pmi_lower"].value, found["pmi_upper"].value
+    )  # fmt: skip

@@ -79,3 +79,17 @@ def test_assert_gate_in_a_test_suite():
     nothing = Estimate(math.nan, math.nan, math.nan, 0.9, 0, "m")
     with pytest.raises(AssertionError, match="not estimable"):
         assert_gate(run(nothing), error=0.1)
+
+
+def test_complementary_errors_are_not_promised():
+    # Each model fails where the other does not: correlation -1, and the interval is too narrow.
+    rng = np.random.default_rng(0)
+    covered = 0
+    for _ in range(400):
+        first = int(rng.binomial(200, 0.5))
+        found = compare_reports(run(share(first, 200)), run(share(200 - first, 200)))
+        change = found.differences[0].change
+        covered += change.low <= 0.0 <= change.high
+    assert covered / 400 < 0.93
+    assert "approximate" in change.method
+    assert "independent" in change.method

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from fireassay.core import DataError, NotEnoughEvidenceError, ParameterError
 from fireassay.supervision import alarm_rule
@@ -58,3 +58,30 @@ def test_the_true_false_alarm_rate_seldom_exceeds_the_asked_one(n, shape):
     assert exceeded <= binom.ppf(0.999, 500, 0.05)
     if shape == "continuous":
         assert exceeded >= 1  # the promise is not bought with an absurd threshold
+
+
+def nominal_patients(rng, n_groups=80, size=10, correlation=0.5):
+    cluster = np.repeat(np.arange(n_groups), size)
+    shared = np.sqrt(correlation) * rng.normal(size=n_groups)[cluster]
+    return shared + np.sqrt(1 - correlation) * rng.normal(size=len(cluster)), cluster
+
+
+def test_promise_holds_per_group_draw():
+    # Scores are standard normal; rows of a patient share half of the variance.
+    rng = np.random.default_rng(0)
+    broken = {"rows": 0, "groups": 0}
+    for _ in range(50):
+        scores, cluster = nominal_patients(rng)
+        for how, groups in (("rows", None), ("groups", cluster)):
+            rule = alarm_rule(scores, groups=groups)
+            broken[how] += norm.sf(rule.threshold) > 0.05
+    allowed = 2.5 + 3 * np.sqrt(50 * 0.05 * 0.95)
+    assert broken["rows"] > allowed
+    assert broken["groups"] <= allowed
+
+
+def test_too_few_groups_are_refused():
+    scores, cluster = nominal_patients(np.random.default_rng(0), n_groups=10, size=100)
+    assert alarm_rule(scores).n_groups is None
+    with pytest.raises(NotEnoughEvidenceError, match="more groups"):
+        alarm_rule(scores, groups=cluster)

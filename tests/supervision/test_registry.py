@@ -1,7 +1,6 @@
 """The tables of supervisors and corruptions: one row makes a name known everywhere."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,9 +11,6 @@ from fireassay.cli.supervision import app
 from fireassay.core import ParameterError
 from fireassay.data import CORRUPTIONS, Corruption, corrupt, corruption_kinds, two_moons
 from fireassay.supervision.reading import FIELDS
-from fireassay.supervision.registry import markdown
-
-PAGE = (Path(__file__).parents[2] / "docs" / "supervision.md").read_text()
 
 
 def test_rows_say_what_they_are_and_need():
@@ -23,11 +19,6 @@ def test_rows_say_what_they_are_and_need():
         assert row.summary, name
         assert row.needs, name
         assert set(row.needs) | set(row.fit_needs) <= set(FIELDS), name
-
-
-def test_the_docs_have_the_tables():
-    assert markdown() in PAGE
-    assert CORRUPTIONS.markdown() in PAGE
 
 
 def test_a_supervisor_of_ones_own_is_known_by_name(second_probability):

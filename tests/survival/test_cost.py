@@ -20,6 +20,13 @@ def queries():
     )
 
 
+@pytest.fixture(scope="module")
+def fallen():
+    return pd.DataFrame({"duration": 20 * np.random.default_rng(0).exponential(size=400)}).assign(
+        event=1
+    )
+
+
 def test_ratio_is_training_over_restricted_mean(queries):
     fit = survival.fit(queries, "exponential")
     mean = math.exp(fit.coefficients.at["Intercept", "coef"])
@@ -30,7 +37,74 @@ def test_ratio_is_training_over_restricted_mean(queries):
     assert found.survival_at_horizon == pytest.approx(math.exp(-60 / mean), rel=1e-6)
     # Delta method: the relative error of an exponential mean is 1/sqrt(events), less restricted.
     reach = math.log(found.high / found.value) / stats.norm.ppf(0.975)
-    assert 0.5 / math.sqrt(fit.n_events) < reach < 1 / math.sqrt(fit.n_events)
+    assert 0.5 / math.sqrt(fit.n_events) < reach < 1.05 / math.sqrt(fit.n_events)
+
+
+def half_fall(seed, never=False):
+    """54 % fall after 10 queries on average, the others after 11,000 (or never); budget 48."""
+    rng = np.random.default_rng(seed)
+    quick = rng.random(1500) < 0.54
+    time = np.where(quick, 10 * rng.exponential(size=1500), 11_000 * rng.exponential(size=1500))
+    time = np.where(~quick & never, np.inf, time)
+    return pd.DataFrame(
+        {"lower": np.minimum(time, 48.0), "upper": np.where(time > 48, np.inf, time)}
+    )
+
+
+def test_standing_samples_never_prove_that_breaking_is_cheaper():
+    # The true ratio is .011; training over the true restricted mean is 55.7 / 27.4 = 2.03.
+    train, truth = 55.7, 55.7 / (0.54 * 10 + 0.46 * 11_000)
+    found = survival.trash(survival.fit(half_fall(0), "weibull"), train)
+    assert truth == pytest.approx(0.011, abs=1e-4)
+    assert found.value > 1.8
+    assert found.high > 2.03
+    assert found.low <= truth <= found.high
+    assert found.low == 0.0
+    assert found.probability_above_one is None
+    evidence = found.evidence()
+    assert [claim.holds for claim in evidence.claims] == [None]
+    assert evidence.estimates["trash"].kind == "interval"
+    assert evidence.assumptions[0].status == "contradicted"
+    assert "at most" in evidence.headline
+    assert "P(> 1)" not in evidence.headline
+
+
+def test_standing_samples_can_prove_that_breaking_is_dearer():
+    found = survival.trash(survival.fit(half_fall(0), "weibull"), 0.5)
+    assert found.high < 1
+    assert found.evidence().claims[0].holds is True
+
+
+def test_extrapolation_does_not_decide_either():
+    fit = survival.fit(half_fall(0), "weibull")
+    found = survival.trash(fit, 1000.0, horizon=math.inf)
+    restricted = survival.trash(fit, 1000.0)
+    assert found.low == 0.0
+    assert found.high == pytest.approx(restricted.high)
+    assert found.value < restricted.value
+    assert found.evidence().claims[0].holds is None
+
+
+def test_share_that_never_falls_is_found():
+    shares = [
+        survival.trash(survival.fit(half_fall(seed, never=True), "weibull"), 1.0).never_falls
+        for seed in range(5)
+    ]
+    assert sum(share.low <= 0.46 <= share.high for share in shares) >= 4
+    assert np.mean([share.value for share in shares]) == pytest.approx(0.46, abs=0.02)
+
+
+def test_nothing_never_falls_in_a_weibull_world(queries):
+    # Exponential times cut at three means: what stands is what the law leaves standing.
+    found = survival.trash(survival.fit(queries, "exponential"), 1.0)
+    assert found.never_falls.low < 0.02
+    assert found.never_falls.value <= found.standing
+
+
+def test_ratio_of_those_that_fall():
+    fit = survival.fit(half_fall(3, never=True), "weibull")
+    found = survival.trash(fit, 20.0)
+    assert found.value_among_falling == pytest.approx(20.0 / 10.0, rel=0.1)
 
 
 def test_unrestricted_mean_is_only_taken_when_asked(queries):
@@ -59,15 +133,16 @@ def test_units_follow_prices(queries):
     assert list(survival.trash(fit, 0.5).frame().index) == ["seconds"]
 
 
-def test_verdict_follows_the_interval(queries):
-    fit = survival.fit(queries, "weibull")
+def test_verdict_follows_the_interval(fallen):
+    fit = survival.fit(fallen, "weibull")
     broken = survival.trash(fit, 1e3, {"seconds_per_query": 0.01})
+    assert broken.standing == 0.0
     assert broken.probability_above_one > 0.999
     assert broken.evidence().claims[0].holds is False
     cheap = survival.trash(fit, 1e-6, {"seconds_per_query": 0.01})
     assert cheap.probability_above_one < 0.001
     assert cheap.evidence().claims[0].holds is True
-    even = survival.trash(fit, float(fit.expected_time(queries).mean()))
+    even = survival.trash(fit, float(fit.expected_time(fallen).mean()))
     assert even.probability_above_one == pytest.approx(0.5, abs=1e-6)
     assert even.evidence().claims[0].holds is None
 

@@ -126,3 +126,75 @@ def test_concordance_is_that_of_all_pairs(rows):
             concordance(times, score)
     else:
         assert concordance(times, score) == pytest.approx(good / total)
+
+
+def censored_early(seed, n=400):
+    """Most rows are only watched for a while; failures come late."""
+    rng = np.random.default_rng(seed)
+    time = 20 * rng.weibull(4.0, size=n)
+    watched = np.where(np.arange(n) < n - 4, 3.0, 30.0)
+    watched[n - 4 :] = [8.0, 9.0, 10.0, 11.0]
+    return pd.DataFrame({"duration": np.minimum(time, watched), "event": time <= watched})
+
+
+def test_band_at_one_counts_those_at_risk():
+    frame = pd.DataFrame({"duration": [1.0] * 96 + [8.0] * 4, "event": 0})
+    last = survival.kaplan_meier(frame).frame().iloc[-1]
+    assert last["survival"] == 1.0
+    # Four rows that stood say S >= .025 ** (1 / 4), whatever the 96 did before.
+    assert last["low"] == pytest.approx(0.025 ** (1 / 4))
+
+
+def test_band_at_zero_counts_those_at_risk():
+    frame = pd.DataFrame({"duration": [1.0] * 97 + [2.0, 3.0, 4.0], "event": [0] * 97 + [1] * 3})
+    last = survival.kaplan_meier(frame).frame().iloc[-1]
+    assert last["survival"] == 0.0
+    assert last["high"] == pytest.approx(0.975)
+
+
+def test_band_at_one_covers_when_most_rows_leave_early():
+    # S(10) is .939. With all 400 rows counted the band at 1 is [.991, 1]; with two it is [.16, 1].
+    truth = np.exp(-((10 / 20) ** 4))
+    found = [survival.kaplan_meier(censored_early(seed)).at(10.0) for seed in range(200)]
+    still_one = [e for e in found if e.value == 1.0]
+    assert len(still_one) > 100
+    assert all(e.low <= truth for e in still_one)
+
+
+def test_groups_at_risk_are_counted_not_rows():
+    frame = pd.DataFrame(
+        {"duration": [1.0] * 60 + [8.0] * 40, "event": 0, "model": [i % 10 for i in range(60)]
+         + [i % 2 for i in range(40)]}
+    )  # fmt: skip
+    last = survival.kaplan_meier(frame, groups="model").frame().iloc[-1]
+    assert last["low"] == pytest.approx(0.025 ** (1 / 2))
+
+
+def test_beyond_follow_up_is_said():
+    frame = pd.DataFrame({"duration": [1.0, 2.0, 3.0, 5.0], "event": [1, 0, 1, 0]})
+    curve = survival.kaplan_meier(frame)
+    inside, beyond = curve.at(5.0), curve.at(6.0)
+    assert beyond.low == 0.0
+    assert beyond.high == inside.high
+    assert inside.low > 0.0
+    assert "beyond follow-up, which ended at 5" in beyond.method
+    assert "beyond" not in inside.method
+    assert curve.at(0.5).low == pytest.approx(0.025 ** (1 / 4))
+
+
+def test_three_and_three_models_cannot_be_significant():
+    rows = [
+        {"duration": (1.0 if arm else 50.0) + 0.1 * k, "event": 1, "model": m, "arm": arm}
+        for m in range(6)
+        for arm in [int(m < 3)]
+        for k in range(20)
+    ]
+    found = survival.log_rank(pd.DataFrame(rows), "arm", groups="model")
+    assert found.smallest_p == pytest.approx(2 / 20)
+    assert found.p > 0.05
+    assert "too few to be significant: p is at least 0.1" in found.summary()
+    more = [{**row, "model": row["model"] + 6 * j} for j in (0, 1) for row in rows]
+    larger = survival.log_rank(pd.DataFrame(more), "arm", groups="model")
+    assert larger.smallest_p == pytest.approx(2 / 924)
+    assert larger.p < 0.05
+    assert "too few" not in larger.summary()

@@ -120,3 +120,27 @@ def test_log_rank_keeps_its_level_where_one_model_alone_is_in_both_groups():
         rejected.append(survival.log_rank(frame, "arm", groups="model_id").p <= 0.05)
     # 300 tests at .05 reject more than .08 once in a hundred times.
     assert np.mean(rejected) <= 0.08
+
+
+def test_twelve_null_covariates_rarely_give_a_claim():
+    # With single intervals 1 - .95 ** 12 = 46 % of such campaigns claimed an effect.
+    rng = np.random.default_rng(7)
+    single = claimed = 0
+    for _ in range(60):
+        table = pd.DataFrame(rng.normal(size=(300, 12)), columns=[f"x{j}" for j in range(12)])
+        names = list(table.columns)
+        table = table.assign(duration=rng.exponential(size=300), event=1)
+        effects = survival.fit(table, "weibull", names).coefficients.drop(index="Intercept")
+        single += bool(((effects["low"] > 0) | (effects["high"] < 0)).any())
+        clear = (effects["simultaneous_low"] > 0) | (effects["simultaneous_high"] < 0)
+        claimed += bool(clear.any())
+    assert single > 15
+    assert claimed <= 60 * 0.05 + 3 * np.sqrt(60 * 0.05 * 0.95)
+
+
+def test_simultaneous_intervals_see_a_real_effect():
+    rng = np.random.default_rng(8)
+    table = pd.DataFrame(rng.normal(size=(300, 5)), columns=list("abcde"))
+    table["duration"] = np.exp(0.5 * table["a"]) * rng.exponential(size=300)
+    found = survival.fit(table.assign(event=1), "weibull", list("abcde"))
+    assert [c.text for c in found.evidence().claims] == ["a: longer survival"]

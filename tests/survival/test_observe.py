@@ -9,6 +9,7 @@ from fireassay import data, survival
 from fireassay.attacks import deepfool, hopskipjump, pgd
 from fireassay.classifiers import as_classifier
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
+from fireassay.survival.assumptions import gradients_not_masked
 from fireassay.survival.defences import Conf, FeatureSqueezing, GaussIn, GaussOut
 
 
@@ -221,3 +222,30 @@ def test_pixel_and_threshold_attacks_come_from_art(network, samples):
     rows = found.frame()
     assert set(rows["attack"]) == {"pixel", "thresh"}
     assert (rows["queries"] > 10).all()
+
+
+def test_the_headline_says_size_budget_and_what_was_not_tried(linear, samples):
+    X, y = samples[0].reshape(len(samples[0]), -1), samples[1]
+    found = survival.observe(linear, X, y, "auto", budget=50)
+    eps = found.frame()["eps"].iloc[0]
+    evidence = found.evidence()
+    assert f"auto (linf ≤ {eps:.3g}) within 50 queries" in evidence.headline
+    assert "not tried: pgd (the model gives no gradients)" in evidence.headline
+    spent = found.frame()["queries"] + 2 * found.frame()["gradient_queries"]
+    assert spent.max() <= 50
+    assert set(found.frame().loc[found.frame()["success"], "made_by"]) <= {"square", "hopskipjump"}
+
+
+@pytest.mark.parametrize(
+    ("by_square", "standing", "status"),
+    [(0, 20, "supported"), (1, 19, "supported"), (8, 12, "contradicted"), (0, 0, "supported")],
+)
+def test_a_search_that_breaks_what_gradients_left_says_so(by_square, standing, status):
+    made_by = ["pgd"] * 5 + ["square"] * by_square + [""] * standing
+    table = pd.DataFrame(
+        {"attack": "auto", "made_by": made_by, "success": [name != "" for name in made_by],
+         "gradient_queries": 10}
+    )  # fmt: skip
+    found = gradients_not_masked(table, 0.95)
+    assert (found.id, found.status) == ("gradients-not-masked", status)
+    assert gradients_not_masked(table.assign(gradient_queries=0), 0.95) is None

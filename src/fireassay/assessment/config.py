@@ -24,7 +24,7 @@ class ModelSection(Section):
     """Which model, and how to talk to it."""
 
     path: str = Field(
-        description="A file (.onnx, .skops, .pt2), an http(s) address, or package.module:name."
+        description="A file (.onnx, .skops), an http(s) address, or package.module:name."
     )
     output: Literal["probabilities", "logits", "labels"] = Field(
         default="probabilities", description="What the model returns."
@@ -39,9 +39,6 @@ class ModelSection(Section):
         default=None, description="Rows sent to the model at once (left out: the adapter's choice)."
     )
     device: str | None = Field(default=None, description="For torch models: cpu, cuda, …")
-    trust: bool = Field(
-        default=False, description="Allow model files that can run code when read (pickle)."
-    )
 
 
 class DataSection(Section):
@@ -59,6 +56,14 @@ class DataSection(Section):
         default=None, description="Patient or device of each voted row (.npy), if rows repeat."
     )
     label: str | None = Field(default=None, description="The label column of a table.")
+    categorical: tuple[str, ...] | None = Field(
+        default=None, description="Columns of a table that are names, also if they look numeric."
+    )
+    group: str | None = Field(
+        default=None,
+        description="The column (or npz array) that says which rows belong together: a patient, "
+        "a device, a video. It is no feature; intervals count groups, not rows.",
+    )
 
 
 class RunSection(Section):
@@ -120,6 +125,7 @@ class Config(Section):
     gates: GatesSection = GatesSection()
     settings: dict[str, Any] = Field(default_factory=dict)
     folder: Path = Path()
+    file_name: str = FILE_NAME
 
     def resolve(self, path: str) -> str:
         """A path of the file, relative to its folder; addresses and import names stay."""
@@ -162,6 +168,7 @@ def read_config(path: str | Path = FILE_NAME) -> Config:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: expected TOML.", got=str(error)) from error
+    _refuse_trust(tables, text, path)
     models = settings_models()
     settings: dict[str, Any] = {}
     mistakes: list[str] = []
@@ -171,7 +178,8 @@ def read_config(path: str | Path = FILE_NAME) -> Config:
         except ValidationError as error:
             mistakes += _mistakes(error, text, path, prefix=(name,))
     try:
-        config = Config.model_validate({**tables, "settings": settings, "folder": path.parent})
+        own = {"settings": settings, "folder": path.parent, "file_name": path.name}
+        config = Config.model_validate({**tables, **own})
     except ValidationError as error:
         mistakes += _mistakes(error, text, path)
     else:
@@ -184,6 +192,19 @@ def read_config(path: str | Path = FILE_NAME) -> Config:
     if mistakes:
         raise ConfigError("The configuration has mistakes:\n  " + "\n  ".join(sorted(mistakes)))
     return config
+
+
+def _refuse_trust(tables: dict[str, Any], text: str, path: Path) -> None:
+    """Trust is the user's to give; a file that somebody sends must not be able to."""
+    model = tables.get("model")
+    if isinstance(model, dict) and "trust" in model:
+        raise ConfigError(
+            f"{path}:{_line_of(text, ('model', 'trust'))}: model.trust: a configuration cannot "
+            "give trust, because it may come from somebody else.",
+            got=f"trust = {model['trust']!r}",
+            do="Delete the line. If you made the model file yourself, say so once: "
+            "fireassay run --trust.",
+        )
 
 
 def _unknown_gates(config: Config, text: str, path: Path) -> list[str]:

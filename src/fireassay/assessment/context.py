@@ -19,7 +19,8 @@ class Context:
     Attributes
     ----------
     test
-        Labelled rows that the model was not trained on (labels may be missing).
+        Labelled rows that the model was not trained on (labels may be missing); its own
+        ``groups`` say which of them belong together.
     train
         Rows the model was trained on, if given.
     operational

@@ -5,6 +5,7 @@ from typing import Any
 
 from fireassay.assessment.context import Context
 from fireassay.assessment.parts import PARTS, settings_models
+from fireassay.assessment.run_folder import under_way
 from fireassay.assessment.running import Run, RunOutcome, Say, silent
 from fireassay.classifiers import Classifier, as_classifier
 from fireassay.core import derived_seed
@@ -32,7 +33,7 @@ def run_demo(
         As in `run_assessment`.
     """
     train, test = split(digits(), (0.6, 0.4), seed=seed)
-    with RunStore(folder) as store:
+    with RunStore(folder) as store, under_way(store):
         executor = Executor(store=store, progress=False)
         context = Context(demo_model(train, seed), test, train, seed=seed, executor=executor)
         run = Run(

@@ -27,6 +27,7 @@ def evaluate(
     train: tuple[ArrayLike, ArrayLike] | None = None,
     operational: ArrayLike | None = None,
     votes: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     workers: int = 1,
     title: str = "Fire assay",
     settings: dict[str, dict[str, Any]] | None = None,
@@ -44,6 +45,9 @@ def evaluate(
     train, operational, votes
         Training rows ``(X, y)``, unlabelled field rows, votes of labelling functions: each opens
         further questions.
+    groups
+        For each test row the patient, device or document it belongs to: intervals then count
+        groups, not rows.
     settings
         Settings of a part by name, e.g. ``{"accuracy": {"confidence": 0.99}}``.
     seed, workers, title
@@ -66,7 +70,7 @@ def evaluate(
         raise ParameterError(f"Known parts: {', '.join(PARTS)}.", got=repr(unknown[0]))
     context = Context(
         model=as_classifier(model),
-        test=_data_set(X, y),
+        test=_data_set(X, y, groups),
         train=None if train is None else _data_set(*train),
         operational=None if operational is None else _data_set(operational),
         votes=votes,
@@ -81,5 +85,6 @@ def evaluate(
     return Run(context, chosen, validated, title=title).go()
 
 
-def _data_set(X: ArrayLike, y: ArrayLike | None = None) -> DataSet:
-    return DataSet(np.asarray(X), None if y is None else np.asarray(y))
+def _data_set(X: ArrayLike, y: ArrayLike | None = None, groups: ArrayLike | None = None) -> DataSet:
+    y, groups = (None if given is None else np.asarray(given) for given in (y, groups))
+    return DataSet(np.asarray(X), y, groups=groups)

@@ -83,7 +83,6 @@ def initialise(
             "output": found.output,
             "classes": [c if isinstance(c, int | str) else str(c) for c in found.classes],
             "bounds": found.bounds,
-            "trust": True if trust else None,
         },
         "data": section.model_dump(),
         "run": {

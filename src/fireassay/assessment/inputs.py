@@ -4,19 +4,22 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from fireassay.assessment.config import Config, DataSection
 from fireassay.assessment.context import Context
 from fireassay.classifiers import as_classifier
 from fireassay.classifiers.import_path import is_import_path
 from fireassay.core import DataError
-from fireassay.data import DataSet, load
+from fireassay.data import DataSet, column_names, load
+from fireassay.data.npz_file import read_npy
 from fireassay.engine import Executor
 
 
 def load_context(
-    config: Config, *, seed: int | None = None, executor: Executor | None = None
+    config: Config,
+    *,
+    seed: int | None = None,
+    executor: Executor | None = None,
+    trust: bool = False,
 ) -> Context:
     """Load everything a configuration names; paths are relative to the file's folder."""
     section = config.model
@@ -31,7 +34,7 @@ def load_context(
         classes=section.classes,
         bounds=section.bounds,
         output=section.output,
-        trust=section.trust,
+        trust=trust,
         **options,
     )
     sets = load_sets(config.data, config.folder)
@@ -57,14 +60,20 @@ def make_importable(model: str, folder: Path) -> None:
 def load_sets(section: DataSection, folder: Path) -> dict[str, Any]:
     """The data sets by name; tables are encoded as the test table is."""
     path = folder / section.test
-    test = load(path, label=section.label, **_as_the_model_takes_it(path))
+    test = load(
+        path,
+        label=section.label,
+        group=section.group,
+        categorical=section.categorical,
+        **_as_the_model_takes_it(path),
+    )
     sets: dict[str, Any] = {"test": test}
     for name in ("train", "operational"):
         path = getattr(section, name)
-        sets[name] = None if path is None else _same_encoding(folder / path, section.label, test)
+        sets[name] = None if path is None else _same_encoding(folder / path, section, test)
     for name in ("votes", "groups"):
         path = getattr(section, name)
-        sets[name] = None if path is None else _read_array(folder / path)
+        sets[name] = None if path is None else read_npy(folder / path)
     return sets
 
 
@@ -73,18 +82,20 @@ def _as_the_model_takes_it(path: Path) -> dict[str, Any]:
     return {"layout": "HWC"} if path.suffix.lower() in (".npz", ".npy") else {}
 
 
-def _same_encoding(path: Path, label: str | None, test: DataSet) -> DataSet:
-    loaded = load(path, label=label, encoder=test.encoder, **_as_the_model_takes_it(path))
+def _same_encoding(path: Path, section: DataSection, test: DataSet) -> DataSet:
+    group = section.group
+    if group is not None and group not in column_names(path):
+        group = None  # other rows may come without their groups
+    loaded = load(
+        path,
+        label=section.label,
+        group=group,
+        encoder=test.encoder,
+        **_as_the_model_takes_it(path),
+    )
     if loaded.X.shape[1:] != test.X.shape[1:]:
         raise DataError(
             f"{path.name} must have rows like the test rows, shape {test.X.shape[1:]}.",
             got=f"shape {loaded.X.shape[1:]}",
         )
     return loaded
-
-
-def _read_array(path: Path) -> Any:
-    try:
-        return np.load(path, allow_pickle=False, mmap_mode="r")
-    except (OSError, ValueError) as error:
-        raise DataError(f"Expected an array (.npy) at {path}.", got=str(error)) from error

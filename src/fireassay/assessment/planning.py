@@ -121,7 +121,7 @@ class Plan:
         }
 
 
-def make_plan(config: Config, *, seed: int | None = None) -> Plan:
+def make_plan(config: Config, *, seed: int | None = None, trust: bool = False) -> Plan:
     """Measure the model on a few rows and price every part of the configuration.
 
     Parameters
@@ -130,6 +130,8 @@ def make_plan(config: Config, *, seed: int | None = None) -> Plan:
         What `read_config` gives.
     seed
         Instead of the configuration's.
+    trust
+        Allow a model file that can run code when read.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -148,7 +150,7 @@ def make_plan(config: Config, *, seed: int | None = None) -> Plan:
     >>> plan.rows[0].part, plan.queries > 40
     ('accuracy', True)
     """
-    return price(load_context(config, seed=seed), config.run.parts, config.settings)
+    return price(load_context(config, seed=seed, trust=trust), config.run.parts, config.settings)
 
 
 def price(

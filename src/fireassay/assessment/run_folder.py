@@ -1,17 +1,27 @@
 """The files of a run folder, and how they are read back."""
 
-from collections.abc import Mapping
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from fireassay.assessment.config import Config, read_config
+from fireassay.assessment.measures import full_names
+from fireassay.assessment.part_key import what_differs
+from fireassay.assessment.sources import source_facts
 from fireassay.core import DataError, Evidence, Result, strict_json
+from fireassay.core.hashing import sha256_file
 from fireassay.engine import RunStore
 from fireassay.report import Report
 
 RESULT, PAGE = "result.json", "report.html"
 TIMINGS, COSTS, GATES = "timings.json", "costs.json", "gates.json"
-PART_KEYS, PART_FACTS = "part keys", "part facts"
+PART_KEYS, PART_FACTS, PART_SOURCES = "part keys", "part facts", "part sources"
+_CONFIGURATION, _UNDER_WAY, _WRITTEN = "configuration", "under way", "result.json"
+_NOT_ENDED = "the run that began {} has not come to its end"
 
 
 def result_path(run: Path) -> Path:
@@ -26,15 +36,75 @@ def result_path(run: Path) -> Path:
     return path
 
 
-def read_report(folder: Path) -> Report:
-    """The report of a run, with figures where they are kept."""
-    plain = Report.from_json(result_path(folder))
-    kept = _finished_parts(folder)
-    parts = [
-        with_figures(part, kept[part.question]["evidence"]) if part.question in kept else part
-        for part in plain.parts
-    ]
-    return Report(parts, plain.title, plain.accepted)
+@contextlib.contextmanager
+def under_way(store: RunStore, config: Config | None = None) -> Iterator[None]:
+    """Mark the folder while a run is going on; one that ends badly, in whatever way, leaves it."""
+    began = datetime.now(UTC).isoformat(timespec="seconds")
+    store.set_meta(_UNDER_WAY, f"{began}, process {os.getpid()}")
+    file = None if config is None else (config.folder / config.file_name).resolve()
+    relative = None if file is None else os.path.relpath(file, store.path.resolve())
+    store.set_meta(_CONFIGURATION, relative)
+    yield
+    result = store.path / RESULT
+    store.set_meta(_WRITTEN, sha256_file(result) if result.is_file() else None)
+    store.set_meta(_UNDER_WAY, None)
+
+
+def read_report(run: Path, *, figures: bool = True) -> Report:
+    """The report of a run folder (or a ``result.json``), compared with what there is now.
+
+    Parts that were made from another model, other data, settings or another version than the
+    configuration names now are stale; if the last run in the folder did not come to its end, all
+    are partial. Assumptions are accepted as the configuration says now.
+    """
+    plain = Report.from_json(_as_written(run))
+    config = configuration(run)
+    now = {} if config is None else source_facts(config)
+    sources, began = _noted(run, PART_SOURCES) or {}, _noted(run, _UNDER_WAY)
+    kept = _finished_parts(_folder(run)) if figures else {}
+    parts = []
+    for part in plain.parts:
+        name = part.question
+        if name in kept:
+            part = with_figures(part, kept[name]["evidence"])
+        if part.status == "done" and not part.stale and name in now:
+            part = replace(part, stale=what_differs(sources.get(name), now[name]))
+        if part.status == "done" and began and not part.partial:
+            part = replace(part, partial=_NOT_ENDED.format(began))
+        parts.append(part)
+    return Report(parts, plain.title, plain.accepted if config is None else config.gates.accept)
+
+
+def reservations(run: Path, report: Report) -> dict[str, str]:
+    """Why a run's answers cannot be relied on as they stand, in words: by part, or for the run."""
+    found = {part.question: f"made from {part.stale}" for part in report.parts if part.stale}
+    began = _noted(run, _UNDER_WAY)
+    return {"run": _NOT_ENDED.format(began), **found} if began else found
+
+
+def configuration(run: Path) -> Config | None:
+    """The configuration that a run folder belongs to, as it is now.
+
+    None where there is none any more, or where it names another run folder by now.
+    """
+    folder, relative = _folder(run).resolve(), _noted(run, _CONFIGURATION)
+    file = None if relative is None else folder / relative
+    if file is None or not file.is_file():
+        return None
+    config = read_config(file)
+    return config if (config.folder / config.run.folder).resolve() == folder else None
+
+
+def _as_written(run: Path) -> Path:
+    """The ``result.json`` of a run that has ended must be what that run wrote."""
+    path, written = result_path(run), _noted(run, _WRITTEN)
+    if written is not None and not _noted(run, _UNDER_WAY) and sha256_file(path) != written:
+        raise DataError(
+            f"{path} must be as the run wrote it.",
+            got="another content: it is damaged, or was changed by hand",
+            do="Write it again with: fireassay run",
+        )
+    return path
 
 
 def with_figures(part: Evidence, kept: Evidence) -> Evidence:
@@ -48,23 +118,47 @@ def read_results(folder: Path) -> dict[str, Result]:
 
 
 def read_gates(run: Path) -> Mapping[str, Mapping[str, float]]:
-    """The limits that a run was configured with, under ``max`` and ``min``; empty without any."""
-    path = (run if run.is_dir() else run.parent) / GATES
-    found = strict_json.loads(path.read_text()) if path.is_file() else {}
+    """The limits under ``max`` and ``min``, as configured now or for the run; empty without any."""
+    config = configuration(run)
+    path = _folder(run) / GATES
+    if config is not None:
+        found = configured_gates(config)
+    else:
+        found = strict_json.loads(path.read_text()) if path.is_file() else {}
     return found if any(found.values()) else {}
+
+
+def configured_gates(config: Config) -> dict[str, dict[str, float]]:
+    """The limits of a configuration, each by the full name of its number."""
+    return {
+        "max": full_names(config.gates.max, config.run.parts),
+        "min": full_names(config.gates.min, config.run.parts),
+    }
 
 
 def read_costs(run: Path) -> dict[str, dict[str, Any]]:
     """For each part of a run what was planned and what it took; empty if nothing is known."""
-    path = (run if run.is_dir() else run.parent) / COSTS
+    path = _folder(run) / COSTS
     return dict(strict_json.loads(path.read_text())) if path.is_file() else {}
+
+
+def _folder(run: Path) -> Path:
+    return run if run.is_dir() else run.parent
+
+
+def _noted(run: Path, key: str) -> Any:
+    """What the run's journal has under a name; None without a journal."""
+    if not (_folder(run) / "run.sqlite").is_file():
+        return None
+    with RunStore(_folder(run), read_only=True) as store:
+        return store.meta(key)
 
 
 def _finished_parts(folder: Path) -> dict[str, Any]:
     """Evidence and result of each finished part; nothing for a folder without a journal."""
-    if not (folder / "run.sqlite").is_file():
+    keys: dict[str, str] = _noted(folder, PART_KEYS) or {}
+    if not keys:
         return {}
     with RunStore(folder, read_only=True) as store:
-        keys: dict[str, str] = store.meta(PART_KEYS, {})
         kept = store.finished(list(keys.values()))
     return {name: kept[key] for name, key in keys.items() if key in kept}

@@ -11,7 +11,6 @@ from fireassay.assessment import block_sizes
 from fireassay.assessment.config import Config
 from fireassay.assessment.context import Context
 from fireassay.assessment.inputs import load_context
-from fireassay.assessment.measures import full_names
 from fireassay.assessment.memory_use import forget_most, most_held_mb
 from fireassay.assessment.part_key import OTHER_ANSWERS, Facts, part_facts, part_key, what_differs
 from fireassay.assessment.parts import PARTS, in_running_order, part_module
@@ -23,10 +22,14 @@ from fireassay.assessment.run_folder import (
     PAGE,
     PART_FACTS,
     PART_KEYS,
+    PART_SOURCES,
     RESULT,
     TIMINGS,
+    configured_gates,
+    under_way,
     with_figures,
 )
+from fireassay.assessment.sources import source_facts
 from fireassay.assessment.spending import (
     Budget,
     OutOfTimeError,
@@ -45,6 +48,7 @@ from fireassay.core import (
 )
 from fireassay.core.files import write_text
 from fireassay.engine import Executor, RunStore
+from fireassay.engine.signals import no_other_exit
 from fireassay.report import Report, Verdict
 
 Say = Callable[[str], None]
@@ -99,6 +103,7 @@ def run_assessment(
     cluster: str | None = None,
     max_minutes: float | None = None,
     max_queries: int | None = None,
+    trust: bool = False,
     say: Say = silent,
     progress: bool | None = None,
 ) -> RunOutcome:
@@ -115,6 +120,8 @@ def run_assessment(
         Parts to run; by default those of the configuration.
     seed, workers, max_minutes, max_queries, cluster
         Instead of the configuration's, and the address of a Dask scheduler.
+    trust
+        Allow a model file that can run code when read.
     say, progress
         Gets lines for a terminal; whether to show a bar (None: where somebody can see it).
 
@@ -138,21 +145,20 @@ def run_assessment(
         config.run.max_minutes if max_minutes is None else max_minutes,
         config.run.max_queries if max_queries is None else max_queries,
     )
-    with RunStore(folder) as store:
+    with RunStore(folder) as store, under_way(store, config), no_other_exit("the model"):
         executor = Executor(
             workers=workers or config.run.workers, cluster=cluster, store=store, progress=False
         )
+        sources = source_facts(config)  # before they are loaded: a later change is seen
         run = Run(
-            load_context(config, seed=seed, executor=executor),
+            load_context(config, seed=seed, executor=executor, trust=trust),
             config.run.parts if only is None else tuple({*config.run.parts, *only}),
             config.settings,
             only=only,
             title=config.run.title,
-            gates={
-                "max": full_names(config.gates.max, config.run.parts),
-                "min": full_names(config.gates.min, config.run.parts),
-            },
+            gates=configured_gates(config),
             accepted=config.gates.accept,
+            sources=sources,
             budget=budget,
             say=say,
             progress=progress,
@@ -181,6 +187,7 @@ class Run:
         title: str = "Fire assay",
         gates: dict[str, dict[str, float]] | None = None,
         accepted: Mapping[str, str] | None = None,
+        sources: Mapping[str, Facts] | None = None,
         budget: Budget | None = None,
         say: Say = silent,
         progress: bool | None = False,
@@ -197,6 +204,7 @@ class Run:
         self._done: dict[str, Evidence] = {}
         self._keys: dict[str, str] = {}
         self._facts: dict[str, Facts] = {}
+        self._sources = sources or {}
         self._results: dict[str, Result] = {}
         self._earlier = EarlierParts(self.store)
         for own in (context, *self.instead.values()):
@@ -262,6 +270,12 @@ class Run:
             (PART_FACTS, self._earlier.facts, self._facts),
         ):
             self.store.set_meta(meta, {**before, **{name: now[name] for name in self._done}})
+        unchanged = {name for name, part in self._earlier.parts.items() if not part.stale}
+        self._earlier.sources |= {
+            name: self._sources[name]
+            for name in (unchanged | self._done.keys()) & self._sources.keys()
+        }
+        self.store.set_meta(PART_SOURCES, self._earlier.sources)
         earlier = {
             name: self._kept_costs[key]
             for name, key in self._earlier.keys.items()
@@ -360,6 +374,7 @@ class EarlierParts:
         self.parts: dict[str, Evidence] = {}
         self.keys: dict[str, str] = {} if store is None else store.meta(PART_KEYS, {})
         self.facts: dict[str, Facts] = {} if store is None else store.meta(PART_FACTS, {})
+        self.sources: dict[str, Facts] = {} if store is None else store.meta(PART_SOURCES, {})
         if store is not None and (store.path / RESULT).is_file():
             seconds = store.timings()
             for part in Report.from_json(store.path / RESULT).parts:

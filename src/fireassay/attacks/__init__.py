@@ -1,7 +1,9 @@
 """Attacks: batched over samples, with exact counts, hard limits and a status for every sample."""
 
+from fireassay.attacks.apgd import apgd
 from fireassay.attacks.art import ArtAttack, art
 from fireassay.attacks.attacked_model import AttackedModel
+from fireassay.attacks.auto import auto, members
 from fireassay.attacks.bim import bim
 from fireassay.attacks.blocks import in_blocks
 from fireassay.attacks.boundary import boundary
@@ -11,6 +13,7 @@ from fireassay.attacks.hopskipjump import hopskipjump
 from fireassay.attacks.pgd import pgd
 from fireassay.attacks.registry import ATTACKS, AttackRow, make, suite
 from fireassay.attacks.result import AttackResult
+from fireassay.attacks.square import square
 
 __all__ = [
     "ATTACKS",
@@ -18,7 +21,9 @@ __all__ = [
     "AttackResult",
     "AttackRow",
     "AttackedModel",
+    "apgd",
     "art",
+    "auto",
     "bim",
     "boundary",
     "deepfool",
@@ -26,6 +31,8 @@ __all__ = [
     "hopskipjump",
     "in_blocks",
     "make",
+    "members",
     "pgd",
+    "square",
     "suite",
 ]

@@ -1,7 +1,7 @@
 """A model as an attack sees it: flat rows, bounds, one class to leave, and exact counts."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from fireassay.attacks.norms import NORMS, length, project
 from fireassay.attacks.result import ALREADY_WRONG, FOUND, NOT_FOUND, AttackResult
 from fireassay.classifiers import GradientClassifier, as_classifier
+from fireassay.classifiers.score_gradient import backward_passes, score_gradient
 from fireassay.core.errors import DataError, ModelError
 from fireassay.core.seeds import check_seed, generator
 from fireassay.core.validation import (
@@ -125,18 +126,33 @@ class AttackedModel:
         return self.inside(centre + project(points - centre, self.norm, radii), rows)
 
     def probabilities(self, points: NDArray[Any], rows: Index) -> NDArray[np.float64]:
-        """Class probabilities; one forward query each."""
-        if not len(rows):
-            return np.zeros((0, 1))
-        np.add.at(self.queries, rows, 1)
-        shaped = points.reshape(len(points), *self.shape)
-        answers = np.asarray(self.model.predict_proba(shaped))
+        """Class probabilities, certain of the attacked class where withheld; one forward query."""
+        answers, _ = self.answers(points, rows)
         withheld = self._withheld(answers)
         if withheld.any():
             answers = answers.copy()
             answers[withheld] = 0.0
             answers[withheld, self.goal[rows[withheld]]] = 1.0
         return answers
+
+    def answers(
+        self, points: NDArray[Any], rows: Index
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Class probabilities as the model gives them, and which answers are failures.
+
+        One forward query each; an answer that is withheld is no failure.
+        """
+        if not len(rows):
+            return np.zeros((0, 1)), np.zeros(0, dtype=np.bool_)
+        np.add.at(self.queries, rows, 1)
+        answers = np.asarray(self.model.predict_proba(points.reshape(len(points), *self.shape)))
+        wrong = answers.argmax(axis=1) != self.goal[rows]
+        return answers, np.asarray(wrong & ~self._withheld(answers))
+
+    def logits(self, points: NDArray[Any], rows: Index) -> NDArray[np.float64]:
+        """Scores before the softmax, of a model that has them; one forward query each."""
+        np.add.at(self.queries, rows, 1)
+        return np.asarray(self.model.logits(points.reshape(len(points), *self.shape)))
 
     def seems_wrong(self, logits: NDArray[np.float64], rows: Index) -> NDArray[np.bool_]:
         """Whether logits that are known already give another class than the one attacked."""
@@ -148,15 +164,34 @@ class AttackedModel:
 
     def is_wrong(self, points: NDArray[Any], rows: Index) -> NDArray[np.bool_]:
         """Whether each point gets another class than the one attacked; one forward query each."""
-        return np.asarray(self.probabilities(points, rows).argmax(axis=1) != self.goal[rows])
+        return self.answers(points, rows)[1]
 
     def loss_gradient(
         self, points: NDArray[Any], rows: Index
     ) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Logits and the gradient of the loss; one forward and one gradient query each."""
+        """Logits and the gradient of the cross-entropy; one forward and one gradient query each."""
         self._count_gradients(rows, 1)
         shaped = points.reshape(len(points), *self.shape)
         logits, gradient = self.model.loss_gradient(shaped, self.goal[rows])
+        return logits, np.asarray(gradient).reshape(len(points), -1) * self.mask
+
+    def score_gradient(
+        self,
+        points: NDArray[Any],
+        rows: Index,
+        columns: Index,
+        loss: Callable[[NDArray[np.float64], Index], tuple[Any, NDArray[np.float64]]],
+    ) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """Logits and the gradient of a loss of them (see `losses`).
+
+        One forward and one gradient query each; from a model that is not ours a gradient query for
+        every class.
+        """
+        self._count_gradients(rows, backward_passes(self.model))
+        shaped = points.reshape(len(points), *self.shape)
+        logits, gradient = score_gradient(
+            self.model, shaped, columns, lambda scores, some: loss(scores, some)[1]
+        )
         return logits, np.asarray(gradient).reshape(len(points), -1) * self.mask
 
     def logit_gradients(
@@ -267,7 +302,7 @@ def _classifier(model: Any, *, needs_gradients: bool) -> Any:
         raise ModelError(
             "This attack needs a model with gradients (a torch module, for example).",
             got=f"{type(classifier).__name__}, which answers with probabilities only",
-            do="Use attacks.hopskipjump or attacks.boundary: they ask for decisions alone.",
+            do="Use attacks.square (scores alone) or attacks.hopskipjump (decisions alone).",
         )
     return classifier
 

@@ -66,14 +66,15 @@ def pgd(
         generators = [g for g, keep in zip(generators, standing, strict=True) if keep]
         rows = rows[standing]
         points = target.original.copy()
-        points[rows] = _random_points(target, rows, generators, eps)
+        points[rows] = random_points(target, rows, generators, eps)
         ascend(target, points, rows, eps, sizes, from_samples=False)
     return target.result()
 
 
-def _random_points(
+def random_points(
     target: AttackedModel, rows: Index, generators: list[np.random.Generator], eps: float
 ) -> NDArray[Any]:
+    """A random point of the ball of radius ``eps`` around each of these samples."""
     d = len(target.free)
     offsets = np.zeros((len(rows), target.original.shape[1]))
     for i, rng in enumerate(generators):

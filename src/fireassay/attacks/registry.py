@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
+from fireassay.attacks.apgd import apgd
 from fireassay.attacks.art import art
+from fireassay.attacks.auto import auto
 from fireassay.attacks.bim import bim
 from fireassay.attacks.boundary import boundary
 from fireassay.attacks.deepfool import deepfool
@@ -15,7 +17,7 @@ from fireassay.attacks.fgm import fgm
 from fireassay.attacks.hopskipjump import hopskipjump
 from fireassay.attacks.pgd import pgd
 from fireassay.attacks.result import AttackResult
-from fireassay.classifiers import GradientClassifier
+from fireassay.attacks.square import square
 from fireassay.core.errors import ParameterError
 from fireassay.core.hashing import sha256
 from fireassay.core.registry import Registry
@@ -37,16 +39,16 @@ class AttackRow:
     norms
         In which it can measure; the checks that every attack must pass go through all of them.
     needs_gradients
-        Whether decisions alone are not enough.
+        Whether answers alone are not enough.
+    needs_scores
+        Whether decisions alone are not enough: it compares probabilities or logits.
     fixed_size
         Whether it goes to the whole size ``eps``, however near the boundary is.
-    in_suite
-        Whether it is one of those that are tried where nobody chose any (in linf).
     most_queries
         Forward queries of the whole attack, where that is known.
 
     >>> sorted(name for name, row in ATTACKS.items() if not row.needs_gradients)
-    ['boundary', 'hopskipjump']
+    ['auto', 'boundary', 'hopskipjump', 'square']
     >>> ATTACKS["pgd"].within(budget=300, gradient_cost=2.0, given={})  # 10 steps of 1 + 2 each
     {'max_queries': 102, 'restarts': 10}
     """
@@ -56,9 +58,18 @@ class AttackRow:
     norms: tuple[str, ...]
     summary: str
     needs_gradients: bool = False
+    needs_scores: bool = False
     fixed_size: bool = False
-    in_suite: bool = False
     most_queries: int | None = None
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the table of attacks shows besides the summary."""
+        needs = "scores" if self.needs_scores else "decisions"
+        return {
+            "needs": "gradients" if self.needs_gradients else needs,
+            "norms": ", ".join(self.norms),
+        }
 
     def within(self, budget: int, gradient_cost: float, given: Mapping[str, Any]) -> dict[str, Any]:
         """Settings with which it uses a budget, and no more than a check beyond it.
@@ -68,7 +79,10 @@ class AttackRow:
         """
         settings = dict(given)
         step = 1.0 + gradient_cost if self.needs_gradients else 1.0
-        if accepts(self.function, "max_queries"):
+        if accepts(self.function, "budget"):
+            settings.setdefault("budget", budget)
+            settings.setdefault("gradient_cost", gradient_cost)
+        elif accepts(self.function, "max_queries"):
             limit = math.ceil(budget / step) + 2 * self.needs_gradients
             settings.setdefault("max_queries", limit)
         if accepts(self.function, "restarts"):
@@ -83,8 +97,12 @@ ATTACKS: Registry[AttackRow] = Registry(
     "attack",
     [
         AttackRow(
+            "auto", auto, ("l2", "linf"), "the strongest that the model allows, in turn, within "
+            "one budget", fixed_size=True,
+        ),
+        AttackRow(
             "fgm", fgm, _EVERY, "one gradient step of size `eps`", needs_gradients=True,
-            fixed_size=True, in_suite=True, most_queries=2,
+            fixed_size=True, most_queries=2,
         ),
         AttackRow(
             "bim", bim, _EVERY, "gradient steps inside a ball of radius `eps`, from the sample",
@@ -92,15 +110,23 @@ ATTACKS: Registry[AttackRow] = Registry(
         ),
         AttackRow(
             "pgd", pgd, _EVERY, "gradient steps inside a ball of radius `eps`, from random starts",
-            needs_gradients=True, fixed_size=True, in_suite=True,
+            needs_gradients=True, fixed_size=True,
+        ),
+        AttackRow(
+            "apgd", apgd, ("l2", "linf"), "gradient steps that shrink by themselves, with a `loss` "
+            "of ce, dlr or targeted", needs_gradients=True, fixed_size=True,
         ),
         AttackRow(
             "deepfool", deepfool, ("l2", "linf"), "steps to the nearest of the `n_classes` most "
-            "likely boundaries", needs_gradients=True, in_suite=True,
+            "likely boundaries", needs_gradients=True,
+        ),
+        AttackRow(
+            "square", square, ("l2", "linf"), "scores alone: random squares of pixels (blocks of "
+            "features) inside a ball of radius `eps`", needs_scores=True, fixed_size=True,
         ),
         AttackRow(
             "hopskipjump", hopskipjump, ("l2", "linf"),
-            "decisions alone: estimates the boundary's normal, walks along it", in_suite=True,
+            "decisions alone: estimates the boundary's normal, walks along it",
         ),
         AttackRow("boundary", boundary, ("l2",), "decisions alone: a random walk on the boundary"),
     ],
@@ -161,9 +187,9 @@ def accepts(attack: Attack, parameter: str) -> bool:
 
 
 def suite(model: Any, eps: float | None = None) -> list[tuple[str, dict[str, Any]]]:
-    """The attacks that are tried where nobody chose any: names and parameters.
+    """What is tried where nobody chose any attack: `auto`, with the model's norm and size.
 
-    Decisions alone are enough for one of them; gradients, where the model has any, allow more.
+    `members` names the attacks that it takes in turn.
 
     Parameters
     ----------
@@ -180,8 +206,8 @@ def suite(model: Any, eps: float | None = None) -> list[tuple[str, dict[str, Any
     >>> import numpy as np
     >>> from fireassay import as_classifier
     >>> model = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), bounds=(0, 255))
-    >>> [(name, settings["eps"]) for name, settings in suite(model)]  # it has no gradients
-    [('hopskipjump', 25.5)]
+    >>> [(name, settings["eps"]) for name, settings in suite(model)]  # a tenth of the range
+    [('auto', 25.5)]
     """
     if eps is None:
         if model.bounds is None:
@@ -193,9 +219,4 @@ def suite(model: Any, eps: float | None = None) -> list[tuple[str, dict[str, Any
             )
         low, high = model.bounds
         eps = _SUITE_SHARE * (high - low)
-    has_gradients = isinstance(model, GradientClassifier)
-    return [
-        (row.name, {"norm": _SUITE_NORM, "eps": eps})
-        for row in ATTACKS.values()
-        if row.in_suite and (has_gradients or not row.needs_gradients)
-    ]
+    return [("auto", {"norm": _SUITE_NORM, "eps": eps})]

@@ -39,6 +39,10 @@ class AttackResult(Result):
         ``"found"``, ``"not found"`` or ``"already wrong"``.
     shared_queries
         Forward queries made once for all samples (predicting a pool), in no sample's count.
+    made_by
+        Of several attacks in turn: which of them found each sample's point ("" where none did).
+    not_tried
+        Of several attacks in turn: those that were left out, each with the reason.
     """
 
     attack: str
@@ -55,6 +59,8 @@ class AttackResult(Result):
     gradient_queries_to_failure: NDArray[np.float64]
     status: NDArray[np.str_]
     shared_queries: int = 0
+    made_by: NDArray[np.str_] | None = None
+    not_tried: tuple[str, ...] = ()
 
     def summary(self) -> str:
         """How many samples fell, how far away and at what cost."""

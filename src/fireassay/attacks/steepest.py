@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.attacks.attacked_model import AttackedModel, Index
+from fireassay.attacks.losses import log_odds
+from fireassay.attacks.margins import confirm
 from fireassay.attacks.norms import steepest_step
 from fireassay.attacks.result import NOT_FOUND
 from fireassay.core.validation import check_real
@@ -24,19 +26,25 @@ def ascend(
 
     A gradient's forward pass already shows the class of the point it is taken at, so a step costs
     one forward and one gradient query, and a sample that falls one more: `AttackedModel.check` asks
-    again, through the same call as a user would. ``points`` has one row per sample of ``target``.
+    again, through the same call as a user would. The loss is cross-entropy as log-odds: the same
+    direction, but it does not vanish where the softmax saturates. ``points`` has one row per sample
+    of ``target``.
     """
     for step, size in enumerate(step_sizes):
         rows = rows[target.room(rows) >= 1]
         if not len(rows):
             return
-        logits, gradient = target.loss_gradient(points[rows], rows)
+        logits, gradient = target.score_gradient(
+            points[rows], rows, target.goal[rows, None], log_odds
+        )
         wrong = target.seems_wrong(logits, rows)
         if step == 0 and from_samples:
             target.begin_with(logits, rows)
             standing = ~wrong
         else:
-            standing = _confirm(target, points, rows, wrong)
+            standing = confirm(target, points[rows], rows, wrong)
+        # Where the loss is flat there is no way up: what is left is better spent elsewhere.
+        standing &= gradient.any(axis=1)
         rows, gradient = rows[standing], gradient[standing]
         move = steepest_step(
             gradient, target.norm, float(size), points[rows].astype(np.float64),
@@ -57,17 +65,3 @@ def falling_sizes(eps: float, steps: int, step_size: float | None) -> NDArray[np
     if step_size is not None:
         return np.full(steps, check_real(step_size, "step_size", low=0.0))
     return np.asarray(eps * np.geomspace(1.0, 0.1, steps))
-
-
-def _confirm(
-    target: AttackedModel, points: NDArray[Any], rows: Index, wrong: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Book the points whose logits say right; ask again about the others. True: still standing."""
-    target.settle(points[rows[~wrong]], rows[~wrong], wrong[~wrong])
-    target.keep_last(points[rows[~wrong]], rows[~wrong])
-    suspects = rows[wrong]
-    suspects = suspects[target.room(suspects) >= 1]
-    target.check(points[suspects], suspects)
-    standing = target.status[rows] == NOT_FOUND
-    # Without a query left to confirm it, a point does not count.
-    return np.asarray(standing & (~wrong | (target.room(rows) >= 1)))

@@ -78,7 +78,7 @@ def make_subspace(
     free = np.flatnonzero(mask)
     if subspace == "features" or (subspace is None and len(shape) not in (2, 3)):
         return Subspace(len(free), shape, free)
-    height, width, channels, channels_first = _image(shape)
+    height, width, channels, channels_first = image_layout(shape)
     weights = None
     if subspace is None:
         counts = (height, width)
@@ -115,7 +115,7 @@ def _quarter(side: int) -> int:
     return max(min(4, side), -(-side // 4))
 
 
-def _image(shape: tuple[int, ...]) -> tuple[int, int, int, bool]:
+def image_layout(shape: tuple[int, ...]) -> tuple[int, int, int, bool]:
     """Height, width, channels, and whether the channels come first."""
     if len(shape) == 2:
         return shape[0], shape[1], 1, False

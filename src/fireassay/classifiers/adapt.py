@@ -31,7 +31,7 @@ def as_classifier(
     ----------
     obj
         A fitted scikit-learn estimator, a torch module, a function ``f(X) -> probabilities``, a
-        MAITE image-classification model, a file (``.onnx``, ``.skops``, ``.pt2``), a URL
+        MAITE image-classification model, a file (``.onnx``, ``.skops``), a URL
         (``http://…``: "POST JSON", or KServe v2 if it ends in ``/infer``), an import path
         ``"package.module:name"``, or a `Classifier`, which is returned as it is. All kinds are
         rows of ``fireassay.classifiers.adapters``.
@@ -52,7 +52,9 @@ def as_classifier(
     max_queries
         Hard budget of rows: the call that would pass it raises `BudgetExceededError` unsent.
     trust
-        Allow files that can run code when read (pickle, joblib, unknown types in skops or pt2).
+        Allow files that can run code when read (pickle, joblib, torch, unknown types in skops).
+        Files that ``fireassay init --trust`` or ``run --trust`` has written into your own settings
+        need it no more.
     token_env, timeout_s, retries
         For URLs: the name of the environment variable with the bearer token, seconds for one
         request in all, and how often to try again after 429, 5xx and timeouts.

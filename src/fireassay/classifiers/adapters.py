@@ -16,6 +16,10 @@ from fireassay.core.registry import Registry
 _HERE: Final = "fireassay.classifiers."
 SERVER_OPTIONS: Final = ("token_env", "timeout_s", "retries")
 ALL_OPTIONS: Final = ("device", "trust", *SERVER_OPTIONS)
+_TO_ONNX: Final = (
+    'Export the model to ONNX: torch.onnx.export(module.eval(), (example_batch,), "model.onnx", '
+    'dynamic_shapes=({0: "rows"},), external_data=False)'
+)
 
 
 @dataclass(frozen=True)
@@ -77,17 +81,20 @@ class ModelFile(Adapter):
         Ends of the names of files that only such a zip archive has.
     runs_code
         Reading it can run any code: only for those who say ``trust=True``.
+    instead
+        How to save such a model in a file that cannot; empty says the safe endings.
     name, summary, module, maker, extra, gradients, layers, takes
         As of an `Adapter`.
 
     >>> [name for name, row in FILES.items() if not row.runs_code]
-    ['onnx', 'skops', 'pt2']
+    ['onnx', 'skops']
     """
 
     endings: tuple[str, ...] = ()
     heads: tuple[bytes, ...] = ()
     members: tuple[str, ...] = ()
     runs_code: bool = False
+    instead: str = ""
 
 
 # Rows are asked from the last to the first: the general ones stand above, what users register is
@@ -152,13 +159,15 @@ FILES: Final = Registry[ModelFile](
         ),
         ModelFile(
             "pt2",
-            '`"model.pt2"` (`torch.export.save`)',
+            "a `.pt2` file of `torch.export.save`, with `trust=True`",
             _HERE + "torch_export_adapter",
             extra="torch",
             gradients="yes",
-            takes=("device", "trust"),
+            takes=("device",),
             endings=(".pt2",),
             members=("/archive_format", "serialized_exported_program.json"),
+            runs_code=True,
+            instead=_TO_ONNX,
         ),
         ModelFile(
             "torch pickle",
@@ -172,6 +181,7 @@ FILES: Final = Registry[ModelFile](
             endings=(".pt", ".pth", ".ckpt", ".bin"),
             members=("data.pkl",),
             runs_code=True,
+            instead=_TO_ONNX,
         ),
         ModelFile(
             "pickle",

@@ -52,6 +52,11 @@ def as_array(raw: Any) -> NDArray[Any]:
             do="Multi-output models and detectors are not supported; pass a function that "
             "returns the probabilities of one output.",
         )
+    if np.ma.isMaskedArray(raw):
+        raise ProbabilityError(
+            "The model's answer must be a plain array.",
+            got="a masked array, whose hidden values are no answers",
+        )
     if raw is None:
         raise ModelError("A model must return its answer.", got="nothing (None)")
     if hasattr(raw, "detach"):

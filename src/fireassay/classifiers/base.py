@@ -165,6 +165,7 @@ class BaseClassifier(ABC):
     # How rows are sent ----------------------------------------------------------------------
 
     def _checked_input(self, X: ArrayLike) -> NDArray[Any]:
+        declared.refuse_masked(X)
         array = self._features(X)
         if self._bounds is not None:
             declared.check_within(array, self._bounds)
@@ -235,7 +236,7 @@ class BaseClassifier(ABC):
             return call(*blocks)
         except FireassayError:
             raise
-        except Exception as failure:
+        except (Exception, SystemExit) as failure:  # a model that exits must not end the run
             raise ModelError(
                 f"The model must answer for every row; it failed on rows {start} to {stop - 1}, "
                 f"sent in a block of shape {blocks[0].shape} ({blocks[0].dtype}).",

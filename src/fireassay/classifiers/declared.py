@@ -74,3 +74,13 @@ def check_within(array: NDArray[Any], bounds: tuple[float, float]) -> None:
             got=f"values from {smallest:g} to {largest:g}",
             do="Rescale X (0–255 images: X / 255), or declare other bounds in as_classifier.",
         )
+
+
+def refuse_masked(X: Any) -> None:
+    """Refuse masked arrays: what is hidden in them would be sent as if it were there."""
+    if np.ma.isMaskedArray(X):
+        raise DataError(
+            "X must be a plain array.",
+            got="a masked array",
+            do="Fill what is missing (X.filled(…)), or leave the rows out.",
+        )

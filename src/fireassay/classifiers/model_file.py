@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from fireassay.classifiers.adapters import FILES, ModelFile, safe_endings
+from fireassay.classifiers.trusted_files import is_trusted
 from fireassay.core.errors import ModelError, UntrustedFileError
 
 
@@ -17,16 +18,25 @@ def adapt(path: str | Path, **options: Any) -> Any:
     """The model in a file."""
     from fireassay.classifiers.adapt import made_by
 
-    return made_by(model_kind(Path(path), trust=options["trust"]), Path(path), options)
+    path = Path(path)
+    kind = model_kind(path)
+    if kind.runs_code or "trust" in kind.takes:
+        options = {**options, "trust": options["trust"] or is_trusted(path)}
+    if kind.runs_code and not options["trust"]:
+        raise UntrustedFileError(
+            f"A {kind.name} file can run any code when it is read, so it is not opened.",
+            got=f"{str(path)!r}",
+            do=f"{kind.instead or f'Save the model as {safe_endings()}'}; if you made this file "
+            "yourself, say trust=True (--trust).",
+        )
+    return made_by(kind, path, options)
 
 
-def model_kind(path: Path, *, trust: bool) -> ModelFile:
-    """The row of `FILES` that a file belongs to.
+def model_kind(path: Path) -> ModelFile:
+    """The row of `FILES` that a file belongs to; nothing in it is run.
 
     Raises
     ------
-    UntrustedFileError
-        For a file that can run code under any name, without ``trust``.
     ModelError
         If there is no such file, or it is none of these.
     """
@@ -39,15 +49,7 @@ def model_kind(path: Path, *, trust: bool) -> ModelFile:
         head = file.read(16)
     if not head:
         raise ModelError("A model file must not be empty.", got=f"{str(path)!r}, 0 bytes")
-    kind = _kind(path, head)
-    if kind.runs_code and not trust:
-        raise UntrustedFileError(
-            "A pickle can run any code when it is read, so it is not opened.",
-            got=f"{str(path)!r}, a {kind.name} file",
-            do=f"Save the model as {safe_endings()}; if you made this file yourself, say "
-            "trust=True (--trust).",
-        )
-    return kind
+    return _kind(path, head)
 
 
 def _kind(path: Path, head: bytes) -> ModelFile:
@@ -62,7 +64,7 @@ def _kind(path: Path, head: bytes) -> ModelFile:
         raise ModelError(
             f"A model file must be {safe_endings()}.",
             got=f"{str(path)!r}",
-            do="Export the model: torch.export.save, skops.io.dump or an ONNX exporter.",
+            do="Export the model: an ONNX exporter or skops.io.dump.",
         )
     if named.members and not named.runs_code:
         raise ModelError(f"A {ending} file must be a zip archive.", got=f"{str(path)!r}, damaged")

@@ -1,16 +1,26 @@
-"""skops files: scikit-learn models whose types are audited before anything is created."""
+"""skops files: scikit-learn models whose types, sizes and structure are checked."""
 
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
 from fireassay.classifiers.adapt import as_classifier
-from fireassay.core.errors import ModelError, UntrustedFileError
+from fireassay.classifiers.skops_archive import check_sizes
+from fireassay.classifiers.skops_structure import check_structure
+from fireassay.core.errors import FireassayError, ModelError, UntrustedFileError
 from fireassay.core.extras import require
 
-# Types that skops itself does not vouch for, but that are checked here after loading.
-_CHECKED_TYPES: Final = ("sklearn.tree._tree.Tree",)
+# Types that skops itself does not vouch for: trees, because their numbers are not checked there
+# (`check_structure` does); the others are plain Python that only holds values.
+_ALSO_SAFE: Final = (
+    "sklearn.tree._tree.Tree",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "numpy.dtype",
+    "sklearn.calibration._CalibratedClassifier",
+    "sklearn.calibration._SigmoidCalibration",
+    "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
+    "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
+    "sklearn.utils._bunch.Bunch",
+)
 
 
 def adapt(path: Path, *, trust: bool = False, **options: Any) -> Any:
@@ -24,62 +34,32 @@ def load_skops(path: Path, *, trust: bool = False) -> Any:
     Raises
     ------
     UntrustedFileError
-        If the file names types that skops does not know as safe, without ``trust``.
+        If the file names types that are not known as safe, without ``trust``.
     ModelError
-        If the file is damaged.
+        If the file is damaged, unpacks to too much, or holds trees that point outside themselves.
     """
-    require("skops", "interop", "A .skops model")
     skops_io = require("skops.io", "interop", "A .skops model")
+    content = path.read_bytes()  # once: what is checked is what is loaded
     try:
-        unknown = skops_io.get_untrusted_types(file=path)
-    except Exception as failure:
-        raise _damaged(path, failure) from failure
-    unknown = [name for name in unknown if name not in _CHECKED_TYPES]
-    if unknown and not trust:
-        raise UntrustedFileError(
-            "A .skops file must hold only types known to be safe.",
-            got=f"{str(path)!r} with {', '.join(sorted(unknown)[:6])}",
-            do="If you know where the file comes from, say trust=True (--trust).",
-        )
-    try:
-        estimator = skops_io.load(path, trusted=[*unknown, *_CHECKED_TYPES])
-    except Exception as failure:
-        raise _damaged(path, failure) from failure
-    _check_trees(estimator, path, {})
-    return estimator
-
-
-def _check_trees(part: Any, path: Path, seen: dict[int, Any]) -> None:
-    """Refuse decision trees that point outside themselves: compiled code follows them blindly."""
-    if id(part) in seen:
-        return
-    seen[id(part)] = part  # kept alive, so that its id stays its own
-    if type(part).__name__ == "Tree" and type(part).__module__ == "sklearn.tree._tree":
-        inner = part.children_left >= 0
-        children = np.concatenate([part.children_left[inner], part.children_right[inner]])
-        features = part.feature[inner]
-        # A child stands behind its parent, so that every path ends.
-        parents = np.tile(np.flatnonzero(inner), 2)
-        sound = (children > parents).all() and (children < part.node_count).all()
-        if not (sound and (features >= 0).all() and (features < part.n_features).all()):
-            raise ModelError(
-                "A decision tree must point only to nodes and features that it has.",
-                got=f"a damaged tree in {str(path)!r}",
+        if not trust:
+            check_sizes(content)
+        unknown = skops_io.get_untrusted_types(data=content)
+        unknown = [name for name in unknown if name not in _ALSO_SAFE]
+        if unknown and not trust:
+            raise UntrustedFileError(
+                "A .skops file must hold only types known to be safe.",
+                got=f"{str(path)!r} with {', '.join(sorted(unknown)[:6])}",
+                do="Save the model as ONNX (skl2onnx.to_onnx); if you made this file yourself, "
+                "say trust=True (--trust).",
             )
-    elif isinstance(part, list | tuple):
-        for item in part:
-            _check_trees(item, path, seen)
-    elif isinstance(part, dict):
-        _check_trees(list(part.values()), path, seen)
-    elif isinstance(part, np.ndarray):
-        if part.dtype == object:
-            _check_trees(part.ravel().tolist(), path, seen)
-    elif hasattr(part, "__dict__"):
-        _check_trees(vars(part), path, seen)
-
-
-def _damaged(path: Path, failure: Exception) -> ModelError:
-    return ModelError(
-        "The .skops file must be readable with the libraries installed here.",
-        got=f"{str(path)!r}: {type(failure).__name__}: {failure}"[:500],
-    )
+        estimator = skops_io.loads(content, trusted=[*unknown, *_ALSO_SAFE])
+        if not trust:
+            check_structure(estimator, path.name)
+    except FireassayError:
+        raise
+    except Exception as failure:
+        raise ModelError(
+            "The .skops file must be readable with the libraries installed here.",
+            got=f"{str(path)!r}: {type(failure).__name__}: {failure}"[:500],
+        ) from failure
+    return estimator

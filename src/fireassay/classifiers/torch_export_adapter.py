@@ -1,4 +1,8 @@
-"""Files of ``torch.export.save`` (.pt2)."""
+"""Files of ``torch.export.save`` (.pt2), read only after the user has said that they are trusted.
+
+torch runs what such a file says: ``guards_code`` and the names of inputs become Python source that
+is compiled and executed, shape expressions go through ``eval``, constants may be pickles.
+"""
 
 import hashlib
 import io
@@ -7,33 +11,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from fireassay.classifiers.torch_export_audit import suspicious_parts
 from fireassay.classifiers.torch_forward import TorchForward
 from fireassay.classifiers.torch_gradients import TorchGradients
-from fireassay.core.errors import ModelError, UntrustedFileError
+from fireassay.core.errors import ModelError
 from fireassay.core.extras import require
 from fireassay.core.threads import one_torch_thread
 
 
 class ExportedLabels(TorchForward):
-    """A program saved by ``torch.export.save``, audited before it is read.
+    """A program saved by ``torch.export.save``.
 
     A program exported with a fixed batch dimension is always sent blocks of that size. Its
     layers cannot be read: the exported graph has no submodules.
     """
 
-    def __init__(
-        self, path: Path, *, trust: bool = False, batch_size: Any = "auto", **options: Any
-    ) -> None:
+    def __init__(self, path: Path, *, batch_size: Any = "auto", **options: Any) -> None:
         self.path = path
         self._file_bytes = path.read_bytes()
-        findings = suspicious_parts(self._file_bytes)
-        if findings and not trust:
-            raise UntrustedFileError(
-                "A .pt2 file must hold a plain exported network.",
-                got=f"{path.name!r} with {'; '.join(findings[:4])}",
-                do="If you know where the file comes from, say trust=True (--trust).",
-            )
         module, fixed_rows = _load(self._file_bytes, path.name)
         size = batch_size if fixed_rows is None else fixed_rows
         super().__init__(module, batch_size=size, **options)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers import answers
 from fireassay.classifiers.block_ladder import Call
+from fireassay.classifiers.score_gradient import Weigh
 from fireassay.classifiers.torch_forward import TorchForward
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError, ModelError
@@ -20,6 +21,8 @@ class TorchGradients(TorchForward):
 
     For a module that returns probabilities p, log p takes the place of the logits.
     """
+
+    backward_passes = 1
 
     @property
     def gradient_queries(self) -> int:
@@ -61,6 +64,19 @@ class TorchGradients(TorchForward):
         )
         return logits, slopes
 
+    def score_gradient(
+        self, X: ArrayLike, columns: NDArray[np.int64], weigh: Weigh
+    ) -> tuple[FloatArray, NDArray[Any]]:
+        """Logits, and the gradient of their sum weighted by ``weigh(logits, columns)``, as X.
+
+        One backward pass for any loss of the logits: the weights are its derivative by them.
+        """
+        rows = self._checked_input(X)
+        chosen = checked_columns(columns, len(rows), None)
+        call = partial(self._score_gradient_of_block, weigh=weigh)
+        logits, slope = self._in_blocks("score gradient", call, rows, chosen, gradients_per_row=1)
+        return logits, slope
+
     def _questions(
         self, rows: NDArray[Any], gradients: bool
     ) -> Iterator[tuple[str, Call, tuple[NDArray[Any], ...]]]:
@@ -71,6 +87,8 @@ class TorchGradients(TorchForward):
             yield "logits", self._logits_of_block, (rows,)
             yield "loss gradient", loss, (rows, targets)
             yield "logit gradients", self._logit_gradients_of_block, (rows, targets)
+            score = partial(self._score_gradient_of_block, weigh=_plain_score)
+            yield "score gradient", score, (rows, targets)
 
     def _loss_gradient_of_block(
         self, block: NDArray[Any], target: NDArray[Any], temperature: float
@@ -83,6 +101,18 @@ class TorchGradients(TorchForward):
             loss = torch.nn.functional.cross_entropy(scores / temperature, index, reduction="sum")
             (slope,) = torch.autograd.grad(loss, inputs)
             return self._settled(scores), self._numpy(slope).astype(block.dtype, copy=False)
+
+    def _score_gradient_of_block(
+        self, block: NDArray[Any], columns: NDArray[Any], weigh: Weigh
+    ) -> tuple[NDArray[Any], ...]:
+        torch = require("torch", "torch", "A torch model")
+        with self._quiet(), torch.enable_grad():
+            inputs, scores = self._scores_with_graph(block)
+            self._check_targets(columns, scores)
+            logits = self._settled(scores)
+            weights = torch.from_numpy(weigh(logits, columns)).to(scores)
+            (slope,) = torch.autograd.grad(scores, inputs, grad_outputs=weights)
+            return logits, self._numpy(slope).astype(block.dtype, copy=False)
 
     def _logit_gradients_of_block(
         self, block: NDArray[Any], wanted: NDArray[Any]
@@ -151,6 +181,11 @@ class TorchGradients(TorchForward):
                 f"Class indices must be between 0 and {scores.shape[1] - 1}.",
                 got=f"{int(columns.max())}",
             )
+
+
+def _plain_score(logits: FloatArray, columns: NDArray[np.int64]) -> FloatArray:
+    """The weights of the first chosen logit alone."""
+    return np.asarray(np.arange(logits.shape[1]) == columns[:, :1], dtype=np.float64)
 
 
 def checked_columns(columns: Any, n: int, width: int | None) -> NDArray[np.int64]:

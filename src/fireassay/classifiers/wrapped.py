@@ -2,7 +2,7 @@
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,6 +12,7 @@ from fireassay.classifiers.adapt import as_classifier
 from fireassay.classifiers.answers import labels_of
 from fireassay.classifiers.block_ladder import BlockSizes
 from fireassay.classifiers.protocol import ActivationClassifier, GradientClassifier
+from fireassay.classifiers.score_gradient import Weigh, backward_passes, score_gradient
 from fireassay.core.arrays import AnyArray, BoolArray, Float32Array, FloatArray, IntArray
 from fireassay.core.hashing import sha256
 from fireassay.core.probabilities import softmax
@@ -126,16 +127,6 @@ class WrappedClassifier(ABC):
         """Rows sent for the callers' questions, padding included."""
         return int(getattr(self.model, "rows_sent", self.model.queries))
 
-    def asked_here(self) -> Mapping[str, int]:
-        """What this thread has asked the inner classifier so far."""
-        asked = getattr(self.model, "asked_here", None)
-        return {} if asked is None else dict(asked())
-
-    def count_elsewhere(self, asked: Mapping[str, int]) -> None:
-        """Add what a copy of this classifier was asked in another process."""
-        if hasattr(self.model, "count_elsewhere"):
-            self.model.count_elsewhere(asked)
-
     @property
     def max_queries(self) -> int | None:
         """The inner classifier's hard budget of rows."""
@@ -217,6 +208,23 @@ class _Gradients:
         """Logits and the gradients of the chosen ones: together a linear model of the inner one."""
         logits, slopes = self.model.logit_gradients(self._seen(np.asarray(X)), columns)
         return logits / self._divisor, self._slope(slopes) / self._divisor
+
+    @property
+    def backward_passes(self) -> int:
+        """Gradient queries of `score_gradient` per row: those of the inner classifier."""
+        return backward_passes(self.model)
+
+    def score_gradient(
+        self, X: ArrayLike, columns: IntArray, weigh: Weigh
+    ) -> tuple[FloatArray, AnyArray]:
+        """Logits, and the gradient of their sum with the weights ``weigh(logits, columns)``."""
+        rows = np.asarray(X)
+
+        def inner(logits: FloatArray, some: IntArray) -> FloatArray:
+            return weigh(logits / self._divisor, some)
+
+        logits, slope = score_gradient(self.model, self._seen(rows), columns, inner)
+        return self._scores(logits, rows), self._slope(slope) / self._divisor
 
 
 class _Layers:

@@ -30,21 +30,28 @@ def check(
     A limit is kept if the unfavourable end of the number's interval keeps it, broken if even the
     favourable end breaks it, undecided otherwise.
 
-    Exit code 0: pass. 1: a limit is broken. 2: usage. 3: not enough evidence, or no limits set.
+    The run is compared with its configuration, model and data as they are now: no limit is kept by
+    a number that was made from others, or while a run in the folder has not come to its end.
+
+    Exit code 0: pass. 1: a limit is broken. 2: usage. 3: not enough evidence, no limits set, or
+    made from another model or other data.
 
     Example: fireassay check fireassay-run --max error=0.05 --min accuracy=0.9
     """
-    from dataclasses import asdict
+    from dataclasses import asdict, replace
 
-    from fireassay.assessment.run_folder import read_gates, result_path
-    from fireassay.report import Gate, Report
+    from fireassay.assessment.run_folder import read_gates, read_report, reservations
+    from fireassay.report import Gate
     from fireassay.report.gates import parse_gates
 
-    report = Report.from_json(result_path(run))
+    report = read_report(run, figures=False)
+    reserved = reservations(run, report)
     given = [Gate.parse(text, "max") for text in max_ or []]
     given += [Gate.parse(text, "min") for text in min_ or []]
     gates = [_meant(gate, report) for gate in given] or parse_gates(read_gates(run))
     verdict = report.verdict(gates, strict=strict)
+    if reserved and verdict.status == "pass":
+        verdict = replace(verdict, status="not enough evidence")
     if junit is not None:
         report.to_junit(junit, gates, strict=strict)
     if json:
@@ -66,6 +73,7 @@ def check(
                 "status": verdict.status,
                 "exit_code": verdict.exit_code,
                 "failed_parts": verdict.failed_parts,
+                "reservations": reserved,
                 "checks": checks,
                 "advice": advice,
             }
@@ -77,6 +85,8 @@ def check(
             say(f"to settle {item}")
         for name in verdict.failed_parts:
             say(f"failed    {name}: {report[name].reason}")
+        for name, reason in reserved.items():
+            say(f"not now   {name}: {reason}")
         if not verdict.checks:
             say("Set limits with --max, --min or a [gates] table.")
         say(f"verdict: {verdict.headline}")

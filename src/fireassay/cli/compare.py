@@ -16,16 +16,20 @@ def compare(
 ) -> None:
     """Show differences with intervals, each run against the first, and what changed around them.
 
+    Exit code 3: they are shown, but a run's configuration, model or data have changed since, or it
+    has not come to its end.
+
     Example: fireassay compare run-v1 run-v2
     """
     from fireassay.assessment.paired_runs import paired_accuracy
-    from fireassay.assessment.run_folder import result_path
+    from fireassay.assessment.run_folder import read_report, reservations
     from fireassay.core import ParameterError
-    from fireassay.report import Report, compare_reports
+    from fireassay.report import compare_reports
 
     if len(runs) < 2:
         raise ParameterError("compare needs at least two runs.", got=f"{len(runs)}")
-    reports = [Report.from_json(result_path(run)) for run in runs]
+    reports = [read_report(run, figures=False) for run in runs]
+    reserved = {str(run): reservations(run, r) for run, r in zip(runs, reports, strict=True)}
     found = {}
     for run, report in zip(runs[1:], reports[1:], strict=True):
         comparison = compare_reports(reports[0], report)
@@ -35,6 +39,7 @@ def compare(
             "changed": comparison.changed,
             "only_before": comparison.only_before,
             "only_after": comparison.only_after,
+            "reservations": {str(runs[0]): reserved[str(runs[0])], str(run): reserved[str(run)]},
             "paired_accuracy": None if paired is None else paired.to_dict(),
         }
         if json or quiet:
@@ -54,3 +59,9 @@ def compare(
                 say(f"  {title}: {', '.join(names)}")
     if json:
         emit_json(found)
+    elif not quiet:
+        for run_name, reasons in reserved.items():
+            for name, reason in reasons.items():
+                say(f"  not now: {run_name}, {name}: {reason}")
+    if any(reserved.values()):
+        raise typer.Exit(3)

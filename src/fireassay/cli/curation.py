@@ -17,7 +17,7 @@ def _list_labelers(asked: bool) -> None:
         from fireassay.curation import LABELERS
 
         for labeler in LABELERS.values():
-            say(f"{labeler.name:<14}{labeler.summary}")
+            say(f"{labeler.name:<18} {labeler.summary}")
         raise typer.Exit
 
 

@@ -8,6 +8,7 @@ import typer
 
 from fireassay.cli.console import emit_json, say
 from fireassay.cli.options import Bounds, Json, LabelColumn, Quiet, Seed, Trust
+from fireassay.cli.trusting import remember
 
 
 def init(
@@ -20,6 +21,9 @@ def init(
         Path | None, typer.Option(help="Patient or device of each voted row (.npy).")
     ] = None,
     label: LabelColumn = None,
+    group: Annotated[
+        str | None, typer.Option(help="The column that says which rows belong together.")
+    ] = None,
     model_output: Annotated[
         str | None,
         typer.Option("--model-output", help="probabilities, logits or labels (default: inferred)."),
@@ -42,6 +46,8 @@ def init(
         say(f"{config} exists already. Pass --force to overwrite it.")
         raise typer.Exit(2)
     base = config.resolve().parent
+    if trust:
+        remember(model)
     started = initialise(
         model=_relative(model, base),
         data={
@@ -51,6 +57,7 @@ def init(
             "votes": None if votes is None else _relative(str(votes), base),
             "groups": None if groups is None else _relative(str(groups), base),
             "label": label,
+            "group": group,
         },
         output=model_output,
         bounds=bounds,

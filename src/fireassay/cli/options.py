@@ -24,7 +24,8 @@ Cluster = Annotated[
 ]
 Only = Annotated[list[str] | None, typer.Option("--only", help="Only this part (repeatable).")]
 Trust = Annotated[
-    bool, typer.Option("--trust", help="Allow model files that can run code when read (pickle).")
+    bool,
+    typer.Option("--trust", help="Allow model files that can run code when read (pickle, .pt2)."),
 ]
 Bounds = Annotated[
     tuple[float, float] | None,

@@ -4,12 +4,14 @@ from pathlib import Path
 from typing import Any
 
 from fireassay.cli.console import emit_json, say
-from fireassay.cli.options import Config, FileSeed, Json, Quiet
+from fireassay.cli.options import Config, FileSeed, Json, Quiet, Trust
+from fireassay.cli.trusting import remember
 
 
 def plan(
     config: Config = Path("fireassay.toml"),
     seed: FileSeed = None,
+    trust: Trust = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -24,7 +26,9 @@ def plan(
     from fireassay.assessment.spending import in_words
 
     read = read_config(config)
-    planned = make_plan(read, seed=seed)
+    if trust:
+        remember(read.resolve(read.model.path))
+    planned = make_plan(read, seed=seed, trust=trust)
     costs = read_costs(read.folder / read.run.folder)
     if json:
         emit_json({**planned.to_dict(), "costs": costs})

@@ -63,6 +63,14 @@ def reliability(
         float | None, typer.Option("--side", help="ram with --latent: side of a cell; 0.5.")
     ] = None,
     label: Annotated[str | None, typer.Option("--label", help="Column of the labels.")] = None,
+    group: Annotated[
+        str | None,
+        typer.Option("--group", help="Column that says which rows belong together."),
+    ] = None,
+    largest_group: Annotated[
+        int | None,
+        typer.Option("--largest-group", min=1, help="groups-betting: most rows of a group."),
+    ] = None,
     output_kind: Annotated[
         str, typer.Option("--model-output", help="probabilities, logits or labels.")
     ] = "probabilities",
@@ -84,7 +92,7 @@ def reliability(
     from fireassay.core.errors import DataError
     from fireassay.data import load
 
-    labelled = load(data, label=label)
+    labelled = load(data, label=label, group=group)
     if labelled.y is None:
         raise DataError(f"{data} must have labels.", got="none", do="Name their column: --label.")
     field = None if operational is None else _field_rows(operational, labelled)
@@ -101,6 +109,7 @@ def reliability(
         "--held-out": ("held_out", None if check is None else (check.X, check.y)),
         "--latent": ("latent", None if latent is None else _components(latent, labelled.X)),
         "--side": ("top", side),
+        "--largest-group": ("largest_group", largest_group),
         **{f"--{name}": ("prior", value) for name, value in prior.items()},
     }
     chosen = _method(method, {o: pair for o, pair in given.items() if pair[1] is not None})
@@ -110,6 +119,7 @@ def reliability(
         labelled.y,
         operational=field,
         method=chosen,
+        groups=labelled.groups,
         weights="estimate" if estimate_weights else None,
         confidence=confidence,
         seed=seed,

@@ -21,9 +21,12 @@ def report(
 ) -> None:
     """Write the report of a finished or unfinished run.
 
+    Exit code 3: it is written, but the configuration, model or data have changed since the run, or
+    the run has not come to its end.
+
     Example: fireassay report fireassay-run --open
     """
-    from fireassay.assessment.run_folder import read_costs, read_gates, read_report
+    from fireassay.assessment.run_folder import read_costs, read_gates, read_report, reservations
 
     loaded = read_report(run)
     gates = read_gates(run)
@@ -34,9 +37,14 @@ def report(
         loaded.to_junit(junit, gates)
     if card is not None:
         loaded.to_model_card(card, gates)
+    reserved = reservations(run, loaded)
     if json:
-        emit_json({"report": str(page)})
+        emit_json({"report": str(page), "reservations": reserved})
     else:
+        for name, reason in reserved.items():
+            say(f"not now   {name}: {reason}", quiet=quiet)
         say(f"report: {page}", quiet=quiet)
     if open_:
         webbrowser.open(page.resolve().as_uri())
+    if reserved:
+        raise typer.Exit(3)

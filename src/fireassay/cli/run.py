@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from fireassay.cli.console import emit_json, say
-from fireassay.cli.options import Cluster, Json, Quiet
+from fireassay.cli.options import Cluster, Json, Quiet, Trust
+from fireassay.cli.trusting import remember
 
 
 def run(
@@ -21,6 +22,7 @@ def run(
     max_queries: Annotated[
         int | None, typer.Option(min=1, help="Most rows sent to the model in all.")
     ] = None,
+    trust: Trust = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -34,14 +36,18 @@ def run(
     from fireassay.assessment import read_config, run_assessment
     from fireassay.assessment.spending import in_words
 
+    asked = read_config(config)
+    if trust:
+        remember(asked.resolve(asked.model.path))
     outcome = run_assessment(
-        read_config(config),
+        asked,
         only=only,
         seed=seed,
         workers=workers,
         cluster=cluster,
         max_minutes=max_minutes,
         max_queries=max_queries,
+        trust=trust,
         say=lambda line: say(line, quiet=quiet or json),
         progress=False if quiet or json else None,
     )

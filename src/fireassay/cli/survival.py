@@ -36,7 +36,7 @@ def model(
             "--attack",
             "-a",
             help="Name and parameters: pgd:norm=linf,eps=0.1 (fireassay survival names lists "
-            "them); left out: those of fireassay run.",
+            "them); left out: auto, as in fireassay run.",
         ),
     ] = None,
     eps: Annotated[
@@ -244,6 +244,7 @@ def campaign(
     report: Annotated[
         Path | None, typer.Option(help="Write tables, figures and conclusions as one HTML page.")
     ] = None,
+    trust: Trust = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -255,7 +256,12 @@ def campaign(
     from fireassay.report import Report
 
     found = survival.campaign(
-        config, store=store, workers=workers, cluster=cluster, progress=False if quiet else None
+        config,
+        store=store,
+        workers=workers,
+        cluster=cluster,
+        trust=trust,
+        progress=False if quiet else None,
     )
     if output is not None:
         _write(found.frame(), output)

@@ -3,7 +3,10 @@
 import dataclasses
 import importlib
 import io
+import lzma
+import struct
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +14,32 @@ import numpy as np
 import pandas as pd
 
 from fireassay.core import strict_json
+from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import DataError
 from fireassay.core.files import write_bytes
+from fireassay.core.limits import MAX_BYTES, check_declared_size
+from fireassay.core.npy_header import check_npy_header
 
-Arrays = dict[str, np.ndarray[Any, Any]]
+Arrays = dict[str, AnyArray]
 _TREE = "tree.json"
 # Of the file: 1 had no number in it. Raised when a saved result of before can no longer be read.
 SCHEMA_VERSION = 2
+_DAMAGED = (
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    ImportError,
+    LookupError,
+    NotImplementedError,
+    OSError,  # a damaged bzip2 stream
+    RuntimeError,  # an encrypted member, or a tree too deep
+    TypeError,
+    ValueError,
+    lzma.LZMAError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def encode(value: Any) -> tuple[Any, Arrays]:
@@ -94,18 +116,21 @@ def from_bytes(content: bytes, *, name: str = "the result") -> Any:
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = archive.infolist()
+            if len({member.filename for member in members}) < len(members):
+                raise DataError("A saved result has each array once.", got="a name twice")
+            declared = sum(member.file_size for member in members)
+            check_declared_size(declared, MAX_BYTES, name, packed=len(content))
             saved = strict_json.loads(archive.read(_TREE))
             arrays = {
-                member.removesuffix(".npy"): np.lib.format.read_array(
-                    io.BytesIO(archive.read(member)), allow_pickle=False
-                )
-                for member in archive.namelist()
-                if member != _TREE
+                member.filename.removesuffix(".npy"): _read_array(archive, member, name)
+                for member in members
+                if member.filename != _TREE
             }
         version = _version_of(saved)
         if version == SCHEMA_VERSION:
             return decode(saved["tree"], arrays)
-    except (zipfile.BadZipFile, KeyError, EOFError, TypeError, ValueError) as error:
+    except _DAMAGED as error:
         raise DataError(
             f"Expected {name} to be a result saved by fireassay.", got=f"{error}"
         ) from error
@@ -114,6 +139,13 @@ def from_bytes(content: bytes, *, name: str = "the result") -> Any:
         got=f"version {version}",
         do="It was saved by another fireassay: make it again with this one.",
     )
+
+
+def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> AnyArray:
+    with archive.open(member) as file:
+        check_npy_header(file, member.file_size, name)
+    with archive.open(member) as file:
+        return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
 
 
 def _version_of(content: Any) -> Any:
@@ -187,7 +219,9 @@ def _decode_frame(tree: dict[str, Any], arrays: Arrays) -> pd.DataFrame:
 
 def _own_dataclass(path: str) -> type[Any]:
     module_name, _, qualified = path.partition(":")
-    if module_name.split(".")[0] != "fireassay" or not qualified.isidentifier():
+    # "fireassay.__main__" is a program: importing it would run it.
+    own = module_name.split(".")[0] == "fireassay" and "__" not in module_name
+    if not own or not qualified.isidentifier():
         raise DataError("Only dataclasses of fireassay can be saved and loaded.", got=repr(path))
     found = getattr(importlib.import_module(module_name), qualified, None)
     if not (isinstance(found, type) and dataclasses.is_dataclass(found)):

@@ -84,6 +84,12 @@ class Registry(Mapping[str, R]):
         return ", ".join(self._rows)
 
     def markdown(self) -> str:
-        """The table of names and summaries, for the docs."""
-        lines = [f"| {self.kind} | what it is |", "|---|---|"]
-        return "\n".join(lines + [f"| `{row.name}` | {row.summary} |" for row in self.values()])
+        """The table for the docs: names, summaries, and the rows' ``facts`` if they have any."""
+        facts = {row.name: dict(getattr(row, "facts", {})) for row in self.values()}
+        more = list(dict.fromkeys(key for own in facts.values() for key in own))
+        lines = [f"| {' | '.join([self.kind, 'what it is', *more])} |"]
+        lines.append("|---" * (2 + len(more)) + "|")
+        for row in self.values():
+            cells = [f"`{row.name}`", row.summary, *(facts[row.name].get(key, "") for key in more)]
+            lines.append(f"| {' | '.join(cells)} |")
+        return "\n".join(lines)

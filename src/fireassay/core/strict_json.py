@@ -32,7 +32,9 @@ def loads(text: str | bytes) -> Any:
         return _untagged(
             json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
         )
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except DataError:
+        raise
+    except (ValueError, RecursionError) as error:  # also a number of thousands of digits
         raise DataError("Expected strict JSON.", got=str(error)) from error
 
 

@@ -36,6 +36,16 @@ def check_features(X: ArrayLike, *, name: str = "X", min_rows: int = 1) -> Float
     return array
 
 
+def refuse_masked(values: Any, name: str) -> None:
+    """Refuse a masked array: what it hides would be used as if it were there."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise DataError(
+            f"{name} must be a plain array.",
+            got=f"a masked array with {int(np.ma.getmaskarray(values).sum())} hidden values",
+            do="Fill the hidden values or drop their rows: array.filled(…), array.compressed().",
+        )
+
+
 def check_finite(array: Floats, *, name: str) -> None:
     """Refuse NaN and infinities, and say in which row the first one is."""
     if not np.isfinite(array).all():
@@ -49,6 +59,7 @@ def check_finite(array: Floats, *, name: str) -> None:
 
 def check_labels(y: ArrayLike, *, name: str = "y", n: int | None = None) -> NDArray[Any]:
     """Labels as a 1-D array without missing values; integral floats become int64."""
+    refuse_masked(y, name)
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -213,6 +224,7 @@ def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 def _numeric(
     values: ArrayLike, name: str, error: type[DataError] | type[ProbabilityError] = DataError
 ) -> Floats:
+    refuse_masked(values, name)
     try:
         array = np.asarray(values)
     except ValueError as ragged:

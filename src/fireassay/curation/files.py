@@ -13,9 +13,9 @@ from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import DataError
 from fireassay.core.extras import is_installed, require
 from fireassay.core.files import write_text
+from fireassay.core.limits import MAX_BYTES, check_declared_size
 from fireassay.core.validation import check_labels
 from fireassay.data.csv_file import read_csv, write_csv
-from fireassay.data.limits import MAX_BYTES, check_declared_size
 
 if TYPE_CHECKING:
     from fireassay.curation.curate import Curation

@@ -4,7 +4,7 @@ from fireassay.data.builtin import breast_cancer, digits, fashion_mnist, mnist, 
 from fireassay.data.corruptions import CORRUPTIONS, Corruption, corrupt, corruption_kinds
 from fireassay.data.csv_file import safe_cell, write_csv
 from fireassay.data.dataset import DataSet
-from fireassay.data.files import load
+from fireassay.data.files import column_names, load
 from fireassay.data.idx import load_idx
 from fireassay.data.pixels import check_comparable
 from fireassay.data.splits import find_duplicates, find_overlap, split
@@ -24,6 +24,7 @@ __all__ = [
     "TableEncoder",
     "breast_cancer",
     "check_comparable",
+    "column_names",
     "corrupt",
     "corruption_kinds",
     "digits",

@@ -9,7 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.core.errors import DataError
 from fireassay.core.hashing import sha256
-from fireassay.core.validation import check_features, check_labels, check_lengths
+from fireassay.core.limits import check_text_size
+from fireassay.core.validation import (
+    check_features,
+    check_labels,
+    check_lengths,
+    refuse_masked,
+)
 from fireassay.data.table_encoder import TableEncoder
 
 
@@ -35,6 +41,8 @@ class DataSet:
         What reports call the data; not part of the content.
     encoder
         How a table's text columns became numbers, to encode other tables in the same way.
+    groups
+        For each row the patient, device or document it belongs to, if rows belong together.
 
     >>> data = DataSet([[0.0, 1.0], [2.0, 3.0]], ["cat", "dog"])
     >>> len(data), data.classes
@@ -48,18 +56,23 @@ class DataSet:
     feature_names: tuple[str, ...] | None = None
     name: str = ""
     encoder: TableEncoder | None = None
+    groups: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         X = check_features(_small_integers_as_float32(self.X))
         X = X.astype(X.dtype.newbyteorder("="), copy=False)
         y = None if self.y is None else check_labels(self.y, n=len(X))
         ids = _checked_ids(self.ids, len(X))
+        groups = None
+        if self.groups is not None:
+            groups = check_labels(self.groups, name="groups", n=len(X))
         names = _checked_names(self.feature_names, X)
         class_names = _checked_class_names(self.class_names, y)
         for field, value in (
             ("X", X),
             ("y", y),
             ("ids", ids),
+            ("groups", groups),
             ("feature_names", names),
             ("class_names", class_names),
         ):
@@ -75,10 +88,10 @@ class DataSet:
 
     @property
     def sha256(self) -> str:
-        """Identifies the content: features, labels, ids and names of classes and features."""
-        return sha256(
-            np.ascontiguousarray(self.X), self.y, self.ids, self.class_names, self.feature_names
-        )
+        """Identifies the content: features, labels, ids, groups, names of classes and features."""
+        together = () if self.groups is None else (self.groups,)
+        X = np.ascontiguousarray(self.X)
+        return sha256(X, self.y, self.ids, self.class_names, self.feature_names, *together)
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -101,7 +114,7 @@ class DataSet:
         return self.y
 
     def subset(self, rows: ArrayLike) -> "DataSet":
-        """The given rows (positions or a mask), with their labels and ids; classes stay."""
+        """The given rows (positions or a mask), with their labels, ids and groups; classes stay."""
         chosen = np.asarray(rows)
         if chosen.dtype.kind == "b":
             check_lengths(rows=len(chosen), X=len(self))
@@ -124,10 +137,12 @@ class DataSet:
             self.feature_names,
             self.name,
             self.encoder,
+            None if self.groups is None else self.groups[chosen],
         )
 
 
 def _small_integers_as_float32(X: ArrayLike) -> ArrayLike:
+    refuse_masked(X, "X")
     # Pixels and flags are exact in float32; float64 would take eight times the memory.
     array = np.asarray(X) if not isinstance(X, list | tuple) else X
     if isinstance(array, np.ndarray) and array.dtype in (np.uint8, np.int8, np.bool_):
@@ -138,9 +153,12 @@ def _small_integers_as_float32(X: ArrayLike) -> ArrayLike:
 def _checked_ids(ids: ArrayLike | None, n: int) -> NDArray[Any]:
     if ids is None:
         return np.arange(n, dtype=np.int64)
+    refuse_masked(ids, "ids")
     array = np.asarray(ids)
     if array.dtype.kind == "O":
-        array = np.array([str(item) for item in array.ravel()]).reshape(array.shape)
+        texts = [str(item) for item in array.ravel()]
+        check_text_size(texts, "The ids")
+        array = np.array(texts).reshape(array.shape)
     if array.ndim != 1 or array.dtype.kind not in "iuU":
         raise DataError(
             "The ids must be ints or text, shape (n,).", got=f"{array.dtype} of shape {array.shape}"

@@ -1,14 +1,15 @@
 """One call for any data file: the name says which reader."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from fireassay.core.errors import DataError, ParameterError, UntrustedFileError
-from fireassay.data.csv_file import load_csv
+from fireassay.core.limits import MAX_BYTES
+from fireassay.data.csv_file import load_csv, read_csv
 from fireassay.data.dataset import DataSet
 from fireassay.data.idx import load_idx
-from fireassay.data.limits import MAX_BYTES
-from fireassay.data.npz_file import load_npy, load_npz
+from fireassay.data.npz_file import load_npy, load_npz, npz_names
 from fireassay.data.table_encoder import TableEncoder
 
 _PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth")
@@ -20,7 +21,9 @@ def load(
     *,
     label: str | bool | None = None,
     id_column: str | None = None,
+    group: str | None = None,
     encoder: TableEncoder | None = None,
+    categorical: Sequence[str] | None = None,
     scale: str | float | None = None,
     layout: str | None = None,
     size: tuple[int, int] | None = None,
@@ -38,8 +41,12 @@ def load(
         by the usual names. False: none.
     id_column
         Tables: the column of identifiers.
+    group
+        Tables and npz: the column or array that says which rows belong together; no feature.
     encoder
         Tables: the ``encoder`` of the training data, for the same features.
+    categorical
+        Tables: columns whose values are names, also where they look like numbers.
     scale
         Images: "auto" (default), "none", or a number to divide by; see `scaled_pixels`.
     layout
@@ -74,7 +81,9 @@ def load(
     options = {
         "label": label,
         "id_column": id_column,
+        "group": group,
         "encoder": encoder,
+        "categorical": categorical,
         "scale": scale,
         "layout": layout,
         "size": size,
@@ -91,6 +100,36 @@ def load(
     return loaded
 
 
+def column_names(path: str | Path) -> tuple[str, ...]:
+    """The columns of a table or the arrays of an npz file; none for other kinds of files.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "rows.csv"
+    ...     _ = path.write_text("patient,height\\n7,1.5\\n")
+    ...     column_names(path)
+    ('patient', 'height')
+    """
+    path = Path(path)
+    if not path.exists():
+        raise DataError("The data file must exist.", got=str(path))
+    kind = path.suffix.lower()
+    if kind == ".npz":
+        return npz_names(path)
+    if kind in (".csv", ".tsv", ".txt"):
+        return tuple(str(name) for name in read_csv(path, rows=0).columns)
+    if kind in (".parquet", ".pq"):
+        from fireassay.data.parquet_file import parquet_names
+
+        return parquet_names(path)
+    return ()
+
+
 def _reader(path: Path) -> tuple[Any, tuple[str, ...]]:
     if path.is_dir():
         from fireassay.data.image_folder import load_image_folder
@@ -98,15 +137,15 @@ def _reader(path: Path) -> tuple[Any, tuple[str, ...]]:
         return load_image_folder, ("scale", "size")
     file_name = path.name.lower()
     if file_name.endswith(".npz"):
-        return load_npz, ("label", "scale", "layout")
+        return load_npz, ("label", "group", "scale", "layout")
     if file_name.endswith(".npy"):
         return load_npy, ("label", "scale", "layout")
     if file_name.endswith((".csv", ".tsv", ".txt")):
-        return load_csv, ("label", "id_column", "encoder")
+        return load_csv, ("label", "id_column", "group", "encoder", "categorical")
     if file_name.endswith((".parquet", ".pq")):
         from fireassay.data.parquet_file import load_parquet
 
-        return load_parquet, ("label", "id_column", "encoder")
+        return load_parquet, ("label", "id_column", "group", "encoder", "categorical")
     if "idx" in file_name or "ubyte" in file_name:
         return _load_idx, ("label", "scale")
     if file_name.endswith(_PICKLES):

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.core.errors import DataError
+from fireassay.core.limits import MAX_BYTES, check_declared_size
 from fireassay.data.dataset import DataSet
-from fireassay.data.limits import MAX_BYTES, check_declared_size
 from fireassay.data.pixels import scaled_pixels
 
 _TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
@@ -55,7 +55,7 @@ def load_idx(
     X = scaled_pixels(read_idx(path, max_bytes=max_bytes), scale, name=path.name)
     if X.ndim == 1:
         raise DataError(f"Expected images or rows in {path.name}.", got="labels (one dimension)")
-    beside = _labels_beside(path) if labels is None else Path(labels)
+    beside = labels_beside(path) if labels is None else Path(labels)
     y = None if beside is None else read_idx(beside, max_bytes=max_bytes)
     if y is not None and len(y) != len(X):
         raise DataError(
@@ -71,7 +71,7 @@ def read_idx(path: str | Path, *, max_bytes: int = MAX_BYTES) -> NDArray[Any]:
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as file:
             head = file.read(4)
-            if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in _TYPES or head[3] == 0:
+            if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in _TYPES or not 0 < head[3] < 5:
                 raise DataError(f"Expected an idx file at {path}.", got=f"it begins with {head!r}")
             dtype = np.dtype(_TYPES[head[2]])
             sizes = file.read(4 * head[3])
@@ -79,9 +79,9 @@ def read_idx(path: str | Path, *, max_bytes: int = MAX_BYTES) -> NDArray[Any]:
                 raise DataError(f"Expected a whole idx file at {path}.", got="a cut header")
             shape = struct.unpack(f">{head[3]}I", sizes)
             expected = math.prod(shape) * dtype.itemsize
-            check_declared_size(expected, max_bytes, path)
+            check_declared_size(expected, max_bytes, path, packed=path.stat().st_size)
             content = file.read(expected + 1)
-    except (OSError, EOFError, zlib.error) as error:
+    except (OSError, EOFError, struct.error, zlib.error) as error:
         raise DataError(f"Expected a readable idx file at {path}.", got=str(error)) from error
     if len(content) != expected:
         raise DataError(
@@ -89,11 +89,14 @@ def read_idx(path: str | Path, *, max_bytes: int = MAX_BYTES) -> NDArray[Any]:
             got="more" if len(content) > expected else f"{len(content)}: it is cut short",
             do="Copy or download the file again.",
         )
+    if 0 in shape:
+        raise DataError(f"{path} must have rows and columns.", got=f"shape {shape}")
     array = np.frombuffer(content, dtype=dtype).reshape(shape)
     return array.astype(dtype.newbyteorder("="), copy=False)
 
 
-def _labels_beside(images: Path) -> Path | None:
+def labels_beside(images: Path) -> Path | None:
+    """The labels file that belongs to a file of images, if it is there."""
     name = images.name.replace("images", "labels").replace("idx3", "idx1").replace("idx4", "idx1")
     bare = name.removesuffix(".gz")
     for candidate in (

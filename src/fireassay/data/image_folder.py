@@ -1,19 +1,39 @@
 """A folder of images with one folder per class."""
 
+import struct
 import warnings
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from fireassay.core.errors import DataError
+from fireassay.core.limits import MAX_BYTES, check_declared_size
 from fireassay.data.dataset import DataSet
-from fireassay.data.limits import MAX_BYTES, check_declared_size
 from fireassay.data.pixels import scaled_pixels
 
+# By content, whatever a file is called: other formats would be handed to other programs.
+_FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP")
+# Bytes as they are read, then float32 in [0, 1].
+_BYTES_PER_VALUE = 5
 _ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")
+# What Pillow raises on damaged files; UnidentifiedImageError is an OSError.
+_DAMAGED = (
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
 
 
 def load_image_folder(
@@ -82,8 +102,9 @@ def _refuse_link(path: Path) -> None:
 def _read_all(paths: list[Path], size: tuple[int, int] | None, max_bytes: int) -> NDArray[Any]:
     first, grey = _inspect(paths)
     shape = size or first
-    total = len(paths) * shape[0] * shape[1] * (1 if grey else 3)
-    check_declared_size(total, max_bytes, paths[0].parent.parent)
+    total = len(paths) * shape[0] * shape[1] * (1 if grey else 3) * _BYTES_PER_VALUE
+    packed = sum(path.stat().st_size for path in paths)
+    check_declared_size(total, max_bytes, paths[0].parent.parent, packed=packed)
     images = np.empty((len(paths), *shape) if grey else (len(paths), *shape, 3), dtype=np.uint8)
     for row, path in enumerate(paths):
         with _opened(path) as image:
@@ -118,10 +139,10 @@ def _opened(path: Path) -> Image.Image:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            return Image.open(path)
+            return Image.open(path, formats=_FORMATS)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise DataError(f"{path} must be an image of a usual size.", got=str(error)) from error
-    except (UnidentifiedImageError, OSError) as error:
+    except _DAMAGED as error:
         raise DataError(f"Expected an image at {path}.", got=str(error)) from error
 
 
@@ -133,5 +154,5 @@ def _pixels(
         if size is not None:
             converted = converted.resize((size[1], size[0]), Image.Resampling.BILINEAR)
         return np.asarray(converted)
-    except (OSError, SyntaxError, ValueError) as error:
+    except _DAMAGED as error:
         raise DataError(f"Expected a whole image at {path}.", got=str(error)) from error

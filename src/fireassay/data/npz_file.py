@@ -1,6 +1,7 @@
 """npz and npy files, read without unpickling and only as large as they say they are."""
 
-import math
+import lzma
+import struct
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -10,14 +11,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.core.errors import DataError, FireassayError, UntrustedFileError
+from fireassay.core.errors import DataError, FireassayError
+from fireassay.core.limits import MAX_BYTES, check_declared_size
+from fireassay.core.npy_header import check_npy_header
 from fireassay.data.dataset import DataSet
-from fireassay.data.limits import MAX_BYTES, check_declared_size
 from fireassay.data.pixels import channels_last, scaled_pixels
 
 _FEATURES = ("X", "x", "data", "features", "images", "X_test", "x_test")
 _LABELS = ("y", "Y", "label", "labels", "target", "targets", "y_test")
-_DAMAGED = (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile, zlib.error)
+_DAMAGED = (
+    OSError,
+    EOFError,
+    LookupError,
+    NotImplementedError,  # a compression that zipfile does not know
+    RuntimeError,  # an encrypted member
+    ValueError,
+    lzma.LZMAError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def load_npz(
@@ -25,6 +38,7 @@ def load_npz(
     *,
     features: str | None = None,
     label: str | bool | None = None,
+    group: str | None = None,
     scale: str | float = "auto",
     layout: str = "auto",
     name: str = "",
@@ -40,6 +54,8 @@ def load_npz(
         The array of features; by default X, x, data, features or images.
     label
         The array of labels; by default y, label, labels or target. False: no labels.
+    group
+        The array that says which rows belong together, if any.
     scale, layout
         See `scaled_pixels` and `channels_last`.
     max_bytes
@@ -48,10 +64,12 @@ def load_npz(
     path = Path(path)
     try:
         with zipfile.ZipFile(path) as archive:
-            members = {
-                member.filename.removesuffix(".npy"): member for member in archive.infolist()
-            }
-            check_declared_size(sum(m.file_size for m in members.values()), max_bytes, path)
+            listed = archive.infolist()
+            members = {member.filename.removesuffix(".npy"): member for member in listed}
+            if len(members) < len(listed):
+                raise DataError(f"{path} must have each array once.", got="a name twice")
+            declared = sum(member.file_size for member in listed)
+            check_declared_size(declared, max_bytes, path, packed=path.stat().st_size)
             x_name = _choose(features, _FEATURES, tuple(members), "features", path)
             y_name = (
                 None
@@ -70,7 +88,8 @@ def load_npz(
             def read(key: str | None) -> NDArray[Any] | None:
                 return _read(archive, members[key], path) if key in members else None
 
-            X, y, ids = read(x_name), read(y_name), read("ids")
+            together = _choose(group, (), tuple(members), "group", path)
+            X, y, ids, groups = read(x_name), read(y_name), read("ids"), read(together)
             class_names, feature_names = read("class_names"), read("feature_names")
     except FireassayError:
         raise
@@ -85,6 +104,7 @@ def load_npz(
         None if class_names is None else tuple(class_names.tolist()),
         None if feature_names is None else tuple(feature_names.tolist()),
         name or path.stem,
+        groups=groups,
     )
 
 
@@ -108,12 +128,21 @@ def load_npy(
     return DataSet(X, y, name=name or path.stem)
 
 
+def npz_names(path: str | Path) -> tuple[str, ...]:
+    """The names of the arrays in an npz file."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return tuple(name.removesuffix(".npy") for name in archive.namelist())
+    except _DAMAGED as error:
+        raise _damaged(Path(path), error) from error
+
+
 def read_npy(path: str | Path, *, max_bytes: int = MAX_BYTES) -> NDArray[Any]:
     """The array of an npy file as a read-only map of the disk; pickled objects are refused."""
     path = Path(path)
     try:
         with open(path, "rb") as file:
-            _check_header(file, path.stat().st_size, path)
+            check_npy_header(file, path.stat().st_size, path)
         check_declared_size(path.stat().st_size, max_bytes, path)
         array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
     except FireassayError:
@@ -125,31 +154,10 @@ def read_npy(path: str | Path, *, max_bytes: int = MAX_BYTES) -> NDArray[Any]:
 
 def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> NDArray[Any]:
     with archive.open(member) as file:
-        _check_header(file, member.file_size, path)
+        check_npy_header(file, member.file_size, path)
     with archive.open(member) as file:
         array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
     return array
-
-
-def _check_header(file: Any, size: int, path: Path) -> None:
-    """An array must not declare more than its file holds: numpy would allocate it all."""
-    version = np.lib.format.read_magic(file)
-    if version == (1, 0):
-        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-    else:
-        shape, _, dtype = np.lib.format.read_array_header_2_0(file)
-    if dtype.hasobject:
-        raise UntrustedFileError(
-            f"{path} must hold plain arrays.",
-            got="an array of Python objects, which could run code when read",
-            do="Save numbers and text with a fixed dtype, e.g. y.astype(str).",
-        )
-    if math.prod(shape) * dtype.itemsize > size:
-        raise DataError(
-            f"{path} must hold what it declares.",
-            got=f"an array of shape {shape} in {size} bytes",
-            do="The file is damaged or cut short: copy or write it again.",
-        )
 
 
 def _choose(

@@ -1,6 +1,7 @@
 """Splits that keep copies of a row, and rows of a group, on one side."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,8 @@ def split(
     seed
         Same seed, same parts.
     groups
-        One value per row (a patient, a camera): rows of one group stay together, too.
+        One value per row (a patient, a camera): rows of one group stay together, too. The
+        data's own groups if None.
     stratify
         Keep each class's share in every part (as far as groups and duplicates allow).
 
@@ -120,7 +122,7 @@ def split(
     (16, 4)
     """
     weights, names = _checked_shares(shares)
-    block = _blocks(data, groups)
+    block = _blocks(data, data.groups if groups is None else groups)
     n_blocks = int(block.max()) + 1
     if n_blocks < len(weights):
         raise DataError(
@@ -202,6 +204,4 @@ def _named(data: DataSet, name: str) -> DataSet:
     if not name:
         return data
     title = f"{data.name} {name}".strip()
-    return DataSet(
-        data.X, data.y, data.ids, data.class_names, data.feature_names, title, data.encoder
-    )
+    return replace(data, name=title)

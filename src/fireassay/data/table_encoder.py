@@ -1,5 +1,6 @@
 """Tables with text columns as numbers: learnt on one table, applied unchanged to others."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -35,15 +36,20 @@ class TableEncoder:
     categories: tuple[tuple[str, ...] | None, ...]
 
     @classmethod
-    def fit(cls, frame: pd.DataFrame) -> "TableEncoder":
-        """Learn the columns and their categories from a table."""
+    def fit(cls, frame: pd.DataFrame, categorical: Sequence[str] = ()) -> "TableEncoder":
+        """Learn the columns and their categories from a table.
+
+        The columns of ``categorical`` get categories, also where they look like numbers.
+        """
         columns = tuple(str(column) for column in frame.columns)
         if len(set(columns)) != len(columns):
             repeated = next(column for column in columns if columns.count(column) > 1)
             raise DataError("Each column must have its own name.", got=f"{repeated!r} twice")
         if not columns:
             raise DataError("A table must have at least one feature column.", got="none")
-        return cls(columns, tuple(_categories(frame.iloc[:, i]) for i in range(len(columns))))
+        series = (frame.iloc[:, i] for i in range(len(columns)))
+        pairs = zip(columns, series, strict=True)
+        return cls(columns, tuple(_categories(v, name in categorical) for name, v in pairs))
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -78,8 +84,8 @@ class TableEncoder:
         return np.concatenate(blocks, axis=1)
 
 
-def _categories(values: "pd.Series[Any]") -> tuple[str, ...] | None:
-    if _is_numeric(values):
+def _categories(values: "pd.Series[Any]", declared: bool) -> tuple[str, ...] | None:
+    if not declared and _is_numeric(values):
         return None
     if isinstance(values.dtype, pd.CategoricalDtype):
         return tuple(sorted(str(category) for category in values.cat.categories))

@@ -1,18 +1,22 @@
 """Tables as data sets: which column is the label, which one the id, and text as numbers."""
 
 import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from fireassay.core.errors import AssumptionWarning, DataError
+from fireassay.core.limits import check_text_size
 from fireassay.data.dataset import DataSet
+from fireassay.data.mixed_columns import refuse_mixed
 from fireassay.data.table_encoder import TableEncoder
 
 _LABELS = ("label", "labels", "y", "target", "class")
 _IDS = ("id", "ids", "unnamed: 0")
 _MOST_CLASSES = 100
+_NO_LABEL = "Drop those rows, or load the table with label=False."
 
 
 def from_frame(
@@ -20,7 +24,10 @@ def from_frame(
     *,
     label: str | bool | None = None,
     id_column: str | None = None,
+    group: str | None = None,
     encoder: TableEncoder | None = None,
+    categorical: Sequence[str] = (),
+    line_of: Callable[[int], int] | None = None,
     name: str = "",
 ) -> DataSet:
     """A data set from a pandas frame; text and categorical columns are one-hot encoded.
@@ -34,11 +41,23 @@ def from_frame(
         if its values look like classes (with a warning). False: no labels.
     id_column
         The column of identifiers; None: a column named id, or a written-out row index.
+    group
+        The column that says which rows belong together (patient, device); it is no feature.
     encoder
         The ``encoder`` of the data a model was trained on, so that this table gets the same
         features; None: learn one here.
+    categorical
+        Columns whose values are names, also where they look like numbers.
     name
         Of the data set.
+    line_of
+        The line of the file that a row stands in, for the texts of errors.
+
+    Raises
+    ------
+    DataError
+        If a column is mostly numbers but has text in it (a typo makes every number a category),
+        or has decimal commas, and is not declared categorical; and for missing values.
 
     >>> frame = pd.DataFrame({"age": [40, 50], "ward": ["A", "B"], "label": ["ill", "well"]})
     >>> data = from_frame(frame)
@@ -48,33 +67,69 @@ def from_frame(
     frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
     if not len(frame):
         raise DataError("A table must have at least one row.", got="0 rows")
-    id_name = _id_column(frame, id_column)
-    candidates = frame.drop(columns=[id_name]) if id_name is not None else frame
-    label_name = _label_column(candidates, label, encoder)
-    features = candidates.drop(columns=[label_name]) if label_name is not None else candidates
-    encoder = encoder or TableEncoder.fit(features)
+    label_name, id_name = column_roles(frame, label, id_column, group, encoder)
+    groups = None
+    if group is not None:
+        groups = _whole_column(frame, group, "group", "Drop those rows, or give them a group.")
+    roles = [name for name in (label_name, id_name, group) if name is not None]
+    features = frame.drop(columns=roles)
+    for column in categorical:
+        _check_column(features, column, "categorical")
+    named = set(categorical) | _names_of(encoder)
+    for i, column in enumerate(features.columns):
+        if column not in named:
+            refuse_mixed(features.iloc[:, i], line_of)
+    encoder = encoder or TableEncoder.fit(features, categorical)
     return DataSet(
         encoder.transform(features),
-        None if label_name is None else _labels(frame, label_name),
+        None if label_name is None else _whole_column(frame, label_name, "label", _NO_LABEL),
         None if id_name is None else frame[id_name].to_numpy(),
         feature_names=encoder.feature_names,
         name=name,
         encoder=encoder,
+        groups=groups,
     )
 
 
-def _labels(frame: pd.DataFrame, column: str) -> Any:
+def column_roles(
+    frame: pd.DataFrame,
+    label: str | bool | None,
+    id_column: str | None,
+    group: str | None,
+    encoder: TableEncoder | None,
+) -> tuple[str | None, str | None]:
+    """The column of labels and the column of identifiers, as asked for or by their names."""
+    candidates = frame
+    if group is not None:
+        _check_column(frame, group, "group")
+        candidates = frame.drop(columns=[group])
+    id_name = _id_column(candidates, id_column)
+    candidates = candidates.drop(columns=[id_name]) if id_name is not None else candidates
+    return _label_column(candidates, label, encoder), id_name
+
+
+def _names_of(encoder: TableEncoder | None) -> set[str]:
+    """The columns that an encoder knows as categorical."""
+    if encoder is None:
+        return set()
+    pairs = zip(encoder.columns, encoder.categories, strict=True)
+    return {column for column, categories in pairs if categories is not None}
+
+
+def _whole_column(frame: pd.DataFrame, column: str, role: str, do: str) -> Any:
     values = frame[column]
     missing = values.isna().to_numpy()
     if missing.any():
         raise DataError(
-            f"The label column {column!r} must not have missing values.",
+            f"The {role} column {column!r} must not have missing values.",
             got=f"{int(missing.sum())} missing, first in row {int(missing.argmax())}",
-            do="Drop those rows, or load the table with label=False.",
+            do=do,
         )
     if pd.api.types.is_numeric_dtype(values.dtype):
         return values.to_numpy()
-    return np.array([str(value) for value in values.tolist()])
+    texts = [str(value) for value in values.tolist()]
+    check_text_size(texts, f"The labels of column {column!r}")
+    return np.array(texts)
 
 
 def _label_column(

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from fireassay.core.arrays import BoolArray, FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.validation import check_lengths, check_real
+from fireassay.discovery.grouped_ratio import grouped_evidence
 from fireassay.statistics import poisson_binomial_tail, poisson_interval
 
 _HIGHER = (1.5, 2.0, 3.0, 4.0, 6.0)
@@ -38,7 +39,7 @@ class DiscoveryRatio:
     valid_as
         "fixed": interval (exact Poisson) and p-value (Poisson-binomial) hold for rows that were
         chosen without looking at labels, in a number fixed beforehand. "sequential": they hold
-        under any search and at every look.
+        under any search and at every look. "groups": so do they, for independent groups of rows.
     interval_confidence
         Of the interval.
     """
@@ -108,7 +109,12 @@ class RunningRatio:
 
 
 def sdr(
-    confidence: ArrayLike, wrong: ArrayLike, interval_confidence: float = 0.95
+    confidence: ArrayLike,
+    wrong: ArrayLike,
+    interval_confidence: float = 0.95,
+    *,
+    fixed: bool = True,
+    groups: ArrayLike | None = None,
 ) -> DiscoveryRatio:
     """Errors found / errors expected from the confidences of the queried rows.
 
@@ -120,6 +126,12 @@ def sdr(
         Whether each of them turned out wrong.
     interval_confidence
         Of the interval, in (0, 1).
+    fixed
+        Whether the number of queries was fixed in the plan. If one stopped by looking, pass False:
+        interval and p-value are then the sequential ones.
+    groups
+        For each row the patient or device it belongs to, where errors come in groups: interval and
+        p-value then count groups, hold under any dependence within them and at every look.
 
     Returns
     -------
@@ -139,6 +151,14 @@ def sdr(
     """
     stated, flags = check_queried(confidence, wrong)
     errors, expected = int(flags.sum()), float((1.0 - stated).sum())
+    if groups is not None and len(flags):
+        p_value, low, high = grouped_evidence(stated, flags, groups, interval_confidence)
+        value = ratio(errors, expected)
+        return DiscoveryRatio(
+            value, low, high, p_value, errors, expected, len(flags), "groups", interval_confidence
+        )
+    if not fixed:
+        return _sequential(stated.tobytes(), flags.tobytes(), interval_confidence)
     low, high = (float(end) for end in poisson_interval(errors, interval_confidence))
     return DiscoveryRatio(
         value=ratio(errors, expected),

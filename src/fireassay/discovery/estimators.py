@@ -8,7 +8,9 @@ from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.validation import check_integer, check_lengths, check_real
+from fireassay.statistics import share
 
+_ENOUGH_ERRORS = 10
 _BETS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])
 
 
@@ -196,8 +198,10 @@ def horvitz_thompson(
 ) -> Estimate:
     """Error rate from rows that were included independently, each with a known chance.
 
-    Σ loss / π / N, unbiased; a normal interval from Σ (1 − π) loss² / π² / N² (Poisson sampling),
-    so it needs a few dozen errors to be trusted.
+    Σ loss / π / N, unbiased, with the normal interval from Σ (1 − π) loss² / π² / N² (Poisson
+    sampling). With fewer than ten errors its upper end is raised to the number of errors in the
+    pool of which so few are still likely to be seen, taking the smallest π given as the smallest of
+    the pool: no error seen is no proof of none. The interval stays within [0, 1].
 
     Parameters
     ----------
@@ -221,8 +225,24 @@ def horvitz_thompson(
     value = float((loss / chances).sum() / n)
     error = float(np.sqrt((np.square(loss / chances) * (1 - chances)).sum())) / n
     reach = float(stats.norm.ppf((1 + confidence) / 2)) * error
-    method = "Horvitz-Thompson, normal interval"
-    return Estimate(value, value - reach, value + reach, confidence, len(loss), method)
+    low, high, method = value - reach, value + reach, "Horvitz-Thompson, normal interval"
+    if np.count_nonzero(loss) < _ENOUGH_ERRORS:
+        # A pool with K errors shows at least as many as Bin(K, smallest chance): K is refuted where
+        # so few are too unlikely.
+        smallest = float(chances.min()) if len(chances) else 0.0
+        most = _most_errors(int(np.count_nonzero(loss)), smallest, n, confidence)
+        high, method = max(high, most / n), f"{method}, few errors: upper end by counting"
+        low = float(loss.sum()) / n
+    return Estimate.around(
+        value, max(0.0, low), min(1.0, high), confidence=confidence, n=len(loss), method=method
+    )
+
+
+def _most_errors(seen: int, chance: float, n: int, confidence: float) -> int:
+    """The largest number of errors in the pool of which so few are seen with chance (1 − c) / 2."""
+    tail = (1.0 - confidence) / 2.0
+    counts = np.arange(seen, n + 1)
+    return int(counts[stats.binom.cdf(seen, counts, chance) > tail].max(initial=seen))
 
 
 def ppi(
@@ -245,7 +265,9 @@ def ppi(
     Notes
     -----
     Angelopoulos, Duchi and Zrnic 2023: λ = clip(cov(Y, F) / ((1 + n/N) var F), 0, 1),
-    θ = λ mean F_u + mean(Y − λF). Never use it on the labels of a search: those rows were not drawn
+    θ = λ mean F_u + mean(Y − λF). The normal interval needs errors and right answers: with fewer
+    than ten of either it is widened to contain Clopper and Pearson's from the labels alone, and it
+    stays within [0, 1]. Never use it on the labels of a search: those rows were not drawn
     uniformly, and the result is biased.
 
     >>> ppi([1, 0, 1, 0], [0.5, 0.5, 0.5, 0.5], [0.5, 0.5]).value  # a guess without news
@@ -264,5 +286,13 @@ def ppi(
     value = float(trust * others.mean() + (loss - trust * guess).mean())
     spread = trust**2 * others.var(ddof=1) / many + (loss - trust * guess).var(ddof=1) / n
     reach = float(stats.norm.ppf((1 + confidence) / 2) * np.sqrt(spread))
-    method = f"PPI++, lambda {trust:.2f}, normal interval"
-    return Estimate(value, value - reach, value + reach, confidence, n, method)
+    low, high, method = value - reach, value + reach, f"PPI++, lambda {trust:.2f}, normal interval"
+    hits = float(loss.sum())
+    if min(hits, n - hits) < _ENOUGH_ERRORS:
+        exact = share(hits, n, confidence)
+        low, high = min(low, exact.low), max(high, exact.high)
+        method += ", few errors: widened to Clopper-Pearson"
+    value = min(max(value, 0.0), 1.0)
+    return Estimate.around(
+        value, max(0.0, low), min(1.0, high), confidence=confidence, n=n, method=method
+    )

@@ -29,6 +29,7 @@ from fireassay.engine.label_statements import (
     timestamp,
     to_answer,
 )
+from fireassay.engine.links import refuse_link
 from fireassay.engine.questions import Questions
 
 BOOK = "labels.sqlite"
@@ -40,6 +41,7 @@ class LabelBook:
 
     def __init__(self, run: str | Path, *, lease_s: float = LEASE_S) -> None:
         self.path = Path(run) / BOOK
+        refuse_link(self.path)
         self.lease_s = lease_s
         self._lock = threading.RLock()
         self._connection = label_schema.connect(self.path)
@@ -157,7 +159,7 @@ class LabelBook:
                     do="Nothing was saved; go on with the next one.",
                 )
             item, annotator, granted, after_reveal, _ = lease
-            seconds = round(time.time() - granted, 2)
+            seconds = max(0.0, round(time.time() - granted, 2))  # clocks are set back, too
             connection.execute("DELETE FROM leases WHERE token = ?", (token,))
             kind = "skip" if skip else "answer"
             number = insert_answer(

@@ -43,7 +43,10 @@ def free_slot(
     above: int = 0,
     item: int | None = None,
 ) -> tuple[int, int] | None:
-    """The first open slot that this annotator may have."""
+    """The first open slot that this annotator may have.
+
+    A lease from the future, before a clock was set back, holds nothing: it would last too long.
+    """
     one = "" if item is None else " AND s.item = :item"
     row = connection.execute(
         f"""
@@ -53,9 +56,10 @@ def free_slot(
                           AND a.annotator = :annotator AND a.undone IS NULL
                           AND a.kind != 'resolve')
           AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.queue = s.queue AND l.item = s.item
-                          AND l.annotator = :annotator AND l.expires > :now)
+                          AND l.annotator = :annotator AND l.expires > :now
+                          AND l.granted <= :now)
           AND s.answers + (SELECT count(*) FROM leases l WHERE l.queue = s.queue
-                           AND l.item = s.item AND l.expires > :now)
+                           AND l.item = s.item AND l.expires > :now AND l.granted <= :now)
               < (SELECT people FROM queues WHERE name = s.queue)
         ORDER BY s.rank LIMIT 1
         """,  # noqa: S608 - the inserted text is a constant

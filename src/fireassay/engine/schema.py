@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fireassay.core.errors import StoreError
 
-VERSION = 1
+VERSION = 2
 _APPLICATION_ID = 0x46413031  # "FA01": says that the file is a fireassay journal
 
 _TABLES = """
@@ -25,8 +25,16 @@ CREATE TABLE timings (task INTEGER PRIMARY KEY REFERENCES tasks, seconds REAL NO
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 
+# Results and facts without a checksum cannot be relied on: they are made again.
+_CHECKSUMS = """
+ALTER TABLE tasks ADD COLUMN checksum TEXT;
+UPDATE tasks SET status = 'pending', result = NULL, artifact = NULL;
+ALTER TABLE meta ADD COLUMN checksum TEXT;
+DELETE FROM meta;
+"""
+
 # What brings a journal from version i to version i + 1.
-_STEPS = (_TABLES,)
+_STEPS = (_TABLES, _CHECKSUMS)
 
 
 def prepare(connection: sqlite3.Connection, path: Path) -> None:

@@ -6,6 +6,10 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
+from fireassay.engine.failure import ExecutionError
+
+ASKED_TO_END = 128 + signal.SIGTERM
+
 
 @contextlib.contextmanager
 def orderly_termination() -> Iterator[None]:
@@ -26,5 +30,20 @@ def orderly_termination() -> Iterator[None]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _leave(number: int, _frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)
+@contextlib.contextmanager
+def no_other_exit(who: str) -> Iterator[None]:
+    """While inside, a ``SystemExit`` that nobody asked for by SIGTERM is an error of ``who``."""
+    try:
+        yield
+    except SystemExit as error:
+        if error.code == ASKED_TO_END:
+            raise
+        raise ExecutionError(
+            "A run must come to its end.",
+            got=f"{who} ended the program (SystemExit: {error.code})",
+            do="Take sys.exit() out of its code: raise an error, or return an answer.",
+        ) from error
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(ASKED_TO_END)

@@ -1,8 +1,10 @@
 """A run on disk: what is done stays done, whatever happens to the process."""
 
 import contextlib
+import hashlib
 import sqlite3
 import threading
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +12,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from fireassay.core import codec, strict_json
-from fireassay.core.errors import DataError, StoreError
+from fireassay.core.errors import DataError, FireassayWarning, StoreError
+from fireassay.core.files import write_bytes
 from fireassay.engine import schema
+from fireassay.engine.links import refuse_link
 from fireassay.engine.run_lock import RunLock
 
 _INLINE_BYTES = 64 * 1024
@@ -37,7 +41,8 @@ class RunStore:
     """A run folder: ``run.sqlite`` (the journal) and ``artifacts/``.
 
     Finished tasks are in the journal before the next result is looked at, so that ``kill -9``
-    loses no more than the tasks in flight.
+    loses no more than the tasks in flight. Each carries a checksum: one that is damaged counts as
+    not done, with a warning. Links in the folder are refused: they could lead out of it.
 
     Parameters
     ----------
@@ -65,14 +70,18 @@ class RunStore:
         self._lock: RunLock | None = None
         self._finished = 0
         self._writing = threading.RLock()  # a web app writes from many threads
+        for name in ("run.sqlite", "run.lock", "artifacts"):
+            refuse_link(self.path / name)
         with self._explained("open"):
             if read_only:
                 self._connection = self._connect_to_read()
+                self._connection.text_factory = _readable
                 return
             self.artifacts.mkdir(parents=True, exist_ok=True)
             self._lock = RunLock(self.path / "run.lock")
             try:
                 self._connection = self._connect_to_write()
+                self._connection.text_factory = _readable
             except BaseException:
                 self._lock.release()
                 raise
@@ -163,11 +172,16 @@ class RunStore:
             content = strict_json.dumps(tree, sort_keys=False)
             stored = codec.decode(strict_json.loads(content), {})
         artifact = None
+        checksum = _checksum(task, content)
         if len(content) > _INLINE_BYTES:
             artifact = f"{task}.npz"
-            self.save_artifact(artifact, value)
+            packed = content if isinstance(content, bytes) else codec.to_bytes(value)
+            checksum = _checksum(task, packed)
+            with self._explained("write"):
+                self._check_writable()
+                write_bytes(self._artifact(artifact), packed)
             content = None
-        self._finish(task, "done", content, artifact, None, seconds)
+        self._finish(task, "done", content, artifact, None, seconds, checksum)
         return stored
 
     def record_failure(self, task: str, error: str, seconds: float) -> None:
@@ -182,13 +196,14 @@ class RunStore:
         artifact: str | None,
         error: str | None,
         seconds: float,
+        checksum: str | None = None,
     ) -> None:
         self._finished += 1
         with self._transaction() as connection:
             connection.execute(
-                "UPDATE tasks SET status = ?, result = ?, artifact = ?, error = ?, finished = ? "
-                "WHERE id = ?",
-                (status, result, artifact, error, self._finished, task),
+                "UPDATE tasks SET status = ?, result = ?, artifact = ?, error = ?, finished = ?, "
+                "checksum = ? WHERE id = ?",
+                (status, result, artifact, error, self._finished, checksum, task),
             )
             connection.execute(
                 "INSERT OR REPLACE INTO timings SELECT number, ? FROM tasks WHERE id = ?",
@@ -196,22 +211,36 @@ class RunStore:
             )
 
     def finished(self, ids: Sequence[str]) -> dict[str, Any]:
-        """The values of those tasks that are done."""
+        """The values of those tasks that are done; damaged ones are said and left out."""
         values: dict[str, Any] = {}
         with self._explained("read"):
             for start in range(0, len(ids), 500):
                 some = ids[start : start + 500]
                 marks = ",".join("?" * len(some))
-                for task, result, artifact in self._connection.execute(
-                    "SELECT id, result, artifact FROM tasks "  # noqa: S608 - only question marks
+                for task, result, artifact, checksum in self._connection.execute(
+                    "SELECT id, result, artifact, checksum FROM tasks "  # noqa: S608 - only question marks
                     f"WHERE status = 'done' AND id IN ({marks})",
                     some,
                 ):
-                    if artifact is None:
-                        values[task] = _decoded(result)
-                    elif (self.artifacts / artifact).exists():
-                        values[task] = self.load_artifact(artifact)
+                    content = result
+                    if artifact is not None:
+                        path = self._artifact(f"{task}.npz")
+                        if not path.exists():
+                            continue
+                        content = path.read_bytes()
+                    if content is not None and _checksum(task, content) == checksum:
+                        values[task] = _decoded(content)
+                    else:
+                        self._warn_of_damage(f"the result of task {task[:12]}")
         return values
+
+    def _warn_of_damage(self, what: str) -> None:
+        warnings.warn(
+            f"{what} in {self.path} is damaged: it counts as not done, and the next run does it "
+            "again. Check the disk.",
+            FireassayWarning,
+            stacklevel=3,
+        )
 
     def progress(self, name: str) -> Progress:
         """How many tasks of this name are done, failed, and known.
@@ -254,6 +283,7 @@ class RunStore:
     def _artifact(self, name: str) -> Path:
         if not name or name != Path(name).name or name.startswith(".") or len(name) > 200:
             raise StoreError("An artifact's name must be a plain file name.", got=repr(name))
+        refuse_link(self.artifacts / name)
         return self.artifacts / name
 
     # Facts about the run
@@ -261,16 +291,27 @@ class RunStore:
     def set_meta(self, key: str, value: Any) -> None:
         """Keep a plain value (anything strict JSON can hold) under a name."""
         with self._transaction() as connection:
+            content = strict_json.dumps(value)
             connection.execute(
-                "INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, strict_json.dumps(value))
+                "INSERT OR REPLACE INTO meta (key, value, checksum) VALUES (?, ?, ?)",
+                (key, content, _checksum(key, content)),
             )
 
     def meta(self, key: str, default: Any = None) -> Any:
-        """What `set_meta` kept."""
+        """What `set_meta` kept; what is damaged is said, and an error where it cannot be mended."""
         with self._explained("read"):
             row = self._connection.execute(
-                "SELECT value FROM meta WHERE key = ?", (key,)
+                "SELECT value, checksum FROM meta WHERE key = ?", (key,)
             ).fetchone()
+        if row is not None and _checksum(key, row[0]) != row[1]:
+            if self.read_only:
+                raise StoreError(
+                    f"The journal of {self.path} must be as it was written.",
+                    got=f"a damaged entry {key!r}",
+                    do="Check the disk; start the run again, which does what is damaged again.",
+                )
+            self._warn_of_damage(f"the entry {key!r}")
+            row = None
         return default if row is None else strict_json.loads(row[0])
 
     # Border to the operating system
@@ -305,6 +346,15 @@ class RunStore:
                 do="Check free space, permissions, and that it is a run folder; what is "
                 "already done is kept.",
             ) from error
+
+
+def _readable(text: bytes) -> str:
+    return text.decode("utf-8", "replace")  # damaged text is for its checksum to find
+
+
+def _checksum(name: str, content: str | bytes) -> str:
+    plain = content if isinstance(content, bytes) else str(content).encode("utf-8", "replace")
+    return hashlib.sha256(name.encode() + b"\0" + plain).hexdigest()
 
 
 def _decoded(content: str | bytes) -> Any:

@@ -11,6 +11,7 @@ from fireassay.reliability.conservative_bayes import (
     conservative_upper,
 )
 from fireassay.reliability.exact import Exact, ExactBound
+from fireassay.reliability.grouped import GroupedBound, GroupsBetting, ProvenGroupedBound
 from fireassay.reliability.label_designs import (
     DESIGNS,
     Design,
@@ -51,6 +52,8 @@ __all__ = [
     "ExactBound",
     "Grid",
     "GridCells",
+    "GroupedBound",
+    "GroupsBetting",
     "KdeProfile",
     "LabelDesign",
     "LabelPlan",
@@ -60,6 +63,7 @@ __all__ = [
     "MonitorState",
     "MonteCarlo",
     "PcaLatent",
+    "ProvenGroupedBound",
     "Ram",
     "Rectified",
     "RectifiedBound",

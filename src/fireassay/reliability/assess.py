@@ -8,6 +8,7 @@ from fireassay.core.errors import ParameterError
 from fireassay.core.registry import Registry
 from fireassay.reliability.conservative_bayes import ConservativeBayes
 from fireassay.reliability.exact import Exact
+from fireassay.reliability.grouped import GroupsBetting
 from fireassay.reliability.problem import Problem, check_problem
 from fireassay.reliability.ram import Ram
 from fireassay.reliability.rectified import Rectified
@@ -42,7 +43,9 @@ class Method(Protocol):
         ...
 
 
-METHODS: Registry[Any] = Registry("method", (Rectified, Exact, WorstCase, ConservativeBayes, Ram))
+METHODS: Registry[Any] = Registry(
+    "method", (Rectified, Exact, GroupsBetting, WorstCase, ConservativeBayes, Ram)
+)
 
 
 def assess(
@@ -73,10 +76,11 @@ def assess(
         (`KdeProfile`, `DensityProfile`).
     method
         A name of `METHODS`, or a method with its settings: `Rectified` (the default), `Exact`,
-        `WorstCase`, `ConservativeBayes`, `Ram`, or one of your own.
+        `GroupsBetting`, `WorstCase`, `ConservativeBayes`, `Ram`, or one of your own.
     groups
-        One value per row, the same for rows that belong together. No method here can use it yet:
-        every bound takes rows as independent.
+        For each row the patient, device or document it belongs to: then the bound counts
+        groups. `Rectified` and `Exact` give an approximate bound from the labels alone,
+        `GroupsBetting` a proven one; the other methods take rows as independent and refuse.
     weights
         Where labels were not drawn from the profile: its density over that of the labels, one per
         label or as a function of rows; ``"estimate"`` estimates them (then nothing is claimed).
@@ -114,13 +118,9 @@ def assess(
     for name, value in (("weights", weights), ("groups", groups)):
         if value is not None and name not in chosen.uses:
             able = [row.name for row in METHODS.values() if name in row.uses]
-            can = f"{name} can be used by method {', '.join(able)} only."
             raise ParameterError(
-                can if able else f"No method can use {name} yet.",
+                f"{name} can be used by method {', '.join(able)} only.",
                 got=f"{name} with method {chosen.name!r}",
-                do=None
-                if able
-                else "Give one row per group; each bound takes rows as independent.",
             )
     problem = check_problem(
         model,

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from fireassay.core.estimate import Estimate
+from fireassay.reliability.grouped import assess_groups
 from fireassay.reliability.ledger import full_ledger
 from fireassay.reliability.problem import Problem, too_few_labels
 from fireassay.reliability.result import LABELS, Details, ReliabilityResult, build_result
@@ -51,10 +52,12 @@ class Exact:
 
     name: ClassVar[str] = "exact"
     summary: ClassVar[str] = "Clopper-Pearson on the labels alone; holds at any sample size"
-    uses: ClassVar[tuple[str, ...]] = ()
+    uses: ClassVar[tuple[str, ...]] = ("groups",)
 
     def run(self, problem: Problem) -> ReliabilityResult:
-        """Bound the pmi."""
+        """Bound the pmi; with groups, by counting these."""
+        if problem.groups is not None:
+            return assess_groups(problem, self.name)
         rate, n = problem.errors / len(problem.y), len(problem.y)
         low, upper = exact_limits(problem.errors, n, problem.confidence)
         return build_result(

@@ -13,11 +13,18 @@ from fireassay.reliability.inputs import Inputs
 from fireassay.reliability.problem import Problem
 from fireassay.reliability.profile import KdeProfile, Profile
 from fireassay.reliability.separation import Separation, r_separation
+from fireassay.reliability.two_sample import classifier_two_sample_p
 from fireassay.reliability.weighted_cells import CentreDensity, WeightedCells
 from fireassay.statistics.clopper_pearson import clopper_pearson
+from fireassay.statistics.grouped_share import GroupCounts
+from fireassay.statistics.independence import intraclass_test, near_duplicates, size_rate_test
 from fireassay.statistics.kde import leave_one_out_bandwidth, product_cell_mass
 
+SIZES = "group-sizes-unrelated"
 _LEVEL = 0.01
+_SIZES_LEVEL = 0.05  # the wider bound costs less than the one that misses
+_LEAST_ERRORS = 5
+_LEAST_ROWS = 20
 _MOST_COLUMNS = 20
 _MOST_ROWS_FOR_R = 1000
 _NO_CELLS = "Not used by this method: it has no grid of cells."
@@ -26,6 +33,8 @@ _STATEMENTS = {
         "The labelled rows are drawn from the operational profile (paper's assumption 3)."
     ),
     "independent-rows": "Inputs are independent of each other.",
+    "independent-groups": "Groups are drawn independently of each other.",
+    SIZES: "A group's size says nothing about its error rate.",
     "independent-cells": "Unastuteness and mass of cells are independent (paper's assumption 1).",
     "r-separated": "Classes are r-separated, and r can be estimated (paper's assumption 2).",
     "one-label-per-cell": "All inputs in a cell share one true label (paper's assumption 4).",
@@ -33,6 +42,7 @@ _STATEMENTS = {
     "uniform-in-cells": "Inputs are uniformly distributed inside a cell (paper's assumption 6).",
     "profile-fits": "The kernel density fits the operational profile.",
     "weights-right": "The weights are the true ratio of profile to label density, and bounded.",
+    "surrogate-unseen-labels": "The surrogate has not seen these labels.",
     "labels-right": "The labels are right.",
 }
 
@@ -60,7 +70,7 @@ def full_ledger(
         one_label_per_cell(mixed),
         vote_is_right(cells, X, problem.y),
         uniform_in_cells(None if cells is None else cells.grid, X),
-        independent_inputs(problem.wrong),
+        *independence(problem),
         _stated("labels-right", "untestable", "A wrong label counts as an error of the model."),
     )
 
@@ -77,19 +87,27 @@ def _drift(problem: Problem) -> "Drift | None":
     field = problem.operational
     if field is None or len(field) < 5 or len(problem.y) < 5:
         return None
-    return same_distribution(problem.labelled, field)
+    return same_distribution(problem.labelled, field, problem.seed)
 
 
 @dataclass(frozen=True)
 class Drift:
-    """Whether two samples look alike: the smallest p-value, corrected for the columns tried."""
+    """Whether two samples look alike, by column (corrected for their number) and all together."""
 
-    p_value: float
+    p_columns: float
+    p_classifier: float
     columns: int
 
+    @property
+    def p_value(self) -> float:
+        """Of both tests: twice the smaller one."""
+        return min(1.0, 2 * min(self.p_columns, self.p_classifier))
 
-def same_distribution(labelled: Inputs, other: Inputs) -> Drift:
+
+def same_distribution(labelled: Inputs, other: Inputs, seed: int = 0) -> Drift:
     """Compare labelled and operational rows: Kolmogorov-Smirnov on features and on the doubt.
+
+    A classifier that tells the samples apart sees what no column shows by itself.
 
     With many features their leading principal components are compared instead.
     """
@@ -101,13 +119,20 @@ def same_distribution(labelled: Inputs, other: Inputs) -> Drift:
     columns = [*zip(a.T, b.T, strict=True), (labelled.doubt, other.doubt)]
     # Above some thousand rows the asymptotic distribution is used: exact enough, and fast.
     smallest = min(float(ks_2samp(x, y, method="asymp").pvalue) for x, y in columns)
-    return Drift(min(1.0, smallest * len(columns)), len(columns))
+    together = 1.0
+    if min(len(a), len(b)) >= _LEAST_ROWS:
+        ours, theirs = np.column_stack([a, labelled.doubt]), np.column_stack([b, other.doubt])
+        together = classifier_two_sample_p(ours, theirs, seed)
+    return Drift(min(1.0, smallest * len(columns)), together, len(columns))
 
 
 def labels_from_profile(drift: Drift | None, weights: str | None) -> Assumption:
     """Assumption 3: the labelled rows are drawn from the operational profile."""
     if weights == "given":
         check = "Weights were given; if they are estimates, the bound is not a finite-sample claim."
+        return _stated("weights-right", "untestable", check)
+    if weights == "unbounded":
+        check = "The largest possible weight was not given: no finite-sample claim is made."
         return _stated("weights-right", "untestable", check)
     if weights == "estimated":
         check = "Weights were estimated from the rows: no finite-sample claim is made."
@@ -117,24 +142,86 @@ def labels_from_profile(drift: Drift | None, weights: str | None) -> Assumption:
             "labels-from-the-field", "untestable", "No operational rows were given to compare."
         )
     status: AssumptionStatus = "contradicted" if drift.p_value < _LEVEL else "supported"
-    check = f"Two-sample test over {drift.columns} columns: p = {drift.p_value:.2g}."
+    check = (
+        f"Two-sample tests: over {drift.columns} columns p = {drift.p_columns:.2g}, by a "
+        f"classifier p = {drift.p_classifier:.2g}."
+    )
     if status == "contradicted":
         check += " The bound does not hold for this profile: draw labels from it, or give weights."
     return _stated("labels-from-the-field", status, check)
 
 
-def independent_inputs(wrong: FloatArray) -> Assumption:
-    """Errors in the order given must not come in runs."""
-    n, errors = len(wrong), int(wrong.sum())
-    if min(errors, n - errors) < 5:
-        few = f"Only {errors} errors in {n} rows: too few to see runs."
+def unseen_labels(fitted_rows: int | None) -> Assumption:
+    """A surrogate that was fitted on these labels makes them look right."""
+    if fitted_rows is None:
+        check = "The surrogate is a function: what it was fitted on is not in the data."
+        return _stated("surrogate-unseen-labels", "untestable", check)
+    check = f"None of the {fitted_rows} rows it was fitted on is a labelled row."
+    return _stated("surrogate-unseen-labels", "supported", check)
+
+
+def independence(problem: Problem) -> tuple[Assumption, ...]:
+    """Whether rows depend on each other; with groups, whether groups are what to count."""
+    X, wrong, groups = problem.labelled.X, problem.wrong, problem.groups
+    if groups is None:
+        return (independent_inputs(wrong, X, problem.seed),)
+    counts = GroupCounts.of(wrong, groups)
+    near = near_duplicates(X, problem.seed, groups)
+    across: AssumptionStatus = "contradicted" if near.many else "untestable"
+    check = f"{near.count} of {near.looked_at} rows nearly repeat a row of another group."
+    return (
+        correlated_rows(counts, problem.seed),
+        _stated("independent-groups", across, check),
+        unrelated_sizes(counts),
+    )
+
+
+def correlated_rows(counts: GroupCounts, seed: int) -> Assumption:
+    """Rows of one group must not be right or wrong together; the bound by groups allows it."""
+    errors, n = int(counts.hits.sum()), int(counts.sizes.sum())
+    if min(errors, n - errors) < _LEAST_ERRORS or (counts.sizes == 1).all():
+        few = f"{errors} errors in {n} rows of {len(counts.sizes)} groups: too few to see it."
         return _stated("independent-rows", "untestable", few)
-    together = int((wrong[1:] * wrong[:-1]).sum())
-    rate = (errors - 1) / (n - 1)
-    p = binomtest(together, errors, min(1.0, rate), alternative="greater").pvalue
+    correlation, p = intraclass_test(counts, seed)
     status: AssumptionStatus = "contradicted" if p < _LEVEL else "supported"
-    check = f"{together} of {errors} errors follow an error at once: p = {p:.2g}."
-    return _stated("independent-rows", status, check)
+    return _stated(
+        "independent-rows",
+        status,
+        f"Intra-class correlation of errors in {len(counts.sizes)} groups: {correlation:.2f}, "
+        f"p = {p:.2g}; numbers that count groups do not need it.",
+    )
+
+
+def unrelated_sizes(counts: GroupCounts) -> Assumption:
+    """Where large groups have other rates than small ones, the approximate bound misses."""
+    if (counts.sizes == counts.sizes[0]).all():
+        return _stated(SIZES, "supported", f"All groups have {counts.sizes[0]} rows.")
+    correlation, p = size_rate_test(counts)
+    if len(counts.sizes) < _LEAST_ERRORS or not counts.hits.any():
+        return _stated(SIZES, "untestable", "Too few groups or errors to see it.")
+    status: AssumptionStatus = "contradicted" if p < _SIZES_LEVEL else "supported"
+    check = f"Rank correlation of size and surplus of errors: {correlation:.2f}, p = {p:.2g}."
+    return _stated(SIZES, status, check)
+
+
+def independent_inputs(wrong: FloatArray, X: FloatArray, seed: int) -> Assumption:
+    """Rows must not nearly repeat each other, and errors not come in runs.
+
+    That neither is seen shows nothing: rows of one patient need not look alike or stand together.
+    """
+    near = near_duplicates(X, seed)
+    check = f"{near.count} of {near.looked_at} rows nearly repeat another."
+    n, errors = len(wrong), int(wrong.sum())
+    p = 1.0
+    if min(errors, n - errors) >= _LEAST_ERRORS:
+        together = int((wrong[1:] * wrong[:-1]).sum())
+        rate = (errors - 1) / (n - 1)
+        p = binomtest(together, errors, min(1.0, rate), alternative="greater").pvalue
+        check += f" {together} of {errors} errors follow an error at once: p = {p:.2g}."
+    if near.many or p < _LEVEL:
+        return _stated("independent-rows", "contradicted", check)
+    check += " Rows of one patient or device would not show: give groups if there are any."
+    return _stated("independent-rows", "untestable", check)
 
 
 def independent_cells(cells: WeightedCells | None) -> Assumption:

@@ -1,4 +1,4 @@
-"""What the numbers of reliability are: all shares of inputs, better if low."""
+"""What the numbers of reliability are: shares of inputs, better if low, and what n is worth."""
 
 from fireassay.core.measure import Measure
 
@@ -36,6 +36,14 @@ _NUMBERS = {
         "Mean share of a cell that the model gets wrong, every cell counted alike.",
     ),
 }
-MEASURES = tuple(
-    Measure(name, label, "share", "low", meaning) for name, (label, meaning) in _NUMBERS.items()
+EFFECTIVE_N = Measure(
+    "effective_n",
+    "Independent rows that would say as much",
+    "count",
+    "high",
+    "Rows of one patient, device or document repeat each other; this is what they are worth.",
+)
+MEASURES = (
+    *(Measure(name, label, "share", "low", text) for name, (label, text) in _NUMBERS.items()),
+    EFFECTIVE_N,
 )

@@ -18,6 +18,7 @@ from fireassay.core.hashing import sha256
 from fireassay.core.validation import (
     check_class_indices,
     check_features,
+    check_labels,
     check_lengths,
     check_real,
 )
@@ -151,9 +152,7 @@ def check_problem(
     check_lengths(X=len(rows), y=len(np.asarray(y)))
     labelled = Inputs.ask(classifier, rows)
     indices = check_class_indices(y, classifier.classes, name="y", n=len(rows))
-    together = None if groups is None else np.asarray(groups)
-    if together is not None:
-        check_lengths(X=len(rows), groups=len(together))
+    together = None if groups is None else check_labels(groups, name="groups", n=len(rows))
     profile: Profile | None = None
     field: Inputs | None = None
     if operational is not None and hasattr(operational, "cell_mass"):
@@ -190,7 +189,12 @@ def check_problem(
         row_shape=shape,
         confidence=confidence,
         seed=seed,
-        data_sha256=sha256(labelled.X, indices, content or (None if field is None else field.X)),
+        data_sha256=sha256(
+            labelled.X,
+            indices,
+            content or (None if field is None else field.X),
+            *(() if together is None else (together,)),
+        ),
         queries_before=before,
         shared_rows=shared,
         workers=Workers(classifier, workers, cluster),

@@ -1,7 +1,7 @@
 """The default method: labels, operational rows and a guess of the model's risk."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,8 +10,9 @@ from fireassay.core.arrays import AnyArray, FloatArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
 from fireassay.core.validation import check_class_indices, check_features, check_real
 from fireassay.reliability.exact import exact_limits, exact_row
-from fireassay.reliability.inputs import Inputs
-from fireassay.reliability.ledger import full_ledger
+from fireassay.reliability.grouped import assess_groups
+from fireassay.reliability.inputs import Inputs, Known
+from fireassay.reliability.ledger import full_ledger, unseen_labels
 from fireassay.reliability.problem import Problem, too_few_labels
 from fireassay.reliability.rectified_bound import RectifiedBound, rectified_bound
 from fireassay.reliability.result import FROM_THE_FIELD, ReliabilityResult, build_result
@@ -27,9 +28,10 @@ class Rectified:
     ----------
     surrogate
         A guess of the model's risk: None fits it on the labels step by step, ``(X_fit, y_fit)``
-        fits it on other labels, a function of rows is used as it is. It never costs validity.
+        fits it on other labels, a function of rows is used as it is. It never costs validity as
+        long as it has not seen the labels: rows that are among them are refused.
     weight_bound
-        With ``weights``: the largest possible weight; the largest given one if None.
+        With ``weights``: the largest possible weight. Without it nothing is claimed.
 
     >>> from fireassay.reliability import assess
     >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
@@ -46,10 +48,18 @@ class Rectified:
     summary: ClassVar[str] = (
         "the smaller of Clopper-Pearson and a rectified betting bound; holds at any sample size"
     )
-    uses: ClassVar[tuple[str, ...]] = ("weights",)
+    uses: ClassVar[tuple[str, ...]] = ("weights", "groups")
 
     def run(self, problem: Problem) -> ReliabilityResult:
-        """Bound the pmi."""
+        """Bound the pmi; with groups from the labels alone, by counting groups."""
+        if problem.groups is not None:
+            if problem.weights is not None or self != Rectified():
+                raise ParameterError(
+                    "With groups the bound rests on the labels alone, without weights.",
+                    got="weights, a surrogate or a weight_bound",
+                    do="Leave them out, or give one row per group.",
+                )
+            return assess_groups(problem, self.name)
         risk = _risk(problem, self.surrogate)
         kind, weights, bound = _checked_weights(problem, self.weight_bound)
         found = rectified_bound(
@@ -64,6 +74,10 @@ class Rectified:
             seed=problem.seed,
         )
         assumptions = full_ledger(problem, weights=kind)
+        if risk is not None:
+            found = replace(found, given_surrogate=True)
+            fitted = len(self.surrogate[1]) if isinstance(self.surrogate, tuple | list) else None
+            assumptions = (*assumptions, unseen_labels(fitted))
         shifted = any(a.id == FROM_THE_FIELD and a.status == "contradicted" for a in assumptions)
         return build_result(
             problem,
@@ -75,7 +89,7 @@ class Rectified:
             comparison=_bounds(problem, found, shifted=shifted),
             assumptions=assumptions,
             notes=self._notes(problem, found, bound),
-            is_bound=kind != "estimated",
+            is_bound=found.claimed,
         )
 
     def _notes(
@@ -97,7 +111,8 @@ class Rectified:
             )
         if found.weights is not None and self.weight_bound is None:
             notes.append(
-                f"The largest given weight, {bound:.3g}, is taken as the largest possible one."
+                f"The largest weight seen, {bound:.3g}, need not be the largest possible one: "
+                "pass Rectified(weight_bound=…) for a bound that holds."
             )
         return tuple(notes)
 
@@ -106,7 +121,7 @@ def _bounds(
     problem: Problem, found: RectifiedBound, *, shifted: bool
 ) -> list[tuple[str, float, float, str]]:
     """The headline and what it is made of, side by side."""
-    claim = "none" if found.weights == "estimated" else "holds"
+    claim = "holds" if found.claimed else "none"
     claim = "does not hold: labels not from the profile" if shifted else claim
     rows = [("headline", found.pmi, found.pmi_upper, claim)]
     if found.weights is None:
@@ -137,7 +152,15 @@ def _risk(problem: Problem, surrogate: Any) -> Risk | None:
         rows = check_features(surrogate[0], name="surrogate X")
         classes = problem.model.classes
         y = check_class_indices(surrogate[1], classes, name="surrogate y", n=len(rows))
-        return fit_risk(Inputs.ask(problem.model, rows), y)
+        inputs = Inputs.ask(problem.model, rows)
+        seen = int(Known(problem.labelled.X).among(inputs.X).sum())
+        if seen:
+            raise DataError(
+                "The surrogate must not have seen the labels that it is to be corrected by.",
+                got=f"{seen} of its {len(rows)} rows among the labelled rows",
+                do="Leave the surrogate out (it is then fitted step by step), or fit it elsewhere.",
+            )
+        return fit_risk(inputs, y)
     raise ParameterError(
         "The 'surrogate' must be None, a pair (X_fit, y_fit) or a function of rows.",
         got=type(surrogate).__name__,
@@ -178,7 +201,8 @@ def _checked_weights(
     largest = float(values.max())
     if weight_bound is not None:
         largest = check_real(weight_bound, "weight_bound", low=largest, inclusive="low")
-    return "given", values, largest
+        return "given", values, largest
+    return "unbounded", values, largest
 
 
 def _estimated_weights(labelled: FloatArray, operational: FloatArray, seed: int) -> FloatArray:

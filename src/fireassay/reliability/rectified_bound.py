@@ -17,7 +17,7 @@ from fireassay.core.estimate import Estimate
 from fireassay.core.seeds import generator
 from fireassay.reliability.field_risk import TRIAL, UNUSED, GroupMeans, risk_chunks
 from fireassay.reliability.inputs import DiskInputs, Inputs
-from fireassay.reliability.result import LABELS, Details, ReliabilityResult, between
+from fireassay.reliability.result import LABELS, UNSEEN, Details, ReliabilityResult, between
 from fireassay.reliability.surrogate import Risk, fit_risk, no_risk
 from fireassay.statistics.clopper_pearson import clopper_pearson
 from fireassay.statistics.prediction_powered import (
@@ -52,7 +52,11 @@ class RectifiedBound(Details):
     explained
         Share of the errors' variance that the surrogate explains on the labels.
     weights
-        ``"given"`` or ``"estimated"`` where labels were not drawn from the profile, else None.
+        Where labels were not drawn from the profile: ``"given"``, ``"unbounded"`` (given without
+        the largest possible weight) or ``"estimated"``; else None.
+    given_surrogate
+        Whether the surrogate came from outside: then it must not have seen these labels.
+
 
     >>> from fireassay.reliability import assess
     >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
@@ -72,32 +76,40 @@ class RectifiedBound(Details):
     betting_share: float
     explained: float
     weights: str | None = None
+    given_surrogate: bool = False
 
     how: ClassVar[str] = "min of Clopper-Pearson and rectified betting"
 
     @property
     def rests_on(self) -> tuple[str, ...]:
         """With weights, on these instead of on where the labels come from."""
-        return LABELS if self.weights is None else ("weights-right", *LABELS[1:])
+        found = LABELS if self.weights is None else ("weights-right", *LABELS[1:])
+        return (*found, UNSEEN) if self.given_surrogate else found
+
+    @property
+    def claimed(self) -> bool:
+        """Whether the bound is claimed to hold: not with weights that nothing is known about."""
+        return self.weights in (None, "given")
 
     def headline(self, result: ReliabilityResult) -> str:
-        """The bound; with estimated weights no claim."""
-        if self.weights != "estimated":
+        """The bound; with estimated or unbounded weights no claim."""
+        if self.claimed:
             return super().headline(result)
+        kind = "estimated weights" if self.weights == "estimated" else "weights without a bound"
         return (
             f"About {self.pmi:.2%} of inputs are misclassified, perhaps up to "
-            f"{self.pmi_upper:.2%}: with estimated weights no finite-sample claim is made."
+            f"{self.pmi_upper:.2%}: with {kind} no finite-sample claim is made."
         )
 
     def estimates(self, result: ReliabilityResult) -> dict[str, Estimate]:
-        """Bounds and estimate; with estimated weights the estimate alone."""
-        if self.weights != "estimated":
+        """Bounds and estimate; where nothing is claimed the estimate alone."""
+        if self.claimed:
             how = "Clopper-Pearson" if self.weights is None else "betting on weighted errors"
             lower = Estimate.bound(
                 result.pmi_lower, result.confidence, result.n_labels, how, rests_on=self.rests_on
             )
             return {**super().estimates(result), "pmi_lower": lower}
-        return {"pmi": between(result, "estimated weights", self.rests_on)}
+        return {"pmi": between(result, f"{self.weights} weights", self.rests_on)}
 
 
 def rectified_bound(
@@ -126,7 +138,7 @@ def rectified_bound(
     weights, weight_bound
         Density of the profile over that of the labelled rows, and its largest possible value.
     weights_are
-        ``"given"`` or ``"estimated"``: what the result says of them.
+        ``"given"``, ``"unbounded"`` or ``"estimated"``: what the result says of them.
     """
     rng = generator(seed, "rectified")
     order = rng.permutation(len(y))

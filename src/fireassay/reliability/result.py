@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FROM_THE_FIELD = "labels-from-the-field"
+UNSEEN = "surrogate-unseen-labels"
 LABELS = (FROM_THE_FIELD, "independent-rows", "labels-right")
 _LABELS_CAPTION = ("How the bound falls with more labels", "bound against number of labels")
 
@@ -60,6 +61,10 @@ class Details:
         if FROM_THE_FIELD in self.rests_on and result.labels_from_elsewhere:
             return f"Not valid, the labels are not drawn from the profile: at {text}"
         return f"At {text}"
+
+    def counted(self, result: "ReliabilityResult") -> str:
+        """Errors and labels, in words."""
+        return f"{result.n_errors} errors in {result.n_labels} labels"
 
     def claims(self, result: "ReliabilityResult") -> tuple[Claim, ...]:
         """What else a reader may take away."""
@@ -146,7 +151,7 @@ class ReliabilityResult(Answer):
     @property
     def counted(self) -> str:
         """Errors and labels, in words."""
-        return f"{self.n_errors} errors in {self.n_labels} labels"
+        return self.details.counted(self)
 
     @property
     def headline(self) -> str:
@@ -220,7 +225,9 @@ def build_result(
         details=details,
         assumptions=assumptions,
         comparison=table.astype({"pmi": float, "pmi_upper": float}),
-        confusions=confusion_rates(y, inputs.predicted, problem.classes, problem.confidence),
+        confusions=confusion_rates(
+            y, inputs.predicted, problem.classes, problem.confidence, problem.groups
+        ),
         notes=notes,
         provenance=problem.provenance(),
     )

@@ -54,7 +54,9 @@ def from_document(document: Any) -> tuple[list[Evidence], str, dict[str, str]]:
             )
         parts = [_evidence(name, document["parts"][name]) for name in document["order"]]
         return parts, str(document["title"]), dict(document["accepted"])
-    except (KeyError, TypeError) as error:
+    except DataError:
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise DataError("Expected a fireassay result.", got=f"missing or wrong {error}") from error
 
 
@@ -62,7 +64,7 @@ def read_document(path: str | Path) -> tuple[list[Evidence], str, dict[str, str]
     """Parts, title and accepted assumptions from a ``result.json``."""
     try:
         text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"Expected a result at {path}.", got=str(error)) from error
     return from_document(strict_json.loads(text))
 

@@ -1,5 +1,6 @@
 """Intervals, bounds and tests that the rest of fireassay stands on."""
 
+from fireassay.statistics.autocorrelation import autocorrelation_time
 from fireassay.statistics.betting import betting_interval, betting_sequence
 from fireassay.statistics.bootstrap import bootstrap
 from fireassay.statistics.calibration import (
@@ -13,6 +14,12 @@ from fireassay.statistics.delong import delong, delong_interval, delong_test
 from fireassay.statistics.error_detector import ErrorDetector, recent_rate_upper
 from fireassay.statistics.grouped_share import grouped_share, groups_betting_upper
 from fireassay.statistics.hoeffding_bentkus import hoeffding_bentkus_upper
+from fireassay.statistics.independence import (
+    NearDuplicates,
+    intraclass_test,
+    near_duplicates,
+    size_rate_test,
+)
 from fireassay.statistics.kappa import cohen_kappa, fleiss_kappa
 from fireassay.statistics.loess import Loess, loess
 from fireassay.statistics.mann_whitney import MannWhitney, mann_whitney_auc
@@ -32,8 +39,10 @@ __all__ = [
     "ErrorDetector",
     "Loess",
     "MannWhitney",
+    "NearDuplicates",
     "ReliabilityCurve",
     "Thinning",
+    "autocorrelation_time",
     "average_ranks",
     "betting_interval",
     "betting_sequence",
@@ -50,8 +59,10 @@ __all__ = [
     "grouped_share",
     "groups_betting_upper",
     "hoeffding_bentkus_upper",
+    "intraclass_test",
     "loess",
     "mann_whitney_auc",
+    "near_duplicates",
     "paired_difference",
     "permutation_test",
     "poisson_binomial_tail",
@@ -60,6 +71,7 @@ __all__ = [
     "reliability_curve",
     "share",
     "simultaneous_aucs",
+    "size_rate_test",
     "spearman",
     "thinned_upper",
     "thinning",

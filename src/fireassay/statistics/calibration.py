@@ -1,17 +1,24 @@
 """How far stated confidence is from accuracy."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fireassay.core.arrays import BoolArray, IntArray
-from fireassay.core.errors import DataError
+from fireassay.core.errors import DataError, NotEnoughEvidenceError
 from fireassay.core.estimate import Estimate
 from fireassay.core.seeds import generator
-from fireassay.core.validation import check_class_indices, check_integer, check_probabilities
+from fireassay.core.validation import (
+    check_class_indices,
+    check_integer,
+    check_labels,
+    check_probabilities,
+)
+from fireassay.statistics.bootstrap import expanded_tail
 from fireassay.statistics.clopper_pearson import clopper_pearson
+from fireassay.statistics.grouped_share import grouped_share
 from fireassay.statistics.samples import FloatVector, check_confidence
 
 if TYPE_CHECKING:
@@ -55,7 +62,11 @@ class ReliabilityCurve:
 
 
 def reliability_curve(
-    probabilities: ArrayLike, labels: ArrayLike, n_bins: int = 15, confidence: float = 0.95
+    probabilities: ArrayLike,
+    labels: ArrayLike,
+    n_bins: int = 15,
+    confidence: float = 0.95,
+    groups: ArrayLike | None = None,
 ) -> ReliabilityCurve:
     """Accuracy per bin of the top class's probability, with Clopper–Pearson intervals.
 
@@ -69,6 +80,8 @@ def reliability_curve(
         Bins of equal width on (0, 1], at least 1.
     confidence
         Of each bin's interval, in (0, 1).
+    groups
+        For each row the patient, device or document it belongs to (see `grouped_share`).
 
     Returns
     -------
@@ -82,7 +95,13 @@ def reliability_curve(
     check_confidence(confidence)
     stated, correct = _top_class(probabilities, labels)
     counts, hits, mean = _binned(stated, correct, check_integer(n_bins, "n_bins", low=1))
-    low, high = clopper_pearson(hits, counts, confidence)
+    if groups is None:
+        low, high = clopper_pearson(hits, counts, confidence)
+    else:
+        member, place = check_labels(groups, name="groups", n=len(stated)), _bins(stated, n_bins)
+        bins = [place == b for b in np.unique(place)]
+        shares = [grouped_share(correct[b], member[b], confidence)[0] for b in bins]
+        low, high = np.array([s.low for s in shares]), np.array([s.high for s in shares])
     return ReliabilityCurve(mean, hits / counts, low, high, counts)
 
 
@@ -92,6 +111,7 @@ def expected_calibration_error(
     n_bins: int = 15,
     confidence: float = 0.95,
     seed: int = 0,
+    groups: ArrayLike | None = None,
 ) -> Estimate:
     """Expected calibration error of the top class, with an interval that knows its bias.
 
@@ -107,6 +127,9 @@ def expected_calibration_error(
         In (0, 1).
     seed
         Same seed, same interval.
+    groups
+        For each row the patient, device or document it belongs to: the noise is then that of
+        whole groups drawn anew, and nowhere less than that of rows.
 
     Returns
     -------
@@ -136,7 +159,14 @@ def expected_calibration_error(
     sizes = rng.multinomial(n, counts / n, size=_RESAMPLES)
     gaps = (rng.binomial(sizes, accuracy) - sizes * mean) / n
     noise = gaps - counts * (accuracy - mean) / n
-    level = 1.0 - (1.0 - confidence) / 2.0
+    tail, method = (1.0 - confidence) / 2.0, f"bias-aware bootstrap, {n_bins} equal bins"
+    if groups is not None:
+        member = check_labels(groups, name="groups", n=n)
+        of_groups, units = _noise_of_groups(correct - stated, _bins(stated, n_bins), member, rng)
+        missing = 1.0 - of_groups.var(axis=0) / np.maximum(noise.var(axis=0), 1e-300)
+        noise = of_groups + noise * np.sqrt(np.maximum(0.0, missing))
+        tail, method = expanded_tail(tail, units), f"{method}, {units} groups"
+    level = 1.0 - tail
     clear = np.abs(hits - counts * mean) / n > _CLEAR * noise.std(axis=0)
     signed = noise * np.sign(hits - counts * mean)
 
@@ -145,7 +175,23 @@ def expected_calibration_error(
         return max(0.0, float(np.quantile(off, level, method="weibull")))
 
     low, high = max(0.0, value - most(1.0)), min(1.0, value + most(-1.0))
-    return Estimate(value, low, high, confidence, n, f"bias-aware bootstrap, {n_bins} equal bins")
+    return Estimate(value, low, high, confidence, n, method)
+
+
+def _noise_of_groups(
+    gap: FloatVector, place: IntArray, groups: NDArray[Any], rng: np.random.Generator
+) -> tuple[NDArray[np.float64], int]:
+    """How far each bin's share of the gap moves when whole groups are drawn anew."""
+    _, member = np.unique(groups, return_inverse=True)
+    bins, column = np.unique(place, return_inverse=True)
+    units = int(member.max()) + 1
+    if units < 2:
+        raise NotEnoughEvidenceError("An interval needs at least two groups.", got="one group")
+    table = np.zeros((units, len(bins)))
+    np.add.at(table, (member.ravel(), column.ravel()), gap)
+    drawn = rng.multinomial(units, np.full(units, 1.0 / units), size=_RESAMPLES)
+    rows = drawn @ np.bincount(member.ravel())
+    return drawn @ table / rows[:, None] - table.sum(axis=0) / len(gap), units
 
 
 def _top_class(probabilities: ArrayLike, labels: ArrayLike) -> tuple[FloatVector, BoolArray]:
@@ -156,12 +202,17 @@ def _top_class(probabilities: ArrayLike, labels: ArrayLike) -> tuple[FloatVector
     return table.max(axis=1), table.argmax(axis=1) == truth
 
 
+def _bins(stated: FloatVector, n_bins: int) -> IntArray:
+    """The bin of each row, left open, right closed."""
+    edges = np.linspace(0.0, 1.0, n_bins + 1)
+    return np.clip(np.searchsorted(edges, stated, side="left") - 1, 0, n_bins - 1)
+
+
 def _binned(
     stated: FloatVector, correct: BoolArray, n_bins: int
 ) -> tuple[IntArray, FloatVector, FloatVector]:
-    """Rows, hits and mean confidence of each bin (left open, right closed) that holds rows."""
-    edges = np.linspace(0.0, 1.0, n_bins + 1)
-    place = np.clip(np.searchsorted(edges, stated, side="left") - 1, 0, n_bins - 1)
+    """Rows, hits and mean confidence of each bin that holds rows."""
+    place = _bins(stated, n_bins)
     counts = np.bincount(place, minlength=n_bins).astype(np.int64)
     hits: FloatVector = np.bincount(
         place, weights=correct.astype(np.float64), minlength=n_bins

@@ -5,14 +5,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtr, stdtrit
+from scipy.special import expit, logit, stdtr, stdtrit
 
 from fireassay.core.arrays import BoolArray, IntArray
 from fireassay.core.errors import DataError
+from fireassay.core.estimate import Estimate
 from fireassay.core.validation import check_labels
 from fireassay.statistics.mann_whitney import MannWhitney
 from fireassay.statistics.ranks import average_ranks
 from fireassay.statistics.samples import FloatVector, check_confidence, check_positive, check_sample
+from fireassay.statistics.simultaneous import largest_z
 
 
 def clustered_auc(
@@ -43,10 +45,11 @@ def clustered_auc(
 
     Notes
     -----
-    The standard error is the jackknife over groups: the AUC without each of them in turn, in
-    O(n log n) altogether. It is Obuchowski's (1997) variance for many groups and keeps the level
-    better for few. Test and interval use Student's t with one degree of freedom less than there
-    are groups.
+    The standard error is the jackknife over groups of logit AUC, the AUC without each of them in
+    turn, in O(n log n) altogether, and never below that of the AUC itself carried to the logit
+    scale. Test and interval use Student's t with Satterthwaite's degrees of freedom over the groups
+    that hold only positives, only negatives, and both: three sick and three healthy patients have
+    about four, not five.
 
     >>> found = clustered_auc([1, 2, 3, 4, 5, 6], [0, 0, 1, 0, 1, 1], [0, 0, 1, 1, 2, 2])
     >>> round(found.auc, 3)
@@ -55,7 +58,30 @@ def clustered_auc(
     check_confidence(confidence)
     sample = check_sample(scores, "scores", min_rows=2)
     marks = check_positive(positive, len(sample))
-    labels = check_labels(groups, name="groups", n=len(sample))
+    n_positive, n_negative = int(marks.sum()), len(sample) - int(marks.sum())
+    aucs, covariance, freedom = clustered_logits(sample[None, :], marks, groups)
+    auc, error = float(aucs[0]), math.sqrt(float(covariance[0, 0]))
+    if not math.isfinite(error):
+        # One group holds a whole class, or no group changes anything: no spread to learn from.
+        return MannWhitney(auc, 0.0, 1.0, 1.0, n_positive, n_negative)
+    half = -float(stdtrit(freedom, (1.0 - confidence) / 2.0)) * error
+    p_value = float(2.0 * stdtr(freedom, -abs(float(logit(auc))) / error))
+    low, high = (float(expit(logit(auc) + step)) for step in (-half, half))
+    return MannWhitney(auc, low, high, p_value, n_positive, n_negative)
+
+
+def clustered_logits(
+    scores: FloatVector, marks: BoolArray, groups: ArrayLike
+) -> tuple[FloatVector, FloatVector, float]:
+    """AUCs of several scores (m, n) on the same rows, and what their intervals are made from.
+
+    Returns
+    -------
+    (aucs, covariance, freedom)
+        The covariance of the logits of the AUCs, (m, m), infinite on the diagonal for a score
+        without spread; the fewest degrees of freedom of any score.
+    """
+    labels = check_labels(groups, name="groups", n=scores.shape[1])
     _, member = np.unique(labels, return_inverse=True)
     member = member.ravel()
     n_groups = int(member.max()) + 1
@@ -65,29 +91,96 @@ def clustered_auc(
             got=str(n_groups),
             do="Collect more patients or devices; more rows of the same ones do not help.",
         )
-    n_positive = int(marks.sum())
-    n_negative = len(sample) - n_positive
+    of_group = np.stack([np.bincount(member[part], minlength=n_groups) for part in (marks, ~marks)])
+    pairs = int(of_group[0].sum()) * int(of_group[1].sum())
+    found = [_with_and_without(row, marks, member, of_group) for row in scores]
+    aucs = np.array([auc for auc, _ in found])
+    left = np.stack([without for _, without in found])
+    factor = (n_groups - 1) / n_groups
+    near = 0.5 / pairs  # an AUC of 1 is taken as half a pair less
+    logits = logit(np.clip(aucs, near, 1.0 - near))
+    steps = logit(np.clip(left, near, 1.0 - near)) - logits[:, None]
+    plain = left - aucs[:, None]
+    known = (factor * np.square(plain).sum(axis=1) > 1e-30) & (aucs > 0.0) & (aucs < 1.0)
+    covariance = factor * steps @ steps.T
+    slope = np.divide(1.0, aucs * (1.0 - aucs), out=np.ones(len(aucs)), where=known)
+    carried = factor * np.square(plain).sum(axis=1) * slope**2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        widen = np.sqrt(np.maximum(1.0, carried / np.diag(covariance)))
+        covariance = covariance * np.outer(widen, widen)
+    covariance[~known, :] = covariance[:, ~known] = 0.0
+    covariance[~known, ~known] = np.inf
+    freedom = min((_freedom(row, of_group) for row in plain[known]), default=float(n_groups - 1))
+    return aucs, covariance, freedom
+
+
+def simultaneous_clustered_aucs(
+    scores: ArrayLike, positive: ArrayLike, groups: ArrayLike, confidence: float = 0.95
+) -> list[Estimate]:
+    """`clustered_auc` of several scores on the same rows, with intervals that hold all at once.
+
+    >>> rows = [[1, 2, 3, 5, 4, 6], [2, 1, 3, 4, 6, 5]]
+    >>> found = simultaneous_clustered_aucs(rows, [0, 0, 1, 0, 1, 1], [0, 0, 1, 1, 2, 2])
+    >>> found[0].method
+    'jackknife over groups, logit scale, simultaneous over 2'
+    """
+    table = np.atleast_2d(np.asarray(scores, dtype=np.float64))
+    marks = check_positive(positive, table.shape[1])
+    aucs, covariance, freedom = clustered_logits(table, marks, groups)
+    known = np.isfinite(np.diag(covariance))
+    quantile = (
+        largest_z(covariance[np.ix_(known, known)], confidence, freedom) if known.any() else 0
+    )
+    found = []
+    for auc, variance in zip(aucs, np.diag(covariance), strict=True):
+        half = quantile * math.sqrt(variance) if math.isfinite(variance) else math.inf
+        low, high = (
+            (float(expit(logit(auc) - half)), float(expit(logit(auc) + half)))
+            if math.isfinite(half)
+            else (0.0, 1.0)
+        )
+        found.append(
+            Estimate.around(
+                float(auc),
+                low,
+                high,
+                confidence=confidence,
+                n=table.shape[1],
+                method=f"jackknife over groups, logit scale, simultaneous over {len(table)}",
+            )
+        )
+    return found
+
+
+def _with_and_without(
+    sample: FloatVector, marks: BoolArray, member: IntArray, of_group: IntArray
+) -> tuple[float, FloatVector]:
+    """The AUC, and the AUC without each group."""
+    n_groups, (n_positive, n_negative) = of_group.shape[1], of_group.sum(axis=1)
     together = average_ranks(sample)
     wins_of_positives = together[marks] - average_ranks(sample[marks])
     wins_over_negatives = n_positive - (together[~marks] - average_ranks(sample[~marks]))
     total = float(wins_of_positives.sum())
-    auc = total / (n_positive * n_negative)
     left = _without_each(
         total,
         np.bincount(member[marks], weights=wins_of_positives, minlength=n_groups),
         np.bincount(member[~marks], weights=wins_over_negatives, minlength=n_groups),
         _wins_within(sample, marks, member, n_groups),
-        n_positive - np.bincount(member[marks], minlength=n_groups),
-        n_negative - np.bincount(member[~marks], minlength=n_groups),
+        n_positive - of_group[0],
+        n_negative - of_group[1],
     )
-    error = math.sqrt((n_groups - 1) / n_groups * float(((left - left.mean()) ** 2).sum()))
-    if not error > 1e-15:
-        # One group holds a whole class, or no group changes anything: no spread to learn from.
-        return MannWhitney(auc, 0.0, 1.0, 1.0, n_positive, n_negative)
-    half = -float(stdtrit(n_groups - 1, (1.0 - confidence) / 2.0)) * error
-    p_value = float(2.0 * stdtr(n_groups - 1, -abs(auc - 0.5) / error))
-    low, high = max(0.0, auc - half), min(1.0, auc + half)
-    return MannWhitney(auc, low, high, p_value, n_positive, n_negative)
+    return total / float(n_positive * n_negative), left
+
+
+def _freedom(steps: FloatVector, of_group: IntArray) -> float:
+    """Satterthwaite's, over groups with positives only, with negatives only and with both."""
+    kind = (of_group[0] > 0) + 2 * (of_group[1] > 0)
+    parts = [
+        (float(np.square(steps[kind == k]).sum()), max(1, int((kind == k).sum()) - 1))
+        for k in (1, 2, 3)
+    ]
+    total = sum(spread for spread, _ in parts)
+    return float(total**2 / sum(spread**2 / freedom for spread, freedom in parts))
 
 
 def _without_each(

@@ -14,7 +14,7 @@ from fireassay.core.validation import check_choice, check_labels
 from fireassay.statistics.clopper_pearson import clopper_pearson
 from fireassay.statistics.samples import check_confidence
 
-_SHARES, _CORRELATIONS = 300, 40
+_SHARES, _FIRST_SHARES, _CORRELATIONS = 300, 75, 40
 _WIDEST = 30.0  # logits
 _NEGLIGIBLE = 25.0  # in log density below the peak
 _FIRST_SPREAD, _LARGEST_STAKE = 0.05, 0.999
@@ -121,13 +121,19 @@ def upper_share(counts: GroupCounts, tail: float) -> float:
     instead of rows: there the posterior, which must guess the correlation, misses too often.
     """
     bound = max(beta_binomial_upper(counts, tail), korn_graubard_upper(counts, tail))
-    touched = counts.hits > 0
-    hits, groups_hit = int(counts.hits.sum()), int(touched.sum())
+    hits, groups_hit = int(counts.hits.sum()), int((counts.hits > 0).sum())
     one_group_has_all = groups_hit == 1 < hits
-    if one_group_has_all or 2 * hits > counts.sizes[touched].sum() > 0:
+    as_a_whole = _fills_its_groups(counts) and _fills_its_groups(counts.swapped())
+    if one_group_has_all or as_a_whole:
         by_groups = clopper_pearson(groups_hit, len(counts.sizes), 1.0 - tail, "upper")[1]
         return max(bound, float(by_groups))
     return bound
+
+
+def _fills_its_groups(counts: GroupCounts) -> bool:
+    """Whether groups that have a hit have hits for the most part."""
+    touched = counts.hits > 0
+    return bool(2 * counts.hits.sum() > counts.sizes[touched].sum() > 0)
 
 
 def effective_rows(counts: GroupCounts) -> float:
@@ -183,10 +189,10 @@ def beta_binomial_upper(counts: GroupCounts, tail: float) -> float:
     """
     if counts.hits.sum() == counts.sizes.sum():
         return 1.0
-    wide = np.linspace(-_WIDEST, _WIDEST, _SHARES)
+    wide = np.linspace(-_WIDEST, _WIDEST, _FIRST_SHARES)
     density = _log_density(wide, counts)
     kept = np.flatnonzero(density > density.max() - _NEGLIGIBLE)
-    low, high = wide[max(kept[0] - 1, 0)], wide[min(kept[-1] + 1, _SHARES - 1)]
+    low, high = wide[max(kept[0] - 1, 0)], wide[min(kept[-1] + 1, _FIRST_SHARES - 1)]
     logits = np.linspace(low, high, _SHARES)
     density = _log_density(logits, counts)
     mass = np.exp(density - density.max())

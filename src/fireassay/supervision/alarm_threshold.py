@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import bdtr
 
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError
-from fireassay.core.validation import check_finite, check_real
+from fireassay.core.validation import check_finite, check_labels, check_real
+from fireassay.statistics.grouped_share import GroupCounts, upper_share
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,8 @@ class AlarmRule:
         Nominal rows the threshold was taken from.
     n_above
         How many of them lie above it.
+    n_groups
+        Groups of these rows that the promise counts, or None where rows are independent.
     """
 
     threshold: float
@@ -29,10 +33,14 @@ class AlarmRule:
     confidence: float
     n_nominal: int
     n_above: int
+    n_groups: int | None = None
 
 
 def alarm_rule(
-    nominal_scores: ArrayLike, false_alarm: float = 0.05, confidence: float = 0.95
+    nominal_scores: ArrayLike,
+    false_alarm: float = 0.05,
+    confidence: float = 0.95,
+    groups: ArrayLike | None = None,
 ) -> AlarmRule:
     """A threshold whose true false-alarm rate is at most ``false_alarm``, with ``confidence``.
 
@@ -42,6 +50,9 @@ def alarm_rule(
         Scores of nominal rows, used neither for fitting nor for choosing the supervisor.
     false_alarm, confidence
         In (0, 1).
+    groups
+        For each row the patient or device it belongs to: the promise is then about rows of groups
+        drawn like these (approximate, as `statistics.grouped_share`).
 
     Raises
     ------
@@ -65,6 +76,8 @@ def alarm_rule(
         raise DataError("Nominal scores must have shape (n,).", got=f"{scores.shape}")
     check_finite(scores, name="nominal scores")
     n = len(scores)
+    if groups is not None:
+        return _grouped_rule(scores, groups, false_alarm, confidence)
     needed = rows_needed(false_alarm, confidence)
     if n < needed:
         raise NotEnoughEvidenceError(
@@ -79,6 +92,39 @@ def alarm_rule(
     threshold = float(np.sort(scores)[n - n_above - 1])
     above = int((scores > threshold).sum())
     return AlarmRule(threshold, float(false_alarm), float(confidence), n, above)
+
+
+def _grouped_rule(
+    scores: FloatArray, groups: ArrayLike, false_alarm: float, confidence: float
+) -> AlarmRule:
+    """The lowest threshold at which the bound on the share above it keeps the promise.
+
+    The bound falls as the threshold rises. If the threshold lies below the true quantile, the
+    bound was too low at that quantile, a fixed number: so the promise fails no more often than the
+    bound does.
+    """
+    labels = check_labels(groups, name="groups", n=len(scores))
+    n_groups = len(np.unique(labels))
+    levels = np.unique(scores)[::-1]
+
+    def kept(k: int) -> bool:
+        counts = GroupCounts.of(scores > levels[k], labels)
+        return upper_share(counts, 1.0 - confidence) <= false_alarm
+
+    if not kept(0):
+        raise NotEnoughEvidenceError(
+            f"A false-alarm rate of {false_alarm:g} with confidence {confidence:g} needs nominal "
+            "rows of more groups.",
+            got=f"{len(scores)} rows of {n_groups} groups",
+            do="Collect nominal rows of more patients or devices, or ask for less.",
+        )
+    good, bad = 0, len(levels)
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        good, bad = (middle, bad) if kept(middle) else (good, middle)
+    threshold = float(levels[good])
+    above = int((scores > threshold).sum())
+    return AlarmRule(threshold, float(false_alarm), float(confidence), len(scores), above, n_groups)
 
 
 def rows_needed(false_alarm: float, confidence: float) -> int:

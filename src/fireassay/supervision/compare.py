@@ -33,6 +33,13 @@ from fireassay.supervision.model_reader import ModelReader
 from fireassay.supervision.sampled_scores import Recipe, train_members
 from fireassay.supervision.supervisor import Supervisor
 from fireassay.supervision.supervisor_comparison import SupervisorComparison, assumptions
+from fireassay.supervision.winners import (
+    auroc_points,
+    group_halves,
+    numbered_groups,
+    part_of,
+    split_for_choice,
+)
 
 
 def compare(
@@ -47,6 +54,8 @@ def compare(
     calibration: ArrayLike | None = None,
     labels: Mapping[str, ArrayLike] | None = None,
     kinds: Mapping[str, ArrayLike] | None = None,
+    groups: Mapping[str, ArrayLike] | None = None,
+    confirm: float | None = None,
     members: Sequence[Any] | None = None,
     train: Recipe | None = None,
     n_members: int = 20,
@@ -82,6 +91,15 @@ def compare(
         True labels by set name (and ``"nominal"``), where known: adds AURC.
     kinds
         Per set one name per row (a pair of classes, a corruption): adds AUROCs per kind.
+    groups
+        Which rows belong together (a patient, a video), by set name, ``"nominal"`` and
+        ``"calibration"``; one label means one group in all sets. Intervals and thresholds then
+        count groups, and no group is on both sides of a split. Rows of sets that are not named
+        stand for themselves.
+    confirm
+        Share of the rows, in (0, 1), on which to report; the supervisor is then chosen on the
+        others. By default all rows serve for both, and the intervals of what was chosen hold for
+        all supervisors and sets at once.
     members, train, n_members
         An ensemble, or the recipe ``(X, y, seed) -> model`` to train one.
     n_samples
@@ -91,7 +109,7 @@ def compare(
     false_alarm, confidence
         The promise of each supervisor's threshold; ``confidence`` is also that of all intervals.
     n_resamples
-        Of the bootstrap for AUPR, FPR95 and AURC.
+        Of the bootstrap for AURC.
     workers, cluster
         As in `Executor`: members are trained, supervisors fitted, blocks of rows scored and numbers
         computed side by side. The numbers do not depend on it.
@@ -117,7 +135,9 @@ def compare(
     check_real(confidence, "confidence", low=0, high=1)
     executor = Executor(workers=workers, cluster=cluster)
     X = check_features(X_train, name="X_train")
-    rows, evaluated = _checked_sets(nominal, sets, calibration, X.shape[1:], seed)
+    if confirm is not None:
+        check_real(confirm, "confirm", low=0, high=1)
+    rows, evaluated, numbers = _checked_sets(nominal, sets, calibration, X.shape[1:], seed, groups)
     if members is None and train is not None:
         members = train_members(train, X, y_train, n_members, seed, executor)
     reader = ModelReader(model, layer=layer, members=members, n_samples=n_samples, seed=seed)
@@ -133,19 +153,33 @@ def compare(
     fit_entrants(entrants, X, targets, executor)
     here = reader.queries - queries_before
     scores, sent = score_sets(entrants, rows, executor)
-    rules, rule_reason = _rules(scores, false_alarm, confidence)
+    rules, rule_reason = _rules(scores, false_alarm, confidence, numbers)
+    wrong = _wrong(labels, predictions, classes, evaluated)
+    reported, reported_groups, chosen_on = scores, numbers, None
+    if confirm is not None and scores.get(NOMINAL):
+        choosing = split_for_choice(scores, confirm, numbers, seed)
+        chosen_on = auroc_points(part_of(scores, choosing))
+        kept = {name: ~part for name, part in choosing.items()}
+        reported = part_of(scores, kept)
+        wrong = {name: marks[kept[name]] for name, marks in wrong.items()}
+        if numbers is not None:
+            reported_groups = {name: numbers[name][part] for name, part in kept.items()}
     table = detection_table(
-        entrants, scores, _wrong(labels, predictions, classes, evaluated), rules,
+        entrants, reported, wrong, rules, groups=reported_groups,
         confidence=confidence, n_resamples=n_resamples, seed=seed, executor=executor,
     )  # fmt: skip
-    recommended, pair = recommendation(table)
+    recommended, pair, best = recommendation(table, chosen_on)
     comparison = SupervisorComparison(
         table=table,
         scores=scores,
         rules=rules,
-        kind_table=kind_table(scores, kinds or {}, confidence),
+        kind_table=kind_table(scores, kinds or {}, confidence, numbers),
         recommended=recommended,
         pair=pair,
+        best=best,
+        reported=reported,
+        groups=reported_groups,
+        confirmed=confirm is not None,
         assumptions=assumptions(table, len(find_overlap(X, rows[NOMINAL])), rule_reason),
         confidence=confidence,
         seed=seed,
@@ -167,8 +201,9 @@ def _checked_sets(
     calibration: ArrayLike | None,
     shape: tuple[int, ...],
     seed: int,
-) -> tuple[dict[str, NDArray[Any]], IntArray | None]:
-    """Rows by set; and, where nominal rows were split, which of them are left as nominal."""
+    groups: Mapping[str, ArrayLike] | None,
+) -> tuple[dict[str, NDArray[Any]], IntArray | None, dict[str, IntArray] | None]:
+    """Rows by set; where nominal rows were split, which are left as nominal; groups by set."""
     if not sets:
         raise ParameterError("The 'sets' must name at least one kind of trouble.", got="none")
     reserved = {NOMINAL, CALIBRATION} & set(sets)
@@ -176,14 +211,7 @@ def _checked_sets(
         raise ParameterError("These names are taken.", got=", ".join(sorted(reserved)))
     rows = {NOMINAL: check_features(nominal, name="nominal")}
     evaluated = None
-    if calibration is None:
-        order = generator(seed, "supervision", "calibration").permutation(len(rows[NOMINAL]))
-        half = len(order) // 2
-        if half:
-            rows[CALIBRATION] = rows[NOMINAL][np.sort(order[:half])]
-            evaluated = np.sort(order[half:])
-            rows[NOMINAL] = rows[NOMINAL][evaluated]
-    else:
+    if calibration is not None:
         rows[CALIBRATION] = check_features(calibration, name="calibration")
     rows |= {name: check_features(X, name=f"sets[{name!r}]") for name, X in sets.items()}
     for name, X in rows.items():
@@ -192,15 +220,40 @@ def _checked_sets(
                 f"Rows of {name!r} must have the shape {shape} of the training rows.",
                 got=f"{X.shape[1:]}",
             )
-    return rows, evaluated
+    numbers = numbered_groups(groups, {name: len(X) for name, X in rows.items()})
+    if calibration is None and len(rows[NOMINAL]) > 1:
+        first = _calibration_rows(len(rows[NOMINAL]), numbers, seed)
+        evaluated = np.flatnonzero(~first)
+        rows = {
+            NOMINAL: rows[NOMINAL][~first],
+            CALIBRATION: rows[NOMINAL][first],
+            **{name: X for name, X in rows.items() if name != NOMINAL},
+        }
+        if numbers is not None:
+            own = numbers[NOMINAL]
+            numbers |= {NOMINAL: own[~first], CALIBRATION: own[first]}
+    return rows, evaluated, numbers
+
+
+def _calibration_rows(n: int, numbers: Mapping[str, IntArray] | None, seed: int) -> BoolArray:
+    """Half of the nominal rows; whole groups where there are groups."""
+    if numbers is not None:
+        return group_halves(numbers[NOMINAL], 0.5, seed, "calibration")
+    first = np.zeros(n, dtype=np.bool_)
+    first[generator(seed, "supervision", "calibration").permutation(n)[: n // 2]] = True
+    return first
 
 
 def _rules(
-    scores: Scores, false_alarm: float, confidence: float
+    scores: Scores,
+    false_alarm: float,
+    confidence: float,
+    numbers: Mapping[str, IntArray] | None,
 ) -> tuple[dict[str, AlarmRule], str]:
+    own = None if numbers is None else numbers.get(CALIBRATION)
     try:
         found = {
-            name: alarm_rule(values, false_alarm, confidence)
+            name: alarm_rule(values, false_alarm, confidence, own)
             for name, values in scores.get(CALIBRATION, {}).items()
         }
     except NotEnoughEvidenceError as failure:

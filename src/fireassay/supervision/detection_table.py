@@ -8,18 +8,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from fireassay.core.arrays import BoolArray, FloatArray
+from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.estimate import Estimate
 from fireassay.engine import Executor
-from fireassay.statistics import delong_interval, delong_test, share
+from fireassay.statistics import delong_interval, share
+from fireassay.statistics.clustered_auc import clustered_auc
 from fireassay.supervision.alarm_threshold import AlarmRule
 from fireassay.supervision.detection_metrics import detection_metrics, joined
 from fireassay.supervision.entrants import CALIBRATION, NOMINAL, Entrant, Scores
+from fireassay.supervision.winners import Groups, judge_together
 
 _CONTROL = "control"  # sets of this name are harmless rows of the same making as a set of trouble
 _COLUMNS = (
-    "supervisor", "set", "n", "auroc", "low", "high", "aupr", "aupr_low", "aupr_high", "fpr95",
-    "fpr95_low", "fpr95_high", "aurc", "aurc_low", "aurc_high", "p_value", "threshold", "caught",
+    "supervisor", "set", "n", "auroc", "low", "high", "simultaneous_low",
+    "simultaneous_high", "aupr", "aupr_low", "aupr_high", "fpr95",
+    "fpr95_low", "fpr95_high", "aurc", "aurc_low", "aurc_high", "worse", "threshold", "caught",
     "caught_low", "caught_high", "cost", "memory_kib", "note", "status", "reason",
 )  # fmt: skip
 
@@ -34,8 +37,14 @@ def detection_table(
     n_resamples: int,
     seed: int,
     executor: Executor,
+    groups: Groups | None = None,
 ) -> pd.DataFrame:
-    """A row per supervisor and set with all numbers, or with the reason why there are none."""
+    """A row per supervisor and set with all numbers, or with the reason why there are none.
+
+    ``simultaneous_low`` and ``simultaneous_high`` hold for all supervisors and sets at once;
+    ``worse`` says who is worse than the best of the set beyond doubt. With groups, numbers whose
+    interval is a bootstrap of rows have none.
+    """
     set_names = [name for name in scores if name not in (NOMINAL, CALIBRATION)]
     errors = {
         name: np.concatenate([wrong[NOMINAL], wrong[name]])
@@ -45,11 +54,12 @@ def detection_table(
     tasks = [(s, e.name) for s in set_names for e in entrants if e.status == "done"]
     shared = {
         "scores": scores, "errors": errors, "rules": dict(rules),
-        "settings": (confidence, n_resamples, seed),
+        "settings": (confidence, n_resamples, seed), "groups": groups,
     }  # fmt: skip
     found = executor.map(_numbers, tasks, shared, name="compute numbers")
     numbers = dict(zip(tasks, found, strict=True))
-    p_values = {name: _against_best(scores[NOMINAL], scores[name]) for name in set_names}
+    level = 1.0 - (1.0 - confidence) / max(1, len(set_names))
+    fields = {name: judge_together(scores, name, groups, level) for name in set_names}
     rows = []
     for entrant in entrants:
         for set_name in set_names:
@@ -59,7 +69,9 @@ def detection_table(
             }  # fmt: skip
             if entrant.status == "done":
                 row |= numbers[set_name, entrant.name]
-                row["p_value"] = p_values[set_name][entrant.name]
+                together = fields[set_name].intervals[entrant.name]
+                row |= {"simultaneous_low": together.low, "simultaneous_high": together.high}
+                row["worse"] = fields[set_name].worse[entrant.name]
                 row["cost"] = _microseconds(entrant, len(scores[NOMINAL][entrant.name]))
                 row["memory_kib"] = _kibibytes(entrant.supervisor.state_)
                 if "ensemble" in entrant.supervisor.needs and "adversarial" in set_name:
@@ -68,7 +80,12 @@ def detection_table(
     return pd.DataFrame(rows).reindex(columns=list(_COLUMNS))
 
 
-def kind_table(scores: Scores, kinds: Mapping[str, ArrayLike], confidence: float) -> pd.DataFrame:
+def kind_table(
+    scores: Scores,
+    kinds: Mapping[str, ArrayLike],
+    confidence: float,
+    groups: Groups | None = None,
+) -> pd.DataFrame:
     """AUROC of each supervisor on each kind within a set: one row per supervisor, set and kind."""
     rows = []
     for set_name, given in kinds.items():
@@ -76,12 +93,17 @@ def kind_table(scores: Scores, kinds: Mapping[str, ArrayLike], confidence: float
         for name, values in scores[set_name].items():
             for kind in np.unique(labels):
                 chosen = values[labels == kind]
-                found = delong_interval(*joined(scores[NOMINAL][name], chosen), confidence)
+                pooled, marks = joined(scores[NOMINAL][name], chosen)
+                found = delong_interval(pooled, marks, confidence)
+                low, high = found.low, found.high
+                if groups is not None:
+                    own = np.concatenate([groups[NOMINAL], groups[set_name][labels == kind]])
+                    grouped = clustered_auc(pooled, marks, own, confidence)
+                    low, high = grouped.low, grouped.high
                 rows.append(
                     {
                         "supervisor": name, "set": set_name, "kind": str(kind),
-                        "n": len(chosen), "auroc": found.value, "low": found.low,
-                        "high": found.high,
+                        "n": len(chosen), "auroc": found.value, "low": low, "high": high,
                     }
                 )  # fmt: skip
     columns = ["supervisor", "set", "kind", "n", "auroc", "low", "high"]
@@ -95,23 +117,39 @@ def troubles(table: pd.DataFrame) -> pd.DataFrame:
     return done if trouble.empty else trouble
 
 
-def recommendation(table: pd.DataFrame) -> tuple[str | None, tuple[str, ...]]:
-    """The supervisor whose worst set is best, and the two that leave the fewest gaps together."""
+def recommendation(
+    table: pd.DataFrame, chosen_on: Mapping[str, Mapping[str, float]] | None = None
+) -> tuple[str | None, tuple[str, ...], dict[str, str]]:
+    """The supervisor whose worst set is best, the best pair, and the best of each set.
+
+    Parameters
+    ----------
+    chosen_on
+        AUROCs by set and supervisor on which to choose, by default those of the table.
+    """
     done = troubles(table)
     if done.empty:
-        return None, ()
+        return None, (), {}
     wide = done.pivot(index="supervisor", columns="set", values="auroc")
-    wide = wide.loc[done["supervisor"].drop_duplicates()]
+    wide = wide.loc[done["supervisor"].drop_duplicates(), done["set"].drop_duplicates()]
+    if chosen_on is not None:
+        wide = pd.DataFrame(chosen_on).loc[wide.index, wide.columns]
+    best = {str(name): str(supervisor) for name, supervisor in wide.idxmax().items()}
     alone = str(wide.min(axis=1).idxmax())
     if len(wide) < 2:
-        return alone, (alone,)
+        return alone, (alone,), best
     pair = max(combinations(wide.index, 2), key=lambda two: wide.loc[list(two)].max().min())
-    return alone, tuple(map(str, pair))
+    return alone, tuple(map(str, pair)), best
 
 
-def alarms(scores: FloatArray, rule: AlarmRule, confidence: float) -> Estimate:
+def alarms(
+    scores: FloatArray, rule: AlarmRule, confidence: float, groups: IntArray | None = None
+) -> Estimate:
     """The share of rows above the threshold."""
-    return share(int((scores > rule.threshold).sum()), len(scores), confidence)
+    above = scores > rule.threshold
+    if groups is not None:
+        return share(above, confidence=confidence, groups=groups)
+    return share(int(above.sum()), len(scores), confidence)
 
 
 def _numbers(
@@ -120,6 +158,7 @@ def _numbers(
     errors: Mapping[str, BoolArray],
     rules: Mapping[str, AlarmRule],
     settings: tuple[float, int, int],
+    groups: Groups | None,
 ) -> dict[str, Any]:
     """The numbers of one supervisor on one set."""
     set_name, name = task
@@ -131,42 +170,25 @@ def _numbers(
     )  # fmt: skip
     row: dict[str, Any] = {"n": found.auroc.n, "auroc": found.auroc.value}
     row |= {"low": found.auroc.low, "high": found.auroc.high}
+    if groups is not None:
+        pooled, marks = joined(scores[NOMINAL][name], suspicious)
+        own = clustered_auc(
+            pooled, marks, np.concatenate([groups[NOMINAL], groups[set_name]]), confidence
+        )
+        row |= {"low": own.low, "high": own.high}
     estimates: dict[str, Estimate | None] = {
         "aupr": found.aupr, "fpr95": found.fpr95, "aurc": found.aurc,
     }  # fmt: skip
     if name in rules:
         row["threshold"] = rules[name].threshold
-        estimates["caught"] = alarms(suspicious, rules[name], confidence)
+        own_groups = None if groups is None else groups[set_name]
+        estimates["caught"] = alarms(suspicious, rules[name], confidence, own_groups)
     for number, estimate in estimates.items():
         if estimate is not None:
-            row |= {
-                number: estimate.value,
-                f"{number}_low": estimate.low,
-                f"{number}_high": estimate.high,
-            }
+            row[number] = estimate.value
+            if groups is None or number == "caught":
+                row |= {f"{number}_low": estimate.low, f"{number}_high": estimate.high}
     return row
-
-
-def _against_best(
-    nominal: Mapping[str, FloatArray], suspicious: Mapping[str, FloatArray]
-) -> dict[str, float]:
-    """Paired DeLong tests against the best of the set, Holm-adjusted."""
-    names = [name for name in suspicious if name in nominal]
-    if not names:
-        return {}
-    pooled = {name: joined(nominal[name], suspicious[name]) for name in names}
-    marks = pooled[names[0]][1]
-    if min(marks.sum(), (~marks).sum()) < 2:
-        return dict.fromkeys(names, float("nan"))
-    aucs = {name: delong_interval(*pooled[name]).value for name in names}
-    best = max(names, key=lambda name: aucs[name])
-    raw = {n: delong_test(pooled[best][0], pooled[n][0], marks) for n in names if n != best}
-    adjusted = {best: 1.0}
-    largest = 0.0
-    for rank, name in enumerate(sorted(raw, key=lambda name: raw[name])):
-        largest = max(largest, min(1.0, raw[name] * (len(raw) - rank)))
-        adjusted[name] = largest
-    return adjusted
 
 
 def _microseconds(entrant: Entrant, n: int) -> float:

@@ -142,20 +142,27 @@ class Supervisor(ABC):
         return np.concatenate(executor.map(_score_block, starts, shared, name=self.name))
 
     def threshold(
-        self, X_nominal: ArrayLike, false_alarm: float = 0.05, confidence: float = 0.95
+        self,
+        X_nominal: ArrayLike,
+        false_alarm: float = 0.05,
+        confidence: float = 0.95,
+        groups: ArrayLike | None = None,
     ) -> float:
         """The score above which to raise an alarm, so that false alarms stay rare for sure.
 
         With the given confidence (over the draw of the nominal rows), at most a share
         ``false_alarm`` of all nominal inputs scores above it. The rows must be nominal, and used
         neither for fitting nor for choosing this supervisor. The rule is kept in ``rule_``.
+        ``groups`` says which rows belong together (see `alarm_rule`).
 
         Raises
         ------
         NotEnoughEvidenceError
             For too few rows; at 5 % and 95 % at least 59 are needed.
         """
-        self.rule_: AlarmRule | None = alarm_rule(self.score(X_nominal), false_alarm, confidence)
+        self.rule_: AlarmRule | None = alarm_rule(
+            self.score(X_nominal), false_alarm, confidence, groups
+        )
         return self.rule_.threshold
 
     def attach(self, model: Any) -> Self:

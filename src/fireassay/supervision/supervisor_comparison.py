@@ -1,12 +1,13 @@
 """The result of comparing supervisors: a row per supervisor and set, and what follows from it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from fireassay.core.arrays import FloatArray
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
 from fireassay.core.pictures import picture
@@ -29,12 +30,12 @@ _LIMITS = (
     "An AUROC says how well scores separate these sets, not how often such inputs occur.",
     "A supervisor that catches one kind of trouble may miss another: look at every column.",
     "An attacker who knows the supervisor can attack it too; that was not tried.",
-    "The best of many is chosen on the same rows: its own number is a little too good.",
     "Thresholds come from rows that took no part in fitting or choosing.",
 )
 _SHOWN = [
-    "supervisor", "set", "status", "auroc", "low", "high", "aupr", "aupr_low", "aupr_high",
-    "fpr95", "fpr95_low", "fpr95_high", "p_value", "caught", "caught_low", "caught_high", "reason",
+    "supervisor", "set", "status", "auroc", "low", "high", "simultaneous_low",
+    "simultaneous_high", "aupr", "aupr_low", "aupr_high",
+    "fpr95", "fpr95_low", "fpr95_high", "worse", "caught", "caught_low", "caught_high", "reason",
 ]  # fmt: skip
 
 
@@ -57,6 +58,11 @@ class SupervisorComparison(Answer):
     pair
         The two supervisors that leave the fewest gaps: the best minimum over sets of the better
         of the two.
+    best
+        The best supervisor of each set of trouble.
+    reported, groups, confirmed
+        The scores that the table rests on, their groups (None: rows are independent), and whether
+        the supervisors were chosen on other rows.
     assumptions
         What the numbers rest on.
     confidence, seed
@@ -73,6 +79,10 @@ class SupervisorComparison(Answer):
     kind_table: pd.DataFrame
     recommended: str | None
     pair: tuple[str, ...]
+    best: dict[str, str]
+    reported: dict[str, dict[str, FloatArray]]
+    groups: Mapping[str, IntArray] | None
+    confirmed: bool
     assumptions: tuple[Assumption, ...]
     confidence: float
     seed: int
@@ -107,15 +117,21 @@ class SupervisorComparison(Answer):
         done = self.table[self.table["status"] == "done"]
         own = done[done["supervisor"] == self.recommended]
         trouble = troubles(self.table)
-        best = trouble.loc[trouble.groupby("set", sort=False)["auroc"].idxmax()]
+        best = trouble[[self.best[r["set"]] == r["supervisor"] for _, r in trouble.iterrows()]]
+        low, high = self._ends
         shown = ", ".join(
-            f"{r['supervisor']} on {r['set']} ({_auroc(r)})" for _, r in best.iterrows()
+            f"{r['supervisor']} on {r['set']} ({_auroc(r, low, high)})" for _, r in best.iterrows()
         )
         judged = own[own["set"].isin(trouble["set"])]
         worst = judged.iloc[int(judged["auroc"].argmin())]
         text = (
-            f"{self.recommended} has the best worst case (AUROC {_auroc(worst)} on "
-            f"{worst['set']}); best per set: {shown}; {self.confidence:.0%} intervals."
+            f"{self.recommended} has the best worst case (AUROC {_auroc(worst, low, high)} on "
+            f"{worst['set']}); best per set: {shown}; {self.confidence:.0%} intervals "
+            + (
+                "on rows that took no part in the choice."
+                if self.confirmed
+                else "that hold for all supervisors and sets at once."
+            )
         )
         several = best["supervisor"].nunique() > 1
         rounded = self.table[_SHOWN].round(4).astype(object)
@@ -154,21 +170,42 @@ class SupervisorComparison(Answer):
             name = row["set"]
             estimates[f"auroc_{name}"] = self._auroc_estimate(row)
             if rule is not None:
-                scores = self.scores[name][row["supervisor"]]
-                caught = alarms(scores, rule, self.confidence)
+                caught = alarms(
+                    self.reported[name][row["supervisor"]], rule, self.confidence, self._of(name)
+                )
                 estimates[f"caught_{name}"] = replace(caught, rests_on=self._rests_on(name))
         for _, row in best.iterrows():
             if row["supervisor"] != self.recommended:
                 estimates[f"auroc_best_{row['set']}"] = self._auroc_estimate(row)
         if rule is not None:
-            nominal = alarms(self.scores[NOMINAL][str(self.recommended)], rule, self.confidence)
+            nominal = alarms(
+                self.reported[NOMINAL][str(self.recommended)],
+                rule,
+                self.confidence,
+                self._of(NOMINAL),
+            )
             estimates["false_alarm"] = replace(nominal, rests_on=(APART, LIKE_FIELD))
         return estimates
 
+    @property
+    def _ends(self) -> tuple[str, str]:
+        """The columns of the interval that holds in spite of the choice."""
+        return ("low", "high") if self.confirmed else ("simultaneous_low", "simultaneous_high")
+
+    def _of(self, set_name: str) -> IntArray | None:
+        return None if self.groups is None else self.groups[set_name]
+
     def _auroc_estimate(self, row: Any) -> Estimate:
+        low, high = self._ends
+        done = self.table[self.table["status"] == "done"]
+        m, sets = done["supervisor"].nunique(), done["set"].nunique()
+        how = "DeLong" if self.groups is None else "jackknife over groups, logit scale"
+        how += ", chosen on other rows" if self.confirmed else f", simultaneous over {m}"
+        if not self.confirmed and sets > 1:
+            how += f" supervisors × {sets} sets"
         return Estimate.around(
-            row["auroc"], row["low"], row["high"], confidence=self.confidence, n=int(row["n"]),
-            method="DeLong, logit scale", rests_on=self._rests_on(row["set"]),
+            row["auroc"], row[low], row[high], confidence=self.confidence, n=int(row["n"]),
+            method=how, rests_on=self._rests_on(row["set"]),
         )  # fmt: skip
 
     def _rests_on(self, set_name: str) -> tuple[str, ...]:
@@ -214,9 +251,9 @@ def assumptions(table: pd.DataFrame, overlap: int, rule_reason: str) -> tuple[As
     return tuple(found)
 
 
-def _auroc(row: Any) -> str:
+def _auroc(row: Any, low: str = "low", high: str = "high") -> str:
     """Value and interval, as people read them."""
-    return f"{row['auroc']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+    return f"{row['auroc']:.2f} [{row[low]:.2f}, {row[high]:.2f}]"
 
 
 def _heat_map(wide: pd.DataFrame) -> "Figure":

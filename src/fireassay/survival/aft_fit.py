@@ -41,18 +41,6 @@ class AftFit(SurvivalFit):
         Parameters on the standardised scale (β, log σ, Q) and their model-based covariance.
     """
 
-    family: str
-    observations: pd.DataFrame
-    coefficients: pd.DataFrame
-    log_likelihood: float
-    n_parameters: int
-    n: int
-    n_events: int
-    n_groups: int
-    groups: str | None
-    confidence: float
-    converged: bool
-    notes: tuple[str, ...]
     scale: Estimate
     shape: Estimate | None
     ridge: float

@@ -1,6 +1,11 @@
 """What survival numbers rest on, each with its id, said once."""
 
+import pandas as pd
+
 from fireassay.core.evidence import Assumption
+from fireassay.statistics import share
+
+_HIDDEN_SHARE = 0.05
 
 STRONGEST_ATTACKS = Assumption(
     "The attacks are the strongest an adversary would use.",
@@ -18,6 +23,27 @@ def gradient_price(forward_queries: float) -> Assumption:
         "untestable",
         "Forward and gradient queries are also given apart, in the table.",
         id="gradient-price",
+    )
+
+
+def gradients_not_masked(table: pd.DataFrame, confidence: float) -> Assumption | None:
+    """Whether a search without gradients broke what gradients could not; None: neither was tried.
+
+    Rows that gradient attacks left standing are what a search by score then gets. If it breaks more
+    than a twentieth of them (the lower end of the interval), gradients point the wrong way.
+    """
+    tried = table[(table["attack"] == "auto") & (table["gradient_queries"] > 0)]
+    if tried.empty:
+        return None
+    by_search = int((tried["made_by"] == "square").sum())
+    left = by_search + int((~tried["success"]).sum())
+    broken = share(by_search, left, confidence) if left else None
+    return Assumption(
+        "Gradients are not masked: they lead to failures where there are any.",
+        "contradicted" if broken is not None and broken.low > _HIDDEN_SHARE else "supported",
+        f"Of {left} samples that gradient attacks left standing, a search by score broke "
+        f"{by_search}.",
+        id="gradients-not-masked",
     )
 
 

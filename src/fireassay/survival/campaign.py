@@ -34,6 +34,7 @@ def campaign(
     workers: int = 1,
     cluster: Any = None,
     *,
+    trust: bool = False,
     progress: Any = None,
 ) -> CampaignResult:
     """Run a campaign; with a store, a killed run goes on where it was.
@@ -46,6 +47,8 @@ def campaign(
         Run folder in which finished trials are journalled; they are never run twice.
     workers, cluster
         Processes on this machine, or the address of a Dask scheduler.
+    trust
+        Allow ``own_models`` whose files can run code when read.
     progress
         Whether to show a progress bar; None: where somebody can see it.
 
@@ -67,7 +70,7 @@ def campaign(
     tables, models, checked = [], [], []
     with _opened(store) as journal:
         executor = Executor(workers=workers, cluster=cluster, store=journal, progress=progress)
-        for model, data, row, about in _models(config, executor):
+        for model, data, row, about in _models(config, executor, trust):
             X, y = _samples(data, row["seed"], config)
             trials = config.trials(row)
             observed = executor.map(
@@ -95,7 +98,7 @@ def campaign(
 _Attacked = tuple[Any, DataSet, dict[str, Any], dict[str, Any]]
 
 
-def _models(config: CampaignConfig, executor: Executor) -> Iterator[_Attacked]:
+def _models(config: CampaignConfig, executor: Executor, trust: bool) -> Iterator[_Attacked]:
     """Each model with its data set, its row and what it cost: trained here, then users' own."""
     for name in config.data if config.models else ():
         data = _data(name)
@@ -113,7 +116,7 @@ def _models(config: CampaignConfig, executor: Executor) -> Iterator[_Attacked]:
             bounds=own.bounds,
             output=own.output,
             batch_size=config.batch_size,
-            trust=own.trust,
+            trust=trust,
         )
         seconds = own.seconds_per_query or measure_query(model, data.X, rows=config.batch_size)
         yield (

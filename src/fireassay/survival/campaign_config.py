@@ -66,7 +66,16 @@ class OwnModel(_Strict):
     output: str = "probabilities"
     bounds: tuple[float, float] = (0.0, 1.0)
     data: str | None = None
-    trust: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_trust(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "trust" in given:
+            raise ValueError(
+                "a campaign file cannot give trust, because it may come from somebody else; "
+                "delete it and say --trust (trust=True)"
+            )
+        return given
 
 
 class CampaignConfig(_Strict):

@@ -99,7 +99,12 @@ def conclusions(
     found.append(
         Claim(
             f"Breaking a sample costs less than training on one did: {above} of {len(cost)} models "
-            f"and defences are above 1, {below} below, the others undecided.",
+            f"and defences are above 1, {below} below, the others undecided"
+            + (
+                " (samples stand: the ratio is only bounded from above)."
+                if (cost["standing"] > 0).any()
+                else "."
+            ),
             True if above == len(cost) else False if below == len(cost) else None,
         )
     )
@@ -136,8 +141,9 @@ def _factor(row: dict[Any, float]) -> str:
 
 
 def _longer(row: dict[Any, float]) -> bool | None:
-    """Whether the interval of an effect on log time lies above zero; None if it holds zero."""
-    return True if row["low"] > 0 else False if row["high"] < 0 else None
+    """Whether an effect on log time lies above zero, all effects judged at once; None: unclear."""
+    low, high = row["simultaneous_low"], row["simultaneous_high"]
+    return True if low > 0 else False if high < 0 else None
 
 
 def _negated(verdict: bool | None) -> bool | None:
@@ -202,16 +208,17 @@ def campaign_evidence(result: "CampaignResult") -> Evidence:
                 rests_on=("independent-rows",),
             )  # fmt: skip
     worst = cost.sort_values("trash").iloc[-1]
-    estimates["largest_trash"] = Estimate(
-        worst["trash"], worst["low"], worst["high"], 0.95, fitted.n, "TRASH, delta method on logs"
-    )
+    largest = estimates["largest_trash"] = Estimate(
+        worst["trash"], cost["low"].max(), cost["high"].max(),
+        fitted.confidence, fitted.n, f"TRASH, delta method on logs, simultaneous over {len(cost)}",
+    )  # fmt: skip
     warned = [str(w.message) for w in caught if issubclass(w.category, AssumptionWarning)]
     said = dict.fromkeys([*fitted.notes, *warned])
     models = int(result.table["model_id"].nunique())
     return Evidence(
         question="survival",
         headline=f"{len(result.trials)} trials on {models} models; "
-        f"largest cost ratio {worst['trash']:.3g} [{worst['low']:.3g}, {worst['high']:.3g}] "
+        f"largest cost ratio {worst['trash']:.3g} [{largest.low:.3g}, {largest.high:.3g}] "
         f"({worst['model']}, {worst['defence']})",
         claims=tuple(conclusions(result, effects, cost, samples)),
         estimates=estimates,

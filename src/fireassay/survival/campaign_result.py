@@ -168,15 +168,21 @@ class CampaignResult(Answer):
         return pd.DataFrame(rows)
 
     def trash(self, family: str = "weibull", price: Cost | None = None) -> pd.DataFrame:
-        """The cost ratio of each model and defence with its interval (Fig. 4)."""
+        """The cost ratio of each model and defence with its interval (Fig. 4).
+
+        While samples stand, ``low`` is 0 and the ratio is an upper bound (see `Trash`); the
+        intervals hold for all models and defences at once (Bonferroni).
+        """
         fitted = self.fit(family)
         if not isinstance(fitted, AftFit):
             raise ParameterError("TRASH needs a parametric family.", got=repr(family))
         rows = []
-        for (model, defence), part in self.table.groupby(["model", "defence"], sort=True):
+        parts = self.table.groupby(["model", "defence"], sort=True)
+        level = 1.0 - (1.0 - fitted.confidence) / parts.ngroups
+        for (model, defence), part in parts:
             train, query = self._costs(str(model), str(defence))
             prices = price or Cost(seconds_per_query=query)
-            ratio = trash(fitted, train, prices, rows=part)
+            ratio = trash(fitted, train, prices, rows=part, confidence=level)
             rows.append(
                 {
                     "model": model,
@@ -185,7 +191,9 @@ class CampaignResult(Answer):
                     "low": ratio.low,
                     "high": ratio.high,
                     "p_above_one": ratio.probability_above_one,
+                    "standing": ratio.standing,
                     "survival_at_budget": ratio.survival_at_horizon,
+                    "never_falls": np.nan if ratio.never_falls is None else ratio.never_falls.value,
                     "mean_queries": ratio.mean_time.value,
                     "train_seconds_per_sample": train,
                     "seconds_per_query": prices.seconds_per_query,

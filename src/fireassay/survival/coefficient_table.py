@@ -5,6 +5,7 @@ import pandas as pd
 from scipy import stats
 
 from fireassay.core.arrays import AnyArray
+from fireassay.statistics.simultaneous import largest_z
 from fireassay.survival.group_variance import GroupVariance
 
 
@@ -21,6 +22,8 @@ def coefficient_table(
     """One row per covariate; ``transform`` turns the fitted parameters into raw coefficients.
 
     Intervals and p use the robust error and its t where there is one, else the normal.
+    ``simultaneous_low`` and ``simultaneous_high`` hold for all covariates at once (the intercept
+    apart), so that any of them may be picked out because it is clear of zero.
     """
     negative = "shorter" if positive == "longer" else "longer"
     rows = []
@@ -49,4 +52,17 @@ def coefficient_table(
                 "effect": positive if coef > 0 else negative if coef < 0 else "none",
             }
         )
-    return pd.DataFrame(rows, index=pd.Index(names, name="covariate"))
+    table = pd.DataFrame(rows, index=pd.Index(names, name="covariate"))
+    slopes = np.array([name != "Intercept" for name in names])
+    errors = table["se" if robust is None else "cluster_se"].to_numpy()
+    contrasts = transform[slopes & np.isfinite(errors) & (errors > 0)]
+    width = 0.0
+    if len(contrasts):
+        spread = covariance if robust is None else robust.covariance
+        fewest = float(table["df"][slopes & np.isfinite(errors)].min())
+        width = largest_z(contrasts @ spread @ contrasts.T, confidence, fewest)
+    with np.errstate(invalid="ignore"):
+        reaches = np.maximum(table["coef"] - table["low"], np.where(slopes, width, 0.0) * errors)
+    table.insert(6, "simultaneous_low", table["coef"] - reaches)
+    table.insert(7, "simultaneous_high", table["coef"] + reaches)
+    return table

@@ -34,19 +34,7 @@ class CoxFit(SurvivalFit):
         Grambsch and Therneau's check: a small p says that an effect changes with time.
     """
 
-    family: str
-    observations: pd.DataFrame
-    coefficients: pd.DataFrame
-    log_likelihood: float
     log_likelihood_null: float
-    n_parameters: int
-    n: int
-    n_events: int
-    n_groups: int
-    groups: str | None
-    confidence: float
-    converged: bool
-    notes: tuple[str, ...]
     ridge: float
     encoding: Encoding
     beta: AnyArray

@@ -18,7 +18,7 @@ class Curve:
     """A step function: ``survival[k]`` from ``times[k]`` on, 1 before.
 
     ``left_out`` holds the curves without one group each (G × K), ``variance`` Greenwood's
-    where rows are independent.
+    where rows are independent, ``units_at_risk`` rows (or groups, where rows are grouped).
     """
 
     times: AnyArray
@@ -27,6 +27,7 @@ class Curve:
     events: AnyArray
     method: str
     n_units: int
+    units_at_risk: AnyArray
     variance: AnyArray | None = None
     left_out: AnyArray | None = None
 
@@ -92,7 +93,7 @@ def estimate_curve(times: Times, groups: IntArray | None = None) -> Curve:
         left = at_risk - events
         terms = np.divide(events, at_risk * left, out=np.zeros(len(grid)), where=left > 0)
         variance = survival**2 * np.cumsum(terms)
-        return Curve(grid, survival, at_risk, events, "Kaplan-Meier", len(times), variance)
+        return Curve(grid, survival, at_risk, events, "Kaplan-Meier", len(times), at_risk, variance)
     count = int(groups.max()) + 1
     cell = groups * len(grid) + place
     own_events = np.bincount(cell, failed, count * len(grid)).reshape(count, -1)
@@ -106,6 +107,7 @@ def estimate_curve(times: Times, groups: IntArray | None = None) -> Curve:
         events,
         "Kaplan-Meier, jackknife over groups",
         count,
+        (own_risk > 0).sum(axis=0).astype(np.float64),
         None,
         left_out,
     )
@@ -121,6 +123,7 @@ def _turnbull_curve(times: Times, groups: IntArray | None) -> Curve:
     mass = support.mass(np.ones(len(times)))
     grid, survival = support.curve(mass)
     method = "Turnbull, jackknife over groups"
+    units = np.arange(len(times)) if groups is None else groups
     if groups is None:
         # Rows are independent: a jackknife over random groups of rows.
         random = min(_TURNBULL_GROUPS, len(times))
@@ -134,15 +137,18 @@ def _turnbull_curve(times: Times, groups: IntArray | None) -> Curve:
         ]
     )
     at_risk = np.array([float((times.seen >= time).sum()) for time in grid])
+    units_at_risk = np.array([float(len(np.unique(units[times.seen >= time]))) for time in grid])
     drops = -np.diff(np.append(1.0, survival)) * len(times)
-    return Curve(grid, survival, at_risk, drops, method, count, None, left_out)
+    return Curve(grid, survival, at_risk, drops, method, count, units_at_risk, None, left_out)
 
 
 def survival_interval(curve: Curve, time: float, confidence: float) -> tuple[float, float, float]:
     """Survival at a time with its interval, on the log(−log) scale."""
     value = np.atleast_1d(curve.at(time))
     variance = np.atleast_1d(curve.variance_of("survival", time))
-    low, high = _band(curve, value, variance, confidence)
+    k = int(np.searchsorted(curve.times, time, side="right"))
+    units = curve.units_at_risk[k - 1 : k] if k else np.array([float(curve.n_units)])
+    low, high = _band(curve, value, variance, units, confidence)
     return float(value[0]), float(low[0]), float(high[0])
 
 
@@ -153,19 +159,20 @@ def survival_band(curve: Curve, confidence: float) -> tuple[AnyArray, AnyArray, 
     else:
         assert curve.variance is not None
         variance = curve.variance
-    return curve.survival, *_band(curve, curve.survival, variance, confidence)
+    return curve.survival, *_band(curve, curve.survival, variance, curve.units_at_risk, confidence)
 
 
 def _band(
-    curve: Curve, value: AnyArray, variance: AnyArray, confidence: float
+    curve: Curve, value: AnyArray, variance: AnyArray, units: AnyArray, confidence: float
 ) -> tuple[AnyArray, AnyArray]:
     """A curve that is still at 1 (or already at 0) gets an exact binomial bound.
 
-    It is counted in groups where rows are grouped.
+    It counts those at risk at that time (groups, where rows are grouped): rows that were no longer
+    watched say nothing about it.
     """
     from fireassay.statistics import clopper_pearson
 
-    n = curve.n_units
+    n = np.maximum(units, 1.0).astype(np.int64)
     low, high = clopper_pearson(np.where(value >= 1.0, n, 0), n, confidence)
     inner = (value > 0.0) & (value < 1.0)
     inside = value[inner]

@@ -12,6 +12,7 @@ from fireassay.core.evidence import Evidence, Table
 from fireassay.core.pictures import picture
 from fireassay.core.result import Answer
 from fireassay.core.validation import check_real
+from fireassay.statistics import clopper_pearson
 from fireassay.survival.curves import estimate_curve, survival_band
 from fireassay.survival.measures import MEASURES
 from fireassay.survival.rows import arms, as_frame, group_codes, recoded
@@ -30,7 +31,8 @@ class KaplanMeier(Answer):
     curves
         One row per group and time: at_risk, events, survival, low, high.
     medians
-        Per group: median (infinite: not reached), low, high, n, events, method.
+        Per group: median (infinite: not reached), low, high, n, units (groups, where rows are
+        grouped), events, method.
     confidence, time_unit
         Of all intervals; what times are counted in.
     """
@@ -45,15 +47,24 @@ class KaplanMeier(Answer):
         return self.curves
 
     def at(self, time: float, group: str | None = None) -> Estimate:
-        """Survival at a time."""
+        """Survival at a time.
+
+        Beyond the last time of the group nothing was seen: its survival there is then only known
+        to be no higher than at the end, and the interval reaches down to 0.
+        """
         name = self.medians.index[0] if group is None else group
-        part = self.curves[(self.curves["group"] == name) & (self.curves["time"] <= time)]
+        own = self.curves[self.curves["group"] == name]
+        part = own[own["time"] <= time]
         about: dict[Any, Any] = self.medians.loc[[name]].iloc[0].to_dict()
         n, method = int(about["n"]), str(about["method"])
         if part.empty:
-            return Estimate(1.0, 1.0, 1.0, self.confidence, n, method)
+            low = clopper_pearson(int(about["units"]), int(about["units"]), self.confidence)[0]
+            return Estimate(1.0, float(low), 1.0, self.confidence, n, method)
         last = part.iloc[-1]
-        return Estimate(last["survival"], last["low"], last["high"], self.confidence, n, method)
+        low, latest = float(last["low"]), float(own["time"].iloc[-1])
+        if time > latest and last["survival"] > 0:
+            low, method = 0.0, f"{method}; beyond follow-up, which ended at {latest:g}"
+        return Estimate(last["survival"], low, last["high"], self.confidence, n, method)
 
     def figures(self) -> "dict[str, Figure]":
         """The curves with their bands."""
@@ -65,8 +76,10 @@ class KaplanMeier(Answer):
         """Survival at the last time of each group."""
         shown = self.medians.copy()
         shown["median"] = [reached(value) for value in shown["median"]]
+        ends = self.curves.groupby("group")["time"].max()
         estimates = {
-            f"survival_end_{name}": self.at(np.inf, str(name)) for name in self.medians.index
+            f"survival_end_{name}": self.at(float(ends[name]), str(name))
+            for name in self.medians.index
         }
         figure = self.figures()["survival"]
         return Evidence(
@@ -134,6 +147,7 @@ def kaplan_meier(
             "low": _crossing(curve.times, bands[:, 1]),
             "high": _crossing(curve.times, bands[:, 2]),
             "n": len(index),
+            "units": curve.n_units,
             "events": times.rows(index).n_events,
             "method": curve.method,
         }

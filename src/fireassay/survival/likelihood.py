@@ -101,12 +101,7 @@ def _add_right(
     a = (times.lower[i] - eta[i]) * inverse
     log_survival, hazard, score = law.at_censoring(a)
     slope, bend = -hazard, -hazard * (score + hazard)
-    terms.value[i] = log_survival
-    terms.e[i] = -inverse * slope
-    terms.s[i] = -a * slope
-    terms.ee[i] = inverse**2 * bend
-    terms.es[i] = inverse * (slope + a * bend)
-    terms.ss[i] = a * (a * bend + slope)
+    _set_one_sided(terms, i, log_survival, a, slope, bend, inverse)
 
 
 def _add_left(
@@ -117,12 +112,25 @@ def _add_left(
     log_failure = law.log_failure(b)
     slope = np.exp(np.minimum(law.log_density(b) - log_failure, 100.0))
     bend = slope * (law.score(b) - slope)
-    terms.value[i] = log_failure
+    _set_one_sided(terms, i, log_failure, b, slope, bend, inverse)
+
+
+def _set_one_sided(
+    terms: RowTerms,
+    i: AnyArray,
+    value: AnyArray,
+    z: AnyArray,
+    slope: AnyArray,
+    bend: AnyArray,
+    inverse: float,
+) -> None:
+    """Rows of which one end is known: the log-likelihood and its derivatives by z, slope, bend."""
+    terms.value[i] = value
     terms.e[i] = -inverse * slope
-    terms.s[i] = -b * slope
+    terms.s[i] = -z * slope
     terms.ee[i] = inverse**2 * bend
-    terms.es[i] = inverse * (slope + b * bend)
-    terms.ss[i] = b * (b * bend + slope)
+    terms.es[i] = inverse * (slope + z * bend)
+    terms.ss[i] = z * (z * bend + slope)
 
 
 def _add_between(

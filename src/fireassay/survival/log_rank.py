@@ -1,5 +1,6 @@
 """The log-rank test: do arms fail at the same rate? With rows of one model kept together."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +30,9 @@ class LogRank(Result):
         Per arm: what was observed and expected.
     method
         Which of the tests it was.
+    smallest_p
+        The smallest p that the test could have given: with few groups to permute, no difference
+        however large reaches .05, and ``method`` says so.
     """
 
     statistic: float
@@ -36,6 +40,7 @@ class LogRank(Result):
     df: float
     table: pd.DataFrame
     method: str
+    smallest_p: float = 0.0
 
     def summary(self) -> str:
         """The test in one line."""
@@ -89,19 +94,20 @@ def log_rank(
     _, place = np.unique(times.seen, return_inverse=True)
     failed = times.failed.astype(np.float64)
     observed, expected, _ = _counts(place, failed, member)
+    smallest = 0.0
     if codes is None:
         statistic = _chi_square(place, failed, member)
         freedom, method = float(len(parts) - 1), "log-rank, chi-square"
         p = float(stats.chi2.sf(statistic, freedom))
     else:
-        statistic, freedom, p, method = _between_groups(
+        statistic, freedom, p, method, smallest = _between_groups(
             place, failed, member, codes, n_permutations, seed
         )
     table = pd.DataFrame(
         {"n": member.sum(axis=0).astype(int), "observed": observed, "expected": expected},
         index=pd.Index([name for name, _ in parts], name="group"),
     )
-    return LogRank(statistic, p, freedom, table, method)
+    return LogRank(statistic, p, freedom, table, method, smallest)
 
 
 def _counts(
@@ -134,8 +140,8 @@ def _between_groups(
     codes: NDArray[np.int64],
     n_permutations: int,
     seed: int,
-) -> tuple[float, float, float, str]:
-    """Statistic, degrees of freedom, p and method."""
+) -> tuple[float, float, float, str, float]:
+    """Statistic, degrees of freedom, p, method and the smallest p there could have been."""
     count, width = int(codes.max()) + 1, member.shape[1]
     inside = np.zeros((count, width))
     np.add.at(inside, codes, member)
@@ -154,7 +160,11 @@ def _between_groups(
         ]
         above = int(np.sum(np.array(others) >= found * (1 - 1e-12)))
         method = f"log-rank, arms permuted over {count} groups"
-        return found, float(width - 1), (1 + above) / (n_permutations + 1), method
+        smallest = max(_smallest_p(np.bincount(group)), 1 / (n_permutations + 1))
+        if smallest > 0.05:
+            method += f" (too few to be significant: p is at least {smallest:.2g})"
+        p = max((1 + above) / (n_permutations + 1), smallest)
+        return found, float(width - 1), p, method, smallest
     freedom = float(count - width + 1)
     if freedom < 1:
         raise DataError(
@@ -171,7 +181,19 @@ def _between_groups(
     factor = freedom / ((count - 1) * (width - 1))
     statistic = float(whole @ np.linalg.pinv(variance) @ whole) * factor
     p = float(stats.f.sf(statistic, width - 1, freedom))
-    return statistic, freedom, p, f"log-rank, jackknife over {count} groups, F"
+    return statistic, freedom, p, f"log-rank, jackknife over {count} groups, F", 0.0
+
+
+def _smallest_p(sizes: NDArray[np.int64]) -> float:
+    """Share of arrangements of groups over arms that no statistic can tell from the one seen.
+
+    Arms of one size may swap their names; every other arrangement may be less extreme.
+    """
+    arrangements = math.factorial(int(sizes.sum()))
+    for size in sizes:
+        arrangements //= math.factorial(int(size))
+    alike = math.prod(math.factorial(int(count)) for count in np.bincount(sizes))
+    return alike / arrangements
 
 
 def _log_hazard_ratios(place: NDArray[np.intp], failed: AnyArray, member: AnyArray) -> AnyArray:

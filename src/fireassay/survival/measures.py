@@ -5,7 +5,7 @@ from fireassay.core.measure import Measure
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "standing_share", "Stands against every attack", "share", "high",
-        "Rows that were right before and that no attack broke within its budget.",
+        "Rows that were right before and that no attack broke within the budget.",
     ),
     Measure(
         "benign_accuracy", "Right before any attack", "share", "high",
@@ -50,6 +50,10 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "mean_time", "Mean time until it falls", "ratio", "high",
         "Fitted mean time to failure up to the horizon, in the unit of the times.",
+    ),
+    Measure(
+        "never_falls", "Never falls", "share", "high",
+        "Share of samples that no number of queries breaks, by a mixture model.",
     ),
     Measure(
         "survival_at_horizon", "Still standing at the horizon", "share", "high",

@@ -12,7 +12,11 @@ from fireassay.core.evidence import Claim, Evidence, Provenance, Table
 from fireassay.core.pictures import picture
 from fireassay.core.result import Answer
 from fireassay.statistics import poisson_interval, share
-from fireassay.survival.assumptions import STRONGEST_ATTACKS, gradient_price
+from fireassay.survival.assumptions import (
+    STRONGEST_ATTACKS,
+    gradient_price,
+    gradients_not_masked,
+)
 from fireassay.survival.kaplan_meier import KaplanMeier, kaplan_meier, reached
 from fireassay.survival.measures import MEASURES
 from fireassay.survival.rmst import Rmst, rmst
@@ -35,8 +39,8 @@ class Observations(Answer):
     ----------
     table
         Columns ``lower`` and ``upper`` bracket the time of failure in forward-equivalent queries
-        (upper infinite: it stood), next to sample, attack, norm, eps, success, distance, queries,
-        gradient_queries, model_id, defence and defence_value.
+        (upper infinite: it stood), next to sample, attack, made_by, norm, eps, success, distance,
+        queries, gradient_queries, model_id, defence and defence_value.
     benign_accuracy, benign_rejection_rate
         On the samples before any attack; answers that a defence withholds are in the second.
     adversarial
@@ -45,6 +49,8 @@ class Observations(Answer):
         As in `observe`.
     model_sha256, data_sha256
         What model and data were.
+    not_tried
+        Attacks that were left out, each with the reason.
     """
 
     table: pd.DataFrame
@@ -57,6 +63,7 @@ class Observations(Answer):
     model_sha256: str
     data_sha256: str
     adversarial: NDArray[Any] | None = None
+    not_tried: tuple[str, ...] = ()
 
     def frame(self) -> pd.DataFrame:
         """One row per sample and attack."""
@@ -83,7 +90,7 @@ class Observations(Answer):
 
     def accuracy(self) -> pd.DataFrame:
         """Benign and adversarial accuracy and failures per query (Eqs 2 and 3), by attack."""
-        rows = {}
+        rows: dict[str, dict[str, Any]] = {}
         for name, part in self.table.groupby("attack", sort=True):
             n, failures = self.benign_accuracy.n, int(part["success"].sum())
             stood = len(part) - failures
@@ -102,6 +109,12 @@ class Observations(Answer):
                 "failure_rate_high": float(rate_high) / spent,
                 "failures": failures,
                 "n": n,
+            }
+            rows[str(name)] |= {
+                "norm": ", ".join(sorted(set(part["norm"]))),
+                "eps": float(part["eps"].max()),
+                "budget": self.budget,
+                "broken_by": _counts(part["made_by"]),
             }
         table = pd.DataFrame.from_dict(rows, orient="index")
         table.index.name = "attack"
@@ -136,12 +149,14 @@ class Observations(Answer):
             medians, key=lambda name: (medians[name], accuracy["adversarial_accuracy"][name])
         )
         caption = "Share of samples still right against queries spent on each"
+        masked = gradients_not_masked(self.table, self.confidence)
+        missed = f"; not tried: {', '.join(self.not_tried)}" if self.not_tried else ""
         return Evidence(
             question="survival",
             headline=f"{standing.percent()} of correctly classified samples stand against "
-            f"{len(medians)} attack{'s'[: len(medians) - 1]} within {self.budget} queries; "
+            f"{_attacks_in_words(self.table)} within {self.budget} queries; "
             f"hardest: {fastest}, "
-            f"{_half_fallen(curves.medians.loc[[fastest]].iloc[0], curves.confidence)}",
+            f"{_half_fallen(curves.medians.loc[[fastest]].iloc[0], curves.confidence)}{missed}",
             claims=(
                 Claim(
                     f"At least half of the samples stand within {self.budget} queries.",
@@ -149,7 +164,7 @@ class Observations(Answer):
                 ),
             ),
             estimates=estimates,
-            assumptions=(STRONGEST_ATTACKS, price),
+            assumptions=(STRONGEST_ATTACKS, price, *([] if masked is None else [masked])),
             measures=MEASURES,
             tables={
                 "accuracy": Table.from_frame(accuracy, "Accuracy and failure rate by attack"),
@@ -165,6 +180,23 @@ class Observations(Answer):
                 labels=self.benign_accuracy.n,
             ),
         )
+
+
+def _attacks_in_words(table: pd.DataFrame) -> str:
+    """How many attacks, in which norm and up to which size."""
+    kinds = table[["attack", "norm", "eps"]].drop_duplicates()
+    sizes = {
+        f"{norm} ≤ {eps:.3g}" if eps < np.inf else f"{norm} of any size"
+        for norm, eps in zip(kinds["norm"], kinds["eps"].astype(float), strict=True)
+    }
+    names = ", ".join(str(name) for name in kinds["attack"].unique())
+    return f"{names} ({', '.join(sorted(sizes))})"
+
+
+def _counts(made_by: "pd.Series[str]") -> str:
+    """Which attack broke how many samples."""
+    counts = made_by[made_by != ""].value_counts()
+    return ", ".join(f"{name} {count}" for name, count in sorted(counts.items())) or "none"
 
 
 def _half_fallen(median: pd.Series, confidence: float) -> str:

@@ -40,6 +40,7 @@ GRADIENT_COST = 2.0  # a backward pass does about twice the work of a forward on
 _COLUMNS = (
     "sample",
     "attack",
+    "made_by",
     "norm",
     "eps",
     "lower",
@@ -55,7 +56,7 @@ def observe(
     model: Any,
     X: ArrayLike,
     y: ArrayLike,
-    attacks: Sequence[AttackSpec] | None = None,
+    attacks: Sequence[AttackSpec] | str | None = None,
     budget: int = BUDGET,
     seed: int = 0,
     *,
@@ -84,10 +85,12 @@ def observe(
     attacks
         Each a name of `fireassay.attacks.ATTACKS`, an attack function, or one of them with its
         parameters as (attack, parameters); ``eps`` is the largest allowed perturbation ε*, in the
-        attack's norm. ``"art:PixelAttack"`` and the like come from ART. By default what
-        `fireassay.attacks.suite` says: those that this model allows, within a tenth of its range.
+        attack's norm. ``"art:PixelAttack"`` and the like come from ART. By default, and with
+        ``"auto"``, what `fireassay.attacks.suite` says: the strongest that this model allows, in
+        turn and within one budget, up to a tenth of its range.
     budget
-        Forward-equivalent queries per sample and attack at which watching ends, at least 1.
+        Forward-equivalent queries per sample and attack at which watching ends, at least 1; the
+        attacks of ``"auto"`` share one.
     samples
         How many rows, drawn by the seed, are attacked (default: all).
     mask
@@ -116,7 +119,8 @@ def observe(
     Returns
     -------
     Observations
-        Columns: sample (position in X), attack, norm, eps, lower, upper, success, distance,
+        Columns: sample (position in X), attack, made_by (of attacks in turn, the one that broke the
+        sample), norm, eps, lower, upper, success, distance,
         queries, gradient_queries, model_id, defence, defence_value.
 
     Raises
@@ -160,9 +164,12 @@ def observe(
             do="Survival of a model that is wrong everywhere is zero: there is nothing to watch.",
         )
     listed = _prepared(
-        suite(target) if attacks is None else attacks, eps_scale, budget, gradient_cost
+        suite(target) if attacks is None or attacks == "auto" else attacks,
+        eps_scale,
+        budget,
+        gradient_cost,
     )
-    parts, fooling = [], [features[:0]]
+    parts, fooling, missed = [], [features[:0]], dict[str, None]()
     if right.any():
         results = in_blocks(
             {label: attack for label, _, attack in listed},
@@ -179,6 +186,7 @@ def observe(
             if isinstance(shield, GaussOut):
                 _confirm_over_draws(part, found, target, goal[right], shield, draws)
             parts.append(part)
+            missed |= dict.fromkeys(found.not_tried)
             fooling.append(found.adversarial[part["success"].to_numpy(dtype=np.bool_)])
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=_COLUMNS)
     table["model_id"] = model_id or target.sha256[:12]
@@ -196,6 +204,7 @@ def observe(
         model_sha256=target.sha256,
         data_sha256=sha256(np.ascontiguousarray(features), labels),
         adversarial=np.concatenate(fooling) if keep_adversarial else None,
+        not_tried=tuple(missed),
     )
 
 
@@ -287,6 +296,7 @@ def _rows(
         {
             "sample": samples,
             "attack": label,
+            "made_by": np.where(fell, label if found.made_by is None else found.made_by, ""),
             "norm": found.norm,
             "eps": eps,
             "lower": np.where(fell, before, float(budget)),
@@ -320,4 +330,5 @@ def _confirm_over_draws(
     part.loc[unconfirmed, "lower"] = part.loc[unconfirmed, "upper"]
     part.loc[unconfirmed, "upper"] = np.inf
     part.loc[unconfirmed, "success"] = False
+    part.loc[unconfirmed, "made_by"] = ""
     part.loc[unconfirmed, "distance"] = np.inf

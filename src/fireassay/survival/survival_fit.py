@@ -2,6 +2,7 @@
 
 import math
 from abc import abstractmethod
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@dataclass(frozen=True, eq=False)
 class SurvivalFit(Answer):
     """Scores, predictions and evidence shared by accelerated failure time and Cox fits."""
 
-    # Fields of the dataclasses that inherit.
     family: str
     observations: pd.DataFrame
     coefficients: pd.DataFrame
@@ -139,7 +140,11 @@ class SurvivalFit(Answer):
             for name, row in slopes.iterrows()
             if np.isfinite(row[["coef", "low", "high"]].to_numpy(dtype=float)).all()
         }
-        clear = [str(n) for n, r in slopes.iterrows() if r["low"] > 0 or r["high"] < 0]
+        clear = [
+            str(name)
+            for name, row in slopes.iterrows()
+            if row["simultaneous_low"] > 0 or row["simultaneous_high"] < 0
+        ]
         effects = {str(name): str(effect) for name, effect in slopes["effect"].items()}
         captions = {
             "quantiles": "Observed against fitted quantiles",
@@ -148,7 +153,8 @@ class SurvivalFit(Answer):
         }
         return Evidence(
             question="survival",
-            headline=f"{self.family} fit: {len(clear)} of {len(slopes)} effects clear of zero; "
+            headline=f"{self.family} fit: {len(clear)} of {len(slopes)} effects clear of zero "
+            f"(simultaneous intervals); "
             f"concordance {self.concordance:.3f}",
             claims=tuple(Claim(f"{name}: {effects[name]} survival", True) for name in clear),
             estimates=estimates,

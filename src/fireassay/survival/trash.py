@@ -15,7 +15,11 @@ from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Tab
 from fireassay.core.result import Answer
 from fireassay.core.validation import check_real
 from fireassay.survival.aft_fit import AftFit
+from fireassay.survival.cure_model import FEWEST_FAILURES, fit_cure_model
+from fireassay.survival.curves import area_interval, estimate_curve
 from fireassay.survival.measures import MEASURES
+from fireassay.survival.rows import group_codes
+from fireassay.survival.times import read_times
 
 
 @dataclass(frozen=True)
@@ -70,12 +74,20 @@ class Trash(Answer):
     ----------
     value, low, high
         Training seconds per sample over the attacker's seconds per sample. Above 1 the model is
-        broken: breaking a sample costs less than training on one did.
+        broken: breaking a sample costs less than training on one did. While samples stand,
+        nobody knows how long they would, or whether they ever fall: ``value`` then counts them as
+        if they fell at the horizon, ``high`` bounds the ratio from above, and ``low`` is 0.
     probability_above_one
-        P(ratio > 1), from the same approximation as the interval.
+        P(ratio > 1), from the same approximation as the interval; None while samples stand.
+    standing
+        Share of samples that were not seen to fall within the horizon.
     survival_at_horizon
-        Share of samples that no attack breaks within the horizon. The ratio counts them as if
-        they fell at the horizon, so it is an upper bound on the true ratio where this is not 0.
+        The same share as the family has it.
+    never_falls
+        Share of samples that never falls, from a mixture with a Weibull law; None where no
+        sample stands or fewer than ten fell.
+    value_among_falling
+        The ratio for those that fall by that mixture, NaN without one.
     table
         Per unit (queries, seconds, money, joules): training, attack, ratio, low, high.
     confidence
@@ -88,8 +100,11 @@ class Trash(Answer):
     low: float
     high: float
     confidence: float
-    probability_above_one: float
+    probability_above_one: float | None
+    standing: float
     survival_at_horizon: float
+    never_falls: Estimate | None
+    value_among_falling: float
     horizon: float
     mean_time: Estimate
     table: pd.DataFrame
@@ -100,10 +115,11 @@ class Trash(Answer):
 
     @property
     def estimate(self) -> Estimate:
-        """The ratio as an estimate."""
-        return Estimate(
-            self.value, self.low, self.high, self.confidence, self.n, "TRASH, delta method on logs"
-        )
+        """The ratio as an estimate; while samples stand its lower end is 0."""
+        method = "TRASH, delta method on logs"
+        if self.standing > 0:
+            method += f"; an upper bound: {self.standing:.1%} stand"
+        return Estimate(self.value, self.low, self.high, self.confidence, self.n, method)
 
     def frame(self) -> pd.DataFrame:
         """One row per unit."""
@@ -111,31 +127,34 @@ class Trash(Answer):
 
     def evidence(self) -> Evidence:
         """The ratio, the mean time it rests on, and the verdict."""
-        broken = None
-        if self.low > 1:
-            broken = True
-        elif self.high < 1:
-            broken = False
+        text = "Breaking a sample costs more than training on it did."
+        if self.high < 1 or self.low > 1:
+            claim = Claim(text, self.high < 1)
+        elif self.standing > 0:
+            claim = Claim(
+                "Not decided: with samples that stand, the ratio can only be shown to be below 1.",
+                None,
+            )
+        else:
+            claim = Claim("Whether breaking costs less than training is not decided.", None)
+        estimates = {
+            "trash": self.estimate,
+            "mean_time": self.mean_time,
+            "survival_at_horizon": Estimate.point(self.survival_at_horizon, self.n, "fitted"),
+        }
+        if self.never_falls is not None:
+            estimates["never_falls"] = self.never_falls
         return Evidence(
             question="survival",
-            headline=f"Training a sample costs {self.value:.3g} times what breaking one costs "
-            f"[{self.low:.3g}, {self.high:.3g}]; P(> 1) = {self.probability_above_one:.3f}",
-            claims=(
-                Claim("Breaking a sample costs more than training on it did.", not broken)
-                if broken is not None
-                else Claim("Whether breaking costs less than training is not decided.", None),
-            ),
-            estimates={
-                "trash": self.estimate,
-                "mean_time": self.mean_time,
-                "survival_at_horizon": Estimate.point(self.survival_at_horizon, self.n, "fitted"),
-            },
+            headline=self._headline(),
+            claims=(claim,),
+            estimates=estimates,
             assumptions=(
                 Assumption(
                     "Samples that stand at the horizon would fall right after it.",
-                    "contradicted" if self.survival_at_horizon > 0.01 else "supported",
-                    f"{self.survival_at_horizon:.1%} stand at {self.horizon:g}: the ratio is an "
-                    "upper bound.",
+                    "contradicted" if self.standing > 0 else "supported",
+                    f"{self.standing:.1%} stand at {self.horizon:g}"
+                    + (": the ratio is only bounded from above." if self.standing > 0 else "."),
                     id="falls-after-horizon",
                 ),
             ),
@@ -147,6 +166,23 @@ class Trash(Answer):
             provenance=Provenance(seed=0),
         )
 
+    def _headline(self) -> str:
+        if self.standing > 0:
+            said = (
+                f"Training a sample costs at most {self.high:.3g} times what breaking one costs; "
+                f"{self.standing:.1%} of samples stand"
+            )
+            if self.never_falls is None:
+                return said
+            return (
+                f"{said}, {self.never_falls.value:.1%} may never fall (ratio of the others: "
+                f"{self.value_among_falling:.3g})"
+            )
+        return (
+            f"Training a sample costs {self.value:.3g} times what breaking one costs "
+            f"[{self.low:.3g}, {self.high:.3g}]; P(> 1) = {self.probability_above_one:.3f}"
+        )
+
 
 def trash(
     fit: AftFit,
@@ -156,6 +192,7 @@ def trash(
     rows: pd.DataFrame | None = None,
     horizon: float | None = None,
     samples_per_row: int = 1,
+    confidence: float | None = None,
 ) -> Trash:
     """The cost of training per sample over the expected cost of breaking a sample.
 
@@ -175,11 +212,18 @@ def trash(
         ``math.inf`` extrapolates as the authors' code does.
     samples_per_row
         100 in paper mode, where a row's time is that of an attack on 100 samples.
+    confidence
+        Of the interval, by default that of the fit.
 
     Notes
     -----
     TRASH = t_train / E[T | 0 < ε ≤ ε*]; the interval is the delta method on log E[T] with the
-    fit's (robust) covariance. Training time is taken as known.
+    fit's (robust) covariance. Training time is taken as known. The mean up to a horizon is at most
+    E[T]: where samples stand, training over that mean is an upper bound on the ratio, and no lower
+    bound but 0 exists without a law for times that nobody watched. The upper end is then the larger
+    of the family's and the Kaplan-Meier curve's. That holds for
+    ``horizon=math.inf`` too, whose value extrapolates.
+
 
     >>> from fireassay.survival import fit
     >>> rows = pd.DataFrame({"duration": [1.0, 2.0, 3.0, 6.0] * 10, "event": 1})
@@ -198,8 +242,26 @@ def trash(
     chosen = fit.observations if rows is None else rows
     mean, error, freedom = fit.expected_time_estimate(chosen, horizon)
     limit = fit.latest_time if horizon is None else horizon
-    reach = float(stats.t.ppf(0.5 + fit.confidence / 2, freedom)) * error
-    spread = math.exp(min(reach, 700.0))
+    level = (
+        fit.confidence
+        if confidence is None
+        else check_real(confidence, "confidence", low=0.0, high=1.0)
+    )
+    watched = chosen if _has_times(chosen) else fit.observations
+    times = read_times(watched)
+    standing = float((times.upper > min(limit, times.latest)).mean())
+    spread = _spread(error, freedom, level)
+    shortest = mean.value / spread
+    if standing > 0:
+        # What bounds the ratio from above is the mean up to a time that was watched, and no family
+        # that fits badly may make it longer than the curve has it.
+        if math.isinf(limit):
+            restricted, error, freedom = fit.expected_time_estimate(chosen)
+            shortest = restricted.value / _spread(error, freedom, level)
+        several = fit.groups is not None and watched[fit.groups].nunique() > 1
+        # Rows of one model alone have no spread between models; the family's end knows it.
+        curve = estimate_curve(times, group_codes(watched, fit.groups) if several else None)
+        shortest = min(shortest, area_interval(curve, min(limit, times.latest), level)[1])
     per_sample = mean.value / samples_per_row
     units = {}
     for unit, (training, query) in prices.factors().items():
@@ -208,23 +270,46 @@ def trash(
             "training": train * training,
             "attack": per_sample * query,
             "ratio": ratio,
-            "low": ratio / spread,
-            "high": ratio * spread,
+            "low": 0.0 if standing > 0 else ratio / spread,
+            "high": float(ratio * mean.value / shortest) if shortest > 0 else math.inf,
         }
     table = pd.DataFrame.from_dict(units, orient="index")
     table.index.name = "unit"
-    value = units["seconds"]["ratio"]
-    above = float(stats.t.cdf(math.log(value) / error, freedom)) if error > 0 else float(value > 1)
-    standing = 0.0 if math.isinf(limit) else float(np.mean(fit.survival(chosen, [limit])))
+    seconds = units["seconds"]
+    value = seconds["ratio"]
+    above = None
+    if standing == 0:
+        sure = error > 0
+        above = float(stats.t.cdf(math.log(value) / error, freedom)) if sure else float(value > 1)
+    cure = None
+    if standing > 0 and times.n_events >= FEWEST_FAILURES:
+        cure = fit_cure_model(times, level, grouped=fit.groups is not None)
     return Trash(
-        value,
-        value / spread,
-        value * spread,
-        fit.confidence,
-        above,
-        standing,
-        float(limit),
-        mean,
-        table,
-        fit.n,
+        value=value,
+        low=seconds["low"],
+        high=seconds["high"],
+        confidence=level,
+        probability_above_one=above,
+        standing=standing,
+        survival_at_horizon=0.0
+        if math.isinf(limit)
+        else float(np.mean(fit.survival(chosen, [limit]))),
+        never_falls=None if cure is None else cure.never_falls,
+        value_among_falling=math.nan if cure is None else value * mean.value / cure.mean_time,
+        horizon=float(limit),
+        mean_time=mean,
+        table=table,
+        n=fit.n,
+    )
+
+
+def _spread(error: float, freedom: float, confidence: float) -> float:
+    """The factor between a ratio and its ends."""
+    reach = float(stats.t.ppf(0.5 + confidence / 2, freedom)) * error
+    return math.exp(min(reach, 700.0))
+
+
+def _has_times(rows: pd.DataFrame) -> bool:
+    return any(
+        set(pair) <= set(rows.columns) for pair in (("lower", "upper"), ("duration", "event"))
     )

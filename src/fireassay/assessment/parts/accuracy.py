@@ -1,5 +1,6 @@
 """Accuracy on the labelled rows: overall, per class, and how honest the confidences are."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +24,16 @@ from fireassay.core import (
 from fireassay.core.pictures import picture
 from fireassay.core.result import Answer
 from fireassay.core.validation import check_class_indices
+from fireassay.data import DataSet
+from fireassay.reliability.measures import EFFECTIVE_N
 from fireassay.statistics import (
-    clopper_pearson,
     expected_calibration_error,
+    near_duplicates,
     reliability_curve,
     share,
 )
 from fireassay.statistics.calibration import ReliabilityCurve
+from fireassay.statistics.grouped_share import GroupCounts, effective_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,10 +69,9 @@ MEASURES = (
         "high",
         "How often its answer is the label in the last, hardest of the curated datasets.",
     ),
+    EFFECTIVE_N,
 )
-_INDEPENDENT = ("independent-rows",)
-# A row that happens to repeat another says little; one in a hundred is a way of drawing.
-_FEW_REPEATS = 0.01
+_ROWS, _GROUPS = ("independent-rows",), ("independent-groups",)
 
 
 class Settings(BaseModel):
@@ -88,22 +91,18 @@ class AccuracyResult(Answer):
     calibration_error: Estimate
     classes: tuple[Any, ...]
     confusion: NDArray[np.int64]
+    recall: pd.DataFrame
     curve: ReliabilityCurve
     correct: NDArray[np.bool_]
-    duplicates: int
+    independence: Assumption
+    effective_n: Estimate | None
     provenance: Provenance
     curated: pd.DataFrame
     uses: tuple[str, ...] = ()
 
     def frame(self) -> pd.DataFrame:
-        """Recall of each class with its exact interval."""
-        totals = self.confusion.sum(axis=1)
-        hits = np.diag(self.confusion)
-        low, high = clopper_pearson(hits, totals, self.accuracy.confidence)
-        with np.errstate(invalid="ignore"):
-            recall = hits / totals
-        columns = {"recall": recall, "low": low, "high": high, "n": totals}
-        return pd.DataFrame(columns, index=pd.Index(map(str, self.classes), name="class"))
+        """Recall of each class with its interval."""
+        return self.recall
 
     def figures(self) -> "dict[str, Figure]":
         """The reliability diagram: confidence against accuracy."""
@@ -121,15 +120,6 @@ class AccuracyResult(Answer):
 
     def evidence(self) -> Evidence:
         """The accuracy as evidence."""
-        repeats = self.duplicates > _FEW_REPEATS * self.accuracy.n
-        independent = Assumption(
-            "The labelled rows are independent draws of what the model meets.",
-            "contradicted" if repeats else "untestable",
-            f"{self.duplicates} of {self.accuracy.n} rows repeat another row."
-            if self.duplicates
-            else "No row repeats another; how the rows were drawn is not in the data.",
-            *_INDEPENDENT,
-        )
         diagram = self.figures()["reliability diagram"]
         tables = {"recall": Table.from_frame(self.frame(), "Recall per class")}
         estimates = {
@@ -137,6 +127,10 @@ class AccuracyResult(Answer):
             "error": self.error,
             "calibration_error": self.calibration_error,
         }
+        worth = ""
+        if self.effective_n is not None:
+            estimates["effective_n"] = self.effective_n
+            worth = f" They are worth {self.effective_n.value:.0f} independent ones."
         if len(self.curated):
             tables["curated"] = Table.from_frame(
                 self.curated, "Accuracy in what each curated dataset adds, from safe to adversarial"
@@ -148,16 +142,16 @@ class AccuracyResult(Answer):
                 last["high"],
                 confidence=self.accuracy.confidence,
                 n=int(last["n"]),
-                method="Clopper-Pearson",
-                rests_on=_INDEPENDENT,
+                method=self.accuracy.method.split(",")[0],
+                rests_on=self.accuracy.rests_on,
             )
         found = Evidence(
             question="accuracy",
-            headline=f"Right on {self.accuracy.percent()} of the labelled rows.",
+            headline=f"Right on {self.accuracy.percent()} of the labelled rows.{worth}",
             claims=(Claim(f"Its confidence is off by {self.calibration_error.percent()}."),),
             estimates=estimates,
             measures=MEASURES,
-            assumptions=(independent,),
+            assumptions=(self.independence,),
             tables=tables,
             figures={
                 "reliability diagram": picture(
@@ -195,24 +189,40 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
     labels = check_class_indices(context.test.labels, classes, n=len(context.test))
     predicted = probabilities.argmax(axis=1)
     correct = predicted == labels
-    n, hits = len(labels), int(correct.sum())
-    curated, uses = _curated(context, correct, settings.confidence)
+    n, groups, confidence = len(labels), context.test.groups, settings.confidence
+    curated, uses = _curated(context, correct, confidence)
+    independence = _independence(context.test, context.seed)
+    rests_on = (independence.id,)
+    worth = None
+    if groups is not None:
+        counts = GroupCounts.of(correct, groups)
+        how = f"jackknife over {len(counts.sizes)} groups"
+        worth = Estimate.point(effective_rows(counts), n, how)
     confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(confusion, (labels, predicted), 1)
     return AccuracyResult(
-        accuracy=share(hits, n, settings.confidence, rests_on=_INDEPENDENT),
-        error=share(n - hits, n, settings.confidence, rests_on=_INDEPENDENT),
+        accuracy=replace(_share(correct, groups, confidence), rests_on=rests_on),
+        error=replace(_share(~correct, groups, confidence), rests_on=rests_on),
         calibration_error=replace(
             expected_calibration_error(
-                probabilities, labels, confidence=settings.confidence, seed=context.seed
+                probabilities, labels, confidence=confidence, seed=context.seed, groups=groups
             ),
-            rests_on=_INDEPENDENT,
+            rests_on=rests_on,
         ),
         classes=tuple(classes),
         confusion=confusion,
-        curve=reliability_curve(probabilities, labels, n_bins=10),
+        recall=_shares(
+            correct,
+            [labels == i for i in range(len(classes))],
+            groups,
+            confidence,
+            pd.Index(map(str, classes), name="class"),
+            "recall",
+        ),
+        curve=reliability_curve(probabilities, labels, n_bins=10, groups=groups),
         correct=correct,
-        duplicates=n - len(np.unique(context.test.X.reshape(n, -1), axis=0)),
+        independence=independence,
+        effective_n=worth,
         provenance=Provenance(
             seed=context.seed,
             model_sha256=context.model.sha256,
@@ -232,12 +242,54 @@ def _curated(
     found = curated_rows(context)
     if found is None or found.data.y is None:
         return pd.DataFrame(), ()
+    groups = found.data.groups if context.groups is None else np.asarray(context.groups)
     if found.source != "test":
         y = check_class_indices(found.data.y, context.model.classes)
         correct = context.model.predict_proba(found.data.X).argmax(axis=1) == y
-    n = np.array([len(ring) for ring in found.rings])
-    hits = np.array([int(correct[ring].sum()) for ring in found.rings])
-    low, high = clopper_pearson(hits, n, confidence)
-    columns = {"accuracy": hits / n, "low": low, "high": high, "n": n}
-    index = pd.RangeIndex(1, len(n) + 1, name="dataset")
-    return pd.DataFrame(columns, index=index), (found.in_words,)
+    index = pd.RangeIndex(1, len(found.rings) + 1, name="dataset")
+    table = _shares(correct, found.rings, groups, confidence, index, "accuracy")
+    return table, (found.in_words,)
+
+
+def _share(hit: NDArray[np.bool_], groups: NDArray[Any] | None, confidence: float) -> Estimate:
+    if groups is None or not len(hit):
+        return share(int(hit.sum()), len(hit), confidence)
+    return share(hit, confidence=confidence, groups=groups)
+
+
+def _shares(
+    correct: NDArray[np.bool_],
+    parts: Sequence[NDArray[Any]],
+    groups: NDArray[Any] | None,
+    confidence: float,
+    index: "pd.Index[Any]",
+    name: str,
+) -> pd.DataFrame:
+    """The share of right answers in each part of the rows."""
+    found = [
+        _share(correct[rows], None if groups is None else groups[rows], confidence)
+        for rows in parts
+    ]
+    columns = {
+        name: [e.value for e in found],
+        "low": [e.low for e in found],
+        "high": [e.high for e in found],
+        "n": [e.n for e in found],
+    }
+    return pd.DataFrame(columns, index=index)
+
+
+def _independence(data: DataSet, seed: int) -> Assumption:
+    """Near-duplicates contradict; that there are none shows nothing about how rows were drawn."""
+    near = near_duplicates(data.X, seed, data.groups)
+    several = data.groups is not None
+    what, other = ("groups", "a row of another group") if several else ("rows", "another")
+    check = f"{near.count} of {near.looked_at} rows nearly repeat {other}."
+    if not near.many:
+        check += " How they were drawn is not in the data."
+    return Assumption(
+        f"The labelled {what} are independent draws of what the model meets.",
+        "contradicted" if near.many else "untestable",
+        check,
+        *(_GROUPS if several else _ROWS),
+    )

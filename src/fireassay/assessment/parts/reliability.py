@@ -1,14 +1,15 @@
 """Reliability: how often will it be wrong in the field, with a bound that holds."""
 
 from dataclasses import replace
+from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.uses import with_uses
 from fireassay.core import Claim, Evidence
-from fireassay.reliability import METHODS, assess
+from fireassay.reliability import METHODS, GroupsBetting, assess
 
 USES = ("discovery",)
 
@@ -22,11 +23,22 @@ class Settings(BaseModel):
     confidence: float = Field(
         default=0.975, gt=0, lt=1, description="Confidence of the bound, one-sided."
     )
+    largest_group: int | None = Field(
+        default=None,
+        ge=1,
+        description="groups-betting: the most rows a group can have, declared beforehand.",
+    )
 
     @field_validator("method")
     @classmethod
     def _known(cls, name: str) -> str:
         return str(METHODS[name].name)
+
+    @model_validator(mode="after")
+    def _largest_group_is_used(self) -> Self:
+        if self.largest_group is not None and self.method != GroupsBetting.name:
+            raise ValueError(f"largest_group is a setting of {GroupsBetting.name} only")
+        return self
 
 
 def missing(context: Context) -> str | None:
@@ -55,7 +67,10 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         context.test.X,
         context.test.labels,
         operational=None if context.operational is None else context.operational.X,
-        method=settings.method,
+        method=settings.method
+        if settings.largest_group is None
+        else GroupsBetting(settings.largest_group),
+        groups=context.test.groups,
         confidence=settings.confidence,
         seed=context.seed,
         workers=context.executor.workers,

@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from fireassay.assessment.attack_space import attack_space
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.part_answer import PartAnswer
-from fireassay.attacks import ATTACKS, suite
+from fireassay.attacks import suite
+from fireassay.classifiers import GradientClassifier
 from fireassay.survival import BUDGET, GRADIENT_COST, Observations, observe
 
 USES: tuple[str, ...] = ()
@@ -23,7 +24,9 @@ class Settings(BaseModel):
 
     samples: int = Field(default=100, ge=10, description="How many rows are attacked.")
     budget: int = Field(
-        default=BUDGET, ge=10, description="Forward-equivalent queries per row and attack."
+        default=BUDGET,
+        ge=10,
+        description="Forward-equivalent queries per row, all attacks together.",
     )
     eps: float | None = Field(
         default=None,
@@ -40,20 +43,17 @@ def missing(context: Context) -> str | None:
 def cost(context: Context, settings: Settings) -> Cost:
     """Each row is attacked until it falls, or the budget is spent."""
     rows = min(settings.samples, len(context.test))
-    chosen = [ATTACKS[name] for name, _ in suite(attack_space(context).model, settings.eps)]
-    sent = {
-        row: row.most_queries or row.within(settings.budget, GRADIENT_COST, {})["max_queries"]
-        for row in chosen
-    }
+    space = attack_space(context)
+    gradients = isinstance(space.model, GradientClassifier)
     row_mb = 1e-6 * context.test.X[0].nbytes * rows
     return Cost(
-        queries=rows * (1 + sum(sent.values())),
-        gradient_queries=rows * sum(n for row, n in sent.items() if row.needs_gradients),
+        queries=rows * (1 + settings.budget),
+        gradient_queries=int(rows * settings.budget / (1.0 + GRADIENT_COST)) if gradients else 0,
         labels=rows,
         calls=2 * settings.budget,
-        own_seconds=2.0 + 2e-9 * rows * sum(sent.values()) * context.test.X[0].size,
+        own_seconds=2.0 + 2e-9 * rows * settings.budget * context.test.X[0].size,
         memory_mb=100 * row_mb,
-        disk_mb=0.3 + 2 * len(chosen) * row_mb,
+        disk_mb=0.3 + 2 * row_mb,
     )
 
 
@@ -109,6 +109,6 @@ def _observed(context: Context, settings: Settings) -> Observations:
 
 def _adversarial(context: Context, found: Observations) -> tuple[NDArray[Any], NDArray[np.str_]]:
     table = found.frame()
-    made_by = table.loc[table["success"], "attack"].to_numpy(dtype=np.str_)
+    made_by = table.loc[table["success"], "made_by"].to_numpy(dtype=np.str_)
     assert found.adversarial is not None  # kept by _observed
     return attack_space(context).outside(found.adversarial), made_by

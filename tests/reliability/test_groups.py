@@ -1,0 +1,129 @@
+"""Labels of patients: bounds count groups, and the ledger says what the groups show."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from fireassay import as_classifier, reliability
+from fireassay.core import DataError, ParameterError
+from fireassay.statistics import clopper_pearson, groups_betting_upper
+
+MODEL = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), classes=[0, 1])
+
+
+def patients(seed, sizes=(25,) * 40, p=0.08, correlation=0.3, rates=None):
+    """Rows, labels and patients; each patient has an error rate of their own."""
+    rng = np.random.default_rng(seed)
+    sizes = np.asarray(sizes)
+    s = 1 / correlation - 1
+    rates = rng.beta(p * s, (1 - p) * s, len(sizes)) if rates is None else np.asarray(rates)
+    patient = np.repeat(np.arange(len(sizes)), sizes)
+    X = rng.random((len(patient), 3))
+    right = (X[:, 0] > 0.5).astype(int)
+    y = np.where(rng.random(len(patient)) < rates[patient], 1 - right, right)
+    order = rng.permutation(len(patient))  # shuffled rows show no runs
+    return X[order], y[order], patient[order]
+
+
+def status(result):
+    return {assumption.id: assumption.status for assumption in result.assumptions}
+
+
+@pytest.mark.parametrize("method", ["rectified", "exact"])
+def test_the_bound_counts_patients_and_says_what_the_rows_are_worth(method):
+    X, y, patient = patients(1)
+    found = reliability.assess(MODEL, X, y, groups=patient, method=method)
+    plain = reliability.assess(MODEL, X, y, method=method)
+    assert found.pmi_lower < found.pmi < found.pmi_upper
+    assert found.pmi_upper > plain.pmi_upper + 0.02
+    evidence = found.evidence()
+    worth = evidence.estimates["effective_n"]
+    # 25 rows per patient at a correlation of 0.3: a design effect of about 1 + 24 * 0.3 = 8.2.
+    assert 1000 / 20 < worth.value < 1000 / 3
+    assert worth.n == 1000
+    assert "Independent rows that would say as much" in str(found)
+    assert f"of 40 groups, worth {worth.value:.0f} independent ones" in found.headline
+    assert "independent-groups" in evidence.estimates["pmi_upper"].rests_on
+    assert "independent-rows" not in evidence.estimates["pmi_upper"].rests_on
+
+
+def test_covers_where_rows_as_independent_do_not():
+    misses = {"groups": 0, "rows": 0}
+    for seed in range(60):
+        X, y, patient = patients(seed, (50,) * 20)
+        wrong = ((X[:, 0] > 0.5).astype(int) != y).sum()
+        misses["rows"] += clopper_pearson(wrong, len(y), 0.975, "upper")[1] < 0.08
+        found = reliability.assess(MODEL, X, y, groups=patient, method="exact")
+        misses["groups"] += found.pmi_upper < 0.08
+    allowed = binom.ppf(0.999, 60, 0.025)
+    assert misses["groups"] <= allowed < misses["rows"]
+
+
+def test_the_ledger_gives_the_correlation_within_groups():
+    X, y, patient = patients(2)
+    found = reliability.assess(MODEL, X, y, groups=patient)
+    assert status(found)["independent-rows"] == "contradicted"
+    assert status(found)["independent-groups"] == "untestable"
+    check = next(a.check for a in found.assumptions if a.id == "independent-rows")
+    assert "p = 0.001" in check
+    at_random = np.random.default_rng(0).permutation(patient)
+    found = reliability.assess(MODEL, X, y, groups=at_random)
+    assert status(found)["independent-rows"] == "supported"
+
+
+def test_without_groups_independence_is_never_supported():
+    X, y, _ = patients(3)
+    assert status(reliability.assess(MODEL, X, y))["independent-rows"] == "untestable"
+    X, y, _ = patients(3, (1,) * 300)
+    near = np.repeat(X, 3, axis=0) + np.random.default_rng(0).normal(0, 1e-6, (900, 3))
+    found = reliability.assess(MODEL, near, np.repeat(y, 3))
+    assert status(found)["independent-rows"] == "contradicted"
+    # The same rows, said to belong together, are no objection: copies across groups are.
+    together = np.repeat(np.arange(300), 3)
+    found = reliability.assess(MODEL, near, np.repeat(y, 3), groups=together)
+    assert status(found)["independent-groups"] == "untestable"
+    found = reliability.assess(MODEL, near, np.repeat(y, 3), groups=np.tile([0, 1, 2], 300))
+    assert status(found)["independent-groups"] == "contradicted"
+
+
+def test_sizes_that_go_with_rates_call_for_the_proven_bound():
+    sizes = np.random.default_rng(4).integers(1, 61, 60)
+    X, y, patient = patients(4, sizes, rates=np.where(sizes > 30, 0.25, 0.01))
+    found = reliability.assess(MODEL, X, y, groups=patient)
+    assert status(found)["group-sizes-unrelated"] == "contradicted"
+    assert found.details.how == "groups-betting"
+    assert any("largest_group" in note for note in found.notes)
+    assert "group-sizes-unrelated" not in found.evidence().estimates["pmi_upper"].rests_on
+    X, y, patient = patients(5, sizes)
+    found = reliability.assess(MODEL, X, y, groups=patient)
+    assert status(found)["group-sizes-unrelated"] == "supported"
+    assert found.details.how.startswith("groups-max")
+
+
+def test_groups_betting_declares_the_largest_group():
+    X, y, patient = patients(6)
+    method = reliability.GroupsBetting(largest_group=30)
+    found = reliability.assess(MODEL, X, y, groups=patient, method=method)
+    default = reliability.assess(MODEL, X, y, groups=patient)
+    assert default.pmi_upper < found.pmi_upper < 1
+    assert "groups-betting" in found.frame()["method"].tolist()
+    wrong = (X[:, 0] > 0.5).astype(int) != y
+    # Another order of the groups is another game, but not another story.
+    assert found.pmi_upper == pytest.approx(
+        groups_betting_upper(wrong, patient, 0.975, 30), rel=0.3
+    )
+    with pytest.raises(ParameterError, match="largest_group"):
+        reliability.assess(MODEL, X, y, groups=patient, method="groups-betting")
+    too_small = reliability.GroupsBetting(largest_group=20)
+    with pytest.raises(DataError, match="more than the declared 20"):
+        reliability.assess(MODEL, X, y, groups=patient, method=too_small)
+
+
+def test_groups_do_not_go_with_weights_or_a_surrogate():
+    X, y, patient = patients(7)
+    for method, weights in (
+        ("rectified", np.ones(len(y))),
+        (reliability.Rectified(surrogate=lambda rows: np.full(len(rows), 0.1)), None),
+    ):
+        with pytest.raises(ParameterError, match="labels alone"):
+            reliability.assess(MODEL, X, y, groups=patient, method=method, weights=weights)
