@@ -10,9 +10,10 @@ from typing import Any
 from fireassay.assessment import block_sizes
 from fireassay.assessment.config import Config
 from fireassay.assessment.context import Context
+from fireassay.assessment.earlier_parts import EarlierParts
 from fireassay.assessment.inputs import load_context
 from fireassay.assessment.memory_use import forget_most, most_held_mb
-from fireassay.assessment.part_key import OTHER_ANSWERS, Facts, part_facts, part_key, what_differs
+from fireassay.assessment.part_key import Facts, part_facts, part_key
 from fireassay.assessment.parts import PARTS, in_running_order, part_module
 from fireassay.assessment.planning import Plan, PlanRow, price
 from fireassay.assessment.progress import RunProgress
@@ -27,7 +28,6 @@ from fireassay.assessment.run_folder import (
     TIMINGS,
     configured_gates,
     under_way,
-    with_figures,
 )
 from fireassay.assessment.sources import source_facts
 from fireassay.assessment.spending import (
@@ -364,44 +364,6 @@ class Run:
             return None
         seconds = self.store.timings().get(key)
         return replace(kept[key]["evidence"], seconds=seconds), kept[key]["result"]
-
-
-class EarlierParts:
-    """What an earlier run in the same folder found: kept, with what has changed since."""
-
-    def __init__(self, store: RunStore | None) -> None:
-        self.store = store
-        self.parts: dict[str, Evidence] = {}
-        self.keys: dict[str, str] = {} if store is None else store.meta(PART_KEYS, {})
-        self.facts: dict[str, Facts] = {} if store is None else store.meta(PART_FACTS, {})
-        self.sources: dict[str, Facts] = {} if store is None else store.meta(PART_SOURCES, {})
-        if store is not None and (store.path / RESULT).is_file():
-            seconds = store.timings()
-            for part in Report.from_json(store.path / RESULT).parts:
-                taken = seconds.get(self.keys.get(part.question, ""))
-                self.parts[part.question] = replace(part, seconds=taken)
-
-    def compare(self, name: str, facts: Facts) -> None:
-        """Mark a part whose inputs are no longer those it was made with."""
-        if name in self.parts and self.parts[name].status == "done":
-            differs = what_differs(self.facts.get(name), facts)
-            self.parts[name] = replace(self.parts[name], stale=differs)
-
-    def compare_key(self, name: str, key: str) -> None:
-        """Mark a part that took other answers of other parts than it would take now."""
-        part = self.parts.get(name)
-        if part is not None and part.status == "done" and self.keys.get(name) != key:
-            self.parts[name] = replace(part, stale=part.stale or OTHER_ANSWERS)
-
-    def restore(self, name: str) -> None:
-        """Give a part that stays its figures back."""
-        part, key = self.parts.get(name), self.keys.get(name)
-        kept = (
-            {} if part is None or key is None or self.store is None else self.store.finished([key])
-        )
-        if part is not None and key in kept:
-            journalled = with_figures(part, kept[key]["evidence"])
-            self.parts[name] = replace(journalled, seconds=part.seconds)
 
 
 def write_run(
