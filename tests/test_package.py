@@ -51,6 +51,7 @@ def test_python_dash_m_is_the_same_program():
     assert done.stdout.strip() == f"fireassay {fa.__version__}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.stem)
 @pytest.mark.extras
 def test_examples_run(example, tmp_path):

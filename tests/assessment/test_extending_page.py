@@ -99,6 +99,7 @@ CHECKS = {
 }
 
 
+@pytest.mark.slow
 def test_the_common_checks_pass():
     """The checks that everything of a kind must pass, in a process where the page is registered."""
     wanted = " or ".join(name for name, _ in CHECKS.values())

@@ -47,6 +47,7 @@ def test_a_network_meets_the_same_attacks_with_and_without_bounds() -> None:
         assert plain.estimates[name].value == pytest.approx(estimate.value, abs=0.05), name
 
 
+@pytest.mark.slow
 @pytest.mark.extras
 @pytest.mark.parametrize("how", ["workers", "budget"])
 def test_block_sizes_are_decided_once_and_a_resumed_run_does_not_probe(

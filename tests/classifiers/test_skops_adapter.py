@@ -256,6 +256,7 @@ except fa.core.FireassayError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("entry", "times"),
     [

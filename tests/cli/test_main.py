@@ -38,6 +38,7 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_demo_answers_and_writes_an_offline_report(tmp_path):
     done = call("demo", "--output", tmp_path / "demo")
     assert done.exit_code == 0, done.output

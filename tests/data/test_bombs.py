@@ -223,6 +223,7 @@ def test_bombs_are_refused_with_a_typed_error(tmp_path, bomb):
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300 * 1024
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_long_texts_are_held_once_and_refused_as_labels(tmp_path):
     path = parquet_long_text_repeated(tmp_path)

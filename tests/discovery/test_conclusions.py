@@ -156,6 +156,7 @@ def test_matched_random_sees_skill():
     assert discovery.matched_random_test(confidence, wrong, queried).p_value < 1e-4
 
 
+@pytest.mark.slow
 def test_errors_that_come_in_patients_keep_the_level():
     # Confidences are right on average, but a patient's ten rows are wrong together.
     rng = np.random.default_rng(0)

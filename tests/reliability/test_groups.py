@@ -47,6 +47,7 @@ def test_the_bound_counts_patients_and_says_what_the_rows_are_worth(method):
     assert "independent-rows" not in evidence.estimates["pmi_upper"].rests_on
 
 
+@pytest.mark.slow
 def test_covers_where_rows_as_independent_do_not():
     misses = {"groups": 0, "rows": 0}
     for seed in range(60):

@@ -1,6 +1,7 @@
 """Labels from elsewhere that no column shows by itself."""
 
 import numpy as np
+import pytest
 from scipy.stats import binom
 
 from fireassay import as_classifier, reliability
@@ -9,6 +10,7 @@ from fireassay.reliability.two_sample import classifier_two_sample_p
 MODEL = as_classifier(lambda X: np.tile([0.6, 0.4], (len(X), 1)), classes=[0, 1])
 
 
+@pytest.mark.slow
 def test_the_level_is_kept():
     rejected = 0
     for seed in range(60):

@@ -26,6 +26,7 @@ def many_scores(rng, m=12, n=150, shift=1.0):
     return common + rng.standard_normal((m, n)) * 0.7 + shift * positive, positive
 
 
+@pytest.mark.slow
 def test_the_best_of_twelve_keeps_its_interval_and_nothing_equal_is_called_worse():
     rng = np.random.default_rng(0)
     truth = norm.cdf(1.0 / np.sqrt(2 * (0.49 + 0.49)))

@@ -197,6 +197,7 @@ def test_the_best_is_not_worse_and_intervals_of_winners_are_wider(comparison):
     assert all(f"simultaneous over {n_done}" in e.method for e in aurocs.values())
 
 
+@pytest.mark.slow
 def test_simultaneous_interval_of_the_best_covers_and_no_equal_is_called_worse():
     # 28 supervisors of AUROC .64 each: the best one's own 95 % interval covers far less often.
     rng = np.random.default_rng(0)
