@@ -86,5 +86,5 @@ def evaluate(
 
 
 def _data_set(X: ArrayLike, y: ArrayLike | None = None, groups: ArrayLike | None = None) -> DataSet:
-    y, groups = (None if given is None else np.asarray(given) for given in (y, groups))
-    return DataSet(np.asarray(X), y, groups=groups)
+    y, groups = (None if given is None else np.asanyarray(given) for given in (y, groups))
+    return DataSet(np.asanyarray(X), y, groups=groups)
