@@ -214,6 +214,7 @@ def test_bombs_are_refused_within_little_memory(tmp_path, bomb):
     assert found["peak"] < MOST_MIB
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bomb", [b for b in REFUSED if callable(b) and b is not png_text])
 def test_bombs_are_refused_with_a_typed_error(tmp_path, bomb):
     path = bomb(tmp_path)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from fireassay.core import Estimate, Evidence, FireassayError, Provenance, codec
+from fireassay.core.extras import is_installed
 from fireassay.data import load
 from fireassay.discovery.labels_csv import from_csv
 from fireassay.report import Report
@@ -106,7 +107,6 @@ READERS = {
     "npy in npz": (inner_npy, npy(X)),
     "npy": (from_file(".npy"), npy(X)),
     "csv": (from_file(".csv"), CSV),
-    "parquet": (from_file(".parquet"), parquet()),
     "png": (image, png()),
     "idx": (from_file("-idx3-ubyte"), IDX),
     "idx.gz": (from_file("-idx3-ubyte.gz"), gzip.compress(IDX, mtime=0)),
@@ -115,6 +115,8 @@ READERS = {
     "result.json": (document, result()),
     "labels": (labels, b"row,label,annotator\n0,a,ada\n3,c,\n"),
 }
+if is_installed("pyarrow"):
+    READERS["parquet"] = (from_file(".parquet"), parquet())
 
 
 @st.composite

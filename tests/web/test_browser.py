@@ -30,6 +30,7 @@ CHROMIUM = next(
     shutil.which("chromium") or shutil.which("google-chrome"),
 )
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.extras,
     pytest.mark.skipif(
         CHROMIUM is None,
