@@ -12,6 +12,7 @@ from fireassay.attacks.column_rule import ColumnRule
 from fireassay.attacks.deepfool import deepfool
 from fireassay.attacks.discrete import discrete
 from fireassay.attacks.fgm import fgm
+from fireassay.attacks.fmn import fmn
 from fireassay.attacks.hopskipjump import hopskipjump
 from fireassay.attacks.pgd import pgd
 from fireassay.attacks.registry import ATTACKS, AttackRow, make, suite
@@ -36,6 +37,7 @@ __all__ = [
     "deepfool",
     "discrete",
     "fgm",
+    "fmn",
     "hopskipjump",
     "in_blocks",
     "make",

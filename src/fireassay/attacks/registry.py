@@ -15,6 +15,7 @@ from fireassay.attacks.boundary import boundary
 from fireassay.attacks.deepfool import deepfool
 from fireassay.attacks.discrete import discrete
 from fireassay.attacks.fgm import fgm
+from fireassay.attacks.fmn import fmn
 from fireassay.attacks.hopskipjump import hopskipjump
 from fireassay.attacks.pgd import pgd
 from fireassay.attacks.result import AttackResult
@@ -120,6 +121,10 @@ ATTACKS: Registry[AttackRow] = Registry(
         AttackRow(
             "deepfool", deepfool, ("l2", "linf"), "steps to the nearest of the `n_classes` most "
             "likely boundaries", needs_gradients=True,
+        ),
+        AttackRow(
+            "fmn", fmn, ("l0", *_EVERY), "the smallest change: gradient steps in a ball that "
+            "shrinks and grows", needs_gradients=True,
         ),
         AttackRow(
             "square", square, ("l2", "linf"), "scores alone: random squares of pixels (blocks of "
