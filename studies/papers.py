@@ -103,7 +103,7 @@ def own_default() -> tuple[str, str] | None:
         for row in found
         if row["verdict"] == "increasing"
     ]
-    text = f"posterior interval, pruned: wrong way in {len(wrong)} of {len(found)} ({'; '.join(wrong)})"
+    text = f"posterior interval, pruned: wrong way in {len(wrong)} of {len(found)}"
     return text, str(never(wrong, len(found)))
 
 
