@@ -235,8 +235,8 @@ def test_files_that_are_no_result_are_refused(tmp_path, text):
 
 def test_a_result_of_an_older_schema_is_refused_by_name(tmp_path):
     path = Report([full()]).to_json(tmp_path / "r.json")
-    path.write_text(path.read_text().replace('"schema_version": 2', '"schema_version": 1'))
-    with pytest.raises(DataError, match=r"schema version 2. Got version 1.*new folder"):
+    path.write_text(path.read_text().replace('"schema_version": 3', '"schema_version": 1'))
+    with pytest.raises(DataError, match=r"schema version 3. Got version 1.*new folder"):
         Report.from_json(path)
 
 

@@ -16,7 +16,7 @@ from fireassay.core import (
     strict_json,
 )
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 def to_document(
@@ -88,5 +88,7 @@ def _evidence(name: str, fields: dict[str, Any]) -> Evidence:
         limits=tuple(fields["limits"]),
         partial=fields["partial"],
         stale=fields["stale"],
+        answer=fields["answer"],
+        sentence=fields["sentence"],
         provenance=Provenance(**provenance) if provenance else None,
     )
