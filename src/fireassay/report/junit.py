@@ -33,7 +33,7 @@ def to_junit(evidence: Sequence[Evidence], verdict: Verdict, title: str) -> str:
         case = _case(suite, "gates", f"{gate.direction} {gate.number} {gate.limit:g}")
         kind = {"fail": "failure", "undecided": "error"}.get(check.status)
         if kind is not None:
-            said = f"{check.label}, {check.limit}: {check.status} ({check.explanation})"
+            said = f"{check.label}, {check.limit}: {check.word} ({check.explanation})"
             ElementTree.SubElement(case, kind, message=_clean(said))
         if check.accepted:
             said = "\n".join(f"accepted: {name} ({reason})" for name, reason in check.accepted)

@@ -12,6 +12,7 @@ from fireassay.report.interval_ends import Ends, beyond_after_holm, ends_of
 
 Status = Literal["pass", "fail", "not enough evidence", "no limits set"]
 CheckStatus = Literal["pass", "fail", "undecided"]
+WORDS: dict[CheckStatus, str] = {"pass": "kept", "fail": "broken", "undecided": "undecided"}
 EXIT_CODE: dict[Status, int] = {
     "pass": 0,
     "fail": 1,
@@ -60,6 +61,11 @@ class GateCheck:
         return self.measure.label if self.measure else self.gate.number
 
     @property
+    def word(self) -> str:
+        """What became of the limit, in one word: kept, broken or undecided."""
+        return WORDS[self.status]
+
+    @property
     def limit(self) -> str:
         """The limit in words, e.g. ``at most 5 %``."""
         shown = self.measure or Measure.undescribed(self.gate.number)
@@ -67,7 +73,7 @@ class GateCheck:
         return f"{relation} {shown.shown_value(self.gate.limit)}"
 
     def __str__(self) -> str:
-        return f"{self.status:<9} {self.label} ({self.limit}): {self.explanation}"
+        return f"{self.word:<9} {self.label} ({self.limit}): {self.explanation}"
 
 
 @dataclass(frozen=True)
