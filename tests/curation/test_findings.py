@@ -19,7 +19,7 @@ def world():
 
 def test_without_labels_nothing_is_claimed(world):
     evidence = world[0].evidence()
-    assert "not shown to be adversarial" in evidence.headline
+    assert "not shown to lead to hard cases" in evidence.headline
     assert all(claim.holds is None for claim in evidence.claims)
     assert set(evidence.figures) == {"labelling functions", "scores"}
     assert evidence.estimates["covered"].n == 600
@@ -59,7 +59,10 @@ def test_everything_together(world, tmp_path):
         assert set(estimate.rests_on) <= set(status)
     assert evidence.estimates["classifier_accuracy_upper"].rests_on[0] == "label-model"
     assert evidence.headline in str(answer)
-    assert "shown to be adversarial. Classifier: robust." in evidence.headline
+    assert (
+        "shown to lead to hard cases. Classifier: behaves on hard cases as it should."
+        in evidence.headline
+    )
     for name in ("order_auc", "audit_auc", "agreement_auc", "calibration_error", "first_accuracy"):
         estimate = evidence.estimates[name]
         assert estimate.low < estimate.value < estimate.high

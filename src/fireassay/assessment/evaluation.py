@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fireassay.assessment.about_run import about_arrays, begun, model_name
 from fireassay.assessment.context import Context
 from fireassay.assessment.parts import PARTS, settings_models
 from fireassay.assessment.running import Run
@@ -82,7 +83,9 @@ def evaluate(
         name: model_class.model_validate(given.get(name, {}))
         for name, model_class in settings_models().items()
     }
-    return Run(context, chosen, validated, title=title).go()
+    name = model_name(model) if isinstance(model, str) else type(model).__name__
+    about = begun(about_arrays(context, name))
+    return Run(context, chosen, validated, title=title, about=about).go()
 
 
 def _data_set(X: ArrayLike, y: ArrayLike | None = None, groups: ArrayLike | None = None) -> DataSet:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fireassay.assessment import block_sizes
+from fireassay.assessment.about_run import about_files, begun
 from fireassay.assessment.config import Config
 from fireassay.assessment.context import Context
 from fireassay.assessment.earlier_parts import EarlierParts
@@ -18,6 +19,7 @@ from fireassay.assessment.parts import PARTS, in_running_order, part_module
 from fireassay.assessment.planning import Plan, PlanRow, price
 from fireassay.assessment.progress import RunProgress
 from fireassay.assessment.run_folder import (
+    ABOUT,
     COSTS,
     GATES,
     PAGE,
@@ -49,7 +51,7 @@ from fireassay.core import (
 from fireassay.core.files import write_text
 from fireassay.engine import Executor, RunStore
 from fireassay.engine.signals import no_other_exit
-from fireassay.report import Report, Verdict
+from fireassay.report import About, Report, Verdict
 
 Say = Callable[[str], None]
 Costs = dict[str, dict[str, Any]]
@@ -150,8 +152,9 @@ def run_assessment(
             workers=workers or config.run.workers, cluster=cluster, store=store, progress=False
         )
         sources = source_facts(config)  # before they are loaded: a later change is seen
+        context = load_context(config, seed=seed, executor=executor, trust=trust)
         run = Run(
-            load_context(config, seed=seed, executor=executor, trust=trust),
+            context,
             config.run.parts if only is None else tuple({*config.run.parts, *only}),
             config.settings,
             only=only,
@@ -159,6 +162,7 @@ def run_assessment(
             gates=configured_gates(config),
             accepted=config.gates.accept,
             sources=sources,
+            about=begun(about_files(config, context), folder),
             budget=budget,
             say=say,
             progress=progress,
@@ -188,6 +192,7 @@ class Run:
         gates: dict[str, dict[str, float]] | None = None,
         accepted: Mapping[str, str] | None = None,
         sources: Mapping[str, Facts] | None = None,
+        about: About | None = None,
         budget: Budget | None = None,
         say: Say = silent,
         progress: bool | None = False,
@@ -197,6 +202,7 @@ class Run:
         self.instead = instead or {}
         self.title, self.gates = title, gates or {"max": {}, "min": {}}
         self.accepted = dict(accepted or {})
+        self.about = about
         self.budget, self.say, self.progress = budget or Budget(), say, progress
         self.store: RunStore | None = context.executor.store
         self.costs: Costs = {}
@@ -287,7 +293,7 @@ class Run:
         found = {**self._earlier.parts, **self._done}
         names = [*PARTS, *(name for name in found if name not in PARTS)]
         parts = [found[name] for name in names if name in found]
-        return Report(parts, self.title, self.accepted)
+        return Report(parts, self.title, self.accepted, self.about)
 
     def _run_part(
         self, name: str, context: Context, planned: PlanRow | None
@@ -373,5 +379,8 @@ def write_run(
     report.to_json(folder / RESULT)
     report.to_html(folder / PAGE, gates, costs=costs)
     seconds = {part.question: part.seconds for part in report.parts}
-    for name, content in ((TIMINGS, seconds), (COSTS, costs), (GATES, gates)):
+    files: dict[str, Any] = {TIMINGS: seconds, COSTS: costs, GATES: gates}
+    if report.about is not None:
+        files[ABOUT] = report.about.to_dict()
+    for name, content in files.items():
         write_text(folder / name, strict_json.dumps(content, indent=2) + "\n")

@@ -171,6 +171,9 @@ class Observations(Answer):
                 "mean_times": Table.from_frame(means.frame(), "Mean queries to failure"),
             },
             figures={"survival": picture(curves.figures()["survival"], caption, caption)},
+            answer="standing_share",
+            sentence=f"{MEASURES[0].told(standing)} of its right answers stand against the "
+            "attacks tried.",
             limits=(_ONE_MODEL,),
             provenance=Provenance(
                 seed=self.seed,

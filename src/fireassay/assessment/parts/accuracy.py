@@ -133,7 +133,7 @@ class AccuracyResult(Answer):
             worth = f" They are worth {self.effective_n.value:.0f} independent ones."
         if len(self.curated):
             tables["curated"] = Table.from_frame(
-                self.curated, "Accuracy in what each curated dataset adds, from safe to adversarial"
+                self.curated, "Accuracy in what each curated dataset adds, from easy to hard"
             )
             last = self.curated.iloc[-1]
             estimates["accuracy_curated_last"] = Estimate.around(
@@ -161,6 +161,8 @@ class AccuracyResult(Answer):
                     "Reliability diagram with intervals.",
                 )
             },
+            answer="accuracy",
+            sentence=f"Right on {MEASURES[0].told(self.accuracy)} of the labelled rows.",
             limits=("These are the labelled rows; the field may be different (see reliability).",),
             provenance=self.provenance,
         )

@@ -172,7 +172,9 @@ def _add_adversarial(troubles: _Troubles, context: Context) -> None:
     """The inputs that fooled the model under attack: small changes apart from strong ones."""
     X, made_by = adversarial_inputs(context)
     # Attacks of a fixed size go far over the boundary, which softmax scores do not see.
-    strong = np.array([ATTACKS[name].fixed_size for name in made_by], dtype=np.bool_)
+    # A member of an ensemble is called after its attack: "apgd-targeted".
+    rows = [ATTACKS[str(name).partition("-")[0]] for name in made_by]
+    strong = np.array([row.fixed_size for row in rows], dtype=np.bool_)
     for name, chosen in (("adversarial", ~strong), ("strong adversarial", strong)):
         if chosen.sum() > 1:
             troubles.add(name, X[chosen], made_by[chosen])
