@@ -113,6 +113,11 @@ class WrappedClassifier(ABC):
         return str(getattr(self.model, "output", "probabilities"))
 
     @property
+    def space(self) -> Any:
+        """What may change under attack, if the inner classifier says so; None: everything."""
+        return getattr(self.model, "space", None)
+
+    @property
     def queries(self) -> int:
         """Rows that callers have asked about so far."""
         return int(self.model.queries)
