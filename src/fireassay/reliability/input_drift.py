@@ -30,6 +30,7 @@ class Strangeness:
         self.usual = self._numbers(known, neighbour=2)
 
     def __call__(self, inputs: Inputs) -> FloatArray:
+        """The numbers of new rows, one row each."""
         return self._numbers(inputs, neighbour=1)
 
     def _numbers(self, inputs: Inputs, neighbour: int) -> FloatArray:
@@ -95,7 +96,9 @@ class InputDrift:
         self._steps += 1
         weight = start_weight(self._steps) / len(_BETS)
         ranks, total = np.empty(len(scores)), self._reference + self._steps
-        for game, (score, tie) in enumerate(zip(scores, self._rng.random(len(scores)), strict=True)):
+        for game, (score, tie) in enumerate(
+            zip(scores, self._rng.random(len(scores)), strict=True)
+        ):
             counts = self._counts[game]
             counts[score] += 1
             above = int(counts[score + 1 :].sum())

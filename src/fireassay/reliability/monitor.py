@@ -156,6 +156,16 @@ class Monitor:
         """The error rate above which the alarm is raised; None: errors raise no alarm."""
         return None if self._detector is None else self._detector.limit
 
+    @property
+    def n_rows(self) -> int:
+        """Rows seen so far."""
+        return self._seen
+
+    @property
+    def n_labels(self) -> int:
+        """Labels so far."""
+        return self._n_labels
+
     def update(self, X: ArrayLike, y: ArrayLike | None = None) -> MonitorState:
         """Take in new rows, with labels if there are any, and say where things stand."""
         rows = self._checked(X)
@@ -253,7 +263,9 @@ class Monitor:
         """The smallest half-distance between classes, new rows against the latest ones."""
         size = _ROWS_FOR_R // 2
         for start in range(0, len(rows), size):
-            new = zip(rows[start : start + size], labels[start : start + size].tolist(), strict=True)
+            new = zip(
+                rows[start : start + size], labels[start : start + size].tolist(), strict=True
+            )
             self._labelled.extend(new)
             kept, given = (np.array(part) for part in zip(*self._labelled, strict=True))
             if len(np.unique(given)) > 1:
