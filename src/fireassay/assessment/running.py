@@ -18,6 +18,7 @@ from fireassay.assessment.part_key import Facts, part_facts, part_key
 from fireassay.assessment.parts import PARTS, in_running_order, part_module
 from fireassay.assessment.planning import Plan, PlanRow, price
 from fireassay.assessment.progress import RunProgress
+from fireassay.assessment.reproducibility import Reproducibility, with_reproducibility
 from fireassay.assessment.run_folder import (
     ABOUT,
     COSTS,
@@ -213,6 +214,7 @@ class Run:
         self._sources = sources or {}
         self._results: dict[str, Result] = {}
         self._earlier = EarlierParts(self.store)
+        self._same = Reproducibility(self.store)
         for own in (context, *self.instead.values()):
             block_sizes.recall(self.store, own.model)
 
@@ -247,9 +249,12 @@ class Run:
             if kept is None and watched is not None:
                 with watched:
                     watched.begin(name)
+                    self._same.look(own)
                     kept = self._run_part(name, within, plan.row(name) if plan else None)
                     watched.end(kept[0].seconds)
             if kept is not None:
+                if kept[0].status == "done":
+                    self._same.look(own, after=self._keys[name])
                 self._add(name, *kept)
         self._write()
         return self._report()
@@ -264,7 +269,7 @@ class Run:
         if self._keys[name] in self._kept_costs:
             self.costs[name] = self._kept_costs[self._keys[name]]
         self._done[name] = evidence
-        self.say(f"{name:<13}{evidence.headline}")
+        self.say(f"{name:<13}{self._judged(name).headline}")
         self._write()
 
     def _write(self) -> None:
@@ -290,10 +295,15 @@ class Run:
         write_run(self.store.path, self._report(), self.gates, {**earlier, **self.costs})
 
     def _report(self) -> Report:
-        found = {**self._earlier.parts, **self._done}
+        found = {**self._earlier.parts, **{name: self._judged(name) for name in self._done}}
         names = [*PARTS, *(name for name in found if name not in PARTS)]
         parts = [found[name] for name in names if name in found]
         return Report(parts, self.title, self.accepted, self.about)
+
+    def _judged(self, name: str) -> Evidence:
+        """What a part found, with what is known by now about the model's answers."""
+        own = self.instead.get(name, self.context)
+        return with_reproducibility(self._done[name], self._same.assumption(own))
 
     def _run_part(
         self, name: str, context: Context, planned: PlanRow | None
