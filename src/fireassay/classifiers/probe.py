@@ -103,6 +103,30 @@ def probe(model: Any, X: ArrayLike, *, rows: int = 16, tolerance: float = 1e-5) 
     return result
 
 
+def first_answers(model: Any, X: NDArray[Any]) -> FloatArray:
+    """Probabilities of rows that no part asked about; of adapters they count as probe queries.
+
+    Parameters
+    ----------
+    model
+        A `Classifier`.
+    X
+        Rows.
+
+    >>> from fireassay.classifiers import as_classifier
+    >>> model = as_classifier(lambda X: np.tile([0.6, 0.4], (len(X), 1)))
+    >>> first_answers(model, np.zeros((3, 1))).shape, model.queries, model.probe_queries
+    ((3, 2), 0, 3)
+    """
+    if not isinstance(model, BaseClassifier):
+        answers: FloatArray = model.predict_proba(X)
+        return answers
+    rows = model._checked_input(X)
+    model._reserve(len(rows), name="probe_queries")
+    sizes = None if model.batch_size is None else (model.batch_size,)
+    return model._sent(model._probabilities_of_block, (rows,), sizes)[0]
+
+
 def _adapter(model: Any) -> BaseClassifier:
     from fireassay.classifiers.adapt import as_classifier
 
