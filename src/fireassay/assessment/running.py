@@ -11,6 +11,8 @@ from fireassay.assessment import block_sizes
 from fireassay.assessment.about_run import about_files, begun
 from fireassay.assessment.config import Config
 from fireassay.assessment.context import Context
+from fireassay.assessment.copied_rows import resting_on
+from fireassay.assessment.door import at_the_door
 from fireassay.assessment.earlier_parts import EarlierParts
 from fireassay.assessment.inputs import load_context
 from fireassay.assessment.memory_use import forget_most, most_held_mb
@@ -107,6 +109,7 @@ def run_assessment(
     max_minutes: float | None = None,
     max_queries: int | None = None,
     trust: bool = False,
+    accept_below_baseline: bool = False,
     say: Say = silent,
     progress: bool | None = None,
 ) -> RunOutcome:
@@ -125,6 +128,8 @@ def run_assessment(
         Instead of the configuration's, and the address of a Dask scheduler.
     trust
         Allow a model file that can run code when read.
+    accept_below_baseline
+        Go on where the model agrees with the labels less than chance does (it is then said).
     say, progress
         Gets lines for a terminal; whether to show a bar (None: where somebody can see it).
 
@@ -153,7 +158,13 @@ def run_assessment(
             workers=workers or config.run.workers, cluster=cluster, store=store, progress=False
         )
         sources = source_facts(config)  # before they are loaded: a later change is seen
-        context = load_context(config, seed=seed, executor=executor, trust=trust)
+        context = at_the_door(
+            load_context(config, seed=seed, executor=executor, trust=trust),
+            accept_below_baseline=accept_below_baseline,
+            go_on=True,
+        )
+        for note in (*context.notes, *(doubt.check for doubt in context.doubts)):
+            say(f"{'note':<13}{note}")
         run = Run(
             context,
             config.run.parts if only is None else tuple({*config.run.parts, *only}),
@@ -326,7 +337,7 @@ class Run:
                 block_sizes.decide_before(context, module.cost(context, self.settings[name]))
             with self.budget.enforced(context.model, seconds, queries, alone=alone):
                 result: Answer = module.run(context, self.settings[name])
-                evidence = result.evidence()
+                evidence = resting_on(result.evidence(), context.doubts)
         except OutOfTimeError:
             return self._cut_short(
                 name, f"stopped after {self.budget.max_minutes:g} minutes", start

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from fireassay.assessment import class_recalls as recalls
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import curated_rows, voted_rows
 from fireassay.assessment.uses import with_uses
@@ -70,6 +71,7 @@ MEASURES = (
         "How often its answer is the label in the last, hardest of the curated datasets.",
     ),
     EFFECTIVE_N,
+    *recalls.MEASURES,
 )
 _ROWS, _GROUPS = ("independent-rows",), ("independent-groups",)
 
@@ -88,25 +90,30 @@ class AccuracyResult(Answer):
 
     accuracy: Estimate
     error: Estimate
-    calibration_error: Estimate
+    calibration_error: Estimate | None
     classes: tuple[Any, ...]
     confusion: NDArray[np.int64]
     recall: pd.DataFrame
-    curve: ReliabilityCurve
+    curve: ReliabilityCurve | None
+    by_class: recalls.ClassRecalls
     correct: NDArray[np.bool_]
     independence: Assumption
     effective_n: Estimate | None
     provenance: Provenance
     curated: pd.DataFrame
     uses: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def frame(self) -> pd.DataFrame:
         """Recall of each class with its interval."""
         return self.recall
 
     def figures(self) -> "dict[str, Figure]":
-        """The reliability diagram: confidence against accuracy."""
+        """The reliability diagram: confidence against accuracy; none for hard labels."""
         from matplotlib.figure import Figure
+
+        if self.curve is None:
+            return {}
 
         figure = Figure(figsize=(5, 4), layout="constrained")
         axes = figure.subplots()
@@ -120,13 +127,28 @@ class AccuracyResult(Answer):
 
     def evidence(self) -> Evidence:
         """The accuracy as evidence."""
-        diagram = self.figures()["reliability diagram"]
+        figures = {
+            name: picture(
+                diagram,
+                "Confidence of the model against how often it was right; on the dashed line "
+                "it is as sure as it should be.",
+                "Reliability diagram with intervals.",
+            )
+            for name, diagram in self.figures().items()
+        }
         tables = {"recall": Table.from_frame(self.frame(), "Recall per class")}
         estimates = {
             "accuracy": self.accuracy,
             "error": self.error,
-            "calibration_error": self.calibration_error,
+            **{
+                name: replace(number, rests_on=self.accuracy.rests_on)
+                for name, number in self.by_class.estimates().items()
+            },
         }
+        how_sure = "It answers with labels alone: how true its confidences are cannot be measured."
+        if self.calibration_error is not None:
+            estimates["calibration_error"] = self.calibration_error
+            how_sure = f"Its confidence is off by {self.calibration_error.percent()}."
         worth = ""
         if self.effective_n is not None:
             estimates["effective_n"] = self.effective_n
@@ -147,20 +169,18 @@ class AccuracyResult(Answer):
             )
         found = Evidence(
             question="accuracy",
-            headline=f"Right on {self.accuracy.percent()} of the labelled rows.{worth}",
-            claims=(Claim(f"Its confidence is off by {self.calibration_error.percent()}."),),
+            headline=f"{self.by_class.lead()}Right on {self.accuracy.percent()} of the labelled "
+            f"rows.{worth}",
+            claims=(
+                *(Claim(note) for note in self.notes),
+                Claim(self.by_class.beside()),
+                Claim(how_sure),
+            ),
             estimates=estimates,
             measures=MEASURES,
             assumptions=(self.independence,),
             tables=tables,
-            figures={
-                "reliability diagram": picture(
-                    diagram,
-                    "Confidence of the model against how often it was right; on the dashed line "
-                    "it is as sure as it should be.",
-                    "Reliability diagram with intervals.",
-                )
-            },
+            figures=figures,
             answer="accuracy",
             sentence=f"Right on {MEASURES[0].told(self.accuracy)} of the labelled rows.",
             limits=("These are the labelled rows; the field may be different (see reliability).",),
@@ -210,7 +230,9 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
                 probabilities, labels, confidence=confidence, seed=context.seed, groups=groups
             ),
             rests_on=rests_on,
-        ),
+        )
+        if context.has_confidences
+        else None,
         classes=tuple(classes),
         confusion=confusion,
         recall=_shares(
@@ -221,7 +243,10 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             pd.Index(map(str, classes), name="class"),
             "recall",
         ),
-        curve=reliability_curve(probabilities, labels, n_bins=10, groups=groups),
+        curve=reliability_curve(probabilities, labels, n_bins=10, groups=groups)
+        if context.has_confidences
+        else None,
+        by_class=recalls.class_recalls(labels, predicted, classes, confidence, groups),
         correct=correct,
         independence=independence,
         effective_n=worth,
@@ -234,6 +259,7 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         ),
         curated=curated,
         uses=uses,
+        notes=context.notes,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.attack_space import attack_space
-from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.field_draws import FieldDraws, answers_so_far, draw_labels
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.uses import with_uses
@@ -61,6 +61,8 @@ def missing(context: Context) -> str | None:
     """Why nothing can be searched, or None."""
     if context.test.y is None:
         return "the test rows have no labels; spend some with: fireassay discovery, fireassay label"
+    if not context.has_confidences:
+        return HARD_LABELS.format("where it is confidently wrong")
     return None
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.curated_rows import curated_rows
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.survival import adversarial_inputs
@@ -90,6 +90,8 @@ def missing(context: Context) -> str | None:
     """Why no supervisor can be compared, or None."""
     if context.train is None or context.train.y is None:
         return "there are no labelled training rows (data.train)"
+    if not context.has_confidences:
+        return HARD_LABELS.format("a monitor of its confidences")
     if len(context.test) < 120:
         return "a threshold needs at least 120 test rows"
     return None
