@@ -4,6 +4,7 @@ from fireassay.classifiers.adapt import as_classifier
 from fireassay.classifiers.adapters import ADAPTERS, FILES, Adapter, ModelFile
 from fireassay.classifiers.base import BaseClassifier
 from fireassay.classifiers.block_ladder import BlockSizes
+from fireassay.classifiers.decided import Decided
 from fireassay.classifiers.maite_adapter import MaiteArrays, maite_arrays
 from fireassay.classifiers.probe import ProbeResult, probe
 from fireassay.classifiers.protocol import ActivationClassifier, Classifier, GradientClassifier
@@ -18,6 +19,7 @@ __all__ = [
     "BaseClassifier",
     "BlockSizes",
     "Classifier",
+    "Decided",
     "GradientClassifier",
     "MaiteArrays",
     "ModelFile",

@@ -9,12 +9,15 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from fireassay.assessment import calibration_check, operating_point
+from fireassay.assessment.calibration_check import CalibrationCheck
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import curated_rows, voted_rows
+from fireassay.assessment.operating_point import OperatingPoint
 from fireassay.assessment.uses import with_uses
+from fireassay.classifiers import Decided
 from fireassay.core import (
     Assumption,
-    Claim,
     Estimate,
     Evidence,
     Measure,
@@ -27,7 +30,6 @@ from fireassay.core.validation import check_class_indices
 from fireassay.data import DataSet
 from fireassay.reliability.measures import EFFECTIVE_N
 from fireassay.statistics import (
-    expected_calibration_error,
     near_duplicates,
     reliability_curve,
     share,
@@ -56,13 +58,6 @@ MEASURES = (
         "How often its answer is not the label.",
     ),
     Measure(
-        "calibration_error",
-        "Confidence off by",
-        "share",
-        "low",
-        "Mean gap between how sure it is and how often it is right.",
-    ),
-    Measure(
         "accuracy_curated_last",
         "Right on the hardest curated rows",
         "share",
@@ -70,6 +65,8 @@ MEASURES = (
         "How often its answer is the label in the last, hardest of the curated datasets.",
     ),
     EFFECTIVE_N,
+    *calibration_check.MEASURES,
+    *operating_point.MEASURES,
 )
 _ROWS, _GROUPS = ("independent-rows",), ("independent-groups",)
 
@@ -88,7 +85,8 @@ class AccuracyResult(Answer):
 
     accuracy: Estimate
     error: Estimate
-    calibration_error: Estimate
+    calibration: CalibrationCheck
+    decided: OperatingPoint
     classes: tuple[Any, ...]
     confusion: NDArray[np.int64]
     recall: pd.DataFrame
@@ -121,11 +119,15 @@ class AccuracyResult(Answer):
     def evidence(self) -> Evidence:
         """The accuracy as evidence."""
         diagram = self.figures()["reliability diagram"]
-        tables = {"recall": Table.from_frame(self.frame(), "Recall per class")}
+        tables = {
+            "recall": Table.from_frame(self.frame(), "Recall per class"),
+            "decision": self.decided.table(),
+        }
         estimates = {
             "accuracy": self.accuracy,
             "error": self.error,
-            "calibration_error": self.calibration_error,
+            **self.calibration.estimates(),
+            **self.decided.estimates,
         }
         worth = ""
         if self.effective_n is not None:
@@ -148,7 +150,7 @@ class AccuracyResult(Answer):
         found = Evidence(
             question="accuracy",
             headline=f"Right on {self.accuracy.percent()} of the labelled rows.{worth}",
-            claims=(Claim(f"Its confidence is off by {self.calibration_error.percent()}."),),
+            claims=(*self.decided.claims, *self.calibration.claims()),
             estimates=estimates,
             measures=MEASURES,
             assumptions=(self.independence,),
@@ -165,6 +167,14 @@ class AccuracyResult(Answer):
             provenance=self.provenance,
         )
         return with_uses(found, self.uses)
+
+
+def calibrated(context: Context, why: str, *, mended: bool = False) -> Assumption | None:
+    """What this part, if it has run, says about the confidences that another one rests on."""
+    known = context.results.get("accuracy")
+    if not isinstance(known, AccuracyResult):
+        return None
+    return known.calibration.assumption(why, mended=mended)
 
 
 def missing(context: Context) -> str | None:
@@ -198,15 +208,22 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         counts = GroupCounts.of(correct, groups)
         how = f"jackknife over {len(counts.sizes)} groups"
         worth = Estimate.point(effective_rows(counts), n, how)
+    own = context.model.own(probabilities) if isinstance(context.model, Decided) else probabilities
     confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(confusion, (labels, predicted), 1)
     return AccuracyResult(
         accuracy=replace(_share(correct, groups, confidence), rests_on=rests_on),
         error=replace(_share(~correct, groups, confidence), rests_on=rests_on),
-        calibration_error=replace(
-            expected_calibration_error(
-                probabilities, labels, confidence=confidence, seed=context.seed, groups=groups
-            ),
+        calibration=_calibration(context, own, labels, confidence, rests_on),
+        decided=operating_point.operating_point(
+            own,
+            predicted,
+            labels,
+            classes,
+            context.decision,
+            confidence=confidence,
+            groups=groups,
+            seed=context.seed,
             rests_on=rests_on,
         ),
         classes=tuple(classes),
@@ -219,7 +236,7 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             pd.Index(map(str, classes), name="class"),
             "recall",
         ),
-        curve=reliability_curve(probabilities, labels, n_bins=10, groups=groups),
+        curve=reliability_curve(own, labels, n_bins=10, groups=groups),
         correct=correct,
         independence=independence,
         effective_n=worth,
@@ -249,6 +266,30 @@ def _curated(
     index = pd.RangeIndex(1, len(found.rings) + 1, name="dataset")
     table = _shares(correct, found.rings, groups, confidence, index, "accuracy")
     return table, (found.in_words,)
+
+
+def _calibration(
+    context: Context,
+    own: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    confidence: float,
+    rests_on: tuple[str, ...],
+) -> CalibrationCheck:
+    """Of the model's own probabilities, whatever the decision makes of them."""
+    found = calibration_check.calibration_check(
+        own,
+        labels,
+        confidence=confidence,
+        groups=context.test.groups,
+        seed=context.seed,
+        mend=getattr(context.model, "output", None) != "labels",
+    )
+    marked = {
+        name: replace(estimate, rests_on=rests_on)
+        for name in ("error", "before", "after")
+        if (estimate := getattr(found, name)) is not None
+    }
+    return replace(found, **marked)
 
 
 def _share(hit: NDArray[np.bool_], groups: NDArray[Any] | None, confidence: float) -> Estimate:
