@@ -80,7 +80,9 @@ class ColumnCodes:
     def view(self, codes: FloatArray) -> FloatArray:
         """Columns to measure distances with."""
         if self.levels is None or self.kind == "date":
-            values = self._moments[np.rint(codes).astype(np.int64)] if self.kind == "date" else codes
+            values = (
+                self._moments[np.rint(codes).astype(np.int64)] if self.kind == "date" else codes
+            )
             lost = np.isnan(values) if self.hole is None else np.abs(codes - self.hole) < _NEAR
             scaled = np.where(lost, 0.0, (values - self.centre) / self.scale)
             return np.column_stack([scaled, lost]) if lost.any() else scaled[:, None]
