@@ -7,6 +7,7 @@ import typer
 
 from fireassay.cli.console import emit, emit_json, say
 from fireassay.cli.options import Cluster, Json, Output, Quiet, Seed, Trust, Workers
+from fireassay.cli.probing import probed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,7 +118,7 @@ def model(
     )
     if output is not None:
         _write(found.frame(), output)
-    emit(found.evidence(), as_json=as_json, quiet=quiet)
+    emit(probed(found.evidence(), classifier, rows.X), as_json=as_json, quiet=quiet)
 
 
 @app.command()

@@ -180,6 +180,9 @@ class Observations(Answer):
             measures=MEASURES,
             tables=tables,
             figures={"survival": picture(curves.figures()["survival"], caption, caption)},
+            answer="standing_share",
+            sentence=f"{MEASURES[0].told(standing)} of its right answers stand against the "
+            "attacks tried.",
             limits=(_ONE_MODEL,),
             provenance=Provenance(
                 seed=self.seed,

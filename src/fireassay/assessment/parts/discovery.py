@@ -6,9 +6,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.attack_space import attack_space
-from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.calibration_check import CALIBRATED
+from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.field_draws import FieldDraws, answers_so_far, draw_labels
 from fireassay.assessment.part_answer import PartAnswer
+from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.uses import with_uses
 from fireassay.attacks import AttackSpace
 from fireassay.classifiers import Classifier, calibrate
@@ -18,7 +20,7 @@ from fireassay.discovery import SEARCHES, Search, SearchResult
 from fireassay.discovery.registry import self_sufficient_searches
 from fireassay.discovery.result import KNOWN_CHANCES
 
-USES = ("supervision",)
+USES = ("supervision", "accuracy")
 # With fewer rows a temperature would be noise; the model's own confidences are used then.
 _LEAST_FOR_CALIBRATION = 50
 _CAPTIONS = {
@@ -61,6 +63,8 @@ def missing(context: Context) -> str | None:
     """Why nothing can be searched, or None."""
     if context.test.y is None:
         return "the test rows have no labels; spend some with: fireassay discovery, fireassay label"
+    if not context.has_confidences:
+        return HARD_LABELS.format("where it is confidently wrong")
     return None
 
 
@@ -95,7 +99,12 @@ def run(context: Context, settings: Settings) -> PartAnswer:
     inputs = (settings.model_dump(exclude={"drawn"}), context.test.sha256, _pool_of_starts(context))
     search = context.once("search", inputs, lambda: _search(context, settings, space, model, pool))
     drawn = draw_labels(context, space, model, pool, settings.drawn) if settings.drawn else None
-    kept = {"drawn": drawn, "calibration_rows": _calibration_rows(context, settings)}
+    rows = _calibration_rows(context, settings)
+    kept = {
+        "drawn": drawn,
+        "calibration_rows": rows,
+        "calibrated": calibrated(context, "an excess of errors is news.", mended=rows > 0),
+    }
     return PartAnswer("discovery", search, kept)
 
 
@@ -106,7 +115,9 @@ def evidence(answer: PartAnswer) -> Evidence:
         name: replace(shown, caption=_CAPTIONS.get(name, shown.caption))
         for name, shown in found.figures.items()
     }
-    assumptions = _calibration_checked(found.assumptions, answer.kept["calibration_rows"])
+    assumptions = _calibration_checked(
+        found.assumptions, answer.kept["calibration_rows"], answer.kept["calibrated"]
+    )
     found = replace(found, figures=pictures, assumptions=assumptions)
     drawn: FieldDraws | None = answer.kept["drawn"]
     if drawn is None:
@@ -153,14 +164,18 @@ def _with_draws(found: Evidence, drawn: FieldDraws) -> Evidence:
     return with_uses(found, (f"the scores of {drawn.guide}, which supervision recommends",))
 
 
-def _calibration_checked(assumptions: tuple[Assumption, ...], rows: int) -> tuple[Assumption, ...]:
+def _calibration_checked(
+    assumptions: tuple[Assumption, ...], rows: int, checked: Assumption | None
+) -> tuple[Assumption, ...]:
     check = (
         f"A temperature was fitted on {rows} other labelled rows first."
         if rows
         else "Too few labelled rows to calibrate on: the model's own confidences were taken."
     )
+    if checked is not None:
+        checked = replace(checked, check=f"{check} {checked.check}")
     return tuple(
-        replace(assumption, check=check) if assumption.id == "calibrated" else assumption
+        (checked or replace(assumption, check=check)) if assumption.id == CALIBRATED else assumption
         for assumption in assumptions
     )
 
