@@ -15,10 +15,12 @@ from fireassay.attacks.fgm import fgm
 from fireassay.attacks.fmn import fmn
 from fireassay.attacks.hopskipjump import hopskipjump
 from fireassay.attacks.pgd import pgd
+from fireassay.attacks.pixel import pixel
 from fireassay.attacks.registry import ATTACKS, AttackRow, make, suite
 from fireassay.attacks.result import AttackResult
 from fireassay.attacks.spaced_classifier import SpacedClassifier
 from fireassay.attacks.square import square
+from fireassay.attacks.threshold import threshold
 
 __all__ = [
     "ATTACKS",
@@ -43,6 +45,8 @@ __all__ = [
     "make",
     "members",
     "pgd",
+    "pixel",
     "square",
     "suite",
+    "threshold",
 ]
