@@ -7,6 +7,7 @@ from typing import Any
 from fireassay.assessment.config import Config, DataSection
 from fireassay.assessment.context import Context
 from fireassay.classifiers import as_classifier
+from fireassay.classifiers.base import BaseClassifier
 from fireassay.classifiers.import_path import is_import_path
 from fireassay.core import DataError
 from fireassay.data import DataSet, column_names, load
@@ -37,6 +38,8 @@ def load_context(
         trust=trust,
         **options,
     )
+    if isinstance(model, BaseClassifier):
+        model.hang_s = 60 * config.run.hang_minutes
     sets = load_sets(config.data, config.folder)
     return Context(
         model=model,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fireassay.core.errors import StoreError
+from fireassay.core.patience import exit_if_stuck
 from fireassay.core.threads import one_thread
 from fireassay.engine.attempt import Outcome, Task, attempt
 from fireassay.engine.failure import ExecutionError
@@ -89,6 +90,7 @@ def _parallel(task: Task, rows: Rows, path: str, workers: int) -> Outcomes:
 
 def _in_worker(task: Task, position: int, row: Any, path: str) -> Outcome:
     _die_with(os.getppid(), path)
+    exit_if_stuck()
     shared = read_shared(path)
     return attempt(task, position, row, shared.given, shared.models)
 
