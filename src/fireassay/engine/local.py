@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,9 @@ def _noted(
 def _parallel(task: Task, rows: Rows, path: str, workers: int) -> Outcomes:
     from joblib import Parallel, delayed, parallel_config
 
+    # A worker that has grown is replaced, with a warning in the thread that hands out the tasks:
+    # where warnings are errors it would end that thread, and the run would wait for ever.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     with parallel_config(backend="loky", inner_max_num_threads=1):
         parallel = Parallel(n_jobs=workers, return_as="generator_unordered", max_nbytes=None)
         outcomes = parallel(delayed(_in_worker)(task, i, row, path) for i, row in rows)
