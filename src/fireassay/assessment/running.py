@@ -122,7 +122,7 @@ def run_assessment(
     seed, workers, max_minutes, max_queries, cluster
         Instead of the configuration's, and the address of a Dask scheduler.
     trust
-        Allow a model file that can run code when read.
+        Allow a model file that can run code when read, and code beside the configuration.
     say, progress
         Gets lines for a terminal; whether to show a bar (None: where somebody can see it).
 
@@ -134,7 +134,7 @@ def run_assessment(
     ...     _ = file.with_name("at_half.py").write_text(
     ...         "import numpy as np\\ndef model(X): return np.hstack([1 - X, X])\\n")
     ...     _ = file.write_text('[model]\\npath="at_half:model"\\n[data]\\ntest="test.csv"\\n')
-    ...     outcome = run_assessment(read_config(file), only=["accuracy"])
+    ...     outcome = run_assessment(read_config(file), only=["accuracy"], trust=True)
     >>> outcome.report["accuracy"].estimates["accuracy"].value, outcome.verdict.status
     (0.75, 'no limits set')
     """

@@ -41,13 +41,15 @@ def init(
     Example: fireassay init --model model.onnx --data test.npz
     """
     from fireassay.assessment import initialise
+    from fireassay.classifiers.code_beside import code_beside
 
     if config.exists() and not force:
         say(f"{config} exists already. Pass --force to overwrite it.")
         raise typer.Exit(2)
     base = config.resolve().parent
-    if trust:
-        remember(model)
+    named = code_beside(model, base) is not None  # by the user, on the command line
+    if trust or named:
+        remember(model, base)
     started = initialise(
         model=_relative(model, base),
         data={
@@ -61,7 +63,7 @@ def init(
         },
         output=model_output,
         bounds=bounds,
-        trust=trust,
+        trust=trust or named,
         folder=base,
         seed=seed,
     )
