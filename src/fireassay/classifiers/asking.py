@@ -35,9 +35,10 @@ def asked(
             raise _hangs(len(blocks[0]), hang_s) from None
         if watch is None or watch.interrupted or _may_be_the_user(failure):
             raise
+        sent = f" of shape {blocks[0].shape} ({blocks[0].dtype})" if blocks[0].ndim > 1 else ""
         raise ModelError(
             f"The model must answer for every row; it failed on rows {start} to {stop - 1}, "
-            f"sent in a block of shape {blocks[0].shape} ({blocks[0].dtype}).",
+            f"sent in a block{sent}.",
             got=f"{type(failure).__name__}: {failure}"[:500],
             do="Rows are sent as they are: check the shape and type that the model takes.",
         ) from failure

@@ -62,6 +62,8 @@ class BaseClassifier(ABC):
     pads_blocks: bool = True
     has_fixed_batch: bool = False
     hang_s: float = HANG_S  # seconds for one block, after which the model is said to hang
+    takes_objects: bool = False  # whether `_raw` understands frames and lists of texts
+    takes_integers: bool = False  # whether integers are sent as such, and not as floats
 
     def __init__(
         self,
@@ -101,7 +103,9 @@ class BaseClassifier(ABC):
     def _features(self, X: ArrayLike) -> NDArray[Any]:
         """The caller's X as a checked array."""
         declared.refuse_text(X)
-        return check_features(X)
+        checked = check_features(X)
+        whole = isinstance(X, np.ndarray) and X.dtype.kind in "iu"
+        return np.asarray(X) if whole and self.takes_integers else checked
 
     # What a caller sees ---------------------------------------------------------------------
 
@@ -148,8 +152,26 @@ class BaseClassifier(ABC):
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Probabilities, float64 of shape ``(n, k)``, rows summing to one."""
+        objects = declared.as_objects(X) if self.takes_objects else None
+        if objects is not None:
+            return self._in_blocks(None, self._of_objects(objects), np.arange(len(objects)))[0]
         rows = self._checked_input(X)
         return self._in_blocks("probabilities", self._probabilities_of_block, rows)[0]
+
+    def _of_objects(self, objects: Any) -> Call:
+        """A call by positions: frames and texts go to the model as they are, block by block."""
+        chosen = self._columns_of(objects)
+
+        def call(positions: AnyArray) -> tuple[AnyArray, ...]:
+            if isinstance(chosen, list):
+                return self._probabilities_of_block([chosen[i] for i in positions])
+            return self._probabilities_of_block(chosen.iloc[positions].reset_index(drop=True))
+
+        return call
+
+    def _columns_of(self, objects: Any) -> Any:
+        """What the model takes of the caller's frame or texts."""
+        return objects
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The most probable class label of each row (the first one on ties)."""
@@ -173,7 +195,7 @@ class BaseClassifier(ABC):
             declared.check_within(array, self._bounds)
         return array
 
-    def _probabilities_of_block(self, block: NDArray[Any]) -> tuple[FloatArray]:
+    def _probabilities_of_block(self, block: Any) -> tuple[FloatArray]:
         n_classes = None if self._classes is None else len(self._classes)
         probabilities = answers.probabilities(
             self._raw(block),

@@ -138,9 +138,10 @@ def _innermost(model: Any) -> Any:
 
 
 def _answers(model: BaseClassifier, rows: NDArray[Any]) -> FloatArray:
-    """Rows in one block as it is, unless the model takes blocks of one size only."""
-    fixed = (model.batch_size,) if model.has_fixed_batch and model.batch_size else None
-    return model._sent(model._probabilities_of_block, (rows,), fixed)[0]
+    """Rows in one block as it is, unless they are more than one or the size is fixed."""
+    size = model.batch_size
+    cut = size is not None and (model.has_fixed_batch or len(rows) > size)
+    return model._sent(model._probabilities_of_block, (rows,), (size,) if cut else None)[0]
 
 
 def _furthest(first: FloatArray, other: FloatArray) -> float:

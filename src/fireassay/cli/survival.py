@@ -103,16 +103,15 @@ def model(
         output=output_kind,
         trust=trust,
     )
-    space = attack_space(Context(classifier, rows))
+    attacked, space = attack_space(Context(classifier, rows), eps=eps)
     found = survival.observe(
-        space.model,
+        attacked,
         space.inside(rows.X),
         rows.labels,
-        [_attack(text) for text in attack] if attack else suite(space.model, eps),
+        [_attack(text) for text in attack] if attack else suite(attacked, eps),
         budget=budget or survival.BUDGET,
         seed=seed,
         samples=samples,
-        mask=space.mask,
         defence=None if defence is None else _defence(defence),
         workers=workers,
         cluster=cluster,
