@@ -236,7 +236,7 @@ def test_two_runs_on_the_same_rows_are_compared_row_by_row(project):
     (project / "my_digits2.py").write_text(module.replace("max_iter=300", "max_iter=300, C=1e-3"))
     config = (project / "fireassay.toml").read_text().replace("my_digits:", "my_digits2:")
     (project / "fireassay.toml").write_text(config)
-    assert call("run", "--only", "accuracy").exit_code == 0
+    assert call("run", "--only", "accuracy", "--trust").exit_code == 0
     record = json.loads(call("compare", "old", "fireassay-run", "--json").output)["fireassay-run"]
     assert record["changed"] == ["accuracy: another model"]
     unpaired = next(d for d in record["differences"] if d["number"] == "accuracy")

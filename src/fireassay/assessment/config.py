@@ -108,6 +108,11 @@ class RunSection(Section):
     max_queries: int | None = Field(
         default=None, ge=1, description="Most rows sent to the model in all, likewise."
     )
+    hang_minutes: float = Field(
+        default=30,
+        gt=0,
+        description="Most minutes for one block of rows; then the model is said to hang.",
+    )
 
 
 class GatesSection(Section):

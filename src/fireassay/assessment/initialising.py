@@ -7,10 +7,11 @@ from pathlib import Path
 from fireassay.assessment.config import DataSection
 from fireassay.assessment.context import Context
 from fireassay.assessment.door import at_the_door, verified_order
-from fireassay.assessment.inputs import load_sets, make_importable
+from fireassay.assessment.inputs import load_sets
 from fireassay.assessment.inspection import Inspection, inspect
 from fireassay.assessment.parts import PARTS, part_module
 from fireassay.assessment.template import write_config
+from fireassay.classifiers.code_beside import make_importable
 from fireassay.data import DataSet
 
 
@@ -73,14 +74,14 @@ def initialise(
     ...         "import numpy as np\\n"
     ...         "def model(X): return np.where(X[:, :1] < 0.5, [[0.9, 0.1]], [[0.2, 0.8]])\\n"
     ...     )
-    ...     started = initialise("left:model", {"test": "test.npz"}, folder=folder)
+    ...     started = initialise("left:model", {"test": "test.npz"}, folder=folder, trust=True)
     >>> started.inspection.output, started.missing["accuracy"]
     ('probabilities', None)
     """
     section = DataSection.model_validate({k: v for k, v in data.items() if v is not None})
     sets = load_sets(section, folder)
     model_path = str(folder / model) if (folder / model).exists() else model
-    make_importable(model, folder)
+    make_importable(model, folder, trust=trust)
     found, classifier = inspect(
         model_path,
         sets["test"],

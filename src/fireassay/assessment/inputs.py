@@ -1,13 +1,13 @@
 """The model and the data that a configuration names."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
 from fireassay.assessment.config import Config, DataSection
 from fireassay.assessment.context import Context
 from fireassay.classifiers import as_classifier
-from fireassay.classifiers.import_path import is_import_path
+from fireassay.classifiers.base import BaseClassifier
+from fireassay.classifiers.code_beside import make_importable
 from fireassay.core import DataError
 from fireassay.data import DataSet, column_names, load
 from fireassay.data.npz_file import read_npy
@@ -28,7 +28,7 @@ def load_context(
         options["batch_size"] = section.batch_size
     if section.device is not None:
         options["device"] = section.device
-    make_importable(section.path, config.folder)
+    make_importable(section.path, config.folder, trust=trust)
     model = as_classifier(
         config.resolve(section.path),
         classes=section.classes,
@@ -37,6 +37,8 @@ def load_context(
         trust=trust,
         **options,
     )
+    if isinstance(model, BaseClassifier):
+        model.hang_s = 60 * config.run.hang_minutes
     sets = load_sets(config.data, config.folder)
     decision = config.decision.decision()
     return Context(
@@ -50,13 +52,6 @@ def load_context(
         seed=config.run.seed if seed is None else seed,
         executor=executor or Executor(workers=config.run.workers),
     )
-
-
-def make_importable(model: str, folder: Path) -> None:
-    """Let "package.module:name" name a module that lies beside the configuration file."""
-    place = str(folder.resolve())
-    if is_import_path(model) and place not in sys.path:
-        sys.path.insert(0, place)
 
 
 def load_sets(section: DataSection, folder: Path) -> dict[str, Any]:

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from fireassay.classifiers import Classifier, ProbeResult, as_classifier, probe
+from fireassay.classifiers.base import BaseClassifier
 from fireassay.core import ModelError, ProbabilityError
 from fireassay.data import DataSet
 
 PROBE_ROWS = 32
+_PATIENCE_S = 300.0  # for a few rows; a run may be given more
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,8 @@ def _first_output_that_fits(
                 classifier = as_classifier(
                     model, classes=named, bounds=bounds, output=candidate, trust=trust
                 )
+                if isinstance(classifier, BaseClassifier):
+                    classifier.hang_s = _PATIENCE_S
                 found = classifier.predict_proba(rows)
             except ProbabilityError as refusal:
                 refusals[str(candidate)] = str(refusal)

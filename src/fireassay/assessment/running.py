@@ -127,7 +127,7 @@ def run_assessment(
     seed, workers, max_minutes, max_queries, cluster
         Instead of the configuration's, and the address of a Dask scheduler.
     trust
-        Allow a model file that can run code when read.
+        Allow a model file that can run code when read, and code beside the configuration.
     accept_below_baseline
         Go on where the model agrees with the labels less than chance does (it is then said).
     say, progress
@@ -141,7 +141,7 @@ def run_assessment(
     ...     _ = file.with_name("at_half.py").write_text(
     ...         "import numpy as np\\ndef model(X): return np.hstack([1 - X, X])\\n")
     ...     _ = file.write_text('[model]\\npath="at_half:model"\\n[data]\\ntest="test.csv"\\n')
-    ...     outcome = run_assessment(read_config(file), only=["accuracy"])
+    ...     outcome = run_assessment(read_config(file), only=["accuracy"], trust=True)
     >>> outcome.report["accuracy"].estimates["accuracy"].value, outcome.verdict.status
     (0.75, 'no limits set')
     """

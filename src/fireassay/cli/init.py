@@ -46,13 +46,15 @@ def init(
     Example: fireassay init --model model.onnx --data test.npz
     """
     from fireassay.assessment import initialise
+    from fireassay.classifiers.code_beside import code_beside
 
     if config.exists() and not force:
         say(f"{config} exists already. Pass --force to overwrite it.")
         raise typer.Exit(2)
     base = config.resolve().parent
-    if trust:
-        remember(model)
+    named = code_beside(model, base) is not None  # by the user, on the command line
+    if trust or named:
+        remember(model, base)
     started = initialise(
         model=_relative(model, base),
         data={
@@ -68,7 +70,7 @@ def init(
         bounds=bounds,
         classes=None if classes is None else [name.strip() for name in classes.split(",")],
         accept_below_baseline=accept_below_baseline,
-        trust=trust,
+        trust=trust or named,
         folder=base,
         seed=seed,
     )
