@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fireassay.assessment.coded_context import movable
 from fireassay.assessment.context import Context
 from fireassay.attacks.clip_range import check_clip_range
 from fireassay.classifiers import Classifier, WrappedClassifier
@@ -69,23 +70,13 @@ def attack_space(context: Context) -> AttackSpace:
     one = np.ones((), dtype=X.dtype)
     if context.model.bounds is not None:
         check_clip_range(X, context.model.bounds)
-        return AttackSpace(context.model, context.model.bounds, 0 * one, one, _numbers(context))
+        return AttackSpace(context.model, context.model.bounds, 0 * one, one, movable(context))
     axis = 0 if X.ndim == 2 else None
     low, high = X.min(axis=axis), X.max(axis=axis)
+    mask = movable(context)
     span = np.where(high > low, high - low, 1).astype(X.dtype)
-    mask = _numbers(context)
     if X.ndim == 2:
         moving = high > low
         mask = moving if mask is None else mask & moving
     return AttackSpace(UnitScaled(context.model, low, span), (0.0, 1.0), low, span, mask)
 
-
-def _numbers(context: Context) -> NDArray[np.bool_] | None:
-    """True for columns of numbers, False for one-hot codes; None if nothing is encoded."""
-    encoder = context.test.encoder
-    if encoder is None or all(categories is None for categories in encoder.categories):
-        return None
-    flags: list[bool] = []
-    for categories in encoder.categories:
-        flags += [True] if categories is None else [False] * len(categories)
-    return np.array(flags)

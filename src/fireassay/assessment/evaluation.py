@@ -1,6 +1,7 @@
 """A whole assessment in one line of Python."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,20 +13,20 @@ from fireassay.assessment.running import Run
 from fireassay.classifiers import as_classifier
 from fireassay.core import ParameterError
 from fireassay.core.seeds import check_seed
-from fireassay.data import DataSet
+from fireassay.data import DataSet, from_frame
 from fireassay.engine import Executor
 from fireassay.report import Report
 
 
 def evaluate(
     model: Any,
-    X: ArrayLike,
+    X: Any,
     y: ArrayLike | None = None,
     parts: str | Sequence[str] = "all",
     seed: int = 0,
     *,
-    train: tuple[ArrayLike, ArrayLike] | None = None,
-    operational: ArrayLike | None = None,
+    train: tuple[Any, ArrayLike] | None = None,
+    operational: Any = None,
     votes: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     workers: int = 1,
@@ -39,7 +40,8 @@ def evaluate(
     model
         A `Classifier`, or anything that `as_classifier` takes.
     X, y
-        Test rows and their labels; without labels fewer questions can be answered.
+        Test rows (an array, a data frame, or texts) and their labels; without labels fewer
+        questions can be answered.
     parts
         ``"all"``, or names of parts.
     train, operational, votes
@@ -68,11 +70,12 @@ def evaluate(
     unknown = [name for name in (*chosen, *(settings or {})) if name not in PARTS]
     if unknown:
         raise ParameterError(f"Known parts: {', '.join(PARTS)}.", got=repr(unknown[0]))
+    classifier = as_classifier(model)
     context = Context(
-        model=as_classifier(model),
-        test=_data_set(X, y, groups),
-        train=None if train is None else _data_set(*train),
-        operational=None if operational is None else _data_set(operational),
+        model=classifier,
+        test=_data_set(classifier, X, y, groups),
+        train=None if train is None else _data_set(classifier, *train),
+        operational=None if operational is None else _data_set(classifier, operational),
         votes=votes,
         seed=check_seed(seed),
         executor=Executor(workers=workers),
@@ -85,6 +88,11 @@ def evaluate(
     return Run(context, chosen, validated, title=title).go()
 
 
-def _data_set(X: ArrayLike, y: ArrayLike | None = None, groups: ArrayLike | None = None) -> DataSet:
+def _data_set(
+    model: Any, X: Any, y: ArrayLike | None = None, groups: ArrayLike | None = None
+) -> DataSet:
     y, groups = (None if given is None else np.asanyarray(given) for given in (y, groups))
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
+        columns = getattr(model, "feature_names", None) or [str(name) for name in X.columns]
+        return replace(from_frame(X, label=False, columns=columns), y=y, groups=groups)
     return DataSet(np.asanyarray(X), y, groups=groups)

@@ -1,13 +1,14 @@
 """Look at a model and its data, and write the configuration that fits them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from fireassay.assessment.config import DataSection
 from fireassay.assessment.context import Context
-from fireassay.assessment.inputs import load_sets, make_importable
-from fireassay.assessment.inspection import Inspection, inspect
+from fireassay.assessment.inputs import load_sets, make_importable, unused_columns
+from fireassay.assessment.inspection import Inspection, columns_of, inspect
 from fireassay.assessment.parts import PARTS, part_module
 from fireassay.assessment.template import write_config
 
@@ -23,7 +24,7 @@ class Initialised:
 
 def initialise(
     model: str,
-    data: Mapping[str, str | None],
+    data: Mapping[str, Any],
     *,
     output: str | None = None,
     bounds: tuple[float, float] | None = None,
@@ -69,12 +70,16 @@ def initialise(
     ('probabilities', None)
     """
     section = DataSection.model_validate({k: v for k, v in data.items() if v is not None})
-    sets = load_sets(section, folder)
     model_path = str(folder / model) if (folder / model).exists() else model
     make_importable(model, folder)
+    sets = load_sets(section, folder, columns_of(model_path, output=output, trust=trust))
     found, classifier = inspect(
         model_path, sets["test"], section.test, trust=trust, output=output, bounds=bounds
     )
+    unused = unused_columns(section, folder, sets["test"])
+    if unused:
+        note = f"columns that the model does not take, left out: {', '.join(unused[:8])}"
+        found = replace(found, notes=(*found.notes, note))
     context = Context(classifier, **sets)
     missing = {name: part_module(name).missing(context) for name in PARTS}
     values = {

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.classifiers import declared
 from fireassay.classifiers.base import BaseClassifier
+from fireassay.classifiers.block_ladder import Call
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import ParameterError, ReproducibilityWarning
-from fireassay.core.validation import check_features, check_integer, check_real
+from fireassay.core.validation import check_integer, check_real
 
 
 @dataclass(frozen=True)
@@ -75,12 +77,16 @@ def probe(model: Any, X: ArrayLike, *, rows: int = 16, tolerance: float = 1e-5) 
     inner = _adapter(model)
     check_integer(rows, "rows", low=1)
     check_real(tolerance, "tolerance", low=0, inclusive="low")
-    chosen = inner._checked_input(check_features(X)[:rows])
+    objects = declared.as_objects(X) if inner.takes_objects else None
+    if objects is None:
+        chosen, call = inner._checked_input(X)[:rows], inner._probabilities_of_block
+    else:
+        chosen, call = np.arange(min(rows, len(objects))), inner._of_objects(objects)
     queries = 4 * len(chosen)
     inner._reserve(queries, name="probe_queries")
-    first, repeated = _answers(inner, chosen), _answers(inner, chosen)
-    backwards = _answers(inner, chosen[::-1])[::-1]
-    alone = np.concatenate([_answers(inner, row[None]) for row in chosen])
+    first, repeated = _answers(inner, call, chosen), _answers(inner, call, chosen)
+    backwards = _answers(inner, call, chosen[::-1])[::-1]
+    alone = np.concatenate([_answers(inner, call, row[None]) for row in chosen])
     repeat, batch, order = (_furthest(first, other) for other in (repeated, alone, backwards))
     result = ProbeResult(
         deterministic=repeat == 0.0,
@@ -116,10 +122,10 @@ def _adapter(model: Any) -> BaseClassifier:
     return inner
 
 
-def _answers(model: BaseClassifier, rows: NDArray[Any]) -> FloatArray:
+def _answers(model: BaseClassifier, call: Call, rows: NDArray[Any]) -> FloatArray:
     """Rows in one block as it is, unless the model takes blocks of one size only."""
     fixed = (model.batch_size,) if model.has_fixed_batch and model.batch_size else None
-    return model._sent(model._probabilities_of_block, (rows,), fixed)[0]
+    return model._sent(call, (rows,), fixed)[0]
 
 
 def _furthest(first: FloatArray, other: FloatArray) -> float:

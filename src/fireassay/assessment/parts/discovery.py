@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.attack_space import AttackSpace, attack_space
+from fireassay.assessment.coded_context import has_codes, why_not_attacked
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.field_draws import FieldDraws, answers_so_far, draw_labels
 from fireassay.assessment.part_answer import PartAnswer
@@ -13,7 +14,7 @@ from fireassay.assessment.uses import with_uses
 from fireassay.classifiers import Classifier, calibrate
 from fireassay.core import Assumption, Claim, Evidence, Table, generator
 from fireassay.core.arrays import AnyArray, IntArray
-from fireassay.discovery import SEARCHES, Search, SearchResult
+from fireassay.discovery import SEARCHES, Search, SearchResult, principal_components
 from fireassay.discovery.registry import self_sufficient_searches
 from fireassay.discovery.result import KNOWN_CHANCES
 
@@ -71,7 +72,7 @@ def state(context: Context) -> Any:
 def cost(context: Context, settings: Settings) -> Cost:
     """Every row of the pool is attacked, unless the search needs no distances."""
     rows = min(settings.pool, len(context.test))
-    attacked = SEARCHES[settings.search].needs == "distances"
+    attacked = SEARCHES[_search_name(context, settings)].needs == "distances"
     sent = rows * (1 + (settings.max_queries if attacked else 0))
     calibrated = int(settings.calibration_share * len(context.test))
     field_rows = rows if context.operational is None else min(2000, len(context.operational))
@@ -94,7 +95,13 @@ def run(context: Context, settings: Settings) -> PartAnswer:
     inputs = (settings.model_dump(exclude={"drawn"}), context.test.sha256, _pool_of_starts(context))
     search = context.once("search", inputs, lambda: _search(context, settings, space, model, pool))
     drawn = draw_labels(context, space, model, pool, settings.drawn) if settings.drawn else None
-    kept = {"drawn": drawn, "calibration_rows": _calibration_rows(context, settings)}
+    kept = {
+        "drawn": drawn,
+        "calibration_rows": _calibration_rows(context, settings),
+        "instead": None
+        if _search_name(context, settings) == settings.search
+        else why_not_attacked(context),
+    }
     return PartAnswer("discovery", search, kept)
 
 
@@ -107,6 +114,9 @@ def evidence(answer: PartAnswer) -> Evidence:
     }
     assumptions = _calibration_checked(found.assumptions, answer.kept["calibration_rows"])
     found = replace(found, figures=pictures, assumptions=assumptions)
+    if answer.kept["instead"] is not None:
+        text = f"No attack measures distances here ({answer.kept['instead']}): the least sure of "
+        found = replace(found, claims=(*found.claims, Claim(f"{text}the sure come first.")))
     drawn: FieldDraws | None = answer.kept["drawn"]
     if drawn is None:
         return found
@@ -176,19 +186,27 @@ def _search(
     starts = _pool_of_starts(context)
     if starts is not None and space.bounds == context.model.bounds:
         attack["pool"] = starts
+    name = _search_name(context, settings)
     search = Search(
-        settings.search,
+        name,
         model=model,
         X=space.inside(rows.X),
         threshold=settings.threshold,
         budget=settings.budget,
         matched_share=settings.matched_share,
         max_queries=settings.max_queries,
-        attack_parameters=attack,
+        attack_parameters=attack if SEARCHES[name].needs == "distances" else {},
+        features=principal_components(rows.view()) if has_codes(context) else None,
         ids=rows.ids,
         seed=context.seed,
     )
     return search.run(lambda row: rows.labels[row])
+
+
+def _search_name(context: Context, settings: Settings) -> str:
+    """The search that was asked for, or one without attacks where none is possible."""
+    attacks = SEARCHES[settings.search].needs == "distances"
+    return "low-confidence" if attacks and why_not_attacked(context) else settings.search
 
 
 def _pool_of_starts(context: Context) -> AnyArray | None:

@@ -8,10 +8,12 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.attack_space import attack_space
+from fireassay.assessment.coded_context import columns_in_words, why_not_attacked
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.attacks import suite
 from fireassay.classifiers import GradientClassifier
+from fireassay.core import Claim, Evidence
 from fireassay.survival import BUDGET, GRADIENT_COST, Observations, observe
 
 USES: tuple[str, ...] = ()
@@ -37,7 +39,9 @@ class Settings(BaseModel):
 
 def missing(context: Context) -> str | None:
     """Why nothing can be attacked, or None."""
-    return None if context.test.y is not None else "the test rows have no labels"
+    if context.test.y is None:
+        return "the test rows have no labels"
+    return why_not_attacked(context)
 
 
 def cost(context: Context, settings: Settings) -> Cost:
@@ -68,8 +72,15 @@ def run(context: Context, settings: Settings) -> PartAnswer:
     return PartAnswer(
         "survival",
         replace(found, adversarial=None),
-        kept={"adversarial": fooled, "attacks": made_by},
+        kept={"adversarial": fooled, "attacks": made_by, "columns": columns_in_words(context)},
     )
+
+
+def evidence(answer: PartAnswer) -> Evidence:
+    """The observations' evidence, and which columns of a table could move."""
+    found = answer.result.evidence()
+    words = answer.kept["columns"]
+    return found if words is None else replace(found, claims=(*found.claims, Claim(words)))
 
 
 def adversarial_inputs(context: Context) -> tuple[NDArray[Any], NDArray[np.str_]]:
