@@ -20,7 +20,9 @@ WILD = pd.DataFrame(
         "word": ["x", None, "=cmd()", "nan"],
         "string": pd.array(["x", None, "", "y"], dtype="string"),
         "level": pd.Categorical(["b", None, "a", "b"], categories=["c", "b", "a"], ordered=True),
-        "day": pd.to_datetime(["2020-01-01T01", None, "1969-07-20", "2262-01-01"], format="ISO8601"),
+        "day": pd.to_datetime(
+            ["2020-01-01T01", None, "1969-07-20", "2262-01-01"], format="ISO8601"
+        ),
         "zone": pd.to_datetime(["2020-01-01", "2021-01-01", None, "2020-01-01"], utc=True),
         "span": pd.to_timedelta(["1 day", None, "3 ns", "1 day"]),
         "mixed": [1, "one", 1.5, None],

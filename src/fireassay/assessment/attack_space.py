@@ -1,82 +1,140 @@
-"""Where attacks move: the declared bounds, or each feature on the scale of its own range."""
+"""Where attacks move: the declared bounds, or each column on the scale of its own spread."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from fireassay.assessment.coded_context import movable
+from fireassay.assessment.coded_context import attack_kinds, changeable
 from fireassay.assessment.context import Context
+from fireassay.attacks import AttackSpace, SpacedClassifier
 from fireassay.attacks.clip_range import check_clip_range
-from fireassay.classifiers import Classifier, WrappedClassifier
+from fireassay.classifiers import Classifier, CodedClassifier
+from fireassay.core.errors import ParameterError
+from fireassay.data.pixels import image_layout
 
 
-@dataclass(frozen=True)
-class AttackSpace:
-    """A classifier with bounds, rows brought into them, and the features that may change."""
+@dataclass(frozen=True, eq=False)
+class CodedSpace(AttackSpace):
+    """The space of coded rows: what codes a hole stays one, whatever else its column may do."""
 
-    model: Classifier
-    bounds: tuple[float, float]
-    low: NDArray[Any]
-    span: NDArray[Any]
-    mask: NDArray[np.bool_] | None
+    hole_codes: NDArray[np.float64] | None = None
 
-    def inside(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Rows on the scale that the attack moves on; the rows themselves if nothing is scaled."""
-        if self.model.bounds == self.bounds and not self.low.any() and (self.span == 1).all():
-            return X
-        scaled: NDArray[Any] = (X - self.low) / self.span
-        return scaled
+    def inside(self, X: ArrayLike) -> NDArray[Any]:
+        """Rows of codes on the attack's scale."""
+        return super().inside(_with_holes(np.asarray(X, dtype=np.float64), self.hole_codes))
 
-    def outside(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Rows of the attack as the model itself takes them."""
-        unscaled: NDArray[Any] = self.low + X * self.span
-        return unscaled
+    def outside(self, X: ArrayLike) -> NDArray[Any]:
+        """Rows on the attack's scale as codes."""
+        found = super().outside(X)
+        return (
+            found if self.hole_codes is None else np.where(np.isnan(found), self.hole_codes, found)
+        )
 
 
-class UnitScaled(WrappedClassifier):
-    """A classifier that takes features on [0, 1], each on the scale of its own range.
+def attack_space(
+    context: Context, columns: Mapping[str, Any] | None = None, eps: float | None = None
+) -> tuple[Classifier, AttackSpace]:
+    """The model as attacks see it, and the space of its rows.
 
-    A perturbation of 0.1 then means a tenth of the range of every feature, whatever its unit.
+    With declared bounds nothing is scaled. Without, tables get the spread of each column, series
+    and images with negative values the range of each channel, other images one range for all
+    pixels; columns without a range, texts, dates and one-hot codes stay as they are.
+    ``columns`` are the user's rules, ``eps`` the size of the attack that they are for.
     """
+    X, bounds = context.test.X, context.model.bounds
+    if bounds is not None:
+        check_clip_range(X, bounds)
+    holes = _hole_codes(context)
+    kind = AttackSpace if holes is None else CodedSpace
+    space = kind.of(
+        _with_holes(X, holes),
+        _rules_in_codes(context, columns),
+        names=context.test.feature_names,
+        kinds=attack_kinds(context),
+        bounds=bounds,
+        moving=_numbers(context),
+        eps=eps or 0.1,
+    )
+    if isinstance(space, CodedSpace):
+        space = replace(space, hole_codes=holes)
+    if bounds is None:
+        space = _by_channel(space, context)
+    return (context.model if space.plain else SpacedClassifier(context.model, space)), space
 
-    def __init__(self, model: Classifier, low: NDArray[Any], span: NDArray[Any]) -> None:
-        super().__init__(model)
-        self.low, self.span = low, span
 
-    def _identity(self) -> tuple[Any, ...]:
-        return "unit scaled", self.low, self.span
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Scaled features lie between 0 and 1."""
-        return 0.0, 1.0
-
-    def _seen(self, X: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(self.low + X * self.span)
-
-    def _slope(self, slope: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(slope * self.span)
-
-
-def attack_space(context: Context) -> AttackSpace:
-    """The space for this model and these rows.
-
-    With declared bounds nothing is scaled. Without, tables get the range of each feature, images
-    one range for all pixels; features without a range and one-hot codes stay as they are.
-    """
+def _by_channel(space: AttackSpace, context: Context) -> AttackSpace:
+    """One range per channel, for series and for images that were normalised."""
     X = context.test.X
-    one = np.ones((), dtype=X.dtype)
-    if context.model.bounds is not None:
-        check_clip_range(X, context.model.bounds)
-        return AttackSpace(context.model, context.model.bounds, 0 * one, one, movable(context))
-    axis = 0 if X.ndim == 2 else None
-    low, high = X.min(axis=axis), X.max(axis=axis)
-    mask = movable(context)
-    span = np.where(high > low, high - low, 1).astype(X.dtype)
-    if X.ndim == 2:
-        moving = high > low
-        mask = moving if mask is None else mask & moving
-    return AttackSpace(UnitScaled(context.model, low, span), (0.0, 1.0), low, span, mask)
+    axis = _channel_axis(context)
+    if axis is None:
+        return space
+    others = tuple(i for i in range(X.ndim) if i != axis)
+    shape = [1] * X.ndim
+    shape[axis] = -1
+    low, high = (
+        np.broadcast_to(end.reshape(shape)[0], X.shape[1:]).astype(np.float64).ravel()
+        for end in (X.min(axis=others), X.max(axis=others))
+    )
+    moving = space.moving & (high > low)
+    unit = np.where(high > low, high - low, 1.0)
+    return replace(space, low=low, high=high, origin=low, unit=unit, moving=moving)
 
+
+def _channel_axis(context: Context) -> int | None:
+    X = context.test.X
+    if context.test.kinds == ("series",) and X.ndim == 3:
+        return 1
+    if X.ndim != 4 or float(X.min()) >= 0:
+        return None
+    return {"CHW": 1, "HWC": 3}.get(image_layout(X.shape))
+
+
+def _hole_codes(context: Context) -> NDArray[np.float64] | None:
+    model = context.model
+    if not isinstance(model, CodedClassifier):
+        return None
+    codes: NDArray[np.float64] = model.book.hole_codes
+    return codes if not np.isnan(codes).all() else None
+
+
+def _with_holes(X: NDArray[Any], holes: NDArray[np.float64] | None) -> NDArray[Any]:
+    return X if holes is None else np.where(holes == X, np.nan, X)
+
+
+def _rules_in_codes(
+    context: Context, columns: Mapping[str, Any] | None
+) -> Mapping[str, Any] | None:
+    """Rules that name values of a column name their codes instead."""
+    if not columns or not isinstance(context.model, CodedClassifier):
+        return columns
+    levels = {
+        c.name: [str(v) for v in c.levels]
+        for c in context.model.book.columns
+        if c.levels is not None
+    }
+    found = dict(columns)
+    for name, rule in columns.items():
+        if name in levels and isinstance(rule, Mapping) and rule.get("values") is not None:
+            unknown = [v for v in rule["values"] if str(v) not in levels[name]]
+            if unknown:
+                raise ParameterError(
+                    f"Column {name!r} has the values {', '.join(levels[name][:8])}.",
+                    got=repr(unknown[0]),
+                )
+            codes = [float(levels[name].index(str(value))) for value in rule["values"]]
+            found[name] = {**rule, "values": codes}
+    return found
+
+
+def _numbers(context: Context) -> NDArray[np.bool_] | None:
+    """Columns that may change: not one-hot codes, texts and dates; None if all may."""
+    encoder = context.test.encoder
+    if encoder is None or all(categories is None for categories in encoder.categories):
+        return changeable(context)
+    flags: list[bool] = []
+    for categories in encoder.categories:
+        flags += [True] if categories is None else [False] * len(categories)
+    return np.array(flags)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fireassay.assessment.context import Context
-from fireassay.classifiers import CodedClassifier, GradientClassifier
+from fireassay.classifiers import CodedClassifier
 from fireassay.core import DataError, Evidence
 from fireassay.core.arrays import BoolArray, FloatArray
 from fireassay.data import Codebook, DataSet, Rows
@@ -40,7 +40,11 @@ class CodedSet(DataSet):
 
     def subset(self, rows: Any) -> DataSet:
         """The given rows, with their codes."""
-        return coded_set(self.original.subset(rows), self.X[np.asarray(rows)])
+        chosen = np.asarray(rows)
+        made = coded_set(self.original.subset(rows), self.X[chosen])
+        return replace(
+            made, y=None if self.y is None else self.y[chosen], class_names=self.class_names
+        )
 
 
 def coded_set(source: DataSet, codes: FloatArray) -> CodedSet:
@@ -89,8 +93,8 @@ def with_own_hash(evidence: Evidence, context: Context) -> Evidence:
     return replace(evidence, provenance=replace(seen, model_sha256=inner.model.sha256))
 
 
-def movable(context: Context) -> BoolArray | None:
-    """Which columns a real-valued attack may move: finite reals. None: all features of arrays."""
+def real_columns(context: Context) -> BoolArray | None:
+    """Which columns are reals without holes; None: all features of arrays of reals."""
     rows = context.test.rows
     if rows.is_text:
         return np.zeros(1, dtype=np.bool_)
@@ -101,28 +105,44 @@ def movable(context: Context) -> BoolArray | None:
     return None if free.all() else free
 
 
+def changeable(context: Context) -> BoolArray | None:
+    """Which columns an attack may change at all: not texts and dates. None: all of them."""
+    rows = context.test.rows
+    if rows.is_text:
+        return np.zeros(1, dtype=np.bool_)
+    if rows.values.ndim != 2:
+        return None
+    free = np.array([kind not in ("text", "date") for kind in rows.kinds or ()])
+    return None if free.all() else free
+
+
+def attack_kinds(context: Context) -> list[str] | None:
+    """What each feature is to an attack: real, integer or category; None: what its type says."""
+    rows = context.test.rows
+    kinds = rows.kinds or ()
+    if rows.is_text or (rows.values.ndim != 2 and "integer" not in kinds):
+        return None
+    if rows.values.ndim != 2:
+        return ["integer"] * int(np.prod(rows.values.shape[1:]))
+    return [kind if kind in ("real", "integer") else "category" for kind in kinds]
+
+
 def why_not_attacked(context: Context) -> str | None:
     """Why no attack can be tried on these rows, or None."""
     if context.test.rows.is_text:
         return "text: there is no small change of a text that keeps its meaning"
-    free = movable(context)
+    free = changeable(context)
     if free is None or free.any():
         return None
-    return "not tried: integer or categorical columns"
+    return "text: texts and dates have no small change that keeps their meaning"
 
 
-def columns_in_words(context: Context) -> str | None:
-    """Which columns an attack moved and which it left alone, where not all are alike."""
-    free = movable(context)
-    if free is None or not free.any():
+def why_no_distances(context: Context) -> str | None:
+    """Why real-valued attacks, which measure distances, cannot be tried, or None."""
+    free = real_columns(context)
+    if free is None or free.any():
         return None
-    names = context.test.feature_names or tuple(map(str, range(len(free))))
-    moved = [name for name, moves in zip(names, free, strict=True) if moves]
-    fixed = [name for name, moves in zip(names, free, strict=True) if not moves]
-    return (
-        f"Attacks moved {_listed(moved)}; not tried: {_listed(fixed)} "
-        "(integers, names, dates, columns with holes)."
-    )
+    return why_not_attacked(context) or "not tried: integer or categorical columns"
 
 
 def why_not_between(context: Context) -> str | None:
@@ -140,15 +160,6 @@ def why_not_between(context: Context) -> str | None:
 def has_codes(context: Context) -> bool:
     """Whether numbers of the context are codes, not measurements."""
     return isinstance(context.model, CodedClassifier)
-
-
-def has_gradients(context: Context) -> bool:
-    """Whether gradients can be asked for."""
-    return isinstance(context.model, GradientClassifier)
-
-
-def _listed(names: list[str], most: int = 8) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _check_alike(sets: dict[str, DataSet]) -> None:

@@ -24,9 +24,7 @@ def source_facts(config: Config) -> dict[str, Facts]:
     data = config.data
     columns = data.model_dump(exclude={"test", "train", "operational", "votes", "groups"})
     sets = {
-        name: None
-        if path is None
-        else (path, columns, _content(config.folder / path))
+        name: None if path is None else (path, columns, _content(config.folder / path))
         for name, path in (
             ("test", data.test),
             ("train", data.train),
@@ -42,6 +40,7 @@ def source_facts(config: Config) -> dict[str, Facts]:
         "model": (config.model.model_dump(exclude=_MANNER), _model_content(config)),
         **sets,
         "votes": votes,
+        "decision": config.decision.model_dump(),
         "seed": config.run.seed,
     }
     hashed = {key: sha256(value) for key, value in common.items()}

@@ -5,6 +5,7 @@ from fireassay.classifiers.adapters import ADAPTERS, FILES, Adapter, ModelFile
 from fireassay.classifiers.base import BaseClassifier
 from fireassay.classifiers.block_ladder import BlockSizes
 from fireassay.classifiers.coded import CodedClassifier
+from fireassay.classifiers.decided import Decided
 from fireassay.classifiers.maite_adapter import MaiteArrays, maite_arrays
 from fireassay.classifiers.probe import ProbeResult, probe
 from fireassay.classifiers.protocol import ActivationClassifier, Classifier, GradientClassifier
@@ -21,6 +22,7 @@ __all__ = [
     "BlockSizes",
     "Classifier",
     "CodedClassifier",
+    "Decided",
     "GradientClassifier",
     "MaiteArrays",
     "ModelFile",

@@ -74,14 +74,13 @@ def probe(model: Any, X: ArrayLike, *, rows: int = 16, tolerance: float = 1e-5) 
     >>> found.deterministic, found.batch_invariant, found.queries  # an answer depends on its batch
     (True, False, 8)
     """
+    from fireassay.classifiers.adapt import as_classifier
+
     inner = _adapter(model)
     check_integer(rows, "rows", low=1)
     check_real(tolerance, "tolerance", low=0, inclusive="low")
-    objects = declared.as_objects(X) if inner.takes_objects else None
-    if objects is None:
-        chosen, call = inner._checked_input(X)[:rows], inner._probabilities_of_block
-    else:
-        chosen, call = np.arange(min(rows, len(objects))), inner._of_objects(objects)
+    call, chosen = _question(inner, _decoded(as_classifier(model), X))
+    chosen = chosen[:rows]
     queries = 4 * len(chosen)
     inner._reserve(queries, name="probe_queries")
     first, repeated = _answers(inner, call, chosen), _answers(inner, call, chosen)
@@ -109,12 +108,27 @@ def probe(model: Any, X: ArrayLike, *, rows: int = 16, tolerance: float = 1e-5) 
     return result
 
 
+def answers_again(model: Any, X: ArrayLike) -> FloatArray:
+    """What the model says about rows when nobody counts them as a caller's question.
+
+    Of a wrapped classifier the innermost one is asked, as in `probe`; a `Classifier` that somebody
+    wrote from scratch has no other door than its own, so there the rows count as queries.
+    """
+    from fireassay.classifiers.adapt import as_classifier
+
+    given: Any = as_classifier(model)
+    inner = _innermost(given)
+    if not isinstance(inner, BaseClassifier):
+        return np.asarray(given.predict_proba(X), dtype=np.float64)
+    call, rows = _question(inner, _decoded(given, X))
+    inner._reserve(len(rows), name="probe_queries")
+    return _answers(inner, call, rows)
+
+
 def _adapter(model: Any) -> BaseClassifier:
     from fireassay.classifiers.adapt import as_classifier
 
-    inner: Any = as_classifier(model)
-    while not isinstance(inner, BaseClassifier) and hasattr(inner, "model"):
-        inner = inner.model
+    inner = _innermost(as_classifier(model))
     if not isinstance(inner, BaseClassifier):
         raise ParameterError(
             "Only classifiers made by as_classifier can be probed.", got=type(inner).__name__
@@ -122,10 +136,32 @@ def _adapter(model: Any) -> BaseClassifier:
     return inner
 
 
+def _innermost(model: Any) -> Any:
+    while not isinstance(model, BaseClassifier) and hasattr(model, "model"):
+        model = model.model
+    return model
+
+
+def _decoded(model: Any, X: Any) -> Any:
+    """Rows as the innermost classifier takes them, where a model of codes stands around it."""
+    if hasattr(model, "book"):
+        return model.book.decode(np.asarray(X))
+    return _decoded(model.model, X) if hasattr(model, "model") else X
+
+
+def _question(model: BaseClassifier, X: Any) -> tuple[Call, NDArray[Any]]:
+    """How to ask about rows, and what to ask with: the rows, or positions of frames and texts."""
+    objects = declared.as_objects(X) if model.takes_objects else None
+    if objects is None:
+        return model._probabilities_of_block, model._checked_input(X)
+    return model._of_objects(objects), np.arange(len(objects))
+
+
 def _answers(model: BaseClassifier, call: Call, rows: NDArray[Any]) -> FloatArray:
-    """Rows in one block as it is, unless the model takes blocks of one size only."""
-    fixed = (model.batch_size,) if model.has_fixed_batch and model.batch_size else None
-    return model._sent(call, (rows,), fixed)[0]
+    """Rows in one block as it is, unless they are more than one or the size is fixed."""
+    size = model.batch_size
+    cut = size is not None and (model.has_fixed_batch or len(rows) > size)
+    return model._sent(call, (rows,), (size,) if cut else None)[0]
 
 
 def _furthest(first: FloatArray, other: FloatArray) -> float:

@@ -32,7 +32,9 @@ class WrappedClassifier(ABC):
       a gradient there into one on this classifier's own rows;
     - the output map: ``_answer(p, X)`` gives the caller's probabilities, ``_scores(logits, X)``
       the logits, ``_undone(p)`` the inner probabilities behind given ones; logits that change
-      linearly are divided by ``_divisor``, which is the derivative, too.
+      linearly are divided by ``_divisor``, which is the derivative, too. For any other map
+      ``_pulled(logits, weights)`` turns a derivative by the caller's logits into one by the inner
+      logits.
 
     ``gradient_rule`` is "exact", or "straight-through" where a map has no useful derivative
     (rounding, noise): then the gradient is the inner one at the mapped rows, as an attacker who
@@ -95,6 +97,9 @@ class WrappedClassifier(ABC):
     def _undone(self, probabilities: FloatArray) -> FloatArray:
         return probabilities
 
+    def _pulled(self, logits: FloatArray, weights: FloatArray) -> FloatArray:  # noqa: ARG002
+        return weights / self._divisor
+
     # What a caller sees ---------------------------------------------------------------------
 
     @property
@@ -112,6 +117,11 @@ class WrappedClassifier(ABC):
     def output(self) -> str:
         """What the innermost model returns: "probabilities", "logits" or "labels"."""
         return str(getattr(self.model, "output", "probabilities"))
+
+    @property
+    def space(self) -> Any:
+        """What may change under attack, if the inner classifier says so; None: everything."""
+        return getattr(self.model, "space", None)
 
     @property
     def queries(self) -> int:
@@ -167,7 +177,7 @@ class WrappedClassifier(ABC):
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Probabilities, float64 of shape ``(n, k)``, rows summing to one."""
-        rows = X if isinstance(X, np.ndarray) else np.asarray(X)
+        rows: Any = X if hasattr(X, "iloc") else np.asarray(X)
         return self._answer(self.model.predict_proba(self._seen(rows)), rows)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -184,7 +194,12 @@ class _Gradients:
     _seen: Any
     _slope: Any
     _scores: Any
+    _pulled: Any
     _divisor: float
+
+    @property
+    def _linear(self) -> bool:
+        return getattr(type(self), "_pulled", None) is WrappedClassifier._pulled
 
     @property
     def gradient_queries(self) -> int:
@@ -205,12 +220,36 @@ class _Gradients:
         self, X: ArrayLike, y: Targets, temperature: float
     ) -> tuple[FloatArray, AnyArray]:
         rows = np.asarray(X)
+        if not self._linear:
+            return self._mapped_loss_gradient(rows, y, temperature)
         together = temperature * self._divisor
         logits, slope = _loss_gradient_at(self.model, self._seen(rows), y, together)
         return self._scores(logits, rows), self._slope(slope)
 
+    def _mapped_loss_gradient(
+        self, rows: AnyArray, y: Targets, temperature: float
+    ) -> tuple[FloatArray, AnyArray]:
+        columns = np.asarray(y, dtype=np.int64)
+
+        def loss(scores: FloatArray, some: IntArray) -> FloatArray:
+            weights = softmax(scores / temperature)
+            weights[np.arange(len(some)), some.reshape(len(some), -1)[:, 0]] -= 1.0
+            return weights / temperature
+
+        found: tuple[FloatArray, AnyArray] = self.score_gradient(rows, columns[:, None], loss)
+        return found
+
     def logit_gradients(self, X: ArrayLike, columns: IntArray) -> tuple[FloatArray, AnyArray]:
         """Logits and the gradients of the chosen ones: together a linear model of the inner one."""
+        if not self._linear:
+            rows = np.asarray(X)
+            every = np.tile(np.arange(len(self.model.classes)), (len(rows), 1))
+            logits, slopes = self.model.logit_gradients(self._seen(rows), every)
+            own = [
+                np.einsum("nk,nk...->n...", self._pulled(logits, one), slopes)
+                for one in np.eye(every.shape[1])[np.asarray(columns)].swapaxes(0, 1)
+            ]
+            return self._scores(logits, rows), self._slope(np.stack(own, axis=1))
         logits, slopes = self.model.logit_gradients(self._seen(np.asarray(X)), columns)
         return logits / self._divisor, self._slope(slopes) / self._divisor
 
@@ -226,10 +265,15 @@ class _Gradients:
         rows = np.asarray(X)
 
         def inner(logits: FloatArray, some: IntArray) -> FloatArray:
-            return weigh(logits / self._divisor, some)
+            if self._linear:
+                return weigh(logits / self._divisor, some)
+            pulled: FloatArray = self._pulled(logits, weigh(self._scores(logits, rows), some))
+            return pulled
 
         logits, slope = score_gradient(self.model, self._seen(rows), columns, inner)
-        return self._scores(logits, rows), self._slope(slope) / self._divisor
+        if self._linear:
+            slope = slope / self._divisor
+        return self._scores(logits, rows), self._slope(slope)
 
 
 class _Layers:

@@ -52,6 +52,14 @@ class ColumnCodes:
         """How many values there are; 0 for plain numbers."""
         return 0 if self.levels is None else len(self.levels)
 
+    @property
+    def hole_code(self) -> float:
+        """What stands for a missing value; NaN if nothing is missing."""
+        if self.levels is None:
+            return np.nan if self.hole is None else self.hole
+        missing = np.flatnonzero(pd.isna(np.asarray(self.levels, dtype=object)))
+        return float(missing[0]) if len(missing) else np.nan
+
     def encode(self, values: "pd.Series[Any]") -> FloatArray:
         """Codes of a column; a value that is not in the list is refused."""
         if self.levels is None:
@@ -88,7 +96,9 @@ class ColumnCodes:
     def view(self, codes: FloatArray) -> FloatArray:
         """Columns to measure distances with."""
         if self.levels is None or self.kind == "date":
-            values = self._moments[np.rint(codes).astype(np.int64)] if self.kind == "date" else codes
+            values = (
+                self._moments[np.rint(codes).astype(np.int64)] if self.kind == "date" else codes
+            )
             lost = np.isnan(values) if self.hole is None else np.abs(codes - self.hole) < _NEAR
             scaled = np.where(lost, 0.0, (values - self.centre) / self.scale)
             return np.column_stack([scaled, lost]) if lost.any() else scaled[:, None]
@@ -171,6 +181,11 @@ class Codebook:
                 for c in self.columns
             ],
         )
+
+    @property
+    def hole_codes(self) -> FloatArray:
+        """For each column of codes what stands for a missing value, NaN where nothing does."""
+        return np.array([c.hole_code for c in self.columns])
 
     def encode(self, rows: Rows) -> FloatArray:
         """Float codes, of the shape of the rows."""

@@ -242,9 +242,7 @@ def _looks_like_classes(values: "pd.Series[Any]") -> bool:
     return few and bool(np.all(np.asarray(found) == np.round(np.asarray(found).astype(float))))
 
 
-def _id_column(
-    frame: pd.DataFrame, asked: str | None, known: Sequence[str] | None
-) -> str | None:
+def _id_column(frame: pd.DataFrame, asked: str | None, known: Sequence[str] | None) -> str | None:
     if asked is not None:
         _check_column(frame, asked, "id")
         return asked

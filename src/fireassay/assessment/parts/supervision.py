@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from fireassay.assessment.coded_context import has_codes, movable, why_not_attacked
-from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.coded_context import has_codes, real_columns, why_not_attacked
+from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.curated_rows import curated_rows
 from fireassay.assessment.part_answer import PartAnswer
+from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.parts.survival import adversarial_inputs
 from fireassay.assessment.uses import with_uses
 from fireassay.attacks import ATTACKS
@@ -20,7 +21,7 @@ from fireassay.core.validation import check_class_indices
 from fireassay.supervision import SUPERVISORS, SupervisorComparison, compare, corrupted_set
 from fireassay.supervision.corrupted import channels_first
 
-USES = ("ambiguity", "curation", "survival")
+USES = ("ambiguity", "curation", "survival", "accuracy")
 NOMINAL, CALIBRATION, CURATED, FIELD = "nominal", "calibration", "curated", "control field"
 ERRORS = "errors"
 _FIELD_ROWS = 2000
@@ -69,6 +70,9 @@ def evidence(answer: PartAnswer) -> Evidence:
             best, "The recommended supervisor, by attack, corruption, dataset", index=False
         )
         found = replace(found, tables={**found.tables, "kinds": table})
+    checked = answer.kept["calibrated"]
+    if checked is not None:
+        found = replace(found, assumptions=(*found.assumptions, checked))
     return with_uses(found, answer.kept["uses"])
 
 
@@ -103,6 +107,8 @@ def missing(context: Context) -> str | None:
     """Why no supervisor can be compared, or None."""
     if context.train is None or context.train.y is None:
         return "there are no labelled training rows (data.train)"
+    if not context.has_confidences:
+        return HARD_LABELS.format("a monitor of its confidences")
     if len(context.test) < 120:
         return "a threshold needs at least 120 test rows"
     return None
@@ -147,7 +153,9 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         workers=context.executor.workers,
         cluster=context.executor.cluster,
     )
-    return PartAnswer("supervision", comparison, {"rows": rows, "uses": tuple(troubles.uses)})
+    why = "scores made of them mean the same everywhere. What was caught is counted in any case."
+    kept = {"rows": rows, "uses": tuple(troubles.uses), "calibrated": calibrated(context, why)}
+    return PartAnswer("supervision", comparison, kept)
 
 
 class _Troubles:
@@ -174,7 +182,7 @@ def _add_made(troubles: _Troubles, context: Context, rows: Any, settings: Settin
     if context.test.y is not None and why_not_attacked(context) is None:
         _add_adversarial(troubles, context)
     if _can_be_corrupted(context, rows.X):
-        free = movable(context) if has_codes(context) else None
+        free = real_columns(context) if has_codes(context) else None
         made_worse = corrupted_set(
             rows.X if free is None else rows.X[:, free],
             settings.severity,
@@ -193,7 +201,9 @@ def _add_adversarial(troubles: _Troubles, context: Context) -> None:
     """The inputs that fooled the model under attack: small changes apart from strong ones."""
     X, made_by = adversarial_inputs(context)
     # Attacks of a fixed size go far over the boundary, which softmax scores do not see.
-    strong = np.array([ATTACKS[name].fixed_size for name in made_by], dtype=np.bool_)
+    # A member of an ensemble is called after its attack: "apgd-targeted".
+    rows = [ATTACKS[str(name).partition("-")[0]] for name in made_by]
+    strong = np.array([row.fixed_size for row in rows], dtype=np.bool_)
     for name, chosen in (("adversarial", ~strong), ("strong adversarial", strong)):
         if chosen.sum() > 1:
             troubles.add(name, X[chosen], made_by[chosen])
@@ -250,7 +260,7 @@ def _add_errors(
 def _can_be_corrupted(context: Context, X: NDArray[Any]) -> bool:
     """Tables with numbers; of images those in [0, 1] that are large enough to show a change."""
     if has_codes(context):
-        free = movable(context)
+        free = real_columns(context)
         return X.ndim == 2 and free is not None and bool(free.any())
     if X.ndim == 2:
         return True
