@@ -41,7 +41,8 @@ def attack_space(
 
     With declared bounds nothing is scaled. Without, tables get the spread of each column, series
     and images with negative values the range of each channel, other images one range for all
-    pixels; columns without a range, texts, dates and one-hot codes stay as they are.
+    pixels; integers may move by one at least; columns without a range, texts, dates and one-hot
+    codes stay as they are.
     ``columns`` are the user's rules, ``eps`` the size of the attack that they are for.
     """
     X, bounds = context.test.X, context.model.bounds
@@ -61,8 +62,14 @@ def attack_space(
     if isinstance(space, CodedSpace):
         space = replace(space, hole_codes=holes)
     if bounds is None:
-        space = _by_channel(space, context)
+        space = _by_channel(_with_a_step(space, eps or 0.1), context)
     return (context.model if space.plain else SpacedClassifier(context.model, space)), space
+
+
+def _with_a_step(space: AttackSpace, eps: float) -> AttackSpace:
+    """Integers may always move by one: what cannot move at all would seem to stand."""
+    step = np.where(space.integer, (1.0 + 1e-6) / eps, 0.0)
+    return replace(space, unit=np.maximum(space.unit, step))
 
 
 def _by_channel(space: AttackSpace, context: Context) -> AttackSpace:
