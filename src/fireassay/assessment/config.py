@@ -65,6 +65,25 @@ class DataSection(Section):
         description="The column (or npz array) that says which rows belong together: a patient, "
         "a device, a video. It is no feature; intervals count groups, not rows.",
     )
+    id: str | None = Field(default=None, description="The id column of a table.")
+    ignore: tuple[str, ...] | None = Field(
+        default=None, description="Columns of a table that are no features."
+    )
+    slices: tuple[str, ...] | None = Field(
+        default=None, description="Columns of a table: accuracy is shown for each of their values."
+    )
+    weight: str | None = Field(
+        default=None,
+        description="The column of weights: how often the field has such a row, over how often "
+        "the test rows have it.",
+    )
+    kind: Literal["image", "series", "integer", "real"] | None = Field(
+        default=None, description="What the rows of an array are, where the type does not say it."
+    )
+    missing: bool | None = Field(
+        default=None,
+        description="Allow missing values (NaN) in arrays, for a model that takes them.",
+    )
 
 
 class DecisionSection(Section):

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from fireassay.assessment.config import DataSection
 from fireassay.assessment.context import Context
 from fireassay.assessment.door import at_the_door, verified_order
-from fireassay.assessment.inputs import load_sets
-from fireassay.assessment.inspection import Inspection, inspect
+from fireassay.assessment.inputs import load_sets, unused_columns
+from fireassay.assessment.inspection import Inspection, columns_of, inspect
 from fireassay.assessment.parts import PARTS, part_module
 from fireassay.assessment.template import write_config
 from fireassay.classifiers.code_beside import make_importable
@@ -26,7 +27,7 @@ class Initialised:
 
 def initialise(
     model: str,
-    data: Mapping[str, str | None],
+    data: Mapping[str, Any],
     *,
     output: str | None = None,
     bounds: tuple[float, float] | None = None,
@@ -79,9 +80,9 @@ def initialise(
     ('probabilities', None)
     """
     section = DataSection.model_validate({k: v for k, v in data.items() if v is not None})
-    sets = load_sets(section, folder)
     model_path = str(folder / model) if (folder / model).exists() else model
     make_importable(model, folder, trust=trust)
+    sets = load_sets(section, folder, columns_of(model_path, output=output, trust=trust))
     found, classifier = inspect(
         model_path,
         sets["test"],
@@ -91,6 +92,10 @@ def initialise(
         bounds=bounds,
         classes=None if classes is None else as_labels(classes, sets["test"]),
     )
+    unused = unused_columns(section, folder, sets["test"])
+    if unused:
+        note = f"columns that the model does not take, left out: {', '.join(unused[:8])}"
+        found = replace(found, notes=(*found.notes, note))
     context = at_the_door(
         Context(classifier, **sets, seed=seed), accept_below_baseline=accept_below_baseline
     )

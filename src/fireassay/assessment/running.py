@@ -9,6 +9,7 @@ from typing import Any
 
 from fireassay.assessment import block_sizes
 from fireassay.assessment.about_run import about_files, begun
+from fireassay.assessment.coded_context import coded, with_own_hash
 from fireassay.assessment.config import Config
 from fireassay.assessment.context import Context
 from fireassay.assessment.copied_rows import resting_on
@@ -209,9 +210,10 @@ class Run:
         say: Say = silent,
         progress: bool | None = False,
     ) -> None:
+        context = coded(context)
         self.context, self.settings, self.only = context, settings, only
         self.names = in_running_order(parts)
-        self.instead = instead or {}
+        self.instead = {name: coded(own) for name, own in (instead or {}).items()}
         self.title, self.gates = title, gates or {"max": {}, "min": {}}
         self.accepted = dict(accepted or {})
         self.about = about
@@ -337,7 +339,8 @@ class Run:
                 block_sizes.decide_before(context, module.cost(context, self.settings[name]))
             with self.budget.enforced(context.model, seconds, queries, alone=alone):
                 result: Answer = module.run(context, self.settings[name])
-                evidence = resting_on(result.evidence(), context.doubts)
+                evidence = with_own_hash(result.evidence(), context)
+                evidence = resting_on(evidence, context.doubts)
         except OutOfTimeError:
             return self._cut_short(
                 name, f"stopped after {self.budget.max_minutes:g} minutes", start

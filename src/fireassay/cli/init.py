@@ -24,6 +24,21 @@ def init(
     group: Annotated[
         str | None, typer.Option(help="The column that says which rows belong together.")
     ] = None,
+    id_column: Annotated[str | None, typer.Option("--id", help="The id column of a table.")] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(help="A column that is no feature (repeatable).")
+    ] = None,
+    slices: Annotated[
+        list[str] | None,
+        typer.Option(help="A column to show the accuracy of each value of (repeatable)."),
+    ] = None,
+    weight: Annotated[str | None, typer.Option(help="The column of weights.")] = None,
+    kind: Annotated[
+        str | None, typer.Option(help="What arrays are: image, series, integer or real.")
+    ] = None,
+    missing: Annotated[
+        bool, typer.Option("--missing", help="Allow missing values (NaN) in arrays.")
+    ] = False,
     model_output: Annotated[
         str | None,
         typer.Option("--model-output", help="probabilities, logits or labels (default: inferred)."),
@@ -65,6 +80,12 @@ def init(
             "groups": None if groups is None else _relative(str(groups), base),
             "label": label,
             "group": group,
+            "id": id_column,
+            "ignore": ignore or None,
+            "slices": slices or None,
+            "weight": weight,
+            "kind": kind,
+            "missing": missing or None,
         },
         output=model_output,
         bounds=bounds,

@@ -1,7 +1,7 @@
 """Accuracy on the labelled rows: overall, per class, and how honest the confidences are."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,6 +103,7 @@ class AccuracyResult(Answer):
     curated: pd.DataFrame
     uses: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    slices: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     def frame(self) -> pd.DataFrame:
         """Recall of each class with its interval."""
@@ -157,6 +158,9 @@ class AccuracyResult(Answer):
         if self.effective_n is not None:
             estimates["effective_n"] = self.effective_n
             worth = f" They are worth {self.effective_n.value:.0f} independent ones."
+        if len(self.slices):
+            caption = "Accuracy in each slice; the intervals hold one at a time"
+            tables["slices"] = Table.from_frame(self.slices, caption, index=False)
         if len(self.curated):
             tables["curated"] = Table.from_frame(
                 self.curated, "Accuracy in what each curated dataset adds, from easy to hard"
@@ -280,7 +284,20 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         curated=curated,
         uses=uses,
         notes=context.notes,
+        slices=_slices(context.test, correct, confidence),
     )
+
+
+def _slices(data: DataSet, correct: NDArray[np.bool_], confidence: float) -> pd.DataFrame:
+    """Accuracy for each value of each column that was named."""
+    found = []
+    for column, values in (data.slices or {}).items():
+        present = np.unique(values)
+        rows = [values == value for value in present]
+        index = pd.Index(map(str, present), name="value")
+        table = _shares(correct, rows, data.groups, confidence, index, "accuracy").reset_index()
+        found.append(table.assign(column=column)[["column", *table.columns]])
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
 
 def _curated(
@@ -353,7 +370,7 @@ def _shares(
 
 def _independence(data: DataSet, seed: int) -> Assumption:
     """Near-duplicates contradict; that there are none shows nothing about how rows were drawn."""
-    near = near_duplicates(data.X, seed, data.groups)
+    near = near_duplicates(data.view(), seed, data.groups)
     several = data.groups is not None
     what, other = ("groups", "a row of another group") if several else ("rows", "another")
     check = f"{near.count} of {near.looked_at} rows nearly repeat {other}."

@@ -74,6 +74,7 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         if settings.largest_group is None
         else GroupsBetting(settings.largest_group),
         groups=context.test.groups,
+        weights=context.test.weights,
         confidence=settings.confidence,
         seed=context.seed,
         workers=context.executor.workers,

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from fireassay.assessment.coded_context import has_codes, real_columns, why_not_attacked
 from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.curated_rows import curated_rows
 from fireassay.assessment.part_answer import PartAnswer
@@ -16,17 +17,29 @@ from fireassay.assessment.uses import with_uses
 from fireassay.attacks import ATTACKS
 from fireassay.classifiers import ActivationClassifier
 from fireassay.core import Evidence, NotEnoughEvidenceError, ParameterError, Table, generator
+from fireassay.core.validation import check_class_indices
 from fireassay.supervision import SUPERVISORS, SupervisorComparison, compare, corrupted_set
 from fireassay.supervision.corrupted import channels_first
 
 USES = ("ambiguity", "curation", "survival", "accuracy")
 NOMINAL, CALIBRATION, CURATED, FIELD = "nominal", "calibration", "curated", "control field"
+ERRORS = "errors"
 _FIELD_ROWS = 2000
 
 
 def _without_recipe() -> tuple[str, ...]:
     """An ensemble needs a training recipe, which neither a file nor a server has."""
     return tuple(name for name, row in SUPERVISORS.items() if "ensemble" not in row.needs)
+
+
+def _usable(context: Context) -> tuple[str, ...]:
+    """Supervisors that look at codes as if they were measurements are left out."""
+    blind = has_codes(context)
+    return tuple(
+        name
+        for name in _without_recipe()
+        if not blind or "inputs" not in (*SUPERVISORS[name].needs, *SUPERVISORS[name].fit_needs)
+    )
 
 
 class Settings(BaseModel):
@@ -72,7 +85,7 @@ def suspicion(
     """
     comparison, rows = _comparison(answer), answer.kept["rows"]
     name = comparison.recommended
-    wanted = (FIELD,) if source == "operational" else (NOMINAL, CALIBRATION, CURATED)
+    wanted = (FIELD,) if source == "operational" else (NOMINAL, CALIBRATION, CURATED, ERRORS)
     sets = [s for s in wanted if s in rows]
     if name is None or not sets:
         return None, None
@@ -125,7 +138,7 @@ def run(context: Context, settings: Settings) -> PartAnswer:
     _add_made(troubles, context, sampled, settings)
     rows = _add_real(troubles, context, settings, rng)
     train = context.train.subset(np.arange(min(settings.train_rows, len(context.train))))
-    chosen = settings.supervisors or _without_recipe()
+    chosen = settings.supervisors or _usable(context)
     comparison = compare(
         context.model,
         train.X,
@@ -166,14 +179,22 @@ def _add_made(troubles: _Troubles, context: Context, rows: Any, settings: Settin
         between = made.kept["ambiguous"].X
         troubles.add("ambiguous", between)
         troubles.uses.append(f"the {len(between)} ambiguous inputs of ambiguity")
-    if context.test.y is not None:
+    if context.test.y is not None and why_not_attacked(context) is None:
         _add_adversarial(troubles, context)
     if _can_be_corrupted(context, rows.X):
+        free = real_columns(context) if has_codes(context) else None
         made_worse = corrupted_set(
-            rows.X, settings.severity, seed=context.seed, bounds=context.model.bounds
+            rows.X if free is None else rows.X[:, free],
+            settings.severity,
+            seed=context.seed,
+            bounds=context.model.bounds,
         )
-        troubles.add("corrupted", made_worse.X, made_worse.kind)
-    troubles.add("scrambled", _scrambled(rows.X, context.seed))
+        X = made_worse.X if free is None else rows.X.copy()
+        if free is not None:
+            X[:, free] = made_worse.X
+        troubles.add("corrupted", X, made_worse.kind)
+    if not context.test.rows.is_text:
+        troubles.add("scrambled", _scrambled(rows.X, context.seed))
 
 
 def _add_adversarial(troubles: _Troubles, context: Context) -> None:
@@ -210,14 +231,37 @@ def _add_real(
     if context.operational is not None:
         rows[FIELD] = rng.permutation(len(context.operational))[:_FIELD_ROWS]
         troubles.add(FIELD, context.operational.X[rows[FIELD]])
+    if context.test.y is not None and why_not_attacked(context) is not None:
+        nominal, rows[ERRORS] = _add_errors(troubles, context, nominal)
     order = rng.permutation(nominal)
     rows[CALIBRATION] = np.sort(order[: len(order) // 2])
     rows[NOMINAL] = np.sort(order[len(order) // 2 :])
     return rows
 
 
+def _add_errors(
+    troubles: _Troubles, context: Context, rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The model's own errors as trouble; returns the rows that it gets right, and the others."""
+    chosen = context.test.subset(rows)
+    y = check_class_indices(chosen.labels, context.model.classes)
+    wrong = context.model.predict_proba(chosen.X).argmax(axis=1) != y
+    if wrong.sum() < 2 and not troubles.sets:
+        raise NotEnoughEvidenceError(
+            "Supervision needs some trouble: of these rows none can be made.",
+            got=f"{int(wrong.sum())} errors of the model among {len(rows)} rows",
+            do="Give more test rows, or votes for curated ones.",
+        )
+    if wrong.sum() > 1:
+        troubles.add(ERRORS, chosen.X[wrong])
+    return rows[~wrong], rows[wrong]
+
+
 def _can_be_corrupted(context: Context, X: NDArray[Any]) -> bool:
-    """All tables; of images those in [0, 1] that are large enough to show a change."""
+    """Tables with numbers; of images those in [0, 1] that are large enough to show a change."""
+    if has_codes(context):
+        free = real_columns(context)
+        return X.ndim == 2 and free is not None and bool(free.any())
     if X.ndim == 2:
         return True
     sides = X.shape[2:] if channels_first(X) else X.shape[1:3]

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from fireassay.assessment.attack_space import attack_space
+from fireassay.assessment.coded_context import why_not_attacked
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.attacks import ColumnRule, suite
@@ -56,7 +57,9 @@ class Settings(BaseModel):
 
 def missing(context: Context) -> str | None:
     """Why nothing can be attacked, or None."""
-    return None if context.test.y is not None else "the test rows have no labels"
+    if context.test.y is None:
+        return "the test rows have no labels"
+    return why_not_attacked(context)
 
 
 def cost(context: Context, settings: Settings) -> Cost:
