@@ -1,4 +1,4 @@
-"""What is looked at before anything runs: order of classes, hard labels, copies of training rows."""
+"""Looked at before anything runs: order of classes, hard labels, copies of training rows."""
 
 from dataclasses import asdict, replace
 from typing import Any

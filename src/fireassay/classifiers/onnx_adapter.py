@@ -111,9 +111,7 @@ class OnnxClassifier(BaseClassifier):
         (answer,) = self._session().run(
             [self._output_name], {self._input_name: block.astype(self._input_type, copy=False)}
         )
-        if isinstance(answer, list) and answer and isinstance(answer[0], dict):
-            return np.array([[row[key] for key in sorted(row)] for row in answer])  # ZipMap
-        return answer
+        return answer  # of a ZipMap: records with the names of the classes
 
     @property
     def layers(self) -> tuple[str, ...]:
