@@ -87,7 +87,7 @@ class ModelFile(Adapter):
         As of an `Adapter`.
 
     >>> [name for name, row in FILES.items() if not row.runs_code]
-    ['onnx', 'skops']
+    ['onnx', 'skops', 'xgboost file', 'lightgbm file']
     """
 
     endings: tuple[str, ...] = ()
@@ -116,6 +116,12 @@ ADAPTERS: Final = Registry[Adapter](
             gradients="yes",
             layers="submodules",
             takes=("device",),
+        ),
+        Adapter(
+            "xgboost", "a native `xgboost.Booster`", _HERE + "xgboost_adapter", extra="xgboost"
+        ),
+        Adapter(
+            "lightgbm", "a native `lightgbm.Booster`", _HERE + "lightgbm_adapter", extra="lightgbm"
         ),
         Adapter("maite", "a MAITE image-classification model", _HERE + "maite_adapter"),
         Adapter("file", "a model file", _HERE + "model_file", takes=ALL_OPTIONS),
@@ -156,6 +162,23 @@ FILES: Final = Registry[ModelFile](
             takes=("trust",),
             endings=(".skops",),
             members=("schema.json",),
+        ),
+        ModelFile(
+            "xgboost file",
+            '`"model.ubj"` or `"model.json"` of XGBoost',
+            _HERE + "xgboost_adapter",
+            maker="adapt_file",
+            extra="xgboost",
+            endings=(".ubj", ".json"),
+        ),
+        ModelFile(
+            "lightgbm file",
+            '`"model.txt"` of LightGBM',
+            _HERE + "lightgbm_adapter",
+            maker="adapt_file",
+            extra="lightgbm",
+            endings=(".txt",),
+            heads=(b"tree\n",),
         ),
         ModelFile(
             "pt2",
