@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from fireassay.assessment.config import DataSection
 from fireassay.assessment.context import Context
@@ -31,6 +32,7 @@ def initialise(
     bounds: tuple[float, float] | None = None,
     classes: Sequence[str] | None = None,
     accept_below_baseline: bool = False,
+    http: Mapping[str, Any] | None = None,
     trust: bool = False,
     folder: Path = Path(),
     seed: int = 0,
@@ -50,6 +52,8 @@ def initialise(
         Labelled rows then show whether that order can be right.
     accept_below_baseline
         Go on where the model agrees with the labels less than chance does.
+    http
+        With the keys of the ``[model.http]`` table, for a model behind an address.
     trust
         As in `as_classifier`.
     seed
@@ -89,6 +93,7 @@ def initialise(
         output=output,
         bounds=bounds,
         classes=None if classes is None else as_labels(classes, sets["test"]),
+        http=http,
     )
     context = at_the_door(
         Context(classifier, **sets, seed=seed), accept_below_baseline=accept_below_baseline
@@ -101,6 +106,7 @@ def initialise(
             "output": found.output,
             "classes": [c if isinstance(c, int | str) else str(c) for c in found.classes],
             "bounds": found.bounds,
+            "http": http,
         },
         "data": section.model_dump(),
         "run": {

@@ -1,5 +1,6 @@
 """What can be inferred from a model and some data before anything is configured."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,12 +55,13 @@ def inspect(
     output: str | None = None,
     bounds: tuple[float, float] | None = None,
     classes: tuple[Any, ...] | None = None,
+    http: Mapping[str, Any] | None = None,
 ) -> tuple[Inspection, Classifier]:
     """Ask the model about a few rows, and infer what the configuration needs."""
     bounds = bounds or infer_bounds(data)
     rows = data.X[:PROBE_ROWS]
     classifier, output, notes = _first_output_that_fits(
-        model, rows, data, bounds, trust, output, classes
+        model, rows, data, bounds, output, classes, {"trust": trust, **(http or {})}
     )
     probed = probe(classifier, rows)
     known = set(map(str, classifier.classes))
@@ -111,9 +113,9 @@ def _first_output_that_fits(
     rows: Any,
     data: DataSet,
     bounds: tuple[float, float] | None,
-    trust: bool,
     output: str | None,
     given: tuple[Any, ...] | None,
+    options: Mapping[str, Any],
 ) -> tuple[Classifier, str, list[str]]:
     """The model with the first kind of output that its answers are, and what has to be said."""
     labels = None if data.y is None else tuple(np.unique(data.y).tolist())
@@ -124,7 +126,7 @@ def _first_output_that_fits(
                 continue
             try:
                 classifier = as_classifier(
-                    model, classes=named, bounds=bounds, output=candidate, trust=trust
+                    model, classes=named, bounds=bounds, output=candidate, **options
                 )
                 found = classifier.predict_proba(rows)
             except ProbabilityError as refusal:

@@ -24,6 +24,9 @@ def as_classifier(
     token_env: str | None = None,
     timeout_s: float = 30.0,
     retries: int = 4,
+    request: str | None = None,
+    answer: str | None = None,
+    concurrency: int = 1,
 ) -> Classifier:
     """Any model as a `Classifier`: counted, checked, within a budget. Sends no query itself.
 
@@ -58,6 +61,10 @@ def as_classifier(
     token_env, timeout_s, retries
         For URLs: the name of the environment variable with the bearer token, seconds for one
         request in all, and how often to try again after 429, 5xx and timeouts.
+    request, answer, concurrency
+        For URLs: the request as JSON with ``{rows}`` in it, e.g. ``'{"inputs": {rows}}'``, the
+        path of the scores in the answer, e.g. ``"outputs[0].scores"``, and how many requests may
+        be under way at a time.
 
     Raises
     ------
@@ -93,6 +100,9 @@ def as_classifier(
         "token_env": token_env,
         "timeout_s": timeout_s,
         "retries": retries,
+        "request": request,
+        "answer": answer,
+        "concurrency": concurrency,
     }
     for row in reversed(list(ADAPTERS.values())):
         if row.accepts(obj):

@@ -14,7 +14,14 @@ from fireassay.core.extras import EXTRAS, is_installed
 from fireassay.core.registry import Registry
 
 _HERE: Final = "fireassay.classifiers."
-SERVER_OPTIONS: Final = ("token_env", "timeout_s", "retries")
+SERVER_OPTIONS: Final = (
+    "token_env",
+    "timeout_s",
+    "retries",
+    "request",
+    "answer",
+    "concurrency",
+)
 ALL_OPTIONS: Final = ("device", "trust", *SERVER_OPTIONS)
 _TO_ONNX: Final = (
     'Export the model to ONNX: torch.onnx.export(module.eval(), (example_batch,), "model.onnx", '
@@ -135,7 +142,7 @@ ADAPTERS: Final = Registry[Adapter](
         ),
         Adapter(
             "server",
-            '`"http://…"` (KServe v2, or POST JSON)',
+            '`"http://…"` (KServe v2, or any JSON by a template)',
             _HERE + "http_adapter",
             takes=SERVER_OPTIONS,
         ),
