@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from fireassay.assessment.decision import Decision
 from fireassay.classifiers import Classifier
 from fireassay.core import Assumption, Result, sha256
 from fireassay.data import DataSet
@@ -32,6 +33,8 @@ class Context:
         functions' names.
     groups
         For each voted row the patient or device it comes from, if rows belong together.
+    decision
+        The operating rule, which ``model`` follows already, and the costs of mistakes.
     results
         Results of the parts that have run before, by name.
     notes
@@ -49,6 +52,7 @@ class Context:
     votes: Any = None
     vote_names: tuple[str, ...] | None = None
     groups: Any = None
+    decision: Decision = field(default_factory=Decision)
     seed: int = 0
     executor: Executor = field(default_factory=Executor)
     results: Mapping[str, Result] = field(default_factory=dict)

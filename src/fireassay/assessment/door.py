@@ -8,7 +8,8 @@ import numpy as np
 from fireassay.assessment.context import Context
 from fireassay.assessment.copied_rows import unseen_rows
 from fireassay.assessment.named_labels import named_by_index
-from fireassay.classifiers.probe import first_answers
+from fireassay.classifiers.base import BLOCK_ROWS
+from fireassay.classifiers.probe import answers_again
 from fireassay.core import ModelError, ProbabilityError, generator
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.validation import check_class_indices
@@ -98,7 +99,7 @@ def _looked_at(context: Context) -> tuple[Context, dict[str, Any]]:
     try:
         _ = context.model.classes
     except ModelError:  # known from the first answer on
-        first_answers(context.model, context.test.X[rows[:1]])
+        answers_again(context.model, context.test.subset(rows[:1]).X)
     named = named_by_index(context)
     found: dict[str, Any] = named.once(
         "the door", (named.test.sha256, len(rows)), lambda: _look(named, rows)
@@ -107,7 +108,10 @@ def _looked_at(context: Context) -> tuple[Context, dict[str, Any]]:
 
 
 def _look(context: Context, rows: IntArray) -> dict[str, Any]:
-    answers = first_answers(context.model, context.test.X[rows])
+    pieces = np.array_split(rows, -(-len(rows) // BLOCK_ROWS))
+    answers = np.concatenate(
+        [answers_again(context.model, context.test.subset(some).X) for some in pieces]
+    )
     found: dict[str, Any] = {"hard_labels": is_hard(answers), "order": None}
     if context.test.y is not None:
         y = check_class_indices(context.test.y, context.model.classes)[rows]

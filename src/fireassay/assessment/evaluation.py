@@ -1,13 +1,15 @@
 """A whole assessment in one line of Python."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fireassay.assessment.about_run import about_arrays, begun, model_name
 from fireassay.assessment.context import Context
+from fireassay.assessment.decision import Decision
 from fireassay.assessment.door import at_the_door
 from fireassay.assessment.parts import PARTS, settings_models
 from fireassay.assessment.running import Run
@@ -30,6 +32,8 @@ def evaluate(
     operational: ArrayLike | None = None,
     votes: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    costs: Mapping[str, float] | None = None,
+    threshold: str | Mapping[Any, float] = "argmax",
     workers: int = 1,
     title: str = "Fire assay",
     settings: dict[str, dict[str, Any]] | None = None,
@@ -51,6 +55,12 @@ def evaluate(
     groups
         For each test row the patient, device or document it belongs to: intervals then count
         groups, not rows.
+    costs
+        What each kind of mistake costs, by ``"truth -> answer"``; ``*`` is any class. Then the
+        expected cost of a decision is bounded, and the cheapest threshold looked for.
+    threshold
+        From which probability on a class is answered, by class, or ``"argmax"``. All parts judge
+        this decision.
     settings
         Settings of a part by name, e.g. ``{"accuracy": {"confidence": 0.99}}``.
     accept_below_baseline
@@ -76,17 +86,22 @@ def evaluate(
     >>> report = evaluate(half, X, (X[:, 0] > 0.4).astype(int), parts="accuracy")
     >>> report["accuracy"].estimates["accuracy"].value  # wrong from 0.4 to 0.5
     0.9
+    >>> careful = evaluate(half, X, (X[:, 0] > 0.4).astype(int), "accuracy", threshold={1: 0.4})
+    >>> careful["accuracy"].estimates["recall[1]"].value
+    1.0
     """
     chosen = tuple(PARTS) if parts == "all" else tuple([parts] if isinstance(parts, str) else parts)
     unknown = [name for name in (*chosen, *(settings or {})) if name not in PARTS]
     if unknown:
         raise ParameterError(f"Known parts: {', '.join(PARTS)}.", got=repr(unknown[0]))
+    decision = Decision.of(costs, threshold)
     context = Context(
-        model=as_classifier(model),
+        model=decision.applied(as_classifier(model)),
         test=_data_set(X, y, groups),
         train=None if train is None else _data_set(*train),
         operational=None if operational is None else _data_set(operational),
         votes=votes,
+        decision=decision,
         seed=check_seed(seed),
         executor=Executor(workers=workers),
     )
@@ -96,7 +111,9 @@ def evaluate(
         for name, model_class in settings_models().items()
     }
     context = at_the_door(context, accept_below_baseline=accept_below_baseline)
-    report = Run(context, chosen, validated, title=title).go()
+    name = model_name(model) if isinstance(model, str) else type(model).__name__
+    about = begun(about_arrays(context, name))
+    report = Run(context, chosen, validated, title=title, about=about).go()
     _say_failures(report)
     return report
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fireassay.assessment import block_sizes
+from fireassay.assessment.about_run import about_files, begun
 from fireassay.assessment.config import Config
 from fireassay.assessment.context import Context
 from fireassay.assessment.copied_rows import resting_on
@@ -19,7 +20,9 @@ from fireassay.assessment.part_key import Facts, part_facts, part_key
 from fireassay.assessment.parts import PARTS, in_running_order, part_module
 from fireassay.assessment.planning import Plan, PlanRow, price
 from fireassay.assessment.progress import RunProgress
+from fireassay.assessment.reproducibility import Reproducibility, with_reproducibility
 from fireassay.assessment.run_folder import (
+    ABOUT,
     COSTS,
     GATES,
     PAGE,
@@ -51,7 +54,7 @@ from fireassay.core import (
 from fireassay.core.files import write_text
 from fireassay.engine import Executor, RunStore
 from fireassay.engine.signals import no_other_exit
-from fireassay.report import Report, Verdict
+from fireassay.report import About, Report, Verdict
 
 Say = Callable[[str], None]
 Costs = dict[str, dict[str, Any]]
@@ -171,6 +174,7 @@ def run_assessment(
             gates=configured_gates(config),
             accepted=config.gates.accept,
             sources=sources,
+            about=begun(about_files(config, context), folder),
             budget=budget,
             say=say,
             progress=progress,
@@ -200,6 +204,7 @@ class Run:
         gates: dict[str, dict[str, float]] | None = None,
         accepted: Mapping[str, str] | None = None,
         sources: Mapping[str, Facts] | None = None,
+        about: About | None = None,
         budget: Budget | None = None,
         say: Say = silent,
         progress: bool | None = False,
@@ -209,6 +214,7 @@ class Run:
         self.instead = instead or {}
         self.title, self.gates = title, gates or {"max": {}, "min": {}}
         self.accepted = dict(accepted or {})
+        self.about = about
         self.budget, self.say, self.progress = budget or Budget(), say, progress
         self.store: RunStore | None = context.executor.store
         self.costs: Costs = {}
@@ -219,6 +225,7 @@ class Run:
         self._sources = sources or {}
         self._results: dict[str, Result] = {}
         self._earlier = EarlierParts(self.store)
+        self._same = Reproducibility(self.store)
         for own in (context, *self.instead.values()):
             block_sizes.recall(self.store, own.model)
 
@@ -253,9 +260,12 @@ class Run:
             if kept is None and watched is not None:
                 with watched:
                     watched.begin(name)
+                    self._same.look(own)
                     kept = self._run_part(name, within, plan.row(name) if plan else None)
                     watched.end(kept[0].seconds)
             if kept is not None:
+                if kept[0].status == "done":
+                    self._same.look(own, after=self._keys[name])
                 self._add(name, *kept)
         self._write()
         return self._report()
@@ -270,7 +280,7 @@ class Run:
         if self._keys[name] in self._kept_costs:
             self.costs[name] = self._kept_costs[self._keys[name]]
         self._done[name] = evidence
-        self.say(f"{name:<13}{evidence.headline}")
+        self.say(f"{name:<13}{self._judged(name).headline}")
         self._write()
 
     def _write(self) -> None:
@@ -296,10 +306,15 @@ class Run:
         write_run(self.store.path, self._report(), self.gates, {**earlier, **self.costs})
 
     def _report(self) -> Report:
-        found = {**self._earlier.parts, **self._done}
+        found = {**self._earlier.parts, **{name: self._judged(name) for name in self._done}}
         names = [*PARTS, *(name for name in found if name not in PARTS)]
         parts = [found[name] for name in names if name in found]
-        return Report(parts, self.title, self.accepted)
+        return Report(parts, self.title, self.accepted, self.about)
+
+    def _judged(self, name: str) -> Evidence:
+        """What a part found, with what is known by now about the model's answers."""
+        own = self.instead.get(name, self.context)
+        return with_reproducibility(self._done[name], self._same.assumption(own))
 
     def _run_part(
         self, name: str, context: Context, planned: PlanRow | None
@@ -385,5 +400,8 @@ def write_run(
     report.to_json(folder / RESULT)
     report.to_html(folder / PAGE, gates, costs=costs)
     seconds = {part.question: part.seconds for part in report.parts}
-    for name, content in ((TIMINGS, seconds), (COSTS, costs), (GATES, gates)):
+    files: dict[str, Any] = {TIMINGS: seconds, COSTS: costs, GATES: gates}
+    if report.about is not None:
+        files[ABOUT] = report.about.to_dict()
+    for name, content in files.items():
         write_text(folder / name, strict_json.dumps(content, indent=2) + "\n")

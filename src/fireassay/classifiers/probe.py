@@ -103,36 +103,27 @@ def probe(model: Any, X: ArrayLike, *, rows: int = 16, tolerance: float = 1e-5) 
     return result
 
 
-def first_answers(model: Any, X: NDArray[Any]) -> FloatArray:
-    """Probabilities of rows that no part asked about; of adapters they count as probe queries.
+def answers_again(model: Any, X: ArrayLike) -> FloatArray:
+    """What the model says about rows when nobody counts them as a caller's question.
 
-    Parameters
-    ----------
-    model
-        A `Classifier`.
-    X
-        Rows.
-
-    >>> from fireassay.classifiers import as_classifier
-    >>> model = as_classifier(lambda X: np.tile([0.6, 0.4], (len(X), 1)))
-    >>> first_answers(model, np.zeros((3, 1))).shape, model.queries, model.probe_queries
-    ((3, 2), 0, 3)
+    Of a wrapped classifier the innermost one is asked, as in `probe`; a `Classifier` that somebody
+    wrote from scratch has no other door than its own, so there the rows count as queries.
     """
-    if not isinstance(model, BaseClassifier):
-        answers: FloatArray = model.predict_proba(X)
-        return answers
-    rows = model._checked_input(X)
-    model._reserve(len(rows), name="probe_queries")
-    sizes = None if model.batch_size is None else (model.batch_size,)
-    return model._sent(model._probabilities_of_block, (rows,), sizes)[0]
+    from fireassay.classifiers.adapt import as_classifier
+
+    given: Any = as_classifier(model)
+    inner = _innermost(given)
+    if not isinstance(inner, BaseClassifier):
+        return np.asarray(given.predict_proba(X), dtype=np.float64)
+    rows = inner._checked_input(X)
+    inner._reserve(len(rows), name="probe_queries")
+    return _answers(inner, rows)
 
 
 def _adapter(model: Any) -> BaseClassifier:
     from fireassay.classifiers.adapt import as_classifier
 
-    inner: Any = as_classifier(model)
-    while not isinstance(inner, BaseClassifier) and hasattr(inner, "model"):
-        inner = inner.model
+    inner = _innermost(as_classifier(model))
     if not isinstance(inner, BaseClassifier):
         raise ParameterError(
             "Only classifiers made by as_classifier can be probed.", got=type(inner).__name__
@@ -140,10 +131,17 @@ def _adapter(model: Any) -> BaseClassifier:
     return inner
 
 
+def _innermost(model: Any) -> Any:
+    while not isinstance(model, BaseClassifier) and hasattr(model, "model"):
+        model = model.model
+    return model
+
+
 def _answers(model: BaseClassifier, rows: NDArray[Any]) -> FloatArray:
-    """Rows in one block as it is, unless the model takes blocks of one size only."""
-    fixed = (model.batch_size,) if model.has_fixed_batch and model.batch_size else None
-    return model._sent(model._probabilities_of_block, (rows,), fixed)[0]
+    """Rows in one block as it is, unless they are more than one or the size is fixed."""
+    size = model.batch_size
+    cut = size is not None and (model.has_fixed_batch or len(rows) > size)
+    return model._sent(model._probabilities_of_block, (rows,), (size,) if cut else None)[0]
 
 
 def _furthest(first: FloatArray, other: FloatArray) -> float:

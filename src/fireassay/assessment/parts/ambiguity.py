@@ -43,15 +43,20 @@ def figures(answer: PartAnswer) -> "dict[str, Figure]":
 def evidence(answer: PartAnswer) -> Evidence:
     """The evaluation's evidence, with what is known about the generated set."""
     found, made = answer.result.evidence(), answer.kept["ambiguous"].evidence()
-    headline = found.headline
+    headline, answered, sentence = found.headline, found.answer, found.sentence
     if answer.kept["ambiguous"].soft_labels.shape[1] == _TRIVIAL:
         headline = (
             f"Between its two classes its mean uncertainty is {found.estimates['entropy']} "
             "bits, where 1 would be a coin; that both come first says nothing with two classes."
         )
+        answered = "entropy"
+        told = found.measure(answered).told(found.estimates[answered])
+        sentence = f"Between its two classes its uncertainty is {told}; a coin has one."
     return replace(
         found,
         headline=headline,
+        answer=answered,
+        sentence=sentence,
         claims=(*found.claims, *made.claims),
         assumptions=(*found.assumptions, *made.assumptions[:1]),
         figures={**made.figures, **found.figures},
