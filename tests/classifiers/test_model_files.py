@@ -127,7 +127,7 @@ def test_import_paths(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         ("no_such_module:model", "PYTHONPATH"),
         ("broken_model:model", "ZeroDivisionError"),
         ("needs_more:model", "not_there_at_all"),
-        ("ward_model:Holder", "not a class"),
+        ("ward_model:Holder", "must return a model"),
     ):
         with pytest.raises(ModelError, match=message):
             fa.as_classifier(path)

@@ -121,7 +121,7 @@ def _first_output_that_fits(
     labels = None if data.y is None else tuple(np.unique(data.y).tolist())
     refusals: dict[str, str] = {}
     for candidate in [output] if output else ["probabilities", "logits", "labels"]:
-        for named in (given,) if given else (None, data.classes or None):
+        for named in (given,) if given else (None, data.class_names or data.classes or None):
             if candidate == "labels" and named is None:
                 continue
             try:
@@ -134,6 +134,8 @@ def _first_output_that_fits(
                 break
             own = set(map(str, classifier.classes))
             fits = labels is None or set(map(str, labels)) <= own or _are_names(classifier.classes)
+            if data.class_names and tuple(classifier.classes) == tuple(range(found.shape[1])):
+                fits = False  # the data have names for the model's numbers
             if fits or named is not None or found.shape[1] != len(data.classes):
                 notes = []
                 if given is None and named is not None and candidate != "labels":

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from fireassay.classifiers.adapters import ADAPTERS, ALL_OPTIONS, Adapter, every_kind
 from fireassay.classifiers.base import BaseClassifier
 from fireassay.classifiers.declared import SUPPORTED
+from fireassay.classifiers.five_lines import refuse_object
 from fireassay.classifiers.protocol import Classifier
 from fireassay.core.errors import ModelError, ParameterError
 
@@ -36,7 +37,8 @@ def as_classifier(
         A fitted scikit-learn estimator, a torch module, a function ``f(X) -> probabilities``, a
         MAITE image-classification model, a file (``.onnx``, ``.skops``), a URL
         (``http://…``: "POST JSON", or KServe v2 if it ends in ``/infer``), an import path
-        ``"package.module:name"``, or a `Classifier`, which is returned as it is. All kinds are
+        ``"package.module:name"`` (a model, a function, or a function without arguments that
+        loads one), or a `Classifier`, which is returned as it is. All kinds are
         rows of ``fireassay.classifiers.adapters``.
     classes
         Class labels in column order. Default: the estimator's own, else 0 … k-1 from the first
@@ -89,6 +91,7 @@ def as_classifier(
         )
     if isinstance(obj, Classifier):
         return _unchanged(obj, classes, bounds, output, batch_size, max_queries)
+    refuse_object(obj)
     given = {
         "classes": classes,
         "bounds": bounds,
