@@ -33,6 +33,7 @@ def initialise(
     bounds: tuple[float, float] | None = None,
     classes: Sequence[str] | None = None,
     accept_below_baseline: bool = False,
+    http: Mapping[str, Any] | None = None,
     trust: bool = False,
     folder: Path = Path(),
     seed: int = 0,
@@ -52,6 +53,8 @@ def initialise(
         Labelled rows then show whether that order can be right.
     accept_below_baseline
         Go on where the model agrees with the labels less than chance does.
+    http
+        With the keys of the ``[model.http]`` table, for a model behind an address.
     trust
         As in `as_classifier`.
     seed
@@ -91,6 +94,7 @@ def initialise(
         output=output,
         bounds=bounds,
         classes=None if classes is None else as_labels(classes, sets["test"]),
+        http=http,
     )
     unused = unused_columns(section, folder, sets["test"])
     if unused:
@@ -107,6 +111,7 @@ def initialise(
             "output": found.output,
             "classes": [c if isinstance(c, int | str) else str(c) for c in found.classes],
             "bounds": found.bounds,
+            "http": http,
         },
         "data": section.model_dump(),
         "run": {

@@ -32,6 +32,7 @@ def load_context(
         options["batch_size"] = section.batch_size
     if section.device is not None:
         options["device"] = section.device
+    options |= section.http.model_dump(exclude_none=True)
     make_importable(section.path, config.folder, trust=trust)
     model = as_classifier(
         config.resolve(section.path),

@@ -50,8 +50,11 @@ def _gates(values: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _section(name: str, section: type[BaseModel], values: Mapping[str, Any]) -> str:
-    lines = [f"[{name}]"]
+    lines, inner = [f"[{name}]"], []
     for key, field in section.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            inner.append(_section(f"{name}.{key}", field.annotation, values.get(key) or {}))
+            continue
         if field.description:
             lines.append(f"# {field.description}")
         if key in values and values[key] is not None:
@@ -60,7 +63,7 @@ def _section(name: str, section: type[BaseModel], values: Mapping[str, Any]) -> 
         default = field.get_default(call_default_factory=True)
         shown = "" if default in (None, PydanticUndefined) else _toml(default)
         lines.append(f"# {key} = {shown}".rstrip())
-    return "\n".join(lines) + "\n"
+    return "\n".join(["\n".join(lines) + "\n", *inner])
 
 
 def _toml(value: Any) -> str:

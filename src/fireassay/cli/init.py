@@ -49,6 +49,15 @@ def init(
     ] = None,
     bounds: Bounds = None,
     accept_below_baseline: AcceptBelowBaseline = False,
+    request: Annotated[
+        str | None, typer.Option(help='For an address: JSON with {rows}, e.g. {"inputs": {rows}}.')
+    ] = None,
+    answer: Annotated[
+        str | None, typer.Option(help="For an address: where the scores are, e.g. outputs[0].data.")
+    ] = None,
+    token_env: Annotated[
+        str | None, typer.Option(help="For an address: the variable that holds its token.")
+    ] = None,
     config: Annotated[Path, typer.Option(help="The file to write.")] = Path("fireassay.toml"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     trust: Trust = False,
@@ -91,6 +100,7 @@ def init(
         bounds=bounds,
         classes=None if classes is None else [name.strip() for name in classes.split(",")],
         accept_below_baseline=accept_below_baseline,
+        http=_given(request=request, answer=answer, token_env=token_env),
         trust=trust or named,
         folder=base,
         seed=seed,
@@ -123,3 +133,7 @@ def _relative(path: str, base: Path) -> str:
     if "://" in path or not Path(path).exists():
         return path
     return os.path.relpath(Path(path).resolve(), base)
+
+
+def _given(**options: str | None) -> dict[str, str]:
+    return {name: value for name, value in options.items() if value is not None}
