@@ -23,7 +23,11 @@ from fireassay.statistics.independence import (
 from fireassay.statistics.kappa import cohen_kappa, fleiss_kappa
 from fireassay.statistics.loess import Loess, loess
 from fireassay.statistics.mann_whitney import MannWhitney, mann_whitney_auc
-from fireassay.statistics.paired import paired_difference
+from fireassay.statistics.paired import (
+    paired_auc_difference,
+    paired_difference,
+    paired_mean_difference,
+)
 from fireassay.statistics.permutation import permutation_test
 from fireassay.statistics.poisson import poisson_interval
 from fireassay.statistics.poisson_binomial import poisson_binomial_tail
@@ -63,7 +67,9 @@ __all__ = [
     "loess",
     "mann_whitney_auc",
     "near_duplicates",
+    "paired_auc_difference",
     "paired_difference",
+    "paired_mean_difference",
     "permutation_test",
     "poisson_binomial_tail",
     "poisson_interval",

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import curated_rows, voted_rows
+from fireassay.assessment.row_outcomes import RowOutcomes, row_marks
 from fireassay.assessment.uses import with_uses
 from fireassay.core import (
     Assumption,
@@ -83,6 +84,17 @@ class Settings(BaseModel):
 
 
 @dataclass(frozen=True)
+class AnsweredRows:
+    """The labelled rows one by one: what tells them apart, their labels and the answers."""
+
+    marks: NDArray[np.int64]
+    ids: NDArray[Any]
+    labels: NDArray[np.int64]
+    predicted: NDArray[np.int64]
+    groups: NDArray[Any] | None
+
+
+@dataclass(frozen=True)
 class AccuracyResult(Answer):
     """Accuracy, its complement, per-class recall and calibration, each with an interval."""
 
@@ -94,6 +106,7 @@ class AccuracyResult(Answer):
     recall: pd.DataFrame
     curve: ReliabilityCurve
     correct: NDArray[np.bool_]
+    rows: "AnsweredRows"
     independence: Assumption
     effective_n: Estimate | None
     provenance: Provenance
@@ -133,7 +146,8 @@ class AccuracyResult(Answer):
             worth = f" They are worth {self.effective_n.value:.0f} independent ones."
         if len(self.curated):
             tables["curated"] = Table.from_frame(
-                self.curated, "Accuracy in what each curated dataset adds, from safe to adversarial"
+                self.curated.drop(columns="method"),
+                "Accuracy in what each curated dataset adds, from safe to adversarial",
             )
             last = self.curated.iloc[-1]
             estimates["accuracy_curated_last"] = Estimate.around(
@@ -142,7 +156,7 @@ class AccuracyResult(Answer):
                 last["high"],
                 confidence=self.accuracy.confidence,
                 n=int(last["n"]),
-                method=self.accuracy.method.split(",")[0],
+                method=str(last["method"]),
                 rests_on=self.accuracy.rests_on,
             )
         found = Evidence(
@@ -218,9 +232,12 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             confidence,
             pd.Index(map(str, classes), name="class"),
             "recall",
-        ),
+        ).drop(columns="method"),
         curve=reliability_curve(probabilities, labels, n_bins=10, groups=groups),
         correct=correct,
+        rows=AnsweredRows(
+            row_marks(context.test.X, labels), context.test.ids, labels, predicted, groups
+        ),
         independence=independence,
         effective_n=worth,
         provenance=Provenance(
@@ -233,6 +250,22 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         curated=curated,
         uses=uses,
     )
+
+
+def outcomes(result: AccuracyResult) -> dict[str, RowOutcomes]:
+    """Row by row: right, wrong, and right in each class."""
+    rows, right = result.rows, result.correct.astype(np.float64)
+
+    def share(values: NDArray[np.float64], some: Any = slice(None)) -> RowOutcomes:
+        groups = None if rows.groups is None else rows.groups[some]
+        return RowOutcomes("share", rows.marks[some], values[some], groups=groups)
+
+    found = {"accuracy": share(right), "error": share(1 - right)}
+    for i, name in enumerate(result.classes):
+        some = rows.labels == i
+        if some.any():
+            found[f"recall[{name}]"] = share(right, some)
+    return found
 
 
 def _curated(
@@ -275,6 +308,7 @@ def _shares(
         "low": [e.low for e in found],
         "high": [e.high for e in found],
         "n": [e.n for e in found],
+        "method": [e.method for e in found],
     }
     return pd.DataFrame(columns, index=index)
 
