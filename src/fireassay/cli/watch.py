@@ -88,11 +88,22 @@ def watch(
     lock = RunLock(output / "lock")
     try:
         watching = _watch(
-            config, model, reference, Columns(id_, answer, label), output, remember,
-            output_kind=output_kind, trust=trust,
-            settings={"limit": limit, "alpha": false_alarm, "confidence": confidence, "window": window,
-                      "seed": seed},
-        )  # fmt: skip
+            config,
+            model,
+            reference,
+            Columns(id_, answer, label),
+            output,
+            remember,
+            output_kind=output_kind,
+            trust=trust,
+            settings={
+                "limit": limit,
+                "alpha": false_alarm,
+                "confidence": confidence,
+                "window": window,
+                "seed": seed,
+            },
+        )
         if source == "-":
             lines = lines_of(
                 sys.stdin.buffer, watching.cursor.lines if replayed else 0, watching.cursor
