@@ -121,9 +121,9 @@ def test_attacks_are_made_once_and_equal_those_of_survival_alone(tmp_path):
 def test_other_parts_take_the_adversarial_inputs_of_survival():
     part = part_module("survival")
     fresh = context()
-    made, by = part.adversarial_inputs(fresh)
+    made, by, _ = part.adversarial_inputs(fresh)
     answer = part.run(context(), part.Settings())
-    taken, taken_by = part.adversarial_inputs(context(results={"survival": answer}))
+    taken, taken_by, _ = part.adversarial_inputs(context(results={"survival": answer}))
     np.testing.assert_array_equal(taken, made)
     np.testing.assert_array_equal(taken_by, by)
 

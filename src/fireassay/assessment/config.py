@@ -161,6 +161,12 @@ class RunSection(Section):
 class GatesSection(Section):
     """Limits on numbers, judged at the unfavourable end of their interval."""
 
+    looks: int | None = Field(
+        default=None,
+        ge=1,
+        description="How many models will be judged on these labels: each gets its share of the "
+        "error probability.",
+    )
     max: dict[str, float] = Field(
         default_factory=dict,
         description="Upper limits, each by the name of its number.",

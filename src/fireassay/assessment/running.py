@@ -16,12 +16,15 @@ from fireassay.assessment.copied_rows import resting_on
 from fireassay.assessment.door import at_the_door
 from fireassay.assessment.earlier_parts import EarlierParts
 from fireassay.assessment.inputs import load_context
+from fireassay.assessment.judging import judge_run
+from fireassay.assessment.looks import RowSketch, sketch_to_json
 from fireassay.assessment.memory_use import forget_most, most_held_mb
 from fireassay.assessment.part_key import Facts, part_facts, part_key
 from fireassay.assessment.parts import PARTS, in_running_order, part_module
 from fireassay.assessment.planning import Plan, PlanRow, price
 from fireassay.assessment.progress import RunProgress
 from fireassay.assessment.reproducibility import Reproducibility, with_reproducibility
+from fireassay.assessment.row_outcomes import row_marks
 from fireassay.assessment.run_folder import (
     ABOUT,
     COSTS,
@@ -31,8 +34,10 @@ from fireassay.assessment.run_folder import (
     PART_KEYS,
     PART_SOURCES,
     RESULT,
+    TEST_ROWS,
     TIMINGS,
     configured_gates,
+    looks_left,
     under_way,
 )
 from fireassay.assessment.sources import source_facts
@@ -56,6 +61,7 @@ from fireassay.core.files import write_text
 from fireassay.engine import Executor, RunStore
 from fireassay.engine.signals import no_other_exit
 from fireassay.report import About, Report, Verdict
+from fireassay.report.gates import parse_gates
 
 Say = Callable[[str], None]
 Costs = dict[str, dict[str, Any]]
@@ -166,6 +172,10 @@ def run_assessment(
         )
         for note in (*context.notes, *(doubt.check for doubt in context.doubts)):
             say(f"{'note':<13}{note}")
+        sketch = None
+        if context.test.y is not None:
+            sketch = RowSketch.of(row_marks(context.test.X, context.test.labels))
+            store.set_meta(TEST_ROWS, sketch_to_json(sketch))
         run = Run(
             context,
             config.run.parts if only is None else tuple({*config.run.parts, *only}),
@@ -175,12 +185,14 @@ def run_assessment(
             gates=configured_gates(config),
             accepted=config.gates.accept,
             sources=sources,
+            left=lambda parts: looks_left(config, sketch, parts),
             about=begun(about_files(config, context), folder),
             budget=budget,
             say=say,
             progress=progress,
         )
         report = run.go()
+    judge_run(folder, report, parse_gates(run.gates))  # what a run shows was looked at
     return RunOutcome(folder, report, run.costs, tuple(only or ()), run.gates)
 
 
@@ -205,6 +217,7 @@ class Run:
         gates: dict[str, dict[str, float]] | None = None,
         accepted: Mapping[str, str] | None = None,
         sources: Mapping[str, Facts] | None = None,
+        left: Callable[[Sequence[Evidence]], Mapping[str, float]] | None = None,
         about: About | None = None,
         budget: Budget | None = None,
         say: Say = silent,
@@ -216,7 +229,7 @@ class Run:
         self.instead = {name: coded(own) for name, own in (instead or {}).items()}
         self.title, self.gates = title, gates or {"max": {}, "min": {}}
         self.accepted = dict(accepted or {})
-        self.about = about
+        self.about, self.left = about, left
         self.budget, self.say, self.progress = budget or Budget(), say, progress
         self.store: RunStore | None = context.executor.store
         self.costs: Costs = {}
@@ -311,7 +324,8 @@ class Run:
         found = {**self._earlier.parts, **{name: self._judged(name) for name in self._done}}
         names = [*PARTS, *(name for name in found if name not in PARTS)]
         parts = [found[name] for name in names if name in found]
-        return Report(parts, self.title, self.accepted, self.about)
+        fractions = {} if self.left is None else self.left(parts)
+        return Report(parts, self.title, self.accepted, self.about, fractions)
 
     def _judged(self, name: str) -> Evidence:
         """What a part found, with what is known by now about the model's answers."""

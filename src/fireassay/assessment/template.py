@@ -38,10 +38,14 @@ def write_config(values: Mapping[str, Mapping[str, Any]]) -> str:
     return "\n".join([*blocks, _gates(values.get("gates", {}))])
 
 
-def _gates(values: Mapping[str, Mapping[str, Any]]) -> str:
+def _gates(values: Mapping[str, Any]) -> str:
     """The last tables, so that limits can be added at the end of the file."""
     lines = ["# Limits on numbers, judged by fireassay check. Without any, nothing is a pass."]
-    for name, field in GatesSection.model_fields.items():
+    fields = dict(GatesSection.model_fields)
+    looks, planned = fields.pop("looks"), values.get("looks")
+    lines += ["[gates]", f"# {looks.description}"]
+    lines += ["# looks = 20" if planned is None else f"looks = {planned}"]
+    for name, field in fields.items():
         lines += [f"# {field.description}", f"[gates.{name}]"]
         given = values.get(name, {})
         shown, mark = (given, "") if given else ((field.examples or [{}])[0], "# ")

@@ -19,6 +19,7 @@ from fireassay.reliability.label_designs import (
     importance_design,
     stratified_design,
 )
+from fireassay.reliability.label_noise import CorrectedBound, LabelNoise
 from fireassay.reliability.latent import PcaLatent, VaeLatent
 from fireassay.reliability.latent_cells import TopCells
 from fireassay.reliability.measures import MEASURES
@@ -45,6 +46,7 @@ __all__ = [
     "ConservativeBayes",
     "ConservativeBound",
     "ConservativePrior",
+    "CorrectedBound",
     "DensityProfile",
     "Design",
     "Details",
@@ -56,6 +58,7 @@ __all__ = [
     "GroupsBetting",
     "KdeProfile",
     "LabelDesign",
+    "LabelNoise",
     "LabelPlan",
     "LatentCells",
     "Method",

@@ -15,6 +15,7 @@ from fireassay.assessment.calibration_check import CalibrationCheck
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import curated_rows, voted_rows
 from fireassay.assessment.operating_point import OperatingPoint
+from fireassay.assessment.row_outcomes import Kind, RowOutcomes, row_marks
 from fireassay.assessment.uses import with_uses
 from fireassay.classifiers import Decided
 from fireassay.core import (
@@ -84,6 +85,17 @@ class Settings(BaseModel):
 
 
 @dataclass(frozen=True)
+class AnsweredRows:
+    """The labelled rows one by one: what tells them apart, their labels and the answers."""
+
+    marks: NDArray[np.int64]
+    ids: NDArray[Any]
+    labels: NDArray[np.int64]
+    predicted: NDArray[np.int64]
+    groups: NDArray[Any] | None
+
+
+@dataclass(frozen=True)
 class AccuracyResult(Answer):
     """Accuracy, its complement, per-class recall and calibration, each with an interval."""
 
@@ -97,6 +109,7 @@ class AccuracyResult(Answer):
     curve: ReliabilityCurve | None
     by_class: recalls.ClassRecalls
     correct: NDArray[np.bool_]
+    rows: "AnsweredRows"
     independence: Assumption
     effective_n: Estimate | None
     provenance: Provenance
@@ -163,7 +176,8 @@ class AccuracyResult(Answer):
             tables["slices"] = Table.from_frame(self.slices, caption, index=False)
         if len(self.curated):
             tables["curated"] = Table.from_frame(
-                self.curated, "Accuracy in what each curated dataset adds, from easy to hard"
+                self.curated.drop(columns="method"),
+                "Accuracy in what each curated dataset adds, from easy to hard",
             )
             last = self.curated.iloc[-1]
             estimates["accuracy_curated_last"] = Estimate.around(
@@ -172,7 +186,7 @@ class AccuracyResult(Answer):
                 last["high"],
                 confidence=self.accuracy.confidence,
                 n=int(last["n"]),
-                method=self.accuracy.method.split(",")[0],
+                method=str(last["method"]),
                 rests_on=self.accuracy.rests_on,
             )
         found = Evidence(
@@ -266,12 +280,15 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             confidence,
             pd.Index(map(str, classes), name="class"),
             "recall",
-        ),
+        ).drop(columns="method"),
         curve=reliability_curve(own, labels, n_bins=10, groups=groups)
         if context.has_confidences
         else None,
         by_class=recalls.class_recalls(labels, predicted, classes, confidence, groups),
         correct=correct,
+        rows=AnsweredRows(
+            row_marks(context.test.X, labels), context.test.ids, labels, predicted, groups
+        ),
         independence=independence,
         effective_n=worth,
         provenance=Provenance(
@@ -298,6 +315,30 @@ def _slices(data: DataSet, correct: NDArray[np.bool_], confidence: float) -> pd.
         table = _shares(correct, rows, data.groups, confidence, index, "accuracy").reset_index()
         found.append(table.assign(column=column)[["column", *table.columns]])
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+
+
+def outcomes(result: AccuracyResult) -> dict[str, RowOutcomes]:
+    """Row by row: right, wrong, and for each class whether it was found, or named in vain."""
+    rows, right = result.rows, result.correct
+
+    def share(values: NDArray[Any], some: Any = slice(None), kind: Kind = "share") -> RowOutcomes:
+        groups = None if rows.groups is None else rows.groups[some]
+        return RowOutcomes(kind, rows.marks[some], values[some].astype(np.float64), groups=groups)
+
+    found = {"accuracy": share(right), "error": share(~right), "above_majority": share(right)}
+    sizes = np.bincount(rows.labels, minlength=len(result.classes))
+    weight = len(right) / (np.count_nonzero(sizes) * sizes[rows.labels])
+    found["balanced_accuracy"] = share(right * weight, kind="mean")
+    for i, name in enumerate(result.classes):
+        own = rows.labels == i
+        if own.any():
+            found[f"recall[{name}]"] = share(right, own)
+        if not own.all():
+            found[f"specificity[{name}]"] = share(rows.predicted != i, ~own)
+        for j, other in enumerate(result.classes):
+            if j != i and own.any():
+                found[f"mistake[{name} -> {other}]"] = share(rows.predicted == j, own)
+    return found
 
 
 def _curated(
@@ -364,6 +405,7 @@ def _shares(
         "low": [e.low for e in found],
         "high": [e.high for e in found],
         "n": [e.n for e in found],
+        "method": [e.method for e in found],
     }
     return pd.DataFrame(columns, index=index)
 
