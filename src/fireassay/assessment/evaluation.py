@@ -1,17 +1,20 @@
 """A whole assessment in one line of Python."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fireassay.assessment.about_run import about_arrays, begun, model_name
 from fireassay.assessment.context import Context
 from fireassay.assessment.decision import Decision
+from fireassay.assessment.door import at_the_door
 from fireassay.assessment.parts import PARTS, settings_models
 from fireassay.assessment.running import Run
 from fireassay.classifiers import as_classifier
-from fireassay.core import ParameterError
+from fireassay.core import FireassayWarning, ModelError, ParameterError
 from fireassay.core.seeds import check_seed
 from fireassay.data import DataSet
 from fireassay.engine import Executor
@@ -34,6 +37,7 @@ def evaluate(
     workers: int = 1,
     title: str = "Fire assay",
     settings: dict[str, dict[str, Any]] | None = None,
+    accept_below_baseline: bool = False,
 ) -> Report:
     """Answer whatever can be answered with this model and these rows.
 
@@ -59,13 +63,23 @@ def evaluate(
         this decision.
     settings
         Settings of a part by name, e.g. ``{"accuracy": {"confidence": 0.99}}``.
+    accept_below_baseline
+        Go on where the model agrees with the labels less than chance does, or where its columns
+        seem to be in another order than the labels' (it is then said in the report).
     seed, workers, title
         Of whatever is drawn; processes on this machine; on top of the report.
 
     Returns
     -------
     Report
-        What could not be asked stands in it as *not available*, what broke as *failed*.
+        What could not be asked stands in it as *not available*, what broke as *failed*, with a
+        warning.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot be asked at all, if every part of it failed, or if its classes seem to
+        be in another order than those of the labels.
 
     >>> half = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), classes=[0, 1])
     >>> X = (np.arange(100)[:, None] + 0.5) / 100
@@ -96,7 +110,24 @@ def evaluate(
         name: model_class.model_validate(given.get(name, {}))
         for name, model_class in settings_models().items()
     }
-    return Run(context, chosen, validated, title=title).go()
+    context = at_the_door(context, accept_below_baseline=accept_below_baseline)
+    name = model_name(model) if isinstance(model, str) else type(model).__name__
+    about = begun(about_arrays(context, name))
+    report = Run(context, chosen, validated, title=title, about=about).go()
+    _say_failures(report)
+    return report
+
+
+def _say_failures(report: Report) -> None:
+    """A part that broke is a warning; if none is left, it is an error."""
+    failed = [part for part in report.parts if part.status == "failed"]
+    if failed and not any(part.status == "done" for part in report.parts):
+        raise ModelError(
+            "At least one part must work with this model and these rows.",
+            got="; ".join(f"{part.question}: {part.reason}" for part in failed)[:800],
+        )
+    for part in failed:
+        warnings.warn(f"{part.question} failed: {part.reason}", FireassayWarning, stacklevel=3)
 
 
 def _data_set(X: ArrayLike, y: ArrayLike | None = None, groups: ArrayLike | None = None) -> DataSet:

@@ -13,6 +13,7 @@ from fireassay.classifiers.answers import labels_of
 from fireassay.classifiers.block_ladder import BlockSizes
 from fireassay.classifiers.protocol import ActivationClassifier, GradientClassifier
 from fireassay.classifiers.score_gradient import Weigh, backward_passes, score_gradient
+from fireassay.classifiers.views import flat_rows, has_view, numeric_view
 from fireassay.core.arrays import AnyArray, BoolArray, Float32Array, FloatArray, IntArray
 from fireassay.core.hashing import sha256
 from fireassay.core.probabilities import softmax
@@ -60,20 +61,20 @@ class WrappedClassifier(ABC):
     def __new__(cls, model: Any, *_: Any, **__: Any) -> Self:
         """Of the kind that has what the inner classifier has."""
         inner = as_classifier(model)
-        made: Self = _made(
+        kind: Self = made(
             cls,
             isinstance(inner, GradientClassifier),
             isinstance(inner, ActivationClassifier),
             hasattr(inner, "withheld"),
         )
-        return made
+        return kind
 
     def __init__(self, model: Any) -> None:
         self.model: Any = as_classifier(model)
 
     def __reduce__(self) -> tuple[Any, ...]:
         kind: Any = type(self)
-        return _made, (kind.named, *kind.abilities), self.__dict__
+        return made, (kind.named, *kind.abilities), self.__dict__
 
     # What a subclass changes ----------------------------------------------------------------
 
@@ -116,6 +117,11 @@ class WrappedClassifier(ABC):
     def output(self) -> str:
         """What the innermost model returns: "probabilities", "logits" or "labels"."""
         return str(getattr(self.model, "output", "probabilities"))
+
+    @property
+    def space(self) -> Any:
+        """What may change under attack, if the inner classifier says so; None: everything."""
+        return getattr(self.model, "space", None)
 
     @property
     def queries(self) -> int:
@@ -165,9 +171,13 @@ class WrappedClassifier(ABC):
         kind, *settings = self._identity()
         return sha256(kind, self.model.sha256, *settings)
 
+    def view(self, X: AnyArray) -> FloatArray:
+        """Numbers to measure distances between rows with: the inner classifier's, or the rows."""
+        return numeric_view(self.model, self._seen(X)) if has_view(self.model) else flat_rows(X)
+
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Probabilities, float64 of shape ``(n, k)``, rows summing to one."""
-        rows = np.asarray(X)
+        rows = X if isinstance(X, np.ndarray) else np.asarray(X)
         return self._answer(self.model.predict_proba(self._seen(rows)), rows)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -306,7 +316,7 @@ def _kind(named: type[Any], abilities: tuple[bool, bool, bool]) -> type[Any]:
     return type(named.__name__, (named, *mixins), members)
 
 
-def _made(cls: type[Any], gradients: bool, layers: bool, withholding: bool) -> Any:
+def made(cls: type[Any], gradients: bool, layers: bool, withholding: bool) -> Any:
     """An instance without content, here and when one comes out of a pickle."""
     named: Any = getattr(cls, "named", cls)
     return object.__new__(_kind(named, (gradients, layers, withholding)))

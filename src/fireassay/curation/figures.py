@@ -71,7 +71,7 @@ def score_figure(result: "Curation") -> "Figure":
     axes.step(places + 1, result.score[result.order[places]], where="mid")
     for size in result.sizes:
         axes.axvline(size, color="#dddddd", linewidth=0.8, zorder=0)
-    axes.set(xlabel="samples, from safe to adversarial", ylabel=result.settings.order_by)
+    axes.set(xlabel="samples, from easy to hard", ylabel=result.settings.order_by)
     return figure
 
 

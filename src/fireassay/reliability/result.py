@@ -94,6 +94,12 @@ class Details:
         return {}
 
 
+_SENTENCES = {
+    "pmi_upper": "At most {} of the inputs in the field will be misclassified.",
+    "pmi": "About {} of the inputs in the field will be misclassified; there is no bound.",
+}
+
+
 @dataclass(frozen=True)
 class ReliabilityResult(Answer):
     """The probability of a misclassification per input, and how sure one can be.
@@ -190,7 +196,17 @@ class ReliabilityResult(Answer):
             measures=MEASURES,
             limits=self.notes,
             provenance=self.provenance,
+            **_answer(self.details.estimates(self)),
         )
+
+
+def _answer(estimates: Mapping[str, Estimate]) -> dict[str, str]:
+    """The bound in one sentence; without one, the estimate, which says so."""
+    for name, words in _SENTENCES.items():
+        if name in estimates:
+            measure = next(m for m in MEASURES if m.name == name)
+            return {"answer": name, "sentence": words.format(measure.told(estimates[name]))}
+    return {}
 
 
 def build_result(

@@ -12,11 +12,12 @@ from fireassay.core import (
     Evidence,
     Measure,
     Provenance,
+    Sample,
     Table,
     strict_json,
 )
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 def to_document(
@@ -38,7 +39,7 @@ def to_document(
 
 
 def from_document(document: Any) -> tuple[list[Evidence], str, dict[str, str]]:
-    """Parts, title and accepted assumptions (figures are not part of the document).
+    """Parts, title and accepted assumptions (charts and pictures are not part of the document).
 
     Raises
     ------
@@ -88,5 +89,9 @@ def _evidence(name: str, fields: dict[str, Any]) -> Evidence:
         limits=tuple(fields["limits"]),
         partial=fields["partial"],
         stale=fields["stale"],
+        samples=tuple(Sample(**sample) for sample in fields["samples"]),
+        withheld=fields["withheld"],
+        answer=fields["answer"],
+        sentence=fields["sentence"],
         provenance=Provenance(**provenance) if provenance else None,
     )

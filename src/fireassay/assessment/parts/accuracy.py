@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment import calibration_check, operating_point
+from fireassay.assessment import class_recalls as recalls
 from fireassay.assessment.calibration_check import CalibrationCheck
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import curated_rows, voted_rows
@@ -18,6 +19,7 @@ from fireassay.assessment.uses import with_uses
 from fireassay.classifiers import Decided
 from fireassay.core import (
     Assumption,
+    Claim,
     Estimate,
     Evidence,
     Measure,
@@ -65,9 +67,11 @@ MEASURES = (
         "How often its answer is the label in the last, hardest of the curated datasets.",
     ),
     EFFECTIVE_N,
+    *recalls.MEASURES,
     *calibration_check.MEASURES,
     *operating_point.MEASURES,
 )
+_LABELS_ALONE = "It answers with labels alone: how true its confidences are cannot be measured."
 _ROWS, _GROUPS = ("independent-rows",), ("independent-groups",)
 
 
@@ -85,26 +89,31 @@ class AccuracyResult(Answer):
 
     accuracy: Estimate
     error: Estimate
-    calibration: CalibrationCheck
+    calibration: CalibrationCheck | None
     decided: OperatingPoint
     classes: tuple[Any, ...]
     confusion: NDArray[np.int64]
     recall: pd.DataFrame
-    curve: ReliabilityCurve
+    curve: ReliabilityCurve | None
+    by_class: recalls.ClassRecalls
     correct: NDArray[np.bool_]
     independence: Assumption
     effective_n: Estimate | None
     provenance: Provenance
     curated: pd.DataFrame
     uses: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def frame(self) -> pd.DataFrame:
         """Recall of each class with its interval."""
         return self.recall
 
     def figures(self) -> "dict[str, Figure]":
-        """The reliability diagram: confidence against accuracy."""
+        """The reliability diagram: confidence against accuracy; none for hard labels."""
         from matplotlib.figure import Figure
+
+        if self.curve is None:
+            return {}
 
         figure = Figure(figsize=(5, 4), layout="constrained")
         axes = figure.subplots()
@@ -118,7 +127,15 @@ class AccuracyResult(Answer):
 
     def evidence(self) -> Evidence:
         """The accuracy as evidence."""
-        diagram = self.figures()["reliability diagram"]
+        figures = {
+            name: picture(
+                diagram,
+                "Confidence of the model against how often it was right; on the dashed line "
+                "it is as sure as it should be.",
+                "Reliability diagram with intervals.",
+            )
+            for name, diagram in self.figures().items()
+        }
         tables = {
             "recall": Table.from_frame(self.frame(), "Recall per class"),
             "decision": self.decided.table(),
@@ -126,16 +143,23 @@ class AccuracyResult(Answer):
         estimates = {
             "accuracy": self.accuracy,
             "error": self.error,
-            **self.calibration.estimates(),
+            **{
+                name: replace(number, rests_on=self.accuracy.rests_on)
+                for name, number in self.by_class.estimates().items()
+            },
             **self.decided.estimates,
         }
+        how_sure: tuple[Claim, ...] = (Claim(_LABELS_ALONE),)
+        if self.calibration is not None:
+            estimates |= self.calibration.estimates()
+            how_sure = self.calibration.claims()
         worth = ""
         if self.effective_n is not None:
             estimates["effective_n"] = self.effective_n
             worth = f" They are worth {self.effective_n.value:.0f} independent ones."
         if len(self.curated):
             tables["curated"] = Table.from_frame(
-                self.curated, "Accuracy in what each curated dataset adds, from safe to adversarial"
+                self.curated, "Accuracy in what each curated dataset adds, from easy to hard"
             )
             last = self.curated.iloc[-1]
             estimates["accuracy_curated_last"] = Estimate.around(
@@ -149,20 +173,21 @@ class AccuracyResult(Answer):
             )
         found = Evidence(
             question="accuracy",
-            headline=f"Right on {self.accuracy.percent()} of the labelled rows.{worth}",
-            claims=(*self.decided.claims, *self.calibration.claims()),
+            headline=f"{self.by_class.lead()}Right on {self.accuracy.percent()} of the labelled "
+            f"rows.{worth}",
+            claims=(
+                *(Claim(note) for note in self.notes),
+                Claim(self.by_class.beside()),
+                *self.decided.claims,
+                *how_sure,
+            ),
             estimates=estimates,
             measures=MEASURES,
             assumptions=(self.independence,),
             tables=tables,
-            figures={
-                "reliability diagram": picture(
-                    diagram,
-                    "Confidence of the model against how often it was right; on the dashed line "
-                    "it is as sure as it should be.",
-                    "Reliability diagram with intervals.",
-                )
-            },
+            figures=figures,
+            answer="accuracy",
+            sentence=f"Right on {MEASURES[0].told(self.accuracy)} of the labelled rows.",
             limits=("These are the labelled rows; the field may be different (see reliability).",),
             provenance=self.provenance,
         )
@@ -172,7 +197,7 @@ class AccuracyResult(Answer):
 def calibrated(context: Context, why: str, *, mended: bool = False) -> Assumption | None:
     """What this part, if it has run, says about the confidences that another one rests on."""
     known = context.results.get("accuracy")
-    if not isinstance(known, AccuracyResult):
+    if not isinstance(known, AccuracyResult) or known.calibration is None:
         return None
     return known.calibration.assumption(why, mended=mended)
 
@@ -214,7 +239,9 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
     return AccuracyResult(
         accuracy=replace(_share(correct, groups, confidence), rests_on=rests_on),
         error=replace(_share(~correct, groups, confidence), rests_on=rests_on),
-        calibration=_calibration(context, own, labels, confidence, rests_on),
+        calibration=_calibration(context, own, labels, confidence, rests_on)
+        if context.has_confidences
+        else None,
         decided=operating_point.operating_point(
             own,
             predicted,
@@ -236,7 +263,10 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             pd.Index(map(str, classes), name="class"),
             "recall",
         ),
-        curve=reliability_curve(own, labels, n_bins=10, groups=groups),
+        curve=reliability_curve(own, labels, n_bins=10, groups=groups)
+        if context.has_confidences
+        else None,
+        by_class=recalls.class_recalls(labels, predicted, classes, confidence, groups),
         correct=correct,
         independence=independence,
         effective_n=worth,
@@ -249,6 +279,7 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         ),
         curated=curated,
         uses=uses,
+        notes=context.notes,
     )
 
 

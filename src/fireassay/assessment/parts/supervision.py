@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.curated_rows import curated_rows
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.accuracy import calibrated
@@ -94,6 +94,8 @@ def missing(context: Context) -> str | None:
     """Why no supervisor can be compared, or None."""
     if context.train is None or context.train.y is None:
         return "there are no labelled training rows (data.train)"
+    if not context.has_confidences:
+        return HARD_LABELS.format("a monitor of its confidences")
     if len(context.test) < 120:
         return "a threshold needs at least 120 test rows"
     return None
@@ -178,7 +180,9 @@ def _add_adversarial(troubles: _Troubles, context: Context) -> None:
     """The inputs that fooled the model under attack: small changes apart from strong ones."""
     X, made_by = adversarial_inputs(context)
     # Attacks of a fixed size go far over the boundary, which softmax scores do not see.
-    strong = np.array([ATTACKS[name].fixed_size for name in made_by], dtype=np.bool_)
+    # A member of an ensemble is called after its attack: "apgd-targeted".
+    rows = [ATTACKS[str(name).partition("-")[0]] for name in made_by]
+    strong = np.array([row.fixed_size for row in rows], dtype=np.bool_)
     for name, chosen in (("adversarial", ~strong), ("strong adversarial", strong)):
         if chosen.sum() > 1:
             troubles.add(name, X[chosen], made_by[chosen])
