@@ -19,6 +19,7 @@ from fireassay.core.seeds import check_seed
 from fireassay.data import DataSet
 from fireassay.engine import Executor
 from fireassay.report import Report
+from fireassay.statistics import slice_columns
 
 
 def evaluate(
@@ -32,6 +33,7 @@ def evaluate(
     operational: ArrayLike | None = None,
     votes: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    slices: Any = None,
     costs: Mapping[str, float] | None = None,
     threshold: str | Mapping[Any, float] = "argmax",
     workers: int = 1,
@@ -55,6 +57,9 @@ def evaluate(
     groups
         For each test row the patient, device or document it belongs to: intervals then count
         groups, not rows.
+    slices
+        Columns by name (a mapping or a frame), one value per test row: rates, gaps and bounds for
+        every value, all at once. Columns of True and False are memberships.
     costs
         What each kind of mistake costs, by ``"truth -> answer"``; ``*`` is any class. Then the
         expected cost of a decision is bounded, and the cheapest threshold looked for.
@@ -97,7 +102,7 @@ def evaluate(
     decision = Decision.of(costs, threshold)
     context = Context(
         model=decision.applied(as_classifier(model)),
-        test=_data_set(X, y, groups),
+        test=_data_set(X, y, groups, slices),
         train=None if train is None else _data_set(*train),
         operational=None if operational is None else _data_set(operational),
         votes=votes,
@@ -130,6 +135,9 @@ def _say_failures(report: Report) -> None:
         warnings.warn(f"{part.question} failed: {part.reason}", FireassayWarning, stacklevel=3)
 
 
-def _data_set(X: ArrayLike, y: ArrayLike | None = None, groups: ArrayLike | None = None) -> DataSet:
+def _data_set(
+    X: ArrayLike, y: ArrayLike | None = None, groups: ArrayLike | None = None, slices: Any = None
+) -> DataSet:
     y, groups = (None if given is None else np.asanyarray(given) for given in (y, groups))
-    return DataSet(np.asanyarray(X), y, groups=groups)
+    columns = None if slices is None else slice_columns(slices)
+    return DataSet(np.asanyarray(X), y, groups=groups, slices=columns)

@@ -10,26 +10,21 @@ from scipy.special import stdtr
 from scipy.stats import hypergeom
 
 from fireassay.assessment.halves import random_half
-from fireassay.core import Assumption, Claim, Estimate, Measure, Table
+from fireassay.core import Assumption, Claim, Estimate, Evidence, Measure, Table
 from fireassay.core.arrays import BoolArray, FloatArray
-from fireassay.statistics import SliceRates, SliceRule, find_slices, simultaneous_shares
+from fireassay.data import DataSet
+from fireassay.statistics import (
+    SliceRates,
+    SliceRule,
+    find_slices,
+    simultaneous_shares,
+    slice_members,
+    slice_rates,
+)
 
 LARGE_ENOUGH = "slices-large-enough"
+_FEWEST_SEARCHED, _MOST_COLUMNS = 400, 200
 MEASURES = (
-    Measure(
-        "worst_slice_upper",
-        "Wrong in the worst slice, at most",
-        "share",
-        "low",
-        "Upper bound of the error rate of every slice that was named.",
-    ),
-    Measure(
-        "worst_slice_lower",
-        "Wrong in the worst slice, at least",
-        "share",
-        "low",
-        "Lower bound of the error rate of the worst slice.",
-    ),
     Measure(
         "largest_gap",
         "Largest gap between slices",
@@ -138,6 +133,87 @@ def _p_value(wrong: BoolArray, inside: BoolArray, groups: Any) -> float:
     return float(stdtr(units - 1, -gap / spread)) if spread > 0 and units > 1 else 1.0
 
 
+@dataclass(frozen=True)
+class SliceFindings:
+    """What the slices say: those that were named, and the one that was found.
+
+    Attributes
+    ----------
+    rates
+        Of the named slices; None if there are none.
+    found
+        By search; None if the rows are too few, or nothing stands out.
+    confidence
+        Of the intervals.
+    """
+
+    rates: SliceRates | None
+    found: FoundSlice | None
+    confidence: float
+
+    def estimates(self, rests_on: tuple[str, ...]) -> dict[str, Estimate]:
+        """By the names of the measures."""
+        numbers = {}
+        gap = None if self.rates is None else _largest_gap(self.rates, self.confidence, rests_on)
+        if gap is not None:
+            numbers["largest_gap"] = gap
+        if self.found is not None and self.found.confirmed:
+            numbers["found_slice_error"] = self.found.inside
+        return numbers
+
+    def claims(self) -> tuple[Claim, ...]:
+        """The largest gap, and the slice that was found."""
+        said = []
+        if self.rates is not None and len(self.rates.gaps):
+            first, second, gap, low, high = self.rates.gaps.iloc[0]
+            text = (
+                f"The largest gap is {100 * gap:.2g} points [{100 * low:.2g}, {100 * high:.2g}]: "
+                f"{first} against {second}; all {len(self.rates.gaps)} gaps hold at once."
+            )
+            said.append(Claim(text))
+        if self.rates is not None and self.rates.too_small:
+            said.append(Claim(f"Too small to judge: {', '.join(self.rates.too_small[:10])}."))
+        if self.found is not None and self.found.confirmed:
+            said.append(self.found.claim())
+        return tuple(said)
+
+    def tables(self) -> dict[str, Table]:
+        """The slices and the gaps between them."""
+        return {} if self.rates is None else slice_tables(self.rates, "Error rate")
+
+
+def slice_findings(
+    data: DataSet,
+    wrong: BoolArray,
+    predicted: NDArray[Any],
+    classes: Sequence[Any],
+    *,
+    confidence: float,
+    seed: int,
+    rests_on: tuple[str, ...],
+) -> SliceFindings:
+    """Judge the slices that the data names, and search for one that it does not."""
+    rates = None
+    if data.slices is not None:
+        members = slice_members(data.slices)
+        rates = slice_rates(
+            wrong, members, confidence, groups=data.groups, rests_on=(*rests_on, LARGE_ENOUGH)
+        )
+    found = None
+    if len(data) >= _FEWEST_SEARCHED and (data.X.ndim > 2 or data.X.shape[1] <= _MOST_COLUMNS):
+        X, names = _view(data, predicted, classes)
+        found = found_slice(
+            X,
+            wrong,
+            names,
+            confidence=confidence,
+            groups=data.groups,
+            seed=seed,
+            rests_on=rests_on,
+        )
+    return SliceFindings(rates, found, confidence)
+
+
 def large_enough(rates: SliceRates) -> Assumption:
     """Whether every slice has the rows to be judged; the worst slice rests on it."""
     small = rates.too_small
@@ -153,7 +229,7 @@ def large_enough(rates: SliceRates) -> Assumption:
     )
 
 
-def slice_table(rates: SliceRates, what: str) -> dict[str, Table]:
+def slice_tables(rates: SliceRates, what: str) -> dict[str, Table]:
     """The slices, and the gaps between them."""
     shown = rates.table.round(4).astype(object)
     tables = {"slices": Table.from_frame(shown, f"{what} in each slice; intervals hold together")}
@@ -164,7 +240,9 @@ def slice_table(rates: SliceRates, what: str) -> dict[str, Table]:
     return tables
 
 
-def largest_gap(rates: SliceRates, confidence: float, rests_on: tuple[str, ...]) -> Estimate | None:
+def _largest_gap(
+    rates: SliceRates, confidence: float, rests_on: tuple[str, ...]
+) -> Estimate | None:
     """The largest gap with the interval that holds for all gaps at once."""
     if not len(rates.gaps):
         return None
@@ -180,14 +258,36 @@ def largest_gap(rates: SliceRates, confidence: float, rests_on: tuple[str, ...])
     )
 
 
-def view(
-    X: NDArray[Any], names: Sequence[str] | None, predicted: NDArray[Any], classes: Any
+def _view(
+    data: DataSet, predicted: NDArray[Any], classes: Sequence[Any]
 ) -> tuple[FloatArray, list[str]]:
     """What a rule may speak of: columns of a table; of a picture its light, contrast and answer."""
-    if X.ndim == 2:
-        called = list(names) if names is not None else [f"column {i}" for i in range(X.shape[1])]
-        return X.astype(np.float64), called
-    flat = X.reshape(len(X), -1).astype(np.float64)
+    if data.X.ndim == 2:
+        names = data.feature_names or [f"column {i}" for i in range(data.X.shape[1])]
+        return data.X.astype(np.float64), list(names)
+    flat = data.X.reshape(len(data), -1).astype(np.float64)
     answers = [(predicted == i).astype(np.float64) for i in range(len(classes))]
     table = np.column_stack([flat.mean(axis=1), flat.std(axis=1), *answers])
     return table, ["brightness", "contrast", *(f"answered {name}" for name in classes)]
+
+
+def with_worst_slice(found: Evidence, rates: SliceRates, name: str, what: str) -> Evidence:
+    """The evidence with the bounds of the worst slice, ``name`` ending in _upper and _lower."""
+    if rates.worst is None:
+        return replace(found, assumptions=(*found.assumptions, large_enough(rates)))
+    row = rates.table.loc[rates.worst]
+    claim = Claim(
+        f"{what} in the worst slice: at most {100 * rates.upper.value:.2g} % "
+        f"({rates.worst}: {100 * row['share']:.2g} % of {int(row['n']):,} rows)."
+    )
+    return replace(
+        found,
+        claims=(*found.claims, claim),
+        estimates={
+            **found.estimates,
+            f"{name}_upper": rates.upper,
+            f"{name}_lower": rates.lower,
+        },
+        assumptions=(*found.assumptions, large_enough(rates)),
+        tables={**found.tables, **slice_tables(rates, what)},
+    )

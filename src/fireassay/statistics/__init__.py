@@ -34,7 +34,7 @@ from fireassay.statistics.share import share
 from fireassay.statistics.simultaneous import simultaneous_aucs, worse_than_best
 from fireassay.statistics.simultaneous_shares import simultaneous_shares
 from fireassay.statistics.slice_search import Condition, SliceRule, find_slices
-from fireassay.statistics.slices import SliceRates, slice_members, slice_rates
+from fireassay.statistics.slices import SliceRates, slice_columns, slice_members, slice_rates
 from fireassay.statistics.spearman import spearman
 from fireassay.statistics.temperature import fit_temperature
 from fireassay.statistics.thinned_betting import Thinning, thinned_upper, thinning
@@ -84,6 +84,7 @@ __all__ = [
     "simultaneous_aucs",
     "simultaneous_shares",
     "size_rate_test",
+    "slice_columns",
     "slice_members",
     "slice_rates",
     "spearman",

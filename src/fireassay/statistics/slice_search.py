@@ -138,7 +138,7 @@ def find_slices(
     every.sort(key=lambda scored: -scored[0])
     kept: list[_Scored] = []
     for scored in every:
-        if len(kept) < most and scored[0] > 0.0 and not any(_alike(scored, k) for k in kept):
+        if len(kept) < most and not any(_alike(scored, k) for k in kept):
             kept.append(scored)
     return tuple(SliceRule(rule) for _, rule, _ in kept)
 

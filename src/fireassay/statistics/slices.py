@@ -3,13 +3,13 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from fireassay.core.arrays import BoolArray
+from fireassay.core.arrays import BoolArray, FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.validation import check_lengths
@@ -75,14 +75,10 @@ def slice_members(columns: "Mapping[str, ArrayLike] | pd.DataFrame") -> "pd.Data
     """
     import pandas as pd
 
-    given = {str(name): np.asarray(columns[name]) for name in columns}
-    if not given:
-        raise DataError("slices must have at least one column.", got="none")
-    check_lengths(**{f"slice '{name}'": len(values) for name, values in given.items()})
     found: dict[str, BoolArray] = {}
     of: list[str] = []
-    for name, values in given.items():
-        own = _of_column(name, values)
+    for name, values in slice_columns(columns).items():
+        own = {name: values} if values.dtype.kind == "b" else _of_values(name, values)
         found |= own
         of += [name] * len(own)
     frame = pd.DataFrame(found)
@@ -90,11 +86,29 @@ def slice_members(columns: "Mapping[str, ArrayLike] | pd.DataFrame") -> "pd.Data
     return frame
 
 
-def _of_column(name: str, values: Any) -> dict[str, BoolArray]:
+def slice_columns(columns: "Mapping[str, ArrayLike] | pd.DataFrame") -> dict[str, NDArray[Any]]:
+    """Columns as memberships or as few names: many different numbers become four ranges.
+
+    Parameters
+    ----------
+    columns
+        By name, one value per row.
+
+    >>> slice_columns({"age": np.arange(40.0)})["age"][[0, 39]].tolist()
+    ['0 to 9.75', '29.25 to 39']
+    """
+    given = {str(name): np.asarray(columns[name]) for name in columns}
+    if not given:
+        raise DataError("slices must have at least one column.", got="none")
+    check_lengths(**{f"slice '{name}'": len(values) for name, values in given.items()})
+    return {name: _few_values(name, values) for name, values in given.items()}
+
+
+def _few_values(name: str, values: NDArray[Any]) -> NDArray[Any]:
     if values.ndim != 1:
         raise DataError(f"slice '{name}' must be one value per row.", got=f"shape {values.shape}")
     if values.dtype.kind == "b":
-        return {name: values.astype(bool)}
+        return values
     if values.dtype.kind in "iuf":
         if not np.isfinite(values.astype(float)).all():
             raise DataError(
@@ -103,20 +117,24 @@ def _of_column(name: str, values: Any) -> dict[str, BoolArray]:
                 do="Give such rows a value of their own, e.g. text 'unknown'.",
             )
         if len(np.unique(values)) > 2 * _QUARTERS:
-            return _quarters(name, values.astype(float))
-    texts = values.astype(str)
-    names = np.unique(texts)
+            return _quarters(values.astype(float))
+    return values.astype(str)
+
+
+def _quarters(values: FloatArray) -> NDArray[Any]:
+    edges = np.unique(np.quantile(values, np.linspace(0, 1, _QUARTERS + 1)))
+    place = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
+    ranges = [f"{low:g} to {high:g}" for low, high in pairwise(edges.tolist())]
+    return np.array(ranges)[place]
+
+
+def _of_values(name: str, values: NDArray[Any]) -> dict[str, BoolArray]:
+    names = np.unique(values)
     if len(names) > _MOST_VALUES:
         raise DataError(
             f"slice '{name}' must have at most {_MOST_VALUES} values.", got=f"{len(names):,}"
         )
-    return {f"{name} = {value}": texts == value for value in names.tolist()}
-
-
-def _quarters(name: str, values: Any) -> dict[str, BoolArray]:
-    edges = np.unique(np.quantile(values, np.linspace(0, 1, _QUARTERS + 1)))
-    place = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
-    return {f"{name} {edges[i]:g} to {edges[i + 1]:g}": place == i for i in range(len(edges) - 1)}
+    return {f"{name} = {value}": values == value for value in names.tolist()}
 
 
 def slice_rates(

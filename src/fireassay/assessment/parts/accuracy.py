@@ -9,12 +9,13 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from fireassay.assessment import calibration_check, operating_point
+from fireassay.assessment import calibration_check, operating_point, slice_report
 from fireassay.assessment import class_recalls as recalls
 from fireassay.assessment.calibration_check import CalibrationCheck
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import curated_rows, voted_rows
 from fireassay.assessment.operating_point import OperatingPoint
+from fireassay.assessment.slice_report import SliceFindings
 from fireassay.assessment.uses import with_uses
 from fireassay.classifiers import Decided
 from fireassay.core import (
@@ -70,6 +71,7 @@ MEASURES = (
     *recalls.MEASURES,
     *calibration_check.MEASURES,
     *operating_point.MEASURES,
+    *slice_report.MEASURES,
 )
 _LABELS_ALONE = "It answers with labels alone: how true its confidences are cannot be measured."
 _ROWS, _GROUPS = ("independent-rows",), ("independent-groups",)
@@ -91,6 +93,7 @@ class AccuracyResult(Answer):
     error: Estimate
     calibration: CalibrationCheck | None
     decided: OperatingPoint
+    slices: SliceFindings
     classes: tuple[Any, ...]
     confusion: NDArray[np.int64]
     recall: pd.DataFrame
@@ -139,6 +142,7 @@ class AccuracyResult(Answer):
         tables = {
             "recall": Table.from_frame(self.frame(), "Recall per class"),
             "decision": self.decided.table(),
+            **self.slices.tables(),
         }
         estimates = {
             "accuracy": self.accuracy,
@@ -148,6 +152,7 @@ class AccuracyResult(Answer):
                 for name, number in self.by_class.estimates().items()
             },
             **self.decided.estimates,
+            **self.slices.estimates(self.accuracy.rests_on),
         }
         how_sure: tuple[Claim, ...] = (Claim(_LABELS_ALONE),)
         if self.calibration is not None:
@@ -179,6 +184,7 @@ class AccuracyResult(Answer):
                 *(Claim(note) for note in self.notes),
                 Claim(self.by_class.beside()),
                 *self.decided.claims,
+                *self.slices.claims(),
                 *how_sure,
             ),
             estimates=estimates,
@@ -250,6 +256,15 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             context.decision,
             confidence=confidence,
             groups=groups,
+            seed=context.seed,
+            rests_on=rests_on,
+        ),
+        slices=slice_report.slice_findings(
+            context.test,
+            ~correct,
+            predicted,
+            classes,
+            confidence=confidence,
             seed=context.seed,
             rests_on=rests_on,
         ),

@@ -12,10 +12,12 @@ from fireassay.assessment.curated_rows import curated_rows
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.parts.survival import adversarial_inputs
+from fireassay.assessment.slice_report import LARGE_ENOUGH, with_worst_slice
 from fireassay.assessment.uses import with_uses
 from fireassay.attacks import ATTACKS
 from fireassay.classifiers import ActivationClassifier
 from fireassay.core import Evidence, NotEnoughEvidenceError, ParameterError, Table, generator
+from fireassay.statistics import SliceRates, slice_members, slice_rates
 from fireassay.supervision import SUPERVISORS, SupervisorComparison, compare, corrupted_set
 from fireassay.supervision.corrupted import channels_first
 
@@ -60,6 +62,9 @@ def evidence(answer: PartAnswer) -> Evidence:
     checked = answer.kept["calibrated"]
     if checked is not None:
         found = replace(found, assumptions=(*found.assumptions, checked))
+    if answer.kept["slices"] is not None:
+        slices = answer.kept["slices"]
+        found = with_worst_slice(found, slices, "worst_slice_false_alarm", "False alarms")
     return with_uses(found, answer.kept["uses"])
 
 
@@ -141,8 +146,27 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         cluster=context.executor.cluster,
     )
     why = "scores made of them mean the same everywhere. What was caught is counted in any case."
-    kept = {"rows": rows, "uses": tuple(troubles.uses), "calibrated": calibrated(context, why)}
+    kept = {
+        "rows": rows,
+        "uses": tuple(troubles.uses),
+        "calibrated": calibrated(context, why),
+        "slices": _false_alarms_in_slices(context, comparison, rows[NOMINAL]),
+    }
     return PartAnswer("supervision", comparison, kept)
+
+
+def _false_alarms_in_slices(
+    context: Context, comparison: SupervisorComparison, nominal: NDArray[np.int64]
+) -> SliceRates | None:
+    """How often normal rows of each slice raise the alarm of the recommended supervisor."""
+    rule = comparison.rules.get(str(comparison.recommended))
+    if context.test.slices is None or rule is None:
+        return None
+    rows = context.test.subset(nominal)
+    alarm = comparison.scores[NOMINAL][str(comparison.recommended)] > rule.threshold
+    return slice_rates(
+        alarm, slice_members(rows.slices or {}), groups=rows.groups, rests_on=(LARGE_ENOUGH,)
+    )
 
 
 class _Troubles:
