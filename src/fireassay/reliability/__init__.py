@@ -17,7 +17,6 @@ from fireassay.reliability.label_designs import (
     Design,
     LabelDesign,
     importance_design,
-    stratified_design,
 )
 from fireassay.reliability.latent import PcaLatent, VaeLatent
 from fireassay.reliability.latent_cells import TopCells
@@ -84,5 +83,4 @@ __all__ = [
     "plan",
     "r_separation",
     "splitting",
-    "stratified_design",
 ]

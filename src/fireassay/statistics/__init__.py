@@ -37,7 +37,12 @@ from fireassay.statistics.slice_search import Condition, SliceRule, find_slices
 from fireassay.statistics.slices import SliceRates, slice_columns, slice_members, slice_rates
 from fireassay.statistics.spearman import spearman
 from fireassay.statistics.temperature import fit_temperature
-from fireassay.statistics.thinned_betting import Thinning, thinned_upper, thinning
+from fireassay.statistics.thinned_betting import (
+    Thinning,
+    thinned_lower,
+    thinned_upper,
+    thinning,
+)
 from fireassay.statistics.wilson import wilson
 
 __all__ = [
@@ -88,6 +93,7 @@ __all__ = [
     "slice_members",
     "slice_rates",
     "spearman",
+    "thinned_lower",
     "thinned_upper",
     "thinning",
     "wilson",

@@ -121,7 +121,7 @@ def _from_the_field(context: Context, settings: Settings) -> dict[str, Any]:
         return {}
     n, pool = len(drawn.result.wrong), len(drawn.state.rows)
     uses = (f"the {n} labels that discovery drew by lot among {pool} field rows",)
-    return {"field_rate": drawn.result.error_rate, "field_upper": upper, "uses": uses}
+    return {"field_rate": drawn.error_rate, "field_upper": upper, "uses": uses}
 
 
 def evidence(answer: PartAnswer) -> Evidence:
