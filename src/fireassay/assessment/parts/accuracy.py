@@ -1,7 +1,7 @@
 """Accuracy on the labelled rows: overall, per class, and how honest the confidences are."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,13 +9,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from fireassay.assessment import calibration_check, operating_point
+from fireassay.assessment import calibration_check, operating_point, slice_report
 from fireassay.assessment import class_recalls as recalls
 from fireassay.assessment.calibration_check import CalibrationCheck
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import curated_rows, voted_rows
 from fireassay.assessment.operating_point import OperatingPoint
 from fireassay.assessment.row_outcomes import Kind, RowOutcomes, row_marks
+from fireassay.assessment.slice_report import SliceFindings
 from fireassay.assessment.uses import with_uses
 from fireassay.classifiers import Decided
 from fireassay.core import (
@@ -71,6 +72,7 @@ MEASURES = (
     *recalls.MEASURES,
     *calibration_check.MEASURES,
     *operating_point.MEASURES,
+    *slice_report.MEASURES,
 )
 _LABELS_ALONE = "It answers with labels alone: how true its confidences are cannot be measured."
 _ROWS, _GROUPS = ("independent-rows",), ("independent-groups",)
@@ -103,6 +105,7 @@ class AccuracyResult(Answer):
     error: Estimate
     calibration: CalibrationCheck | None
     decided: OperatingPoint
+    slices: SliceFindings
     classes: tuple[Any, ...]
     confusion: NDArray[np.int64]
     recall: pd.DataFrame
@@ -116,7 +119,6 @@ class AccuracyResult(Answer):
     curated: pd.DataFrame
     uses: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    slices: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     def frame(self) -> pd.DataFrame:
         """Recall of each class with its interval."""
@@ -153,6 +155,7 @@ class AccuracyResult(Answer):
         tables = {
             "recall": Table.from_frame(self.frame(), "Recall per class"),
             "decision": self.decided.table(),
+            **self.slices.tables(),
         }
         estimates = {
             "accuracy": self.accuracy,
@@ -162,6 +165,7 @@ class AccuracyResult(Answer):
                 for name, number in self.by_class.estimates().items()
             },
             **self.decided.estimates,
+            **self.slices.estimates(self.accuracy.rests_on),
         }
         how_sure: tuple[Claim, ...] = (Claim(_LABELS_ALONE),)
         if self.calibration is not None:
@@ -171,9 +175,6 @@ class AccuracyResult(Answer):
         if self.effective_n is not None:
             estimates["effective_n"] = self.effective_n
             worth = f" They are worth {self.effective_n.value:.0f} independent ones."
-        if len(self.slices):
-            caption = "Accuracy in each slice; the intervals hold one at a time"
-            tables["slices"] = Table.from_frame(self.slices, caption, index=False)
         if len(self.curated):
             tables["curated"] = Table.from_frame(
                 self.curated.drop(columns="method"),
@@ -197,6 +198,7 @@ class AccuracyResult(Answer):
                 *(Claim(note) for note in self.notes),
                 Claim(self.by_class.beside()),
                 *self.decided.claims,
+                *self.slices.claims(),
                 *how_sure,
             ),
             estimates=estimates,
@@ -271,6 +273,15 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             seed=context.seed,
             rests_on=rests_on,
         ),
+        slices=slice_report.slice_findings(
+            context.test,
+            ~correct,
+            predicted,
+            classes,
+            confidence=confidence,
+            seed=context.seed,
+            rests_on=rests_on,
+        ),
         classes=tuple(classes),
         confusion=confusion,
         recall=_shares(
@@ -301,20 +312,7 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         curated=curated,
         uses=uses,
         notes=context.notes,
-        slices=_slices(context.test, correct, confidence),
     )
-
-
-def _slices(data: DataSet, correct: NDArray[np.bool_], confidence: float) -> pd.DataFrame:
-    """Accuracy for each value of each column that was named."""
-    found = []
-    for column, values in (data.slices or {}).items():
-        present = np.unique(values)
-        rows = [values == value for value in present]
-        index = pd.Index(map(str, present), name="value")
-        table = _shares(correct, rows, data.groups, confidence, index, "accuracy").reset_index()
-        found.append(table.assign(column=column)[["column", *table.columns]])
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
 
 def outcomes(result: AccuracyResult) -> dict[str, RowOutcomes]:

@@ -54,7 +54,8 @@ class Settings(BaseModel):
     drawn: int = Field(
         default=50,
         ge=0,
-        description="Labels drawn by lot, by the supervisor's suspicion: the error rate of all.",
+        description="Labels drawn by lot: the error rate of all. From 50 expected errors on, by "
+        "the supervisor's suspicion.",
     )
     pool: int = Field(default=400, ge=10, description="The most rows that are attacked.")
     max_queries: int = Field(default=300, ge=1, description="Queries per attacked row.")
@@ -82,6 +83,8 @@ def cost(context: Context, settings: Settings) -> Cost:
     calibrated = int(settings.calibration_share * len(context.test))
     field_rows = rows if context.operational is None else min(2000, len(context.operational))
     started = min(2000, len(context.train or ())) if attacked else 0
+    if settings.drawn > 50:
+        field_rows = 2 * field_rows + min(500, len(context.test))
     row_mb = 1e-6 * context.test.X[0].nbytes
     return Cost(
         queries=sent + calibrated + field_rows + started,
@@ -142,13 +145,15 @@ def _with_draws(found: Evidence, drawn: FieldDraws) -> Evidence:
     where = {"test": "test", "operational": "field"}[drawn.source]
     n, result = len(drawn.result.wrong), drawn.result
     estimates, assumptions = dict(found.estimates), found.assumptions
-    if result.error_rate is not None:
-        estimates["drawn_error_rate"] = result.error_rate
+    rate = drawn.error_rate
+    if rate is not None:
+        estimates["drawn_error_rate"] = rate
         if KNOWN_CHANCES not in assumptions:
             assumptions = (*assumptions, KNOWN_CHANCES)
     claim = Claim(
-        f"Drawn by lot, {result.errors} of {n} {where} rows are wrong; weighted by their "
-        f"chances, the error rate of all {result.pool_size} is {result.error_rate}."
+        f"Drawn by lot, {result.errors} of {n} {where} rows are wrong; "
+        + ("" if drawn.guide is None else "weighted by their chances, ")
+        + f"the error rate of what they were drawn from is {rate}."
     )
     table = Table.from_frame(result.frame(), "Rows drawn by lot", index=False)
     provenance = found.provenance
@@ -166,7 +171,7 @@ def _with_draws(found: Evidence, drawn: FieldDraws) -> Evidence:
         tables={**found.tables, "drawn": table},
         provenance=provenance,
     )
-    if drawn.guide == "confidence":
+    if drawn.guide in (None, "confidence"):
         return found
     return with_uses(found, (f"the scores of {drawn.guide}, which supervision recommends",))
 

@@ -14,6 +14,7 @@ from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.parts.survival import adversarial_inputs
 from fireassay.assessment.row_outcomes import RowOutcomes
+from fireassay.assessment.slice_report import LARGE_ENOUGH, with_worst_slice
 from fireassay.assessment.uses import with_uses
 from fireassay.attacks import ATTACKS
 from fireassay.classifiers import ActivationClassifier
@@ -26,6 +27,7 @@ from fireassay.core import (
     sha256,
 )
 from fireassay.core.validation import check_class_indices
+from fireassay.statistics import SliceRates, slice_members, slice_rates
 from fireassay.supervision import SUPERVISORS, SupervisorComparison, compare, corrupted_set
 from fireassay.supervision.corrupted import channels_first
 
@@ -81,6 +83,9 @@ def evidence(answer: PartAnswer) -> Evidence:
     checked = answer.kept["calibrated"]
     if checked is not None:
         found = replace(found, assumptions=(*found.assumptions, checked))
+    if answer.kept["slices"] is not None:
+        slices = answer.kept["slices"]
+        found = with_worst_slice(found, slices, "worst_slice_false_alarm", "False alarms")
     return with_uses(found, answer.kept["uses"])
 
 
@@ -169,6 +174,7 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         "uses": tuple(troubles.uses),
         "calibrated": calibrated(context, why),
         "sets": {name: sha256(nominal, X) for name, X in troubles.sets.items()},
+        "slices": _false_alarms_in_slices(context, comparison, rows[NOMINAL]),
     }
     return PartAnswer("supervision", comparison, kept)
 
@@ -189,6 +195,20 @@ def outcomes(answer: PartAnswer) -> dict[str, RowOutcomes]:
                 "auc", rows, scores, positive=rows >= len(nominal), about=about
             )
     return found
+
+
+def _false_alarms_in_slices(
+    context: Context, comparison: SupervisorComparison, nominal: NDArray[np.int64]
+) -> SliceRates | None:
+    """How often normal rows of each slice raise the alarm of the recommended supervisor."""
+    rule = comparison.rules.get(str(comparison.recommended))
+    if context.test.slices is None or rule is None:
+        return None
+    rows = context.test.subset(nominal)
+    alarm = comparison.scores[NOMINAL][str(comparison.recommended)] > rule.threshold
+    return slice_rates(
+        alarm, slice_members(rows.slices or {}), groups=rows.groups, rests_on=(LARGE_ENOUGH,)
+    )
 
 
 class _Troubles:
