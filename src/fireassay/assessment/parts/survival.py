@@ -17,6 +17,7 @@ from fireassay.attacks import ColumnRule, suite
 from fireassay.classifiers import GradientClassifier
 from fireassay.core.errors import ParameterError
 from fireassay.survival import BUDGET, GRADIENT_COST, Observations, observe
+from fireassay.survival.masked_gradients import queries as gradient_check_queries
 
 USES: tuple[str, ...] = ()
 
@@ -68,10 +69,13 @@ def cost(context: Context, settings: Settings) -> Cost:
     """Each row is attacked until it falls, or the budget is spent."""
     rows = min(settings.samples, len(context.test))
     gradients = isinstance(context.model, GradientClassifier)
+    checked = gradient_check_queries(rows) if gradients else 0
     row_mb = 1e-6 * context.test.X[0].nbytes * rows
     return Cost(
-        queries=rows * (1 + settings.budget),
-        gradient_queries=int(rows * settings.budget / (1.0 + GRADIENT_COST)) if gradients else 0,
+        queries=rows * (1 + settings.budget) + checked,
+        gradient_queries=int(rows * settings.budget / (1.0 + GRADIENT_COST)) + checked
+        if gradients
+        else 0,
         labels=rows,
         calls=2 * settings.budget,
         own_seconds=2.0 + 2e-9 * rows * settings.budget * context.test.X[0].size,
