@@ -278,11 +278,17 @@ class AttackedModel:
         self._still_right(rows[~counts])
 
     def distances(self, points: NDArray[Any], rows: Index) -> NDArray[np.float64]:
-        """How far points lie from their samples; categories count in l0 alone."""
+        """How far points lie from their samples; categories count in l0 alone.
+
+        Elsewhere another category is a change without a size: not nothing, but less than any.
+        """
         moves = points.astype(np.float64) - self.original[rows]
-        if self.space is not None and self.norm != "l0":
-            moves[:, self.space.category] = 0.0
-        return length(moves, self.norm)
+        if self.space is None or self.norm == "l0" or not self.space.category.any():
+            return length(moves, self.norm)
+        other = moves[:, self.space.category].any(axis=1)
+        moves[:, self.space.category] = 0.0
+        found = length(moves, self.norm)
+        return np.where(other & (found == 0.0), np.finfo(np.float64).tiny, found)
 
     def keep_last(self, points: NDArray[Any], rows: Index) -> None:
         """For fixed-size attacks: what to return for samples that did not fall."""
