@@ -1,9 +1,10 @@
 """Distances and CPU seconds of attacks beside foolbox, ART and a plain torch loop.
 
-python benchmarks/attack_speed.py [--weights FOLDER] [--rows 64 200 1000] [--only distances]
+python benchmarks/attack_speed.py [--weights FOLDER] [--rows 64 200 1000]
 
 Digits and, with FIREASSAY_CIFAR10, CIFAR-10 (see strength_models). Default settings on our side. A
-first call also finds out which block sizes give the same bytes: it stands beside later ones.
+first call also finds out which block sizes give the same bytes: it stands beside later ones. Rows
+that results/attack_speed.json holds already are not measured again: remove it for a fresh run.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from measuring import cpu
 from strength_models import SIZES, networks, rows
 
 HSJ_ROWS = 16
+PATH = RESULTS / "attack_speed.json"
 
 
 def classifier(module):
@@ -73,13 +75,27 @@ def best_of(call, times):
     return found[0][0], min(seconds for _, seconds in found)
 
 
+def kept(part, **key):
+    """The row that an earlier run has measured, or None."""
+    found = json.loads(PATH.read_text())[part] if PATH.exists() else []
+    return next((row for row in found if row.items() >= key.items()), None)
+
+
+def keep(part, row):
+    """Add a row to the results, and show it."""
+    record = json.loads(PATH.read_text()) if PATH.exists() else {"distances": [], "speeds": []}
+    record[part].append(row)
+    PATH.write_text(json.dumps(record, indent=1) + "\n")
+    print(json.dumps(row), flush=True)
+
+
 def speeds(name, module, counts):
     """CPU seconds at each number of rows; shares that fell beside them."""
     import foolbox
 
     from fireassay import attacks
 
-    eps, table = SIZES[name]["plain"], []
+    eps = SIZES[name]["plain"]
     kinds = {
         "pgd": (lambda m, X, y: attacks.pgd(m, X, y, eps=eps, steps=10),
                 foolbox.attacks.LinfPGD(steps=10), eps),
@@ -88,6 +104,8 @@ def speeds(name, module, counts):
     }  # fmt: skip
     for kind, (call, peer, size) in kinds.items():
         for n in counts:
+            if kept("speeds", data=name, attack=kind, rows=n):
+                continue
             _, _, X, y = rows(name, n)
             times = 3 if n < 1000 else 2
             model = classifier(module)
@@ -107,9 +125,7 @@ def speeds(name, module, counts):
             else:
                 row["ours_median"] = float(np.median(found.distance))
                 row["foolbox_median"] = float(np.median(measured(moved, fell, X, "l2")))
-            table.append(row)
-            print(json.dumps(row), flush=True)
-    return table
+            keep("speeds", row)
 
 
 def distances(name, module, n):
@@ -119,9 +135,9 @@ def distances(name, module, n):
     from fireassay import attacks
 
     _, _, X, y = rows(name, n)
-    kept = module_right(module, X, y)
-    X, y = X[kept], y[kept]
-    model, table = classifier(module), []
+    right = module_right(module, X, y)
+    X, y = X[right], y[right]
+    model = classifier(module)
     tried = [
         ("deepfool", "l2", {}, fb.L2DeepFoolAttack()),
         ("deepfool", "linf", {}, fb.LinfDeepFoolAttack()),
@@ -131,17 +147,20 @@ def distances(name, module, n):
         ("fmn", "linf", {}, fb.LInfFMNAttack(steps=100)),
     ]
     for attack, norm, settings, peer in tried:
+        if kept("distances", data=name, attack=attack, norm=norm):
+            continue
         found, seconds = cpu(
             lambda a=attack, o=norm, s=settings: attacks.make(a, norm=o, **s)(model, X, y)
         )
         (moved, fell), theirs = cpu(lambda p=peer: foolbox_run(p, module, X, y))
-        table.append(_row(name, attack, norm, found, seconds, moved, fell, theirs, X))
+        keep("distances", _row(name, attack, norm, found, seconds, moved, fell, theirs, X))
     X, y = X[:HSJ_ROWS], y[:HSJ_ROWS]
     for attack, peer, limits in (
-        ("hopskipjump", fb.HopSkipJumpAttack(steps=10, initial_num_evals=100, max_num_evals=1000),
-         (150, 250, 400, 650, 1000)),
-        ("boundary", fb.BoundaryAttack(steps=1000), (60, 120, 250, 500, 1000)),
-    ):  # fmt: skip
+        ("hopskipjump", fb.HopSkipJumpAttack(steps=12), (40, 90, 150, 250, 400, 650, 1000)),
+        ("boundary", fb.BoundaryAttack(steps=1000), (25, 60, 120, 250, 500, 1000)),
+    ):
+        if kept("distances", data=name, attack=attack, norm="l2"):
+            continue
         (moved, fell), theirs = cpu(lambda p=peer: foolbox_run(p, module, X, y))
         aim = float(np.median(measured(moved, fell, X, "l2")))
         for limit in limits:
@@ -151,9 +170,7 @@ def distances(name, module, n):
             if np.median(found.distance) <= aim:
                 break
         row = _row(name, attack, "l2", found, seconds, moved, fell, theirs, X)
-        table.append(row | {"limit": limit})
-        print(json.dumps(table[-1]), flush=True)
-    return table
+        keep("distances", row | {"limit": limit})
 
 
 def module_right(module, X, y):
@@ -168,7 +185,6 @@ def _row(name, attack, norm, found, seconds, moved, fell, theirs, X):
            "ours": float(np.median(found.distance)), "ours_cpu_s": seconds,
            "foolbox": float(np.median(measured(moved, fell, X, norm))),
            "foolbox_cpu_s": theirs}  # fmt: skip
-    print(json.dumps(row), flush=True)
     return row
 
 
@@ -180,12 +196,10 @@ def main():
     given = arguments.parse_args()
     warnings.simplefilter("ignore")
     names = ["digits", *(["cifar10"] if "FIREASSAY_CIFAR10" in os.environ else [])]
-    record = {"distances": [], "speeds": []}
     for name in names:
         module = networks(name, given.weights)["plain"]
-        record["distances"] += distances(name, module, given.samples)
-        record["speeds"] += speeds(name, module, given.rows)
-        (RESULTS / "attack_speed.json").write_text(json.dumps(record, indent=1) + "\n")
+        distances(name, module, given.samples)
+        speeds(name, module, given.rows)
 
 
 if __name__ == "__main__":
