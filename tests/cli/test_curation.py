@@ -37,7 +37,7 @@ def files(tmp_path):
 def test_votes_alone(files):
     found = call(files / "votes.npy")
     assert found.exit_code == 0
-    assert "not shown to be adversarial" in found.stdout
+    assert "not shown to lead to hard cases" in found.stdout
     assert "Datasets: 30, 60, 90" in found.stdout
 
 

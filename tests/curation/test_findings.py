@@ -1,5 +1,7 @@
 """What the report gets: headline, numbers with intervals, charts, files."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,7 +19,7 @@ def world():
 
 def test_without_labels_nothing_is_claimed(world):
     evidence = world[0].evidence()
-    assert "not shown to be adversarial" in evidence.headline
+    assert "not shown to lead to hard cases" in evidence.headline
     assert all(claim.holds is None for claim in evidence.claims)
     assert set(evidence.charts) == {"scores"}  # no two functions depend on each other
     assert evidence.estimates["covered"].n == 600
@@ -57,7 +59,10 @@ def test_everything_together(world, tmp_path):
         assert set(estimate.rests_on) <= set(status)
     assert evidence.estimates["classifier_accuracy_upper"].rests_on[0] == "label-model"
     assert evidence.headline in str(answer)
-    assert "shown to be adversarial. Classifier: robust." in evidence.headline
+    assert (
+        "shown to lead to hard cases. Classifier: behaves on hard cases as it should."
+        in evidence.headline
+    )
     for name in ("order_auc", "audit_auc", "agreement_auc", "calibration_error", "first_accuracy"):
         estimate = evidence.estimates[name]
         assert estimate.low < estimate.value < estimate.high
@@ -79,9 +84,10 @@ def test_a_disagreement_is_in_the_claims(world):
 
 
 def test_export_round_trip(world, tmp_path):
-    result, _ = world
+    result, y = world
     ids = [f"=patient{i}" for i in range(600)]
-    written = result.export(tmp_path / "sets", ids)
+    shown = result.findings(trend=result.validate(y))
+    written = result.export(tmp_path / "sets", ids, shown)
     assert {p.name for p in written} >= {"D_01.txt", "D_10.txt", "samples.csv", "curation.json"}
     table = pd.read_csv(tmp_path / "sets" / "samples.csv")
     assert table["id"].str.startswith("'=").all()
@@ -89,6 +95,17 @@ def test_export_round_trip(world, tmp_path):
     first = np.loadtxt(tmp_path / "sets" / "D_01.txt", dtype=int)
     assert np.array_equal(first, result.datasets[0])
     assert set(table.loc[table["dataset"] == 1, "row"]) == set(first.tolist())
+
+
+def test_sets_are_not_called_adversarial_before_something_shows_it(world, tmp_path):
+    result, y = world
+    names = {p.name for p in result.export(tmp_path)}
+    assert "unvalidated_01.txt" in names
+    assert "D_01.txt" not in names
+    assert json.loads((tmp_path / "curation.json").read_text())["order"] == "not shown"
+    assert "increasingly" not in result.evidence().headline
+    reversed_trend = result.validate(np.where(result.lower > np.median(result.lower), 1 - y, y))
+    assert result.findings(trend=reversed_trend).verdict != "decreasing"
 
 
 @pytest.mark.extras

@@ -151,6 +151,9 @@ class AmbiguityEvaluation(Answer):
             charts=self.charts(),
             limits=(_LIMIT,),
             provenance=self.provenance,
+            answer="top_pair",
+            sentence=f"Between two classes it ranks exactly those two first on "
+            f"{MEASURES[0].told(self.top_pair)} of inputs.",
         )
 
 

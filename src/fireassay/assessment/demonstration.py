@@ -1,8 +1,10 @@
 """The demo: a small model on built-in data, assessed with everything there is."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fireassay.assessment.about_run import about_arrays, begun, facts_of
 from fireassay.assessment.context import Context
 from fireassay.assessment.parts import PARTS, settings_models
 from fireassay.assessment.run_folder import under_way
@@ -14,10 +16,17 @@ from fireassay.data import DataSet, digits, split
 from fireassay.engine import Executor, RunStore
 from fireassay.papers.alarm_functions import ALARM_FUNCTIONS, alarm_votes
 from fireassay.papers.alarms import alarms
+from fireassay.report import About
 
 # Alarms without a decision count as suppressible, as in the paper; this label model shows a case
 # where the published rule and the calibrated test disagree.
 _SETTINGS: dict[str, dict[str, Any]] = {"curation": {"labeler": "dawid-skene", "default_class": 1}}
+
+# One is kept, one broken and one undecided, so that the first report anyone sees shows all three.
+GATES: dict[str, dict[str, float]] = {
+    "max": {"reliability.pmi_upper": 0.08},
+    "min": {"accuracy.accuracy": 0.95, "survival.standing_share": 0.5},
+}
 
 
 def run_demo(
@@ -36,17 +45,26 @@ def run_demo(
     with RunStore(folder) as store, under_way(store):
         executor = Executor(store=store, progress=False)
         context = Context(demo_model(train, seed), test, train, seed=seed, executor=executor)
+        other = alarm_context(seed, executor)
         run = Run(
             context,
             tuple(PARTS),
             {name: model(**_SETTINGS.get(name, {})) for name, model in settings_models().items()},
-            instead={"curation": alarm_context(seed, executor)},
+            instead={"curation": other},
             title="fireassay demo: digits, and alarms of a patient monitor",
+            gates=GATES,
+            about=begun(_about(context, other), folder),
             say=say,
             progress=progress,
         )
         report = run.go()
-    return RunOutcome(folder, report, run.costs)
+    return RunOutcome(folder, report, run.costs, gates=run.gates)
+
+
+def _about(context: Context, other: Context) -> About:
+    found = about_arrays(context, "a small network, made for the demo")
+    alarms_of = facts_of(other.test, "alarms", "curation")
+    return replace(found, data=(*found.data, alarms_of))
 
 
 def demo_model(train: DataSet, seed: int) -> Classifier:

@@ -11,14 +11,16 @@ from typing import Any
 from fireassay.assessment.config import Config, read_config
 from fireassay.assessment.measures import full_names
 from fireassay.assessment.part_key import what_differs
+from fireassay.assessment.reproducibility import REPRODUCIBLE, with_reproducibility
 from fireassay.assessment.sources import source_facts
 from fireassay.core import DataError, Evidence, Result, strict_json
 from fireassay.core.hashing import sha256_file
 from fireassay.engine import RunStore
-from fireassay.report import Report
+from fireassay.report import About, Report
 
 RESULT, PAGE = "result.json", "report.html"
 TIMINGS, COSTS, GATES = "timings.json", "costs.json", "gates.json"
+ABOUT = "about.json"
 PART_KEYS, PART_FACTS, PART_SOURCES = "part keys", "part facts", "part sources"
 _CONFIGURATION, _UNDER_WAY, _WRITTEN = "configuration", "under way", "result.json"
 _NOT_ENDED = "the run that began {} has not come to its end"
@@ -72,7 +74,8 @@ def read_report(run: Path, *, figures: bool = True) -> Report:
         if part.status == "done" and began and not part.partial:
             part = replace(part, partial=_NOT_ENDED.format(began))
         parts.append(part)
-    return Report(parts, plain.title, plain.accepted if config is None else config.gates.accept)
+    accepted = plain.accepted if config is None else config.gates.accept
+    return Report(parts, plain.title, accepted, read_about(run))
 
 
 def reservations(run: Path, report: Report) -> dict[str, str]:
@@ -109,7 +112,9 @@ def _as_written(run: Path) -> Path:
 
 def with_figures(part: Evidence, kept: Evidence) -> Evidence:
     """The evidence as it was journalled, with what has been said about it since."""
-    return replace(kept, stale=part.stale, partial=part.partial)
+    whole = replace(kept, stale=part.stale, partial=part.partial)
+    same = next((a for a in part.assumptions if a.id == REPRODUCIBLE), None)
+    return whole if same is None else with_reproducibility(whole, same)
 
 
 def read_results(folder: Path) -> dict[str, Result]:
@@ -140,6 +145,12 @@ def read_costs(run: Path) -> dict[str, dict[str, Any]]:
     """For each part of a run what was planned and what it took; empty if nothing is known."""
     path = _folder(run) / COSTS
     return dict(strict_json.loads(path.read_text())) if path.is_file() else {}
+
+
+def read_about(run: Path) -> About | None:
+    """The model, the data, the day and the seed of a run; None if nobody has noted them."""
+    path = _folder(run) / ABOUT
+    return About.from_dict(strict_json.loads(path.read_text())) if path.is_file() else None
 
 
 def _folder(run: Path) -> Path:

@@ -190,6 +190,11 @@ class Evidence:
     stale
         What has changed since the part ran (another model, other data); empty if nothing has.
         A stale answer is kept and shown, but no gate relies on it.
+    answer
+        The name of the number that answers the question: the one in ``sentence``, in tables of
+        all questions, and in the app.
+    sentence
+        The answer in at most 20 words with this one number.
     seconds
         Wall-clock time, kept out of `to_dict` so that equal results are equal bytes.
     claims
@@ -231,12 +236,18 @@ class Evidence:
     charts: Mapping[str, Chart] = field(default_factory=dict)
     samples: tuple[Sample, ...] = ()
     withheld: int = 0
+    answer: str = ""
+    sentence: str = ""
 
     def __post_init__(self) -> None:
         if self.status not in ("done", "failed", "not available"):
             raise ParameterError(
                 "An evidence status must be 'done', 'failed' or 'not available'.",
                 got=repr(self.status),
+            )
+        if self.answer and self.answer not in self.estimates:
+            raise ParameterError(
+                f"The answer of '{self.question}' must be one of its numbers.", got=self.answer
             )
         if self.status != "done" and not self.reason:
             raise ParameterError(f"Evidence that is {self.status} needs a reason.", got="none")
@@ -291,6 +302,8 @@ class Evidence:
         return {
             "question": self.question,
             "headline": self.headline,
+            "answer": self.answer,
+            "sentence": self.sentence,
             "status": self.status,
             "reason": self.reason,
             "claims": [dataclasses.asdict(claim) for claim in self.claims],

@@ -96,6 +96,17 @@ class Measure:
             return f"{value} [at least {ends[0]}]"
         return f"{value} [{ends[0]}, {ends[1]}]" if low else f"{value} [at most {ends[1]}]"
 
+    def told(self, estimate: Estimate) -> str:
+        """The value alone, for a sentence, with as many digits as its interval allows.
+
+        >>> errors = Measure("error", "Wrong", "share", "low", "")
+        >>> errors.told(Estimate(0.0312, 0.020, 0.047, 0.95, 400, "Clopper-Pearson"))
+        '3.1 %'
+        """
+        if math.isnan(estimate.value):
+            return "an unknown share" if self.unit == "share" else "an unknown number"
+        return self.shown_value(estimate.value, self._decimals(estimate))
+
     def shown_value(self, value: float, decimals: int | None = None) -> str:
         """One value with its unit, e.g. a limit; as many decimals as it needs, or as given."""
         return self._digits_of(value, decimals) + _SUFFIX.get(self.unit, "")

@@ -35,6 +35,11 @@ _LIMITS = (
     ),
 )
 LABEL_MODEL = "The label model gives each weak label its true probability."
+# The words of people: "robust" and "adversarial" are said of attacks alone.
+BEHAVES = {
+    "robust": "behaves on hard cases as it should",
+    "not robust": "does not behave on hard cases as it should",
+}
 
 
 class Finding(Answer):
@@ -160,6 +165,7 @@ class CurationFindings(Answer):
             charts=self.charts(),
             measures=MEASURES,
             limits=_LIMITS,
+            **_answer(self, estimates),
             provenance=Provenance(
                 seed=curation.settings.seed,
                 data_sha256=sha256(
@@ -201,19 +207,42 @@ def _about_the_votes(curation: "Curation") -> list[Assumption]:
 def _headline(findings: CurationFindings) -> str:
     curation, trend = findings.curation, findings.trend
     ends = {
-        "decreasing": "the order is shown to be adversarial",
+        "decreasing": "the order is shown to lead to hard cases",
         "increasing": "the order is the wrong way round: do not use it",
     }
     line = (
-        f"{curation.n} samples in {len(curation.sizes)} increasingly adversarial sets by "
+        f"{curation.n} samples in {len(curation.sizes)} ordered sets by "
         f"{len(curation.kept_lfs)} labelling functions; "
-        f"{ends.get(findings.verdict, 'the order is not shown to be adversarial')}"
+        f"{ends.get(findings.verdict, 'the order is not shown to lead to hard cases')}"
     )
     if trend is not None and trend.verdict == "decreasing" != findings.verdict:
         line += ", because the label models disagree about it"
     if findings.robustness is not None:
-        line += f". Classifier: {_about_the_classifier(findings, findings.robustness)[0]}"
+        verdict, _ = _about_the_classifier(findings, findings.robustness)
+        line += f". Classifier: {BEHAVES.get(verdict, verdict)}"
     return f"{line}."
+
+
+def _answer(findings: CurationFindings, estimates: dict[str, Estimate]) -> dict[str, str]:
+    """Whether the model behaves on hard cases as it should, in one sentence with one number."""
+    verdict = "not enough evidence"
+    if findings.robustness is not None:
+        verdict, _ = _about_the_classifier(findings, findings.robustness)
+    if "agreement_auc" in estimates and verdict in BEHAVES:
+        name, less = "agreement_auc", "less" if verdict == "robust" else "not less"
+        shown = f"{100 * estimates[name].value:.0f} %"
+        should = "as" if verdict == "robust" else "unlike what"
+        text = (
+            f"On harder cases it follows weak labels {less}, {should} it should: in {shown} of "
+            "pairs."
+        )
+        return {"answer": name, "sentence": text}
+    name = "last_accuracy" if "last_accuracy" in estimates else "covered"
+    measure = next(m for m in MEASURES if m.name == name)
+    said = "The weak labels are right on" if name == "last_accuracy" else "Functions vote on"
+    told = measure.told(estimates[name])
+    text = f"Not shown how it behaves on hard cases. {said} {told} of samples."
+    return {"answer": name, "sentence": text}
 
 
 def _claims(findings: CurationFindings) -> list[Claim]:
@@ -232,7 +261,7 @@ def _claims(findings: CurationFindings) -> list[Claim]:
     if robustness is not None:
         verdict, reason = _about_the_classifier(findings, robustness)
         holds = {"robust": True, "not robust": False}.get(verdict)
-        claims.append(Claim(f"Classifier: {verdict}. {reason}", holds))
+        claims.append(Claim(f"Classifier: {BEHAVES.get(verdict, verdict)}. {reason}", holds))
     return claims
 
 
@@ -240,8 +269,8 @@ def _about_the_classifier(findings: CurationFindings, found: "Robustness") -> tu
     """The classifier's verdict and its reason; withheld where the order is not shown."""
     if findings.verdict != "decreasing" and found.verdict != "not enough evidence":
         return "not enough evidence", (
-            "The order is not shown to be adversarial by enough label models, so nobody can say "
-            "how a robust model should behave on it."
+            "The order is not shown to lead to hard cases by enough label models, so nobody can "
+            "say how a model should behave on it."
         )
     return found.verdict, found.reason
 

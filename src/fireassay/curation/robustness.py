@@ -158,8 +158,8 @@ def robustness(
 def _verdict(trend: str, interval: tuple[float, float], validity: Any) -> tuple[str, str]:
     if validity is None:
         return _NO_EVIDENCE, (
-            "Nothing shows that the order is adversarial: validate it with labels, with an audit, "
-            "or with bounds."
+            "Nothing shows that the order leads to hard cases: validate it with labels, with an "
+            "audit, or with bounds."
         )
     ordered = getattr(validity, "verdict", None)
     if not isinstance(ordered, str):
@@ -169,8 +169,8 @@ def _verdict(trend: str, interval: tuple[float, float], validity: Any) -> tuple[
         )
     if ordered != "decreasing":
         return _NO_EVIDENCE, (
-            f"The order is not shown to be adversarial (its verdict is '{ordered}'), so nobody can "
-            "say how a robust model should behave on it."
+            f"The order is not shown to lead to hard cases (its verdict is '{ordered}'), so nobody "
+            "can say how a good model should behave on it."
         )
     if trend == "decreasing":
         return "robust", (

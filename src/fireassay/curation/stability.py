@@ -79,7 +79,7 @@ class Stability(Finding):
             return f"Other label models and seeds give at least {share:.0%} equal labels."
         return (
             f"{self.shares['decreasing']:.0%} of the label models and seeds tried agree that the "
-            f"order is adversarial ({NEEDED:.0%} are asked for)."
+            f"order leads to hard cases ({NEEDED:.0%} are asked for)."
         )
 
     @property

@@ -1,5 +1,6 @@
 """What a search found, and what may be concluded from it."""
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -225,6 +226,7 @@ class SearchResult(Answer):
             charts=self.charts(),
             measures=MEASURES,
             limits=(_THEOREM, _SKILL),
+            **_answer(estimates),
             provenance=Provenance(
                 self.state.seed,
                 self.state.model_sha256,
@@ -251,6 +253,18 @@ class SearchResult(Answer):
         if self.error_rate is not None:
             found.append(KNOWN_CHANCES)
         return tuple(found)
+
+
+def _answer(estimates: dict[str, Estimate]) -> dict[str, str]:
+    """The ratio in one sentence; where it cannot be had, how many errors were found."""
+    name = "errors_found" if math.isnan(estimates["sdr"].value) else "sdr"
+    measure = next(m for m in MEASURES if m.name == name)
+    told = measure.told(estimates[name])
+    if name == "sdr":
+        text = f"Where the search looked it is wrong {told} times as often as its confidence says."
+    else:
+        text = f"The search found {told} confident error{'' if told == '1' else 's'}."
+    return {"answer": name, "sentence": text}
 
 
 def conclude(state: SearchState, *, adaptive: bool) -> SearchResult:

@@ -23,6 +23,18 @@ _NUMBERS = {
         "Wrong in the field, at most, from labels drawn by lot",
         "Upper bound from the labels that discovery drew among the field rows alone.",
     ),
+    "test_pmi": (
+        "Wrong by the test rows, which the field contradicts",
+        "Estimate from the test rows; labels from the field do not agree with it.",
+    ),
+    "test_pmi_upper": (
+        "Wrong by the test rows, at most, which the field contradicts",
+        "Upper bound from the test rows; labels from the field do not agree with it.",
+    ),
+    "test_pmi_lower": (
+        "Wrong by the test rows, at least, which the field contradicts",
+        "Lower bound from the test rows; labels from the field do not agree with it.",
+    ),
     "pmi_ram": (
         "Wrong in the field, by the published cells",
         "The published estimate; most cells are labelled by the model itself.",

@@ -1,5 +1,6 @@
 """What an assessment found: the bound, what stands beside it, and what it rests on."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -87,6 +88,12 @@ class Details:
         """Charts of the method."""
         del result
         return {}
+
+
+_SENTENCES = {
+    "pmi_upper": "At most {} of the inputs in the field will be misclassified.",
+    "pmi": "About {} of the inputs in the field will be misclassified; there is no bound.",
+}
 
 
 @dataclass(frozen=True)
@@ -182,7 +189,17 @@ class ReliabilityResult(Answer):
             measures=MEASURES,
             limits=self.notes,
             provenance=self.provenance,
+            **_answer(self.details.estimates(self)),
         )
+
+
+def _answer(estimates: Mapping[str, Estimate]) -> dict[str, str]:
+    """The bound in one sentence; without one, the estimate, which says so."""
+    for name, words in _SENTENCES.items():
+        if name in estimates:
+            measure = next(m for m in MEASURES if m.name == name)
+            return {"answer": name, "sentence": words.format(measure.told(estimates[name]))}
+    return {}
 
 
 def build_result(

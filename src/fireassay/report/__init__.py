@@ -1,5 +1,6 @@
 """Evidence as a page, a document, a CI result, an assurance argument."""
 
+from fireassay.report.about import About, DataFacts
 from fireassay.report.advice import Advice
 from fireassay.report.gate_assertion import assert_gate
 from fireassay.report.gates import Gate
@@ -9,7 +10,9 @@ from fireassay.report.schema import result_schema
 from fireassay.report.verdict import GateCheck, Verdict
 
 __all__ = [
+    "About",
     "Advice",
+    "DataFacts",
     "Difference",
     "Gate",
     "GateCheck",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from scipy.special import ndtri
 
-from fireassay.core import Estimate, Measure
+from fireassay.core import Assumption, Estimate, Evidence, Measure
 from fireassay.report.gates import Gate
 
 _POWER = 0.8
@@ -38,46 +38,70 @@ class Advice:
         return f"{self.gate.number}: {self.text}"
 
 
-def advise(gate: Gate, measure: Measure, estimates: Mapping[str, Estimate]) -> Advice | None:
-    """What would settle a gate on a number, computed from the number; None if nothing can."""
+def advise(gate: Gate, measure: Measure, estimates: Mapping[str, Estimate]) -> Advice:
+    """What would settle a gate on a number, computed from the number."""
     name = measure.name
     estimate, alpha = estimates[name], 0.0
+    if estimate.kind == "count":
+        must = f"{_relation(gate)} {measure.shown_value(gate.limit)}"
+        return Advice(gate, f"it was counted: no number of labels changes it, it must be {must}")
     if estimate.kind == "interval":
         alpha = (1 - estimate.confidence) / 2
     elif estimate.kind == "bound":
         alpha = 1 - estimate.confidence
         stem = name.removesuffix("_upper").removesuffix("_lower")
-        if stem == name or stem not in estimates:
-            return None
-        estimate = estimates[stem]
+        estimate = estimates[name] if stem == name else estimates.get(stem, estimate)
     if not (0 < alpha < 1 and estimate.n > 0 and math.isfinite(estimate.value)):
-        return None
+        return Advice(gate, "it has no interval that more rows could narrow")
     counted = estimate.method == "Clopper-Pearson" or estimates[name].kind == "bound"
-    if measure.unit == "share" and counted and 0 < gate.limit < 1:
-        return _for_a_share(gate, measure, estimate, alpha)
+    worth = estimates.get("effective_n") if _by_groups(estimate) else None
+    if measure.unit == "share" and (counted or worth is not None) and 0 < gate.limit < 1:
+        return _for_a_share(gate, measure, estimate, alpha, _rows_per_independent_one(worth))
     return _for_an_interval(gate, measure, estimate, alpha)
 
 
-def _for_a_share(gate: Gate, measure: Measure, estimate: Estimate, alpha: float) -> Advice:
-    """In numbers of errors: a share that must be high is one whose rest must be low."""
+def _relation(gate: Gate) -> str:
+    return "at most" if gate.direction == "max" else "at least"
+
+
+def _by_groups(estimate: Estimate) -> bool:
+    return "groups" in estimate.method
+
+
+def _rows_per_independent_one(worth: Estimate | None) -> float:
+    """How many rows of groups say as much as one independent row, n / n_e."""
+    return 1.0 if worth is None or not worth.value > 0 else max(1.0, worth.n / worth.value)
+
+
+def _for_a_share(
+    gate: Gate, measure: Measure, estimate: Estimate, alpha: float, repeats: float
+) -> Advice:
+    """In numbers of errors: a share that must be high is one whose rest must be low.
+
+    Rows that repeat each other are counted as the independent ones that they are worth, and what
+    is needed is told in rows again.
+    """
     from fireassay.statistics.labels_needed import labels_needed
 
     high = gate.direction == "min"
     value, limit = (1 - v if high else v for v in (estimate.value, gate.limit))
-    n = estimate.n
+    n = max(1, round(estimate.n / repeats))
     found = labels_needed(round(value * n), n, limit, alpha)
-    seen = measure.shown_value(estimate.value, 1)
-    if found.rate is not None:
+    seen = measure.told(estimate)
+    of_groups = "" if repeats == 1 else f" of further groups ({repeats:.1f} rows are worth one)"
+    if found.rate is not None and found.fresh is not None:
+        fresh = math.ceil(found.fresh * repeats)
         reach = measure.shown_value(float(f"{1 - found.rate if high else found.rate:.3g}"))
         text = (
-            f"no number of labels passes at {seen}; with {found.fresh:,} fresh labels it must be "
-            f"{'at least' if high else 'at most'} {reach}"
+            f"no number of labels passes at {seen}; with {fresh:,} fresh labels{of_groups} it must "
+            f"be {_relation(gate)} {reach}"
         )
         return Advice(gate, text)
     chance = f"{100 * found.chance:.0f} %"
     if found.more is None:
         return Advice(gate, f"at {seen} more than ten million labels ({chance} that it can pass)")
-    more = "1 more label" if found.more == 1 else f"{found.more:,} more labels"
+    rows = math.ceil(found.more * repeats)
+    more = ("1 more label" if rows == 1 else f"{rows:,} more labels") + of_groups
     if found.at_the_seen_rate:
         text = (
             f"{more} would settle it if {seen} is the true share; the chance that any number of "
@@ -85,12 +109,10 @@ def _for_a_share(gate: Gate, measure: Measure, estimate: Estimate, alpha: float)
         )
     else:
         text = f"{more} would settle it with a chance of {100 * _POWER:.0f} %"
-    return Advice(gate, text, found.more)
+    return Advice(gate, text, rows)
 
 
-def _for_an_interval(
-    gate: Gate, measure: Measure, estimate: Estimate, alpha: float
-) -> Advice | None:
+def _for_an_interval(gate: Gate, measure: Measure, estimate: Estimate, alpha: float) -> Advice:
     """Rows by which the interval shrinks enough, as intervals do with the root of n."""
     from fireassay.statistics.labels_needed import alpha_at_look
 
@@ -98,17 +120,38 @@ def _for_an_interval(
     worst = estimate.high if gate.direction == "max" else estimate.low
     half, room = abs(worst - estimate.value), abs(gate.limit - estimate.value)
     if not (math.isfinite(half) and half > 0 and z > 0):
-        return None
+        return Advice(gate, "its interval has no end on this side that more rows could move")
     wanted = (float(ndtri(_POWER)) - float(ndtri(alpha_at_look(alpha, 2)))) / z * half
     if not gate.keeps(estimate.value) or room == 0:
         sign = -1 if gate.direction == "max" else 1
         reach = measure.shown_value(float(f"{gate.limit + sign * wanted:.3g}"))
-        word = "at most" if gate.direction == "max" else "at least"
         text = (
-            f"no number of rows passes at this value; with {estimate.n:,} it must be {word} {reach}"
+            f"no number of rows passes at this value; with {estimate.n:,} it must be "
+            f"{_relation(gate)} {reach}"
         )
         return Advice(gate, text)
-    more = math.ceil(estimate.n * ((wanted / room) ** 2 - 1))
-    if more <= 0:
-        return None
+    more = max(1, math.ceil(estimate.n * ((wanted / room) ** 2 - 1)))
     return Advice(gate, f"about {more:,} more rows would settle it with a chance of 80 %", more)
+
+
+def remedy(gate: Gate, part: Evidence | None, against: Assumption | None) -> Advice:
+    """What to do about a gate that no number can speak for yet."""
+    if part is None:
+        text = f"run the part that has it: fireassay run --only {gate.number.partition('.')[0]}"
+    elif part.status == "failed" and not part.partial:
+        text = f"mend what broke in {part.question} ({part.reason}), then run it again"
+    elif part.status == "not available":
+        text = f"give {part.question} what it needs: {part.reason}"
+    elif part.stale:
+        text = f"run {part.question} again: fireassay run --only {part.question}"
+    elif part.partial:
+        text = f"let {part.question} come to its end ({part.partial}): run again, with more budget"
+    elif against is not None:
+        name = against.id or "…"
+        text = (
+            f"data for which this holds: {against.statement} Or accept it with a reason: "
+            f'[gates.accept] "{name}" = "why"'
+        )
+    else:
+        text = "the number has no interval: no number of rows settles it"
+    return Advice(gate, text)

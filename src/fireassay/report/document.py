@@ -17,7 +17,7 @@ from fireassay.core import (
     strict_json,
 )
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 def to_document(
@@ -91,5 +91,7 @@ def _evidence(name: str, fields: dict[str, Any]) -> Evidence:
         stale=fields["stale"],
         samples=tuple(Sample(**sample) for sample in fields["samples"]),
         withheld=fields["withheld"],
+        answer=fields["answer"],
+        sentence=fields["sentence"],
         provenance=Provenance(**provenance) if provenance else None,
     )

@@ -4,11 +4,16 @@ import json
 from collections.abc import Mapping, Sequence
 
 from fireassay.core import Evidence
+from fireassay.report.about import About
 from fireassay.report.verdict import Verdict
 
 
 def to_gsn(
-    evidence: Sequence[Evidence], title: str, verdict: Verdict, accepted: Mapping[str, str]
+    evidence: Sequence[Evidence],
+    title: str,
+    verdict: Verdict,
+    accepted: Mapping[str, str],
+    about: About | None = None,
 ) -> str:
     """Goals for the whole and for each part, solutions for numbers, assumptions with status.
 
@@ -18,8 +23,10 @@ def to_gsn(
     goal = f"{title}: the classifier is fit for its use"
     passed = bool(verdict)
     lines = _node("G1", goal, ["S1"] if passed else (), ["C1"], undeveloped=not passed)
-    said = [f"{c.label}, {c.limit}: {c.status}, {c.explanation}" for c in verdict.checks]
-    lines += _node("C1", " ".join([f"Verdict: {verdict.headline}", *said]))
+    said = [f"{c.label}, {c.limit}: {c.word}, {c.explanation}" for c in verdict.checks]
+    settle = [f"What would settle it: {item}" for item in verdict.advice]
+    subject = [] if about is None else [f"{about}."]
+    lines += _node("C1", " ".join([*subject, f"Verdict: {verdict.headline}", *said, *settle]))
     goals = [f"G{number}" for number in range(2, len(evidence) + 2)]
     lines += _node("S1", "Argument over the questions asked of the classifier", supported=goals)
     solutions = assumptions = 0
@@ -33,6 +40,12 @@ def to_gsn(
             supported.append(f"Sn{solutions}")
             measure = item.measure(name)
             text = f"{measure.label} ({name}) = {measure.shown(estimate)} ({estimate.method})"
+            against = item.contradicted(name)
+            if any(a.id not in accepted for a in against):
+                text += " [contradicted by the data: not to be relied on]"
+            text += "".join(
+                f" [accepted: {a.id}: {accepted[a.id]}]" for a in against if a.id in accepted
+            )
             children += _node(f"Sn{solutions}", text)
         for assumption in item.assumptions:
             assumptions += 1
@@ -42,7 +55,7 @@ def to_gsn(
                 text += f" [accepted: {accepted[assumption.id]}]"
             children += _node(f"A{assumptions}", text)
         state = "" if relied_on else f" [{'stale' if item.stale else 'partial'}]"
-        text = f"{item.question}: {item.headline}{state}"
+        text = f"{item.question}: {item.sentence or item.headline}{state}"
         lines += _node(key, text, supported, context, undeveloped=not supported) + children
     return "\n".join(lines) + "\n"
 

@@ -1,12 +1,16 @@
-"""Evidence as one offline page: no script, no network, light and dark, prints well."""
+"""Evidence as one offline page: a verdict first, no network, light and dark, prints well."""
 
 import base64
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fireassay.core import Evidence, Picture, Table
+from fireassay.core import Assumption, Estimate, Evidence, Picture, Table
+from fireassay.report.about import About
+from fireassay.report.first_screen import not_answered, not_to_rely_on, standing_of
+from fireassay.report.gates import Gate
 from fireassay.report.glossary import GLOSSARY
+from fireassay.report.interval_bar import bar_of_check
 from fireassay.report.verdict import GateCheck, Verdict
 from fireassay.version import __version__
 
@@ -37,6 +41,7 @@ def to_html(
     verdict: Verdict,
     costs: Mapping[str, Mapping[str, Any]] | None = None,
     accepted: Mapping[str, str] | None = None,
+    about: About | None = None,
 ) -> str:
     """The page as text. Everything that came from a user is escaped by the template."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -54,6 +59,10 @@ def to_html(
         percent=lambda share: f"{100 * share:g} %",
         amount=_amount,
         gates=_gates,
+        bar=lambda check: bar_of_check(check, _estimates(evidence, check.part)),
+        label_of=_label_of,
+        standing=lambda part: standing_of(part, accepted or {}),
+        against=lambda part: _against(part, accepted or {}),
         versions=_common_versions,
         listed=lambda versions: ", ".join(f"{name} {number}" for name, number in versions.items()),
         cell=_cell,
@@ -65,12 +74,30 @@ def to_html(
         verdict=verdict,
         costs=costs or {},
         accepted=accepted or {},
+        about=about,
+        unreliable=not_to_rely_on(evidence, accepted or {}),
+        unanswered=not_answered(evidence),
         shapes=SHAPES,
         colours=COLOURS,
         questions=QUESTIONS,
         glossary=GLOSSARY,
         version=__version__,
     )
+
+
+def _estimates(evidence: Sequence[Evidence], name: str) -> Mapping[str, Estimate]:
+    return next((part.estimates for part in evidence if part.question == name), {})
+
+
+def _label_of(checks: Sequence[GateCheck], gate: Gate) -> str:
+    """What people call the number of a gate."""
+    return next((check.label for check in checks if check.gate == gate), gate.number)
+
+
+def _against(part: Evidence, accepted: Mapping[str, str]) -> list[Assumption]:
+    """What the data contradicts behind the number that answers the question."""
+    found = part.contradicted(part.answer) if part.answer else ()
+    return [assumption for assumption in found if assumption.id not in accepted]
 
 
 def _number(value: float) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from fireassay.core import Evidence, ParameterError, strict_json
 from fireassay.core.files import write_text
 from fireassay.core.result import SupportsEvidence
+from fireassay.report.about import About
 from fireassay.report.document import read_document, to_document
 from fireassay.report.gates import Gates, parse_gates
 from fireassay.report.gsn import to_gsn
@@ -34,6 +35,8 @@ class Report:
     accepted
         Assumptions that are accepted although the data contradicts them, by id, each with the
         reason: it is said wherever the number is.
+    about
+        The model, the data, the day and the seed, for the first line of the page and of the card.
 
     >>> from fireassay.core import Estimate
     >>> error = Estimate(0.04, 0.02, 0.06, 0.95, 100, "Clopper-Pearson")
@@ -47,12 +50,14 @@ class Report:
         items: Iterable[SupportsEvidence | Evidence],
         title: str = "Fire assay",
         accepted: Accepted | None = None,
+        about: About | None = None,
     ):
         self.parts: tuple[Evidence, ...] = tuple(
             item if isinstance(item, Evidence) else item.evidence() for item in items
         )
         self.title = title
         self.accepted = dict(accepted or {})
+        self.about = about
         names = [part.question for part in self.parts]
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
@@ -151,7 +156,8 @@ class Report:
 
         ``costs`` has for each part what was planned and what it took, as in ``costs.json``.
         """
-        page = to_html(self.parts, self.title, self.verdict(gates), costs, self.accepted)
+        verdict = self.verdict(gates)
+        page = to_html(self.parts, self.title, verdict, costs, self.accepted, self.about)
         return write_text(path, page)
 
     def to_junit(self, path: str | Path, gates: Gates = (), *, strict: bool = False) -> Path:
@@ -161,18 +167,20 @@ class Report:
 
     def to_gsn(self, path: str | Path, gates: Gates = ()) -> Path:
         """Goal Structuring Notation as YAML (drawn by gsn2x)."""
-        return write_text(path, to_gsn(self.parts, self.title, self.verdict(gates), self.accepted))
+        verdict = self.verdict(gates)
+        return write_text(path, to_gsn(self.parts, self.title, verdict, self.accepted, self.about))
 
     def to_model_card(self, path: str | Path, gates: Gates = ()) -> Path:
         """A Markdown model card with the ``model-index`` metadata that model hubs read."""
-        return write_text(
-            path, to_model_card(self.parts, self.title, self.verdict(gates), self.accepted)
-        )
+        verdict = self.verdict(gates)
+        card = to_model_card(self.parts, self.title, verdict, self.accepted, self.about)
+        return write_text(path, card)
 
     def _repr_html_(self) -> str:
         from html import escape
 
         page = escape(
-            to_html(self.parts, self.title, self.verdict(), accepted=self.accepted), quote=True
+            to_html(self.parts, self.title, self.verdict(), None, self.accepted, self.about),
+            quote=True,
         )
         return f'<iframe srcdoc="{page}" sandbox style="width:100%;height:40em;border:0"></iframe>'

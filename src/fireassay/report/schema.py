@@ -103,6 +103,8 @@ def _part() -> dict[str, Any]:
     return _object(
         {
             "headline": _TEXT,
+            "answer": _TEXT,
+            "sentence": _TEXT,
             "status": {"enum": ["done", "failed", "not available"]},
             "reason": _TEXT,
             "claims": {"type": "array", "items": claim},

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from fireassay.core import Estimate, Evidence, Measure, ParameterError
-from fireassay.report.advice import Advice, advise
+from fireassay.report.advice import Advice, advise, remedy
 from fireassay.report.gates import Gate, find_number
 from fireassay.report.interval_ends import Ends, beyond_after_holm, ends_of
 
 Status = Literal["pass", "fail", "not enough evidence", "no limits set"]
 CheckStatus = Literal["pass", "fail", "undecided"]
+WORDS: dict[CheckStatus, str] = {"pass": "kept", "fail": "broken", "undecided": "undecided"}
 EXIT_CODE: dict[Status, int] = {
     "pass": 0,
     "fail": 1,
@@ -60,6 +61,11 @@ class GateCheck:
         return self.measure.label if self.measure else self.gate.number
 
     @property
+    def word(self) -> str:
+        """What became of the limit, in one word: kept, broken or undecided."""
+        return WORDS[self.status]
+
+    @property
     def limit(self) -> str:
         """The limit in words, e.g. ``at most 5 %``."""
         shown = self.measure or Measure.undescribed(self.gate.number)
@@ -67,7 +73,7 @@ class GateCheck:
         return f"{relation} {shown.shown_value(self.gate.limit)}"
 
     def __str__(self) -> str:
-        return f"{self.status:<9} {self.label} ({self.limit}): {self.explanation}"
+        return f"{self.word:<9} {self.label} ({self.limit}): {self.explanation}"
 
 
 @dataclass(frozen=True)
@@ -106,14 +112,17 @@ class Verdict:
         """The verdict in one line."""
         if self.status == "no limits set":
             return "No limits set. Nothing here is a pass."
-        counts = {
-            word: sum(check.status == status for check in self.checks)
-            for status, word in (("pass", "kept"), ("fail", "broken"), ("undecided", "undecided"))
-        }
-        told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        n = len(self.checks)
+        told = []
+        for status, word in (("fail", "broken"), ("undecided", "undecided")):
+            count = sum(check.status == status for check in self.checks)
+            if count:
+                of = "" if told else f" of {n} limit{'' if n == 1 else 's'}"
+                told.append(f"{count}{of} {'is' if count == 1 else 'are'} {word}")
+        if not told:
+            told.append("the limit is kept" if n == 1 else f"all {n} limits are kept")
         broken = f"; failed: {', '.join(self.failed_parts)}" if self.failed_parts else ""
-        limits = "1 limit" if len(self.checks) == 1 else f"{len(self.checks)} limits"
-        return f"{self.status.capitalize()}: of {limits} {told}{broken}."
+        return f"{self.status.capitalize()}: {', '.join(told)}{broken}."
 
     def __str__(self) -> str:
         lines = [self.headline, *(f"  {check}" for check in self.checks)]
@@ -145,11 +154,11 @@ def judge(
         check if ends is None else _judged(check, ends, sure, len(looked))
         for (check, ends), sure in zip(looked, beyond, strict=True)
     ]
-    advice = [
-        advise(check.gate, check.measure, parts[check.part].estimates)
+    advice = tuple(
+        _settled_by(check, ends, parts, accepted)
         for check, (_, ends) in zip(judged, looked, strict=True)
-        if check.status != "pass" and ends is not None and check.measure is not None
-    ]
+        if check.status != "pass"
+    )
     if strict:
         judged = [_strict(check) for check in judged]
     failed_parts = tuple(name for name, item in parts.items() if item.status == "failed")
@@ -161,9 +170,25 @@ def judge(
         status = "fail"
     elif "undecided" in found or failed_parts:
         status = "not enough evidence"
-    return Verdict(
-        status, tuple(judged), tuple(item for item in advice if item is not None), failed_parts
-    )
+    return Verdict(status, tuple(judged), advice, failed_parts)
+
+
+def _settled_by(
+    check: GateCheck,
+    ends: Ends | None,
+    parts: Mapping[str, Evidence],
+    accepted: Mapping[str, str],
+) -> Advice:
+    """What would settle a gate that did not pass: a number of labels, or something to do."""
+    if ends is not None and check.measure is not None:
+        return advise(check.gate, check.measure, parts[check.part].estimates)
+    name = check.part or check.gate.number.partition(".")[0]
+    part = parts.get(name)
+    against = None
+    if part is not None and check.part:
+        short = check.measure.name if check.measure else ""
+        against = next((a for a in part.contradicted(short) if a.id not in accepted), None)
+    return remedy(check.gate, part, against)
 
 
 def _checked_reasons(accept: Mapping[str, str]) -> Mapping[str, str]:

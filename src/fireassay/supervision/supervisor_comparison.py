@@ -11,6 +11,7 @@ from fireassay.core.chart import Chart
 from fireassay.core.drawing import IntervalRow, intervals, matrix
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
+from fireassay.core.measure import find_measure
 from fireassay.core.result import Answer
 from fireassay.supervision.alarm_threshold import AlarmRule
 from fireassay.supervision.detection_table import alarms, troubles
@@ -186,14 +187,16 @@ class SupervisorComparison(Answer):
         several = best["supervisor"].nunique() > 1
         rounded = self.table[_SHOWN].round(4).astype(object)
         shown_rows = rounded.where(rounded.notna(), None)
+        estimates = self._estimates(own, best)
         return Evidence(
             "supervision",
             text,
+            **self._answer(estimates, [str(name) for name in judged["set"]]),
             claims=(
                 Claim("No single supervisor is best on every set.", several),
                 Claim(f"The pair that leaves the fewest gaps is {' + '.join(self.pair)}."),
             ),
-            estimates=self._estimates(own, best),
+            estimates=estimates,
             measures=MEASURES,
             assumptions=self.assumptions,
             tables={
@@ -205,6 +208,23 @@ class SupervisorComparison(Answer):
                 self.seed, self.model_sha256, self.data_sha256, queries=self.queries
             ),
         )
+
+    def _answer(self, estimates: dict[str, Estimate], sets: list[str]) -> dict[str, str]:
+        """The worst trouble in one sentence: how much of it raises the promised alarm."""
+        kind = "caught" if all(f"caught_{name}" in estimates for name in sets) else "auroc"
+        worst = min(sets, key=lambda name: estimates[f"{kind}_{name}"].value)
+        answer = f"{kind}_{worst}"
+        measure = find_measure(answer, MEASURES)
+        assert measure is not None  # both families are declared
+        told = measure.told(estimates[answer])
+        if kind == "caught":
+            text = (
+                f"At the promised false-alarm rate the monitor catches {told} of its worst "
+                f"trouble: {worst}."
+            )
+        else:
+            text = f"No promise on alarms; it tells {worst} from normal rows with AUROC {told}."
+        return {"answer": answer, "sentence": text}
 
     def _estimates(self, own: pd.DataFrame, best: pd.DataFrame) -> dict[str, Estimate]:
         """AUROCs and caught shares of the recommended one, and of who is better on a set."""

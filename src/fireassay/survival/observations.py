@@ -47,6 +47,9 @@ class Observations(Answer):
         What model and data were.
     not_tried
         Attacks that were left out, each with the reason.
+    moved
+        Of a table with rules for its columns: each column, its rule, and how many of the inputs
+        that fooled the model differ in it.
     """
 
     table: pd.DataFrame
@@ -60,6 +63,7 @@ class Observations(Answer):
     data_sha256: str
     adversarial: NDArray[Any] | None = None
     not_tried: tuple[str, ...] = ()
+    moved: tuple[tuple[str, str, int], ...] | None = None
 
     def frame(self) -> pd.DataFrame:
         """One row per sample and attack."""
@@ -145,6 +149,14 @@ class Observations(Answer):
             medians, key=lambda name: (medians[name], accuracy["adversarial_accuracy"][name])
         )
         masked = gradients_not_masked(self.table, self.confidence)
+        tables = {
+            "accuracy": Table.from_frame(accuracy, "Accuracy and failure rate by attack"),
+            "mean_times": Table.from_frame(means.frame(), "Mean queries to failure"),
+        }
+        if self.moved is not None:
+            heads = ("column", "rule", "inputs that differ in it")
+            caption_moved = "What the inputs that fooled the model changed"
+            tables["moved_columns"] = Table(heads, self.moved, caption_moved)
         missed = f"; not tried: {', '.join(self.not_tried)}" if self.not_tried else ""
         return Evidence(
             question="survival",
@@ -161,11 +173,11 @@ class Observations(Answer):
             estimates=estimates,
             assumptions=(STRONGEST_ATTACKS, price, *([] if masked is None else [masked])),
             measures=MEASURES,
-            tables={
-                "accuracy": Table.from_frame(accuracy, "Accuracy and failure rate by attack"),
-                "mean_times": Table.from_frame(means.frame(), "Mean queries to failure"),
-            },
+            tables=tables,
             charts=curves.charts(),
+            answer="standing_share",
+            sentence=f"{MEASURES[0].told(standing)} of its right answers stand against the "
+            "attacks tried.",
             limits=(_ONE_MODEL,),
             provenance=Provenance(
                 seed=self.seed,

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.ambiguity import AmbiguityGenerator, evaluate
-from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.core import Evidence
 from fireassay.core.extras import is_installed
@@ -35,15 +35,20 @@ class Settings(BaseModel):
 def evidence(answer: PartAnswer) -> Evidence:
     """The evaluation's evidence, with what is known about the generated set."""
     found, made = answer.result.evidence(), answer.kept["ambiguous"].evidence()
-    headline = found.headline
+    headline, answered, sentence = found.headline, found.answer, found.sentence
     if answer.kept["ambiguous"].soft_labels.shape[1] == _TRIVIAL:
         headline = (
             f"Between its two classes its mean uncertainty is {found.estimates['entropy']} "
             "bits, where 1 would be a coin; that both come first says nothing with two classes."
         )
+        answered = "entropy"
+        told = found.measure(answered).told(found.estimates[answered])
+        sentence = f"Between its two classes its uncertainty is {told}; a coin has one."
     return replace(
         found,
         headline=headline,
+        answer=answered,
+        sentence=sentence,
         claims=(*found.claims, *made.claims),
         assumptions=(*found.assumptions, *made.assumptions[:1]),
         tables={**found.tables, "autoencoders": made.tables["pairs"]},
@@ -55,6 +60,8 @@ def missing(context: Context) -> str | None:
     """Why no ambiguous inputs can be made, or None."""
     if not is_installed("torch"):
         return "torch is not installed: pip install 'fireassay[torch]'"
+    if not context.has_confidences:
+        return HARD_LABELS.format("how unsure it is between two classes")
     rows = context.train or context.test
     if rows.y is None:
         return "there are no labelled rows to learn from (data.train)"

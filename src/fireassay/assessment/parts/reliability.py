@@ -1,17 +1,20 @@
 """Reliability: how often will it be wrong in the field, with a bound that holds."""
 
 from dataclasses import replace
-from typing import Self
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.part_answer import PartAnswer
+from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.uses import with_uses
-from fireassay.core import Claim, Evidence
+from fireassay.core import Assumption, Claim, Estimate, Evidence
 from fireassay.reliability import METHODS, GroupsBetting, assess
 
-USES = ("discovery",)
+USES = ("discovery", "accuracy")
+_OVERRULED = ("pmi", "pmi_upper", "pmi_lower")
+_TEST_LIKE_FIELD = "test-rows-like-the-field"
 
 
 class Settings(BaseModel):
@@ -76,31 +79,77 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         workers=context.executor.workers,
         cluster=context.executor.cluster,
     )
+    why = "the surrogate foretells errors well. The bound holds in any case, it is then narrower."
+    kept = {"calibrated": calibrated(context, why), **_from_the_field(context, settings)}
+    return PartAnswer("reliability", result, kept)
+
+
+def _from_the_field(context: Context, settings: Settings) -> dict[str, Any]:
+    """The error rate by labels bought in the field, if there are any."""
     searched = context.results.get("discovery")
     drawn = searched.kept.get("drawn") if isinstance(searched, PartAnswer) else None
     if drawn is None or drawn.source != "operational":
-        # Rows drawn among the test rows are labels that the bound has counted already.
-        return PartAnswer("reliability", result)
+        return {}  # rows drawn among the test rows are labels that the bound has counted already
     upper = drawn.upper_bound(confidence=settings.confidence)
     if upper is None:
-        return PartAnswer("reliability", result)
+        return {}
     n, pool = len(drawn.result.wrong), len(drawn.state.rows)
     uses = (f"the {n} labels that discovery drew by lot among {pool} field rows",)
-    kept = {"field_rate": drawn.result.error_rate, "field_upper": upper, "uses": uses}
-    return PartAnswer("reliability", result, kept)
+    return {"field_rate": drawn.result.error_rate, "field_upper": upper, "uses": uses}
 
 
 def evidence(answer: PartAnswer) -> Evidence:
     """The bound's evidence, and whether labels from the field agree with it."""
     found = answer.result.evidence()
-    if not answer.kept:
+    checked = answer.kept["calibrated"]
+    if checked is not None:
+        found = replace(found, assumptions=(*found.assumptions, checked))
+    if "field_upper" not in answer.kept:
         return found
     rate, upper = answer.kept["field_rate"], answer.kept["field_upper"]
+    numbers = {**found.estimates, "field_error_rate": rate, "field_pmi_upper": upper}
+    bound = found.estimates.get("pmi_upper")
+    if bound is not None and rate.low > bound.value:
+        found = _overruled(replace(found, estimates=numbers), bound, rate, upper)
+        return with_uses(found, answer.kept["uses"])
+    shown = found.measure("field_pmi_upper")
     claim = Claim(
-        f"Labels bought in the field agree with the bound: error rate {rate}, "
-        f"at most {upper.value:.2%} ({upper.confidence:.1%} confidence).",
-        bool(rate.low <= found.estimates["pmi_upper"].value),
+        f"Labels bought in the field agree with the bound: at most {shown.told(upper)} of the "
+        f"field rows are wrong, from these alone.",
+        None if bound is None else True,
     )
-    numbers = {"field_error_rate": rate, "field_pmi_upper": upper}
-    found = replace(found, claims=(*found.claims, claim), estimates={**found.estimates, **numbers})
+    found = replace(found, claims=(*found.claims, claim), estimates=numbers)
     return with_uses(found, answer.kept["uses"])
+
+
+def _overruled(found: Evidence, bound: Estimate, rate: Estimate, upper: Estimate) -> Evidence:
+    """The field's own labels take the place of the bound that they contradict."""
+    told = found.measure("pmi_upper").told
+    text = (
+        f"Labels from the field and the test rows do not agree: the test rows allow at most "
+        f"{told(bound)} wrong, the labels drawn in the field show at least "
+        f"{found.measure('field_error_rate').shown_value(rate.low, 1)}. The field's labels count."
+    )
+    own = {f"test_{name}": found.estimates[name] for name in _OVERRULED if name in found.estimates}
+    lower = Estimate.bound(
+        rate.low, (1 + rate.confidence) / 2, rate.n, rate.method, rests_on=rate.rests_on
+    )
+    field = {"pmi": rate, "pmi_upper": upper, "pmi_lower": lower}
+    rest = {name: e for name, e in found.estimates.items() if name not in _OVERRULED}
+    contradiction = Assumption(
+        "The labelled test rows are drawn like the inputs in the field.",
+        "contradicted",
+        f"Labels drawn by lot in the field: at least {100 * rate.low:.1f} % wrong.",
+        _TEST_LIKE_FIELD,
+    )
+    own = {name: replace(e, rests_on=(*e.rests_on, _TEST_LIKE_FIELD)) for name, e in own.items()}
+    return replace(
+        found,
+        headline=f"At most {told(upper)} of inputs are misclassified "
+        f"({100 * upper.confidence:g} % confidence, {upper.n} labels from the field). {text}",
+        claims=(Claim(text, False), *found.claims[1:]),
+        estimates={**field, **own, **rest},
+        assumptions=(contradiction, *found.assumptions),
+        answer="pmi_upper",
+        sentence=f"At most {told(upper)} of the field is misread; the test rows do not agree.",
+    )
