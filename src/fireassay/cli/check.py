@@ -66,7 +66,7 @@ def check(
     from fireassay.report.junit import to_junit
     from fireassay.report.not_worse import with_check
 
-    report = read_report(run, figures=False)
+    report = read_report(run, charts=False)
     reserved = reservations(run, report)
     given = [Gate.parse(text, "max") for text in max_ or []]
     given += [Gate.parse(text, "min") for text in min_ or []]
