@@ -1,5 +1,6 @@
 """What everything else stands on: estimates, evidence, errors, seeds, strict files."""
 
+from fireassay.core.chart import Chart
 from fireassay.core.errors import (
     AssumptionWarning,
     BudgetExceededError,
@@ -29,6 +30,7 @@ from fireassay.core.evidence import (
 from fireassay.core.hashing import sha256
 from fireassay.core.measure import Measure
 from fireassay.core.result import Answer, Result
+from fireassay.core.sample import Cell, Sample
 from fireassay.core.seeds import derived_seed, generator, seed_sequence
 
 __all__ = [
@@ -36,6 +38,8 @@ __all__ = [
     "Assumption",
     "AssumptionWarning",
     "BudgetExceededError",
+    "Cell",
+    "Chart",
     "Claim",
     "ConfigError",
     "ConvergenceWarning",
@@ -54,6 +58,7 @@ __all__ = [
     "Provenance",
     "ReproducibilityWarning",
     "Result",
+    "Sample",
     "StoreError",
     "Table",
     "UntrustedFileError",

@@ -11,15 +11,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from fireassay.core.chart import Chart
 from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.measure import Measure, find_measure
+from fireassay.core.sample import Sample
 from fireassay.version import __version__
 
 AssumptionStatus = Literal["supported", "contradicted", "untestable"]
 EvidenceStatus = Literal["done", "failed", "not available"]
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "torch", "onnxruntime")
+_LIBRARIES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "pandas",
+    "torch",
+    "onnxruntime",
+    "vl-convert-python",
+)
 
 
 @dataclass(frozen=True)
@@ -193,6 +203,12 @@ class Evidence:
         What the numbers rest on, and whether the data speaks against it.
     tables, figures
         For the report, by name.
+    charts
+        For the report, by name; the first is the part's own picture.
+    samples
+        Inputs that prove the headline, most telling first.
+    withheld
+        How many samples were left out on request (``--no-samples``).
     provenance
         Where the numbers come from.
 
@@ -219,6 +235,9 @@ class Evidence:
     stale: str = ""
     answer: str = ""
     sentence: str = ""
+    charts: Mapping[str, Chart] = field(default_factory=dict)
+    samples: tuple[Sample, ...] = ()
+    withheld: int = 0
 
     def __post_init__(self) -> None:
         if self.status not in ("done", "failed", "not available"):
@@ -250,6 +269,10 @@ class Evidence:
         headline = f"Not available: {reason}"
         return cls(question, headline=headline, status="not available", reason=reason)
 
+    def without_samples(self) -> "Evidence":
+        """The same without any row of the data; how many were left out is kept."""
+        return dataclasses.replace(self, samples=(), withheld=self.withheld + len(self.samples))
+
     def measure(self, name: str) -> Measure:
         """What one of the numbers is; a number nobody described is shown by its own name."""
         return find_measure(name, self.measures) or Measure.undescribed(name)
@@ -275,7 +298,7 @@ class Evidence:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain types for ``result.json``, without figures and without seconds."""
+        """Plain types for ``result.json``, without charts, pictures and seconds."""
         return {
             "question": self.question,
             "headline": self.headline,
@@ -291,6 +314,8 @@ class Evidence:
             "limits": list(self.limits),
             "partial": self.partial,
             "stale": self.stale,
+            "samples": [sample.to_dict() for sample in self.samples],
+            "withheld": self.withheld,
             "provenance": dataclasses.asdict(self.provenance) if self.provenance else None,
         }
 

@@ -12,6 +12,7 @@ from fireassay.core import (
     Evidence,
     Measure,
     Provenance,
+    Sample,
     Table,
     strict_json,
 )
@@ -38,7 +39,7 @@ def to_document(
 
 
 def from_document(document: Any) -> tuple[list[Evidence], str, dict[str, str]]:
-    """Parts, title and accepted assumptions (figures are not part of the document).
+    """Parts, title and accepted assumptions (charts and pictures are not part of the document).
 
     Raises
     ------
@@ -90,5 +91,7 @@ def _evidence(name: str, fields: dict[str, Any]) -> Evidence:
         stale=fields["stale"],
         answer=fields["answer"],
         sentence=fields["sentence"],
+        samples=tuple(Sample(**sample) for sample in fields["samples"]),
+        withheld=fields["withheld"],
         provenance=Provenance(**provenance) if provenance else None,
     )

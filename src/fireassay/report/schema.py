@@ -89,6 +89,17 @@ def _part() -> dict[str, Any]:
             "host": {"type": "object"},
         }
     )
+    sample = _object(
+        {
+            "row": {"type": ["integer", "string"]},
+            "why": _TEXT,
+            "source": _TEXT,
+            "truth": _TEXT,
+            "said": _TEXT,
+            "confidence": {"type": ["number", "null"]},
+            "scores": {"type": "object", "additionalProperties": _NUMBER},
+        }
+    )
     return _object(
         {
             "headline": _TEXT,
@@ -104,6 +115,8 @@ def _part() -> dict[str, Any]:
             "limits": {"type": "array", "items": _TEXT},
             "partial": _TEXT,
             "stale": _TEXT,
+            "samples": {"type": "array", "items": sample},
+            "withheld": {"type": "integer", "minimum": 0},
             "provenance": {"oneOf": [provenance, {"type": "null"}]},
         }
     )

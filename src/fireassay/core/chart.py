@@ -1,0 +1,91 @@
+"""A chart: one Vega-Lite spec, shown in report, app, notebook, print and docs."""
+
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fireassay.core.chart_theme import LOCALE, SCHEMA, Mode, configuration, recoloured
+
+VEGA_LITE = "6.4"  # of the versions that vl-convert carries
+# Notebooks draw version 5 themselves; these specs mean the same in both.
+_MIME = "application/vnd.vegalite.v5+json"
+_NOTEBOOK_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart as a plain dictionary, with what is said under it and instead of it.
+
+    Attributes
+    ----------
+    body
+        Vega-Lite without the theme: data, marks, encodings (see `fireassay.core.drawing`). Its
+        colours are the light ones of `fireassay.core.chart_theme`.
+    caption
+        What is shown under it.
+    alternative
+        What is said to those who cannot see it.
+
+    >>> from fireassay.core.drawing import intervals, IntervalRow
+    >>> chart = Chart(intervals([IntervalRow("cat", 0.9, 0.8, 0.95)]), "Recall", "A dot per class.")
+    >>> chart.spec["description"], "config" in chart.spec
+    ('A dot per class.', True)
+    """
+
+    body: Mapping[str, Any]
+    caption: str = ""
+    alternative: str = ""
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The whole Vega-Lite spec with the theme, in light colours."""
+        return self.themed("light")
+
+    def themed(self, mode: Mode) -> dict[str, Any]:
+        """The whole spec in the colours of a mode (``"page"``: variables of a stylesheet)."""
+        return dict(json.loads(recoloured(self._text(), mode)))
+
+    def svg(self, mode: Mode = "light") -> str:
+        """A drawing, made without a browser; equal specs give equal bytes."""
+        return recoloured(_svg(self._text()), mode)
+
+    def png(self, mode: Mode = "light", scale: float = 2.0) -> bytes:
+        """A bitmap on the paper of the mode."""
+        import vl_convert
+
+        themed = self.themed(mode)
+        themed["background"] = json.loads(recoloured('"#fffffe"', mode))
+        drawn: bytes = vl_convert.vegalite_to_png(
+            themed, vl_version=VEGA_LITE, scale=scale, allowed_base_urls=[], format_locale=LOCALE
+        )
+        return drawn
+
+    def _text(self) -> str:
+        whole = {
+            "$schema": SCHEMA,
+            "description": self.alternative,
+            **self.body,
+            "config": configuration(),
+        }
+        return json.dumps(whole, ensure_ascii=False, allow_nan=False)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """Live in notebooks that know Vega-Lite, a drawing in others."""
+        del include, exclude
+        return {
+            _MIME: {**self.spec, "$schema": _NOTEBOOK_SCHEMA},
+            "image/svg+xml": self.svg(),
+            "text/plain": self.caption or self.alternative,
+        }
+
+
+@functools.lru_cache(maxsize=256)
+def _svg(spec: str) -> str:
+    import vl_convert
+
+    drawn: str = vl_convert.vegalite_to_svg(
+        spec, vl_version=VEGA_LITE, allowed_base_urls=[], format_locale=LOCALE
+    )
+    return drawn

@@ -1,0 +1,194 @@
+"""Lines labelled at their end, with bands of confidence."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fireassay.core.chart_theme import LIGHT
+from fireassay.core.drawing.axes import WIDTH, Spec, axis_format, axis_title, rounded, thinned
+
+
+def curves(
+    lines: Mapping[str, tuple[Any, Any]],
+    x: Spec,
+    y: Spec,
+    *,
+    bands: Mapping[str, tuple[Any, Any]] | None = None,
+    steps: bool = False,
+    points: bool = False,
+    diagonal: bool = False,
+    levels: Sequence[tuple[float, str]] = (),
+    width: int = WIDTH,
+    height: int = 260,
+) -> Spec:
+    """Lines labelled at their end, with bands of confidence.
+
+    Parameters
+    ----------
+    lines
+        x and y by name; values that are no numbers are left out.
+    x, y
+        Encodings of the axes, e.g. ``{"axis": axis("labels"), "scale": {"type": "log"}}``.
+    bands
+        Low and high of a line, by its name.
+    steps
+        Whether y stays until the next x.
+    points
+        Whether to draw a dot for each value.
+    diagonal
+        Draw y = x, where confidence is honest.
+    levels
+        Horizontal lines with a word: a gate, a base rate.
+
+    Returns
+    -------
+    dict
+        A Vega-Lite spec without theme.
+
+    >>> from fireassay.core.drawing import axis
+    >>> spec = curves({"fgm": ([0, 1], [1, 0.5])}, {"axis": axis("queries")}, {"axis": axis("")})
+    >>> len(spec["data"]["values"])
+    2
+    """
+    values, ends = _line_values(lines, bands or {})
+    colour = {
+        "field": "line",
+        "type": "nominal",
+        "sort": None,
+        "scale": {"domain": list(lines)},
+        "legend": None,
+    }
+    across = {"field": "x", "type": "quantitative", **x}
+    up = {"field": "y", "type": "quantitative", **y}
+    shape = {"interpolate": "step-after"} if steps else {}
+    hover = [
+        {"field": "line", "type": "nominal", "title": " "},
+        {
+            "field": "x",
+            "type": "quantitative",
+            "title": axis_title(x, "x"),
+            "format": axis_format(x),
+        },
+        {
+            "field": "y",
+            "type": "quantitative",
+            "title": axis_title(y, "y"),
+            "format": axis_format(y),
+        },
+    ]
+    layers: list[Spec] = []
+    if diagonal:
+        layers.append(_diagonal())
+    for level, word in levels:
+        layers += _level(level, word, width)
+    if bands:
+        layers.append(
+            {
+                "transform": [{"filter": "datum.low != null"}],
+                "mark": {"type": "area", "opacity": 0.18, **shape},
+                "encoding": {
+                    "x": across,
+                    "y": {**up, "field": "low"},
+                    "y2": {"field": "high"},
+                    "color": colour,
+                },
+            }
+        )
+    layers.append(
+        {
+            "mark": {"type": "line", **shape, **({"point": {"size": 40}} if points else {})},
+            "encoding": {"x": across, "y": up, "color": colour},
+        }
+    )
+    layers.append(
+        {
+            "mark": {"type": "point", "size": 80, "opacity": 0},
+            "encoding": {"x": across, "y": up, "color": colour, "tooltip": hover},
+        }
+    )
+    if len(lines) > 1:
+        layers.append(_end_labels(ends, across, up, y, colour, height))
+    return {"width": width, "height": height, "data": {"values": values}, "layer": layers}
+
+
+def _line_values(
+    lines: Mapping[str, tuple[Any, Any]], bands: Mapping[str, tuple[Any, Any]]
+) -> tuple[list[Spec], list[Spec]]:
+    values: list[Spec] = []
+    ends: list[Spec] = []
+    for name, (xs, ys) in lines.items():
+        low, high = bands.get(name, ([None] * len(xs), [None] * len(xs)))
+        own = [
+            {"line": name, "x": rounded(a), "y": rounded(b), "low": rounded(c), "high": rounded(d)}
+            for a, b, c, d in zip(xs, ys, low, high, strict=True)
+        ]
+        own = thinned([v for v in own if v["x"] is not None and v["y"] is not None])
+        if not bands:
+            own = [{key: v[key] for key in ("line", "x", "y")} for v in own]
+        values += own
+        if own:
+            ends.append({"line": name, "x": own[-1]["x"], "y": own[-1]["y"]})
+    return values, ends
+
+
+def _end_labels(
+    ends: list[Spec], across: Spec, up: Spec, y: Spec, colour: Spec, height: int
+) -> Spec:
+    """Names at the right end, moved apart where they would lie on each other."""
+    domain = y.get("scale", {}).get("domain") or (
+        min((end["y"] for end in ends), default=0.0),
+        max((end["y"] for end in ends), default=1.0),
+    )
+    span = (domain[1] - domain[0]) or 1.0
+    gap, last = 13.0 * span / height, -math.inf
+    for end in sorted(ends, key=lambda end: end["y"]):
+        last = end["at"] = max(end["y"], last + gap)
+    over = last - domain[1] if ends else 0.0
+    if over > 0:  # pushed out at the top: the same downwards, from there
+        last = math.inf
+        for end in sorted(ends, key=lambda end: -end["at"]):
+            last = end["at"] = min(end["at"], domain[1], last - gap)
+    far = max((end["x"] for end in ends), default=0.0)
+    for end in ends:
+        end["at"], end["far"] = rounded(end["at"]), far
+    return {
+        "data": {"values": ends},
+        "mark": {"type": "text", "align": "left", "dx": 7},
+        "encoding": {
+            "x": {**across, "field": "far"},
+            "y": {**up, "field": "at"},
+            "text": {"field": "line", "type": "nominal"},
+            "color": colour,
+        },
+    }
+
+
+def _diagonal() -> Spec:
+    return {
+        "data": {"values": [{"x": 0, "y": 0}, {"x": 1, "y": 1}]},
+        "mark": {"type": "line", "style": "guide", "strokeWidth": 1, "strokeDash": [4, 4]},
+        "encoding": {
+            "x": {"field": "x", "type": "quantitative"},
+            "y": {"field": "y", "type": "quantitative"},
+            "color": {"value": LIGHT["soft"]},
+        },
+    }
+
+
+def _level(value: float, word: str, width: int) -> list[Spec]:
+    data = {"values": [{"at": rounded(value), "word": word}]}
+    at = {"field": "at", "type": "quantitative"}
+    return [
+        {"data": data, "mark": {"type": "rule", "style": "limit"}, "encoding": {"y": at}},
+        {
+            "data": data,
+            "mark": {
+                "type": "text",
+                "style": "limit",
+                "align": "right",
+                "baseline": "bottom",
+                "dy": -3,
+            },
+            "encoding": {"y": at, "x": {"value": width}, "text": {"field": "word"}},
+        },
+    ]

@@ -1,0 +1,170 @@
+"""Dots with their intervals, one row each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fireassay.core.chart_theme import STATES
+from fireassay.core.drawing.axes import (
+    WIDTH,
+    Spec,
+    Unit,
+    axis,
+    hover_format,
+    names_axis,
+    rounded,
+    rule_at,
+    told_apart,
+)
+
+
+@dataclass(frozen=True)
+class IntervalRow:
+    """One row of an interval chart.
+
+    Attributes
+    ----------
+    label
+        What people read on the left.
+    value, low, high
+        The dot and its interval; no line is drawn for an end that is missing or endless.
+    state
+        ``"pass"``, ``"fail"``, ``"undecided"``, ``"none"``, or ``"dot"`` for a number that
+        nobody judged: colour and shape.
+    limit
+        A gate, drawn as a bar across the row.
+    text
+        What is written on the right.
+
+    >>> IntervalRow("Wrong", 0.03, 0.02, 0.05, limit=0.04).state
+    'dot'
+    """
+
+    label: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    state: str = "dot"
+    limit: float | None = None
+    text: str = ""
+    limit_text: str = ""
+
+
+def intervals(
+    rows: Sequence[IntervalRow],
+    title: str = "",
+    *,
+    unit: Unit = "share",
+    domain: tuple[float, float] | None = None,
+    log: bool = False,
+    guide: float | None = None,
+    ticks: bool = True,
+    width: int = WIDTH,
+) -> Spec:
+    """Dots with their intervals, one row each, in the order given.
+
+    Parameters
+    ----------
+    rows
+        From top to bottom.
+    title, unit
+        Of the axis.
+    domain, log
+        Ends of the axis, and whether it is logarithmic.
+    guide
+        A dashed line over all rows, e.g. at no effect.
+    ticks
+        Whether the axis is drawn; without, the rows' texts say the numbers.
+
+    Returns
+    -------
+    dict
+        A Vega-Lite spec without theme.
+
+    >>> spec = intervals([IntervalRow("cat", 0.9, 0.8, 0.95)])
+    >>> [row["value"] for row in spec["data"]["values"]]
+    [0.9]
+    """
+    values = [
+        {
+            "label": name,
+            "value": rounded(row.value),
+            "low": rounded(row.low),
+            "high": rounded(row.high),
+            "state": row.state,
+            "limit": rounded(row.limit),
+            "text": row.text,
+            "limit_text": row.limit_text,
+        }
+        for name, row in zip(told_apart(row.label for row in rows), rows, strict=True)
+    ]
+    scale: Spec = {"type": "log"} if log else {"zero": False, "nice": domain is None}
+    if domain is not None:
+        scale["domain"] = list(domain)
+    shown = axis(title, unit, tickCount=6) if ticks else None
+    x = {"field": "value", "type": "quantitative", "scale": scale, "axis": shown}
+    y = {"field": "label", "type": "nominal", "sort": None, "axis": names_axis(), "title": None}
+    used = list(dict.fromkeys(row.state for row in rows))
+    tooltip = [
+        {"field": "label", "type": "nominal", "title": " "},
+        {"field": "value", "type": "quantitative", "format": hover_format(unit), "title": "value"},
+        {"field": "low", "type": "quantitative", "format": hover_format(unit), "title": "from"},
+        {"field": "high", "type": "quantitative", "format": hover_format(unit), "title": "to"},
+    ]
+    colour = {
+        "field": "state",
+        "type": "nominal",
+        "scale": {"domain": used, "range": [STATES[state][0] for state in used]},
+        "legend": None,
+    }
+    shape = {
+        "field": "state",
+        "type": "nominal",
+        "scale": {"domain": used, "range": [STATES[state][1] for state in used]},
+        "legend": None,
+    }
+    layers: list[Spec] = [
+        {
+            "transform": [{"filter": "datum.low != null && datum.high != null"}],
+            "mark": {"type": "rule", "strokeWidth": 3, "strokeCap": "round", "opacity": 0.55},
+            "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "color": colour},
+        },
+        {
+            "mark": {"type": "point", "size": 90, "filled": True, "clip": True},
+            "encoding": {"x": x, "color": colour, "shape": shape, "tooltip": tooltip},
+        },
+    ]
+    if guide is not None:
+        layers.insert(0, rule_at("x", guide))
+    if any(row.limit is not None for row in rows):
+        layers += _limits(x, any(row.limit_text for row in rows))
+    if any(row.text for row in rows):
+        layers.append(
+            {
+                "mark": {"type": "text", "align": "left", "dx": 10},
+                "encoding": {"x": {"value": width}, "text": {"field": "text"}},
+            }
+        )
+    return {
+        "width": width,
+        "height": {"step": 26},
+        "data": {"values": values},
+        "encoding": {"y": y},
+        "layer": layers,
+    }
+
+
+def _limits(x: Spec, named: bool) -> list[Spec]:
+    at = {"x": {**x, "field": "limit"}}
+    only = [{"filter": "datum.limit != null"}]
+    tick = {"type": "tick", "style": "limit", "thickness": 2, "size": 20}
+    layers: list[Spec] = [{"transform": only, "mark": tick, "encoding": at}]
+    if named:
+        text = {"type": "text", "style": "limit", "align": "left", "dx": 5, "dy": -8, "fontSize": 9}
+        layers.append(
+            {
+                "transform": only,
+                "mark": text,
+                "encoding": {**at, "text": {"field": "limit_text"}},
+            }
+        )
+    return layers

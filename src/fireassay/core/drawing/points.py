@@ -1,0 +1,124 @@
+"""A cloud of points, with a curve through it; very many are counted in cells."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fireassay.core.chart_theme import LIGHT, SEQUENTIAL
+from fireassay.core.drawing.axes import WIDTH, Spec, axis_title, rounded, thinned
+
+MOST_POINTS = 5000
+_BINS = 32
+
+
+def points(
+    x: Any,
+    y: Any,
+    across: Spec,
+    up: Spec,
+    *,
+    kinds: Sequence[str] | None = None,
+    line: tuple[Any, Any] | None = None,
+    width: int = WIDTH,
+    height: int = 280,
+) -> Spec:
+    """A cloud of points, with a curve through it; more than 5,000 are counted in cells.
+
+    Parameters
+    ----------
+    x, y
+        The points.
+    across, up
+        Encodings of the axes.
+    kinds
+        Of each point, told apart by colour and shape.
+    line
+        x and y of a curve.
+
+    Returns
+    -------
+    dict
+        A Vega-Lite spec without theme.
+
+    >>> from fireassay.core.drawing import axis
+    >>> points([1.0], [2.0], {"axis": axis("a")}, {"axis": axis("b")})["layer"][0]["mark"]["type"]
+    'point'
+    """
+    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    finite = np.isfinite(xs) & np.isfinite(ys)
+    first: Spec
+    if finite.sum() > MOST_POINTS:
+        first = _binned(xs[finite], ys[finite], across, up)
+    else:
+        first = _cloud(xs, ys, finite, kinds, across, up)
+    layers = [first]
+    if line is not None:
+        drawn = [{"x": rounded(a), "y": rounded(b)} for a, b in zip(*line, strict=True)]
+        layers.append(
+            {
+                "data": {"values": thinned(drawn)},
+                "mark": {"type": "line", "color": LIGHT["ink"]},
+                "encoding": {
+                    "x": {"field": "x", "type": "quantitative", **across},
+                    "y": {"field": "y", "type": "quantitative", **up},
+                },
+            }
+        )
+    return {"width": width, "height": height, "layer": layers}
+
+
+def _cloud(
+    xs: Any, ys: Any, finite: Any, kinds: Sequence[str] | None, across: Spec, up: Spec
+) -> Spec:
+    values = [{"x": rounded(xs[i]), "y": rounded(ys[i])} for i in np.flatnonzero(finite)]
+    encoding: Spec = {
+        "x": {"field": "x", "type": "quantitative", **across},
+        "y": {"field": "y", "type": "quantitative", **up},
+    }
+    hover: list[Spec] = [
+        {"field": "x", "type": "quantitative", "title": axis_title(across, "x"), "format": ".4~g"},
+        {"field": "y", "type": "quantitative", "title": axis_title(up, "y"), "format": ".4~g"},
+    ]
+    if kinds is not None:
+        for value, i in zip(values, np.flatnonzero(finite), strict=True):
+            value["kind"] = kinds[int(i)]
+        kind = {"field": "kind", "type": "nominal", "sort": None, "title": None}
+        encoding |= {"color": kind, "shape": kind}
+        hover.append({**kind, "title": " "})
+    return {
+        "data": {"values": values},
+        "mark": {"type": "point", "size": 30, "opacity": 0.75},
+        "encoding": {**encoding, "tooltip": hover},
+    }
+
+
+def _binned(xs: Any, ys: Any, across: Spec, up: Spec) -> Spec:
+    counts, x_edges, y_edges = np.histogram2d(xs, ys, bins=_BINS)
+    values = [
+        {
+            "x": rounded(x_edges[i]),
+            "x2": rounded(x_edges[i + 1]),
+            "y": rounded(y_edges[j]),
+            "y2": rounded(y_edges[j + 1]),
+            "n": int(counts[i, j]),
+        }
+        for i, j in zip(*np.nonzero(counts), strict=True)
+    ]
+    return {
+        "data": {"values": values},
+        "mark": {"type": "rect"},
+        "encoding": {
+            "x": {"field": "x", "type": "quantitative", **across},
+            "x2": {"field": "x2"},
+            "y": {"field": "y", "type": "quantitative", **up},
+            "y2": {"field": "y2"},
+            "color": {
+                "field": "n",
+                "type": "quantitative",
+                "scale": {"range": list(SEQUENTIAL)},
+                "legend": {"title": "rows"},
+            },
+            "tooltip": [{"field": "n", "type": "quantitative", "title": "rows"}],
+        },
+    }

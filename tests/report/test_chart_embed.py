@@ -1,0 +1,102 @@
+"""Charts in a page: nothing runs but what is allowed, and the drawing stands without script."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from fireassay.core import Chart
+from fireassay.core.drawing import IntervalRow, axis, bars, curves, intervals, matrix
+from fireassay.report import chart_embed
+from fireassay.report.chart_embed import chart_figure, chart_script, chart_styles, csp_hash, still
+
+HOSTILE = "</script><script>alert(1)</script>{{7*7}}\"'><img src=x onerror=alert(2)>"
+CHROMIUM = next(
+    (
+        p
+        for p in (os.environ.get("FIREASSAY_CHROMIUM"), "/usr/bin/chromium")
+        if p and Path(p).exists()
+    ),
+    shutil.which("chromium") or shutil.which("google-chrome"),
+)
+
+
+def _charts():
+    share = {"axis": axis("right", "share"), "scale": {"domain": [0, 1]}}
+    return {
+        "gates": Chart(
+            intervals([IntervalRow(HOSTILE, 0.9, 0.8, 0.95, "pass", 0.85)]), HOSTILE, HOSTILE
+        ),
+        "steps": Chart(curves({HOSTILE: ([0, 1], [1, 0.5])}, share, share, steps=True)),
+        "pairs": Chart(matrix([(HOSTILE, "b", 0.3)], title=HOSTILE)),
+        "bars": Chart(bars([(HOSTILE, 3)], "n")),
+    }
+
+
+def test_text_from_users_cannot_leave_its_place():
+    figure = chart_figure(_charts()["gates"], "gates-0")
+    assert figure.count("<script") == 1
+    assert figure.count("</script") == 1
+    assert "<img" not in figure
+
+
+def test_drawings_in_one_page_share_no_id():
+    chart = _charts()["steps"]
+    first, second = (set(re.findall(r'\bid="([^"]+)"', still(chart, key))) for key in "ab")
+    assert not first & second
+
+
+def test_the_script_is_kept_and_a_damaged_copy_is_made_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("vl_convert.javascript_bundle", lambda vl_version: "window.vega = 1;")
+    assert chart_embed._libraries() == "window.vega = 1;"
+    monkeypatch.setattr("vl_convert.javascript_bundle", lambda vl_version: "</SCRIPT>")
+    assert chart_embed._libraries() == "window.vega = 1;"
+    (kept,) = (tmp_path / "fireassay").glob("*.js")
+    kept.write_text("window.veg")
+    assert chart_embed._libraries() == r"<\/script>"
+
+
+@pytest.mark.slow
+@pytest.mark.extras
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium found: set FIREASSAY_CHROMIUM")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_charts_are_live_under_a_policy_of_hashes(tmp_path, scheme):
+    api = pytest.importorskip("playwright.sync_api", reason="needs playwright (extra 'dev')")
+    styles, script = chart_styles(), chart_script()
+    policy = f"default-src 'none'; style-src {csp_hash(styles)}; script-src {csp_hash(script)}"
+    figures = "".join(chart_figure(chart, key) for key, chart in _charts().items())
+    path = tmp_path / "page.html"
+    path.write_text(
+        f'<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
+        f'content="{policy}"><style>{styles}</style>{figures}'
+        f'<script type="module">{script}</script>',
+        encoding="utf-8",
+    )
+    said = []
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_context(color_scheme=scheme, viewport={"width": 900, "height": 2500})
+        page = page.new_page()
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto(path.as_uri())
+        page.wait_for_function(
+            f"document.querySelectorAll('[data-drawn=live]').length === {len(_charts())}",
+            timeout=60_000,
+        )
+        ink = page.eval_on_selector(
+            "[data-chart=gates] .chart-live text", "text => getComputedStyle(text).fill"
+        )
+        page.hover("[data-chart=gates] .chart-live .mark-symbol path")
+        page.wait_for_selector("#vg-tooltip-element.visible", timeout=20_000)
+        shown = page.inner_text("#vg-tooltip-element")
+        browser.close()
+    assert said == []
+    assert ink == {"light": "rgb(91, 101, 112)", "dark": "rgb(164, 173, 183)"}[scheme]
+    assert "90.0" in shown
+    assert "<script>" in shown  # as text
