@@ -86,7 +86,7 @@ class Measure:
         """
         if math.isnan(estimate.value):
             return "not estimable"
-        digits = self._decimals(estimate)
+        digits = self.decimals(estimate)
         value = self.shown_value(estimate.value, digits)
         low, high = (math.isfinite(end) for end in (estimate.low, estimate.high))
         if estimate.kind != "interval" or not (low or high):
@@ -105,7 +105,7 @@ class Measure:
         """
         if math.isnan(estimate.value):
             return "an unknown share" if self.unit == "share" else "an unknown number"
-        return self.shown_value(estimate.value, self._decimals(estimate))
+        return self.shown_value(estimate.value, self.decimals(estimate))
 
     def shown_value(self, value: float, decimals: int | None = None) -> str:
         """One value with its unit, e.g. a limit; as many decimals as it needs, or as given."""
@@ -119,7 +119,7 @@ class Measure:
             return f"{scaled:,.6g}" if abs(scaled) < 1e6 else f"{scaled:,.0f}"
         return f"{scaled:,.{decimals}f}"
 
-    def _decimals(self, estimate: Estimate) -> int:
+    def decimals(self, estimate: Estimate) -> int:
         """Decimals that show two significant digits of the width, or of a value without one."""
         value, width = estimate.value, estimate.high - estimate.low
         whole = value.is_integer() and (self.unit == "count" or estimate.kind == "count")
