@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fireassay.cli.console import emit_json, say
+from fireassay.cli.console import emit_json, say, starting
 from fireassay.cli.options import Json, Quiet
 
 
@@ -21,6 +21,7 @@ def compare(
 
     Example: fireassay compare run-v1 run-v2
     """
+    starting("reading the runs", quiet=quiet or json)
     from fireassay.assessment.paired_runs import paired_accuracy
     from fireassay.assessment.run_folder import read_report, reservations
     from fireassay.core import ParameterError
