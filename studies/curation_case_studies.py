@@ -1,77 +1,63 @@
-"""The paper's Table III on its public case studies: theirs, ours, and the calibrated test.
+"""Table III of the curation paper on all nine case studies: printed, repeated, and tested.
 
-    FIREASSAY_DATA=/path/to/data python studies/curation_case_studies.py [--output table.csv]
+    FIREASSAY_DATA=/path/to/data python studies/curation_case_studies.py [--store DIR] [--quick]
 
 Needs the folder ``nad/`` with the votes ``*_L_*.npy``, labels ``*_Y_*.npy`` and ``expected.csv``,
-whose column ``paper_rho`` holds the published coefficients.
+whose column ``paper_rho`` holds the published coefficients. Each case study is a task of a run
+store: a killed study goes on. Writes studies/results/curation_case_studies.json. ``--quick``
+leaves the largest case study out and writes nothing.
 """
 
 import argparse
+import json
 import os
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from fireassay.papers.four_approaches import compare_approaches
+from fireassay.engine import Executor, RunStore
+from fireassay.papers.case_studies import CASES, LABELERS, default_order, table_three
 
-CASES = {"spo2_hr_hi": 1, "rr_lo": 1, "crossmodal": 0, "crowd": 0, "spam": 0}
-COLUMNS = {
-    "pl_conf_all": "PL Conf with all LFs",
-    "pl_conf_indep": "PL Conf with Indep. LFs",
-    "ci_lb_all": "CI LB with all LFs",
-    "ours": "Our Approach",
-}
+RESULT = Path(__file__).parent / "results" / "curation_case_studies.json"
 
 
-def read(folder, case):
-    fit, votes, labels = [], [], []
-    for split in ("train", "dev", "test"):
-        file = folder / f"{case}_L_{split}.npy"
-        if file.is_file():
-            fit.append(np.load(file))
-            truth = folder / f"{case}_Y_{split}.npy"
-            if truth.is_file():
-                votes.append(fit[-1])
-                labels.append(np.load(truth))
-    return np.concatenate(fit), np.concatenate(votes), np.concatenate(labels)
+def assess(case, folder):
+    """All cells of one case study, and what the product's own default makes of it."""
+    return {
+        "cells": table_three(folder, case).to_dict("records"),
+        "default": [default_order(folder, case, labeler) for labeler in LABELERS.values()],
+    }
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--output", type=Path)
+    parser.add_argument("--store", type=Path, help="Folder of the journal; a kill loses nothing.")
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     folder = Path(os.environ["FIREASSAY_DATA"]) / "nad"
-    published = pd.read_csv(folder / "expected.csv").replace(
-        {"labeler": {"majorityvote": "majority"}, "approach": COLUMNS}
+    cases = [case for case in CASES if not (options.quick and case == "recsys")]
+    store = None if options.store is None else RunStore(options.store)
+    executor = Executor(
+        workers=options.workers,
+        store=store,
+        progress=lambda done, of: print(f"{done} of {of} case studies", flush=True),
     )
-    tables = []
-    for case, default_class in CASES.items():
-        fit, votes, y = read(folder, case)
-        found = compare_approaches(
-            votes, y, fit_votes=fit, default_class=default_class, seed=1234567, case=case
-        )
-        tables.append(found.rows.assign(case=case, n=len(y)))
-    table = pd.concat(tables).merge(
+    found = executor.map(assess, cases, {"folder": str(folder)}, name="Table III")
+    published = pd.read_csv(folder / "expected.csv").dropna(subset="paper_rho")
+    cells = pd.DataFrame([cell for part in found for cell in part["cells"]]).merge(
         published[["case", "labeler", "approach", "paper_rho", "paper_p"]],
         on=["case", "labeler", "approach"],
     )
-    says = np.where(table["paper_p"] > 0.05, "none",
-                    np.where(table["paper_rho"] < 0, "decreasing", "increasing"))  # fmt: skip
-    table.insert(0, "paper_says", says)
-    shown = ["case", "labeler", "approach", "n", "paper_rho", "rho", "paper_says", "definition_3",
-             "permutation_p", "auc", "auc_p_value", "verdict"]  # fmt: skip
-    print(table[shown].to_string(index=False, float_format="{:.3f}".format))
-    print(
-        f"\n{len(table)} cells. Same direction as published, ties taken in expectation: "
-        f"{(table['paper_says'] == table['definition_3']).sum()}. "
-        f"Published 'decreasing': {(says == 'decreasing').sum()}, of which the calibrated test "
-        f"confirms {((says == 'decreasing') & (table['verdict'] == 'decreasing')).sum()}, calls "
-        f"{((says == 'decreasing') & (table['verdict'] == 'none')).sum()} not shown and "
-        f"{((says == 'decreasing') & (table['verdict'] == 'increasing')).sum()} the wrong way."
-    )
-    if options.output:
-        table.to_csv(options.output, index=False)
+    shown = ["case", "labeler", "approach", "paper_rho", "authors_rho", "rho", "definition_3",
+             "auc", "verdict"]  # fmt: skip
+    print(cells[shown].to_string(index=False, float_format="{:.3f}".format))
+    if not options.quick:
+        default = [row for part in found for row in part["default"]]
+        RESULT.write_text(
+            json.dumps({"cells": cells.to_dict("records"), "default": default}, indent=1) + "\n"
+        )
+        print(f"wrote {RESULT.name}")
 
 
 if __name__ == "__main__":

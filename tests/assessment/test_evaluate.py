@@ -5,7 +5,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 
 import fireassay as fa
-from fireassay.core import ParameterError
+from fireassay.core import FireassayWarning, ModelError, ParameterError
 
 
 @pytest.fixture(scope="module")
@@ -41,13 +41,25 @@ def test_without_labels_nothing_passes(forest):
     assert "labels" in part.reason
 
 
-def test_a_part_that_breaks_is_recorded_and_never_a_pass(forest):
+def test_a_model_that_never_answers_is_an_error(forest):
     _, X, y = forest
     model = fa.as_classifier(lambda rows: 1 / 0, classes=(0, 1))
-    report = fa.evaluate(model, X, y, parts=["accuracy"])
-    assert report["accuracy"].status == "failed"
-    assert "division by zero" in report["accuracy"].reason
+    with pytest.raises(ModelError, match="division by zero"):
+        fa.evaluate(model, X, y, parts=["accuracy"])
+
+
+def test_a_part_that_breaks_is_a_warning_and_never_a_pass(forest, monkeypatch):
+    from fireassay.assessment.parts import reliability
+
+    model, X, y = forest
+    monkeypatch.setattr(reliability, "run", lambda context, settings: 1 / 0)
+    with pytest.warns(FireassayWarning, match="reliability failed: ZeroDivisionError"):
+        report = fa.evaluate(model, X, y, parts=["accuracy", "reliability"])
+    assert report["accuracy"].status == "done"
+    assert "division by zero" in report["reliability"].reason
     assert report.verdict({}).exit_code == 3
+    with pytest.raises(ModelError, match="At least one part"):
+        fa.evaluate(model, X, y, parts=["reliability"])
 
 
 def test_zero_errors_is_still_an_interval():

@@ -189,7 +189,7 @@ def test_the_bound_from_drawn_labels_holds():
     for seed in range(worlds):
         given = context(operational=rows(200, 1000 + seed), train=None)
         given = Context(**{**vars(given), "seed": seed})
-        drawn = draw_labels(given, attack_space(given), given.model, np.arange(10), 30)
+        drawn = draw_labels(given, attack_space(given)[1], given.model, np.arange(10), 30)
         bound = drawn.upper_bound(1 - alpha)
         misses += bound.value < field_rate
     assert misses <= stats.binom.ppf(0.999, worlds, alpha)

@@ -12,7 +12,7 @@ from fireassay.classifiers import as_classifier
 from fireassay.core.errors import DataError, ModelError, ParameterError
 
 pytestmark = pytest.mark.extras
-SIZES = {"l1": 4.0, "l2": 1.0, "linf": 0.1}
+SIZES = {"l0": 12.0, "l1": 4.0, "l2": 1.0, "linf": 0.1}
 
 
 def cases():

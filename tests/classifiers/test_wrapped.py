@@ -1,13 +1,14 @@
 """A wrapper changes what goes in or out, and loses neither gradients, layers nor counts."""
 
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import fireassay as fa
-from fireassay.assessment.attack_space import UnitScaled
+from fireassay.attacks import AttackSpace, SpacedClassifier
 from fireassay.classifiers import (
     ActivationClassifier,
     GradientClassifier,
@@ -20,17 +21,25 @@ from fireassay.survival.defences import Conf, Defence, FeatureSqueezing, GaussIn
 
 ROWS = np.random.default_rng(0).random((12, 5))
 LOW, SPAN = np.linspace(-2, 1, 5), np.linspace(0.5, 3, 5)
+
+
+def unit_scaled(model: Any, low: np.ndarray, span: np.ndarray) -> Any:
+    """Rows on a scale of one per column: the space of rows evenly spread between the ends."""
+    space = AttackSpace.of(np.vstack([low, low + span]))
+    return SpacedClassifier(model, replace(space, unit=span))
+
+
 LABELS = np.arange(12) % 3
 
 WRAPPERS: dict[str, Any] = {
     "temperature": lambda model: TemperatureScaled(model, 2.5),
-    "unit scale": lambda model: UnitScaled(model, LOW, SPAN),
+    "unit scale": lambda model: unit_scaled(model, LOW, SPAN),
     "no defence": lambda model: defend(model, Defence()),
     "rejection": lambda model: defend(model, Conf(0.9)),
     "noise in training": lambda model: defend(model, GaussIn(0.1)),
-    "scale in temperature": lambda model: TemperatureScaled(UnitScaled(model, LOW, SPAN), 0.5),
-    "temperature in scale": lambda model: UnitScaled(TemperatureScaled(model, 3.0), LOW, SPAN),
-    "defence in scale": lambda model: UnitScaled(defend(model, Conf(0.9)), LOW, SPAN),
+    "scale in temperature": lambda model: TemperatureScaled(unit_scaled(model, LOW, SPAN), 0.5),
+    "temperature in scale": lambda model: unit_scaled(TemperatureScaled(model, 3.0), LOW, SPAN),
+    "defence in scale": lambda model: unit_scaled(defend(model, Conf(0.9)), LOW, SPAN),
 }
 
 
@@ -114,7 +123,7 @@ def test_a_defence_without_a_derivative_says_so_and_passes_the_inner_one(defence
 @pytest.mark.extras
 def test_layers_are_read_for_the_rows_that_the_inner_model_gets() -> None:
     inner = network()
-    wrapped: Any = UnitScaled(inner, LOW, SPAN)
+    wrapped: Any = unit_scaled(inner, LOW, SPAN)
     read = wrapped.activations(ROWS, ["1"])["1"]
     np.testing.assert_array_equal(read, inner.activations(LOW + ROWS * SPAN, ["1"])["1"])
     assert wrapped.layers == inner.layers
@@ -126,7 +135,7 @@ def test_withheld_answers_stay_withheld_behind_every_wrapper() -> None:
     assert 0 < expected.sum() < 12
     heated: Any = TemperatureScaled(shielded, 5.0)
     np.testing.assert_array_equal(heated.withheld(heated.predict_proba(ROWS)), expected)
-    shifted: Any = UnitScaled(shielded, np.zeros(5), np.ones(5))
+    shifted: Any = unit_scaled(shielded, np.zeros(5), np.ones(5))
     np.testing.assert_array_equal(shifted.withheld(shifted.predict_proba(ROWS)), expected)
     assert not hasattr(TemperatureScaled(fa.as_classifier(probabilities), 2.0), "withheld")
 

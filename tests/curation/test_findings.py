@@ -1,5 +1,7 @@
 """What the report gets: headline, numbers with intervals, figures, files."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -83,9 +85,10 @@ def test_a_disagreement_is_in_the_claims(world):
 
 
 def test_export_round_trip(world, tmp_path):
-    result, _ = world
+    result, y = world
     ids = [f"=patient{i}" for i in range(600)]
-    written = result.export(tmp_path / "sets", ids)
+    shown = result.findings(trend=result.validate(y))
+    written = result.export(tmp_path / "sets", ids, shown)
     assert {p.name for p in written} >= {"D_01.txt", "D_10.txt", "samples.csv", "curation.json"}
     table = pd.read_csv(tmp_path / "sets" / "samples.csv")
     assert table["id"].str.startswith("'=").all()
@@ -93,6 +96,17 @@ def test_export_round_trip(world, tmp_path):
     first = np.loadtxt(tmp_path / "sets" / "D_01.txt", dtype=int)
     assert np.array_equal(first, result.datasets[0])
     assert set(table.loc[table["dataset"] == 1, "row"]) == set(first.tolist())
+
+
+def test_sets_are_not_called_adversarial_before_something_shows_it(world, tmp_path):
+    result, y = world
+    names = {p.name for p in result.export(tmp_path)}
+    assert "unvalidated_01.txt" in names
+    assert "D_01.txt" not in names
+    assert json.loads((tmp_path / "curation.json").read_text())["order"] == "not shown"
+    assert "increasingly" not in result.evidence().headline
+    reversed_trend = result.validate(np.where(result.lower > np.median(result.lower), 1 - y, y))
+    assert result.findings(trend=reversed_trend).verdict != "decreasing"
 
 
 @pytest.mark.extras

@@ -6,6 +6,7 @@ from scipy.stats import binom, binomtest
 
 from fireassay import as_classifier
 from fireassay.core import DataError
+from fireassay.core.strict_json import dumps, loads
 from fireassay.reliability import Monitor
 
 MODEL = as_classifier(
@@ -133,11 +134,40 @@ def test_moving_separation_is_reported():
     assert later.r_moved
 
 
-def test_the_profile_grows_and_bad_rows_are_refused():
+def test_a_long_quiet_time_does_not_use_up_the_evidence():
+    rng = np.random.default_rng(8)
+    monitor = Monitor(MODEL, rows(300, rng)[0], alpha=0.05)
+    assert not monitor.update(rows(6000, rng)[0]).drifted
+    assert monitor.update(rows(300, rng, a=5.0)[0]).drifted
+
+
+def test_what_is_kept_does_not_grow():
+    rng = np.random.default_rng(9)
+    monitor = Monitor(MODEL, labelled(100, rng, 0.05))
+
+    def after(n):
+        monitor.update(*labelled(n, rng, 0.05))
+        return len(dumps(monitor.snapshot()))
+
+    assert after(20_000) < 1.2 * after(2000)
+
+
+def test_how_rows_are_cut_changes_nothing_and_a_snapshot_goes_on_exactly():
+    rng = np.random.default_rng(10)
+    reference, (X, y) = labelled(200, rng, 0.05), labelled(300, rng, 0.2)
+    at_once, cut = (Monitor(MODEL, reference, alpha=0.05) for _ in range(2))
+    at_once.judge(at_once.see(X) != y)
+    for start in range(0, 300, 7):
+        cut.judge(cut.see(X[start : start + 7]) != y[start : start + 7])
+        fresh = Monitor(MODEL, reference, alpha=0.05)
+        fresh.restore(loads(dumps(cut.snapshot())))
+        cut = fresh
+    assert dumps(cut.snapshot()) == dumps(at_once.snapshot())
+
+
+def test_bad_rows_are_refused():
     rng = np.random.default_rng(3)
     monitor = Monitor(MODEL, rows(50, rng)[0])
-    monitor.update(rows(30, rng)[0])
-    assert monitor.profile(bandwidth=0.1).n_ == 80
     with pytest.raises(DataError, match="shape"):
         monitor.update(np.zeros((3, 5)))
     with pytest.raises(DataError, match="20"):

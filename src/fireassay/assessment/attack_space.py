@@ -1,83 +1,38 @@
-"""Where attacks move: the declared bounds, or each feature on the scale of its own range."""
+"""Where attacks move: the declared bounds, or each column on the scale of its own spread."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.assessment.context import Context
+from fireassay.attacks import AttackSpace, SpacedClassifier
 from fireassay.attacks.clip_range import check_clip_range
-from fireassay.classifiers import Classifier, WrappedClassifier
+from fireassay.classifiers import Classifier
 
 
-@dataclass(frozen=True)
-class AttackSpace:
-    """A classifier with bounds, rows brought into them, and the features that may change."""
+def attack_space(
+    context: Context, columns: Mapping[str, Any] | None = None, eps: float | None = None
+) -> tuple[Classifier, AttackSpace]:
+    """The model as attacks see it, and the space of its rows.
 
-    model: Classifier
-    bounds: tuple[float, float]
-    low: NDArray[Any]
-    span: NDArray[Any]
-    mask: NDArray[np.bool_] | None
-
-    def inside(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Rows on the scale that the attack moves on; the rows themselves if nothing is scaled."""
-        if self.model.bounds == self.bounds and not self.low.any() and (self.span == 1).all():
-            return X
-        scaled: NDArray[Any] = (X - self.low) / self.span
-        return scaled
-
-    def outside(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Rows of the attack as the model itself takes them."""
-        unscaled: NDArray[Any] = self.low + X * self.span
-        return unscaled
-
-
-class UnitScaled(WrappedClassifier):
-    """A classifier that takes features on [0, 1], each on the scale of its own range.
-
-    A perturbation of 0.1 then means a tenth of the range of every feature, whatever its unit.
+    With declared bounds nothing is scaled. Without, tables get the spread of each column, images
+    one range for all pixels; columns without a range and one-hot codes stay as they are.
+    ``columns`` are the user's rules, ``eps`` the size of the attack that they are for.
     """
-
-    def __init__(self, model: Classifier, low: NDArray[Any], span: NDArray[Any]) -> None:
-        super().__init__(model)
-        self.low, self.span = low, span
-
-    def _identity(self) -> tuple[Any, ...]:
-        return "unit scaled", self.low, self.span
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Scaled features lie between 0 and 1."""
-        return 0.0, 1.0
-
-    def _seen(self, X: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(self.low + X * self.span)
-
-    def _slope(self, slope: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(slope * self.span)
-
-
-def attack_space(context: Context) -> AttackSpace:
-    """The space for this model and these rows.
-
-    With declared bounds nothing is scaled. Without, tables get the range of each feature, images
-    one range for all pixels; features without a range and one-hot codes stay as they are.
-    """
-    X = context.test.X
-    one = np.ones((), dtype=X.dtype)
-    if context.model.bounds is not None:
-        check_clip_range(X, context.model.bounds)
-        return AttackSpace(context.model, context.model.bounds, 0 * one, one, _numbers(context))
-    axis = 0 if X.ndim == 2 else None
-    low, high = X.min(axis=axis), X.max(axis=axis)
-    span = np.where(high > low, high - low, 1).astype(X.dtype)
-    mask = _numbers(context)
-    if X.ndim == 2:
-        moving = high > low
-        mask = moving if mask is None else mask & moving
-    return AttackSpace(UnitScaled(context.model, low, span), (0.0, 1.0), low, span, mask)
+    X, bounds = context.test.X, context.model.bounds
+    if bounds is not None:
+        check_clip_range(X, bounds)
+    space = AttackSpace.of(
+        X,
+        columns,
+        names=context.test.feature_names,
+        bounds=bounds,
+        moving=_numbers(context),
+        eps=eps or 0.1,
+    )
+    return (context.model if space.plain else SpacedClassifier(context.model, space)), space
 
 
 def _numbers(context: Context) -> NDArray[np.bool_] | None:

@@ -2,10 +2,11 @@
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from fireassay.assessment.decision import Decision
 from fireassay.assessment.measures import full_name
 from fireassay.assessment.parts import PARTS, settings_models
 from fireassay.classifiers.import_path import is_import_path
@@ -66,6 +67,33 @@ class DataSection(Section):
     )
 
 
+class DecisionSection(Section):
+    """Which answer is acted on, and what mistakes cost."""
+
+    costs: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
+        default_factory=dict,
+        description='What each kind of mistake costs, by truth and answer: { "sepsis -> no sepsis" '
+        '= 50, "* -> *" = 1 }. * is any class.',
+    )
+    threshold: Literal["argmax"] | dict[str, Annotated[float, Field(gt=0, lt=1)]] = Field(
+        default="argmax",
+        description='"argmax", or from which probability on a class is answered: '
+        '{ "sepsis" = 0.2 }. All parts judge the decision.',
+    )
+
+    def decision(self) -> Decision:
+        """Checked as far as it can be without the model."""
+        return Decision.of(self.costs, self.threshold)
+
+    @model_validator(mode="after")
+    def _costs_are_named(self) -> Self:
+        try:
+            self.decision()
+        except ParameterError as error:
+            raise ValueError(str(error)) from error
+        return self
+
+
 class RunSection(Section):
     """Where results go, and what is run."""
 
@@ -107,7 +135,7 @@ class Config(Section):
 
     Attributes
     ----------
-    model, data, run, gates
+    model, data, decision, run, gates
         The tables of the file.
     settings
         Settings of each part by its name.
@@ -121,6 +149,7 @@ class Config(Section):
 
     model: ModelSection
     data: DataSection
+    decision: DecisionSection = DecisionSection()
     run: RunSection = RunSection()
     gates: GatesSection = GatesSection()
     settings: dict[str, Any] = Field(default_factory=dict)

@@ -5,11 +5,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from fireassay.assessment.decision import Decision
 from fireassay.classifiers import Classifier
-from fireassay.core import Result, sha256
+from fireassay.core import Assumption, Result, sha256
 from fireassay.data import DataSet
 from fireassay.engine import Executor
 from fireassay.version import __version__
+
+HARD_LABELS = "the model answers with labels alone, so {} cannot be asked; give its probabilities"
 
 
 @dataclass(frozen=True)
@@ -30,8 +33,16 @@ class Context:
         functions' names.
     groups
         For each voted row the patient or device it comes from, if rows belong together.
+    decision
+        The operating rule, which ``model`` follows already, and the costs of mistakes.
     results
         Results of the parts that have run before, by name.
+    notes
+        What was found at the door and has to be said (see `at_the_door`).
+    doubts
+        Assumptions about the test rows that every number on them rests on.
+    hard_labels
+        Whether the model was seen to answer with labels alone.
     """
 
     model: Classifier
@@ -41,10 +52,19 @@ class Context:
     votes: Any = None
     vote_names: tuple[str, ...] | None = None
     groups: Any = None
+    decision: Decision = field(default_factory=Decision)
     seed: int = 0
     executor: Executor = field(default_factory=Executor)
     results: Mapping[str, Result] = field(default_factory=dict)
     known: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    doubts: tuple[Assumption, ...] = ()
+    hard_labels: bool = False
+
+    @property
+    def has_confidences(self) -> bool:
+        """Whether the model says how sure it is; hard labels do not."""
+        return not self.hard_labels and getattr(self.model, "output", "") != "labels"
 
     def once(self, name: str, inputs: Any, compute: Callable[[], Any]) -> Any:
         """What ``compute`` gives for these inputs and this model, computed once.

@@ -1,6 +1,7 @@
 """A whole assessment in one line of Python."""
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,12 @@ from numpy.typing import ArrayLike
 
 from fireassay.assessment.about_run import about_arrays, begun, model_name
 from fireassay.assessment.context import Context
+from fireassay.assessment.decision import Decision
+from fireassay.assessment.door import at_the_door
 from fireassay.assessment.parts import PARTS, settings_models
 from fireassay.assessment.running import Run
 from fireassay.classifiers import as_classifier
-from fireassay.core import ParameterError
+from fireassay.core import FireassayWarning, ModelError, ParameterError
 from fireassay.core.seeds import check_seed
 from fireassay.data import DataSet
 from fireassay.engine import Executor
@@ -29,9 +32,12 @@ def evaluate(
     operational: ArrayLike | None = None,
     votes: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    costs: Mapping[str, float] | None = None,
+    threshold: str | Mapping[Any, float] = "argmax",
     workers: int = 1,
     title: str = "Fire assay",
     settings: dict[str, dict[str, Any]] | None = None,
+    accept_below_baseline: bool = False,
 ) -> Report:
     """Answer whatever can be answered with this model and these rows.
 
@@ -49,32 +55,53 @@ def evaluate(
     groups
         For each test row the patient, device or document it belongs to: intervals then count
         groups, not rows.
+    costs
+        What each kind of mistake costs, by ``"truth -> answer"``; ``*`` is any class. Then the
+        expected cost of a decision is bounded, and the cheapest threshold looked for.
+    threshold
+        From which probability on a class is answered, by class, or ``"argmax"``. All parts judge
+        this decision.
     settings
         Settings of a part by name, e.g. ``{"accuracy": {"confidence": 0.99}}``.
+    accept_below_baseline
+        Go on where the model agrees with the labels less than chance does, or where its columns
+        seem to be in another order than the labels' (it is then said in the report).
     seed, workers, title
         Of whatever is drawn; processes on this machine; on top of the report.
 
     Returns
     -------
     Report
-        What could not be asked stands in it as *not available*, what broke as *failed*.
+        What could not be asked stands in it as *not available*, what broke as *failed*, with a
+        warning.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot be asked at all, if every part of it failed, or if its classes seem to
+        be in another order than those of the labels.
 
     >>> half = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), classes=[0, 1])
     >>> X = (np.arange(100)[:, None] + 0.5) / 100
     >>> report = evaluate(half, X, (X[:, 0] > 0.4).astype(int), parts="accuracy")
     >>> report["accuracy"].estimates["accuracy"].value  # wrong from 0.4 to 0.5
     0.9
+    >>> careful = evaluate(half, X, (X[:, 0] > 0.4).astype(int), "accuracy", threshold={1: 0.4})
+    >>> careful["accuracy"].estimates["recall[1]"].value
+    1.0
     """
     chosen = tuple(PARTS) if parts == "all" else tuple([parts] if isinstance(parts, str) else parts)
     unknown = [name for name in (*chosen, *(settings or {})) if name not in PARTS]
     if unknown:
         raise ParameterError(f"Known parts: {', '.join(PARTS)}.", got=repr(unknown[0]))
+    decision = Decision.of(costs, threshold)
     context = Context(
-        model=as_classifier(model),
+        model=decision.applied(as_classifier(model)),
         test=_data_set(X, y, groups),
         train=None if train is None else _data_set(*train),
         operational=None if operational is None else _data_set(operational),
         votes=votes,
+        decision=decision,
         seed=check_seed(seed),
         executor=Executor(workers=workers),
     )
@@ -83,9 +110,24 @@ def evaluate(
         name: model_class.model_validate(given.get(name, {}))
         for name, model_class in settings_models().items()
     }
+    context = at_the_door(context, accept_below_baseline=accept_below_baseline)
     name = model_name(model) if isinstance(model, str) else type(model).__name__
     about = begun(about_arrays(context, name))
-    return Run(context, chosen, validated, title=title, about=about).go()
+    report = Run(context, chosen, validated, title=title, about=about).go()
+    _say_failures(report)
+    return report
+
+
+def _say_failures(report: Report) -> None:
+    """A part that broke is a warning; if none is left, it is an error."""
+    failed = [part for part in report.parts if part.status == "failed"]
+    if failed and not any(part.status == "done" for part in report.parts):
+        raise ModelError(
+            "At least one part must work with this model and these rows.",
+            got="; ".join(f"{part.question}: {part.reason}" for part in failed)[:800],
+        )
+    for part in failed:
+        warnings.warn(f"{part.question} failed: {part.reason}", FireassayWarning, stacklevel=3)
 
 
 def _data_set(X: ArrayLike, y: ArrayLike | None = None, groups: ArrayLike | None = None) -> DataSet:

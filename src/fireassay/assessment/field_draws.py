@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fireassay.assessment.attack_space import AttackSpace
 from fireassay.assessment.context import Context
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.supervision import suspicion
+from fireassay.attacks import AttackSpace
 from fireassay.classifiers import Classifier
 from fireassay.core import DataError, Estimate, Result, generator, sha256
 from fireassay.core.arrays import FloatArray, IntArray

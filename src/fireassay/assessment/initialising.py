@@ -1,15 +1,17 @@
 """Look at a model and its data, and write the configuration that fits them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fireassay.assessment.config import DataSection
 from fireassay.assessment.context import Context
+from fireassay.assessment.door import at_the_door, verified_order
 from fireassay.assessment.inputs import load_sets, make_importable
 from fireassay.assessment.inspection import Inspection, inspect
 from fireassay.assessment.parts import PARTS, part_module
 from fireassay.assessment.template import write_config
+from fireassay.data import DataSet
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ def initialise(
     *,
     output: str | None = None,
     bounds: tuple[float, float] | None = None,
+    classes: Sequence[str] | None = None,
+    accept_below_baseline: bool = False,
     trust: bool = False,
     folder: Path = Path(),
     seed: int = 0,
@@ -41,6 +45,11 @@ def initialise(
         With the keys of the ``[data]`` table; paths are relative to ``folder``.
     output, bounds
         The model's kind of output and its allowed input values, where they are not to be inferred.
+    classes
+        Names of the model's columns in their order; by default the model's own, else the labels'.
+        Labelled rows then show whether that order can be right.
+    accept_below_baseline
+        Go on where the model agrees with the labels less than chance does.
     trust
         As in `as_classifier`.
     seed
@@ -73,9 +82,18 @@ def initialise(
     model_path = str(folder / model) if (folder / model).exists() else model
     make_importable(model, folder)
     found, classifier = inspect(
-        model_path, sets["test"], section.test, trust=trust, output=output, bounds=bounds
+        model_path,
+        sets["test"],
+        section.test,
+        trust=trust,
+        output=output,
+        bounds=bounds,
+        classes=None if classes is None else as_labels(classes, sets["test"]),
     )
-    context = Context(classifier, **sets)
+    context = at_the_door(
+        Context(classifier, **sets, seed=seed), accept_below_baseline=accept_below_baseline
+    )
+    found = replace(found, notes=(*found.notes, *context.notes, *_order_in_words(context)))
     missing = {name: part_module(name).missing(context) for name in PARTS}
     values = {
         "model": {
@@ -91,3 +109,26 @@ def initialise(
         },
     }
     return Initialised(write_config(values), found, missing)
+
+
+def as_labels(classes: Sequence[str], data: DataSet) -> tuple[str | int, ...]:
+    """Names as somebody typed them; integers where the labels are integers.
+
+    >>> as_labels(["1", "0"], DataSet([[0.0]], [1]))
+    (1, 0)
+    """
+    numbers = data.y is not None and data.y.dtype.kind in "iub"
+    if numbers and all(name.strip().lstrip("-").isdigit() for name in classes):
+        return tuple(int(name) for name in classes)
+    return tuple(classes)
+
+
+def _order_in_words(context: Context) -> tuple[str, ...]:
+    """Whether the labelled rows confirm the order of the classes."""
+    order = verified_order(context)
+    if order is None:
+        return ("the order of the classes is not verified: there are no labels",)
+    share = f"{100 * order.agreement:.1f} % of {order.n} labelled rows agree"
+    if order.is_verified:
+        return (f"the order of the classes is verified: {share}",)
+    return (f"the order of the classes is NOT verified: {share}, no more than chance",)

@@ -38,13 +38,15 @@ def load_context(
         **options,
     )
     sets = load_sets(config.data, config.folder)
+    decision = config.decision.decision()
     return Context(
-        model=model,
+        model=decision.applied(model),
         test=sets["test"],
         train=sets["train"],
         operational=sets["operational"],
         votes=sets["votes"],
         groups=sets["groups"],
+        decision=decision,
         seed=config.run.seed if seed is None else seed,
         executor=executor or Executor(workers=config.run.workers),
     )

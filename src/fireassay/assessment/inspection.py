@@ -53,16 +53,22 @@ def inspect(
     trust: bool = False,
     output: str | None = None,
     bounds: tuple[float, float] | None = None,
+    classes: tuple[Any, ...] | None = None,
 ) -> tuple[Inspection, Classifier]:
     """Ask the model about a few rows, and infer what the configuration needs."""
     bounds = bounds or infer_bounds(data)
     rows = data.X[:PROBE_ROWS]
-    classifier, output = _first_output_that_fits(model, rows, data, bounds, trust, output)
+    classifier, output, notes = _first_output_that_fits(
+        model, rows, data, bounds, trust, output, classes
+    )
     probed = probe(classifier, rows)
-    notes = []
     known = set(map(str, classifier.classes))
     present = () if data.y is None else tuple(np.unique(data.y).tolist())
     strangers = tuple(label for label in present if str(label) not in known)
+    if data.y is not None and data.y.dtype.kind in "iu" and _are_names(classifier.classes):
+        positions = set(map(str, range(len(known))))
+        strangers = tuple(label for label in strangers if str(label) not in positions)
+        present = tuple(classifier.classes[i] if 0 <= i < len(known) else i for i in present)
     if strangers:
         notes.append(f"labels that the model does not know: {', '.join(map(str, strangers[:5]))}")
     absent = known - set(map(str, present))
@@ -107,24 +113,37 @@ def _first_output_that_fits(
     bounds: tuple[float, float] | None,
     trust: bool,
     output: str | None,
-) -> tuple[Classifier, str]:
-    classes = None if data.y is None else tuple(np.unique(data.y).tolist())
-    refusals = []
-    for candidate in [output] if output else ["probabilities", "logits"]:
-        for named in (None, classes):
-            classifier = as_classifier(
-                model, classes=named, bounds=bounds, output=candidate, trust=trust
-            )
+    given: tuple[Any, ...] | None,
+) -> tuple[Classifier, str, list[str]]:
+    """The model with the first kind of output that its answers are, and what has to be said."""
+    labels = None if data.y is None else tuple(np.unique(data.y).tolist())
+    refusals: dict[str, str] = {}
+    for candidate in [output] if output else ["probabilities", "logits", "labels"]:
+        for named in (given,) if given else (None, data.classes or None):
+            if candidate == "labels" and named is None:
+                continue
             try:
+                classifier = as_classifier(
+                    model, classes=named, bounds=bounds, output=candidate, trust=trust
+                )
                 found = classifier.predict_proba(rows)
             except ProbabilityError as refusal:
-                refusals.append(str(refusal))
+                refusals[str(candidate)] = str(refusal)
                 break
             own = set(map(str, classifier.classes))
-            fits = classes is None or set(map(str, classes)) <= own
-            if fits or named is not None or found.shape[1] != len(classes or ()):
-                return classifier, str(candidate)
+            fits = labels is None or set(map(str, labels)) <= own or _are_names(classifier.classes)
+            if fits or named is not None or found.shape[1] != len(data.classes):
+                notes = []
+                if given is None and named is not None and candidate != "labels":
+                    notes.append("the model does not name its columns: taken in the labels' order")
+                if candidate == "labels":
+                    notes.append("hard labels: what needs probabilities cannot be asked")
+                return classifier, str(candidate), notes
     raise ModelError(
-        f"Expected {Path(model).name} to return class probabilities or logits.",
-        got="; ".join(refusals),
+        f"Expected {Path(model).name} to return class probabilities, logits or labels.",
+        got="; ".join(f"as {kind}: {said}" for kind, said in refusals.items()),
     )
+
+
+def _are_names(classes: tuple[Any, ...]) -> bool:
+    return all(isinstance(name, str) for name in classes)

@@ -11,6 +11,7 @@ from typing import Any
 from fireassay.assessment.config import Config, read_config
 from fireassay.assessment.measures import full_names
 from fireassay.assessment.part_key import what_differs
+from fireassay.assessment.reproducibility import REPRODUCIBLE, with_reproducibility
 from fireassay.assessment.sources import source_facts
 from fireassay.core import DataError, Evidence, Result, strict_json
 from fireassay.core.hashing import sha256_file
@@ -111,7 +112,9 @@ def _as_written(run: Path) -> Path:
 
 def with_figures(part: Evidence, kept: Evidence) -> Evidence:
     """The evidence as it was journalled, with what has been said about it since."""
-    return replace(kept, stale=part.stale, partial=part.partial)
+    whole = replace(kept, stale=part.stale, partial=part.partial)
+    same = next((a for a in part.assumptions if a.id == REPRODUCIBLE), None)
+    return whole if same is None else with_reproducibility(whole, same)
 
 
 def read_results(folder: Path) -> dict[str, Result]:

@@ -11,6 +11,8 @@ from fireassay.assessment import block_sizes
 from fireassay.assessment.about_run import about_files, begun
 from fireassay.assessment.config import Config
 from fireassay.assessment.context import Context
+from fireassay.assessment.copied_rows import resting_on
+from fireassay.assessment.door import at_the_door
 from fireassay.assessment.earlier_parts import EarlierParts
 from fireassay.assessment.inputs import load_context
 from fireassay.assessment.memory_use import forget_most, most_held_mb
@@ -18,6 +20,7 @@ from fireassay.assessment.part_key import Facts, part_facts, part_key
 from fireassay.assessment.parts import PARTS, in_running_order, part_module
 from fireassay.assessment.planning import Plan, PlanRow, price
 from fireassay.assessment.progress import RunProgress
+from fireassay.assessment.reproducibility import Reproducibility, with_reproducibility
 from fireassay.assessment.run_folder import (
     ABOUT,
     COSTS,
@@ -106,6 +109,7 @@ def run_assessment(
     max_minutes: float | None = None,
     max_queries: int | None = None,
     trust: bool = False,
+    accept_below_baseline: bool = False,
     say: Say = silent,
     progress: bool | None = None,
 ) -> RunOutcome:
@@ -124,6 +128,8 @@ def run_assessment(
         Instead of the configuration's, and the address of a Dask scheduler.
     trust
         Allow a model file that can run code when read.
+    accept_below_baseline
+        Go on where the model agrees with the labels less than chance does (it is then said).
     say, progress
         Gets lines for a terminal; whether to show a bar (None: where somebody can see it).
 
@@ -152,7 +158,13 @@ def run_assessment(
             workers=workers or config.run.workers, cluster=cluster, store=store, progress=False
         )
         sources = source_facts(config)  # before they are loaded: a later change is seen
-        context = load_context(config, seed=seed, executor=executor, trust=trust)
+        context = at_the_door(
+            load_context(config, seed=seed, executor=executor, trust=trust),
+            accept_below_baseline=accept_below_baseline,
+            go_on=True,
+        )
+        for note in (*context.notes, *(doubt.check for doubt in context.doubts)):
+            say(f"{'note':<13}{note}")
         run = Run(
             context,
             config.run.parts if only is None else tuple({*config.run.parts, *only}),
@@ -213,6 +225,7 @@ class Run:
         self._sources = sources or {}
         self._results: dict[str, Result] = {}
         self._earlier = EarlierParts(self.store)
+        self._same = Reproducibility(self.store)
         for own in (context, *self.instead.values()):
             block_sizes.recall(self.store, own.model)
 
@@ -247,9 +260,12 @@ class Run:
             if kept is None and watched is not None:
                 with watched:
                     watched.begin(name)
+                    self._same.look(own)
                     kept = self._run_part(name, within, plan.row(name) if plan else None)
                     watched.end(kept[0].seconds)
             if kept is not None:
+                if kept[0].status == "done":
+                    self._same.look(own, after=self._keys[name])
                 self._add(name, *kept)
         self._write()
         return self._report()
@@ -264,7 +280,7 @@ class Run:
         if self._keys[name] in self._kept_costs:
             self.costs[name] = self._kept_costs[self._keys[name]]
         self._done[name] = evidence
-        self.say(f"{name:<13}{evidence.headline}")
+        self.say(f"{name:<13}{self._judged(name).headline}")
         self._write()
 
     def _write(self) -> None:
@@ -290,10 +306,15 @@ class Run:
         write_run(self.store.path, self._report(), self.gates, {**earlier, **self.costs})
 
     def _report(self) -> Report:
-        found = {**self._earlier.parts, **self._done}
+        found = {**self._earlier.parts, **{name: self._judged(name) for name in self._done}}
         names = [*PARTS, *(name for name in found if name not in PARTS)]
         parts = [found[name] for name in names if name in found]
         return Report(parts, self.title, self.accepted, self.about)
+
+    def _judged(self, name: str) -> Evidence:
+        """What a part found, with what is known by now about the model's answers."""
+        own = self.instead.get(name, self.context)
+        return with_reproducibility(self._done[name], self._same.assumption(own))
 
     def _run_part(
         self, name: str, context: Context, planned: PlanRow | None
@@ -316,7 +337,7 @@ class Run:
                 block_sizes.decide_before(context, module.cost(context, self.settings[name]))
             with self.budget.enforced(context.model, seconds, queries, alone=alone):
                 result: Answer = module.run(context, self.settings[name])
-                evidence = result.evidence()
+                evidence = resting_on(result.evidence(), context.doubts)
         except OutOfTimeError:
             return self._cut_short(
                 name, f"stopped after {self.budget.max_minutes:g} minutes", start

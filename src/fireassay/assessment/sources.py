@@ -41,6 +41,7 @@ def source_facts(config: Config) -> dict[str, Facts]:
         "model": (config.model.model_dump(exclude=_MANNER), _model_content(config)),
         **sets,
         "votes": votes,
+        "decision": config.decision.model_dump(),
         "seed": config.run.seed,
     }
     hashed = {key: sha256(value) for key, value in common.items()}

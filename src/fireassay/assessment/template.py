@@ -7,7 +7,13 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from fireassay.assessment.config import DataSection, GatesSection, ModelSection, RunSection
+from fireassay.assessment.config import (
+    DataSection,
+    DecisionSection,
+    GatesSection,
+    ModelSection,
+    RunSection,
+)
 from fireassay.assessment.parts import settings_models
 
 _HEADER = """\
@@ -22,6 +28,7 @@ def write_config(values: Mapping[str, Mapping[str, Any]]) -> str:
     sections: dict[str, type[BaseModel]] = {
         "model": ModelSection,
         "data": DataSection,
+        "decision": DecisionSection,
         "run": RunSection,
         **settings_models(),
     }

@@ -153,7 +153,7 @@ def _moved(
     target: AttackedModel, points: NDArray[Any], before: NDArray[Any], rows: Index,
     slopes: NDArray[Any], sizes: Matrix, momentum: bool,
 ) -> NDArray[Any]:  # fmt: skip
-    low, high = float(target.low), float(target.high)
+    low, high = target.low.astype(np.float64), target.high.astype(np.float64)
     here = points.astype(np.float64)
     unit = steepest_step(slopes, target.norm, 1.0, here, low, high)
     ahead = target.within(here + sizes[:, None] * unit, rows, target.eps)

@@ -120,7 +120,7 @@ def _estimator(name: str, target: AttackedModel) -> Any:
     n_classes = len(target.model.classes)
     shape = (*target.shape, 1) if len(target.shape) == 2 else target.shape
     first = len(shape) == 3 and shape[0] in (1, 3) and shape[2] not in (1, 3)
-    bounded = bool(np.isfinite(target.low) and np.isfinite(target.high))
+    bounded = bool(np.isfinite(target.low).all() and np.isfinite(target.high).all())
 
     class DecisionEstimator(ClassifierMixin, NeuralNetworkMixin, BaseEstimator):  # type: ignore[misc]
         """Probabilities only."""
@@ -129,7 +129,7 @@ def _estimator(name: str, target: AttackedModel) -> Any:
         input_shape = shape
 
         def __init__(self) -> None:
-            clip = (float(target.low), float(target.high)) if bounded else None
+            clip = (float(target.low.min()), float(target.high.max())) if bounded else None
             super().__init__(model=None, clip_values=clip, channels_first=first)
             self.nb_classes = n_classes
 

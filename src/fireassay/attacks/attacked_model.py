@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.attacks.attack_space import AttackSpace
 from fireassay.attacks.norms import NORMS, length, project
 from fireassay.attacks.result import ALREADY_WRONG, FOUND, NOT_FOUND, AttackResult
 from fireassay.classifiers import GradientClassifier, as_classifier
@@ -45,6 +46,9 @@ class AttackedModel:
         If given, only points within this distance count.
     needs_gradients
         Whether to refuse a model without them.
+    moves
+        ``"reals"``: of a model with an `AttackSpace`, real columns alone; ``"all"``: integers and
+        categories, too.
 
     >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
     >>> target = AttackedModel("a step right", half, [[0.4], [0.1]], [0, 0], norm="l2", seed=0)
@@ -68,6 +72,7 @@ class AttackedModel:
         eps: float | None = None,
         mask: ArrayLike | None = None,
         needs_gradients: bool = False,
+        moves: str = "reals",
     ) -> None:
         self.attack = attack
         self.norm = check_choice(norm, "norm", NORMS)
@@ -78,9 +83,16 @@ class AttackedModel:
         self.dtype = features.dtype
         self.n = len(features)
         self.original = np.ascontiguousarray(features).reshape(self.n, -1)
-        self.low, self.high = _bounds(self.model, self.dtype)
-        _check_inside(self.original, self.low, self.high)
+        self.space: AttackSpace | None = getattr(self.model, "space", None)
         self.mask = _mask(mask, self.shape)
+        self.low, self.high = _bounds(self.model, self.dtype)
+        if self.space is None:
+            _check_inside(self.original, self.low, self.high)
+        else:
+            self.low, self.high = (end.astype(self.dtype) for end in self.space.scaled_range())
+            self.mask &= self.space.reals if moves == "reals" else self.space.moving
+            _check_some_free(self.mask)
+            self.stays = self.space.holes(self.original)
         self.free = np.flatnonzero(self.mask)
         limit = np.iinfo(np.int64).max
         self.limit = limit if max_queries is None else check_integer(max_queries, "max_queries")
@@ -109,7 +121,14 @@ class AttackedModel:
 
     def inside(self, points: NDArray[Any], rows: Index) -> NDArray[Any]:
         """Points as the model will get them: fixed features kept, clipped, rounded to X's type."""
-        rounded: NDArray[Any] = np.clip(points, self.low, self.high).astype(self.dtype)
+        low, high = self.low, self.high
+        if self.space is not None:
+            samples = self.original[rows]
+            low, high = np.minimum(low, samples), np.maximum(high, samples)
+            low = np.where(self.space.increasing, samples, low)
+        rounded: NDArray[Any] = np.clip(points, low, high).astype(self.dtype)
+        if self.space is not None and self.stays.any():
+            rounded = np.where(self.stays[rows], samples, rounded)
         if len(self.free) < len(self.mask):
             rounded[:, ~self.mask] = self.original[rows][:, ~self.mask]
         return rounded
@@ -121,8 +140,9 @@ class AttackedModel:
         """
         centre = self.original[rows].astype(np.float64)
         largest = (np.abs(centre).max(axis=1) + radius).astype(self.dtype)
-        spread = {"linf": 1.0, "l2": np.sqrt(centre.shape[1]), "l1": centre.shape[1]}[self.norm]
-        radii = np.maximum(radius - spread * np.spacing(largest).astype(np.float64), 0.0)
+        spread = {"linf": 1.0, "l2": np.sqrt(centre.shape[1]), "l1": centre.shape[1], "l0": 0.0}
+        rounding = spread[self.norm] * np.spacing(largest).astype(np.float64)
+        radii = np.maximum(radius - rounding, 0.0)
         return self.inside(centre + project(points - centre, self.norm, radii), rows)
 
     def probabilities(self, points: NDArray[Any], rows: Index) -> NDArray[np.float64]:
@@ -236,8 +256,10 @@ class AttackedModel:
 
     def settle(self, points: NDArray[Any], rows: Index, wrong: NDArray[np.bool_]) -> None:
         """Book the model's answers about finished points; several per sample are allowed."""
-        distance = length(points.astype(np.float64) - self.original[rows], self.norm)
+        distance = self.distances(points, rows)
         counts = wrong & (distance <= self.eps)
+        if self.space is not None:
+            counts &= self.space.valid(points, self.original[rows])
         for at in np.flatnonzero(counts & (distance < self.distance[rows])).tolist():
             row = rows[at]
             if distance[at] < self.distance[row]:
@@ -248,6 +270,13 @@ class AttackedModel:
         self.failed_at[0, first] = self.queries[first]
         self.failed_at[1, first] = self.gradient_queries[first]
         self._still_right(rows[~counts])
+
+    def distances(self, points: NDArray[Any], rows: Index) -> NDArray[np.float64]:
+        """How far points lie from their samples; categories count in l0 alone."""
+        moves = points.astype(np.float64) - self.original[rows]
+        if self.space is not None and self.norm != "l0":
+            moves[:, self.space.category] = 0.0
+        return length(moves, self.norm)
 
     def keep_last(self, points: NDArray[Any], rows: Index) -> None:
         """For fixed-size attacks: what to return for samples that did not fall."""
@@ -342,6 +371,14 @@ def _mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.bool_]:
             f"mask must be {size} booleans, True for every feature that may change.",
             got=f"dtype {flags.dtype}, shape {flags.shape}",
         )
-    if not flags.any():
-        raise DataError("mask must leave at least one feature free to change.", got="none")
+    _check_some_free(flags)
     return flags.reshape(-1).copy()
+
+
+def _check_some_free(flags: NDArray[np.bool_]) -> None:
+    if not flags.any():
+        raise DataError(
+            "mask must leave at least one feature free to change.",
+            got="none",
+            do="Integers and categories are moved by attacks.discrete (and auto) alone.",
+        )

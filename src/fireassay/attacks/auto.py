@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from fireassay.attacks.apgd import apgd
 from fireassay.attacks.attacked_model import Index
+from fireassay.attacks.discrete import discrete
 from fireassay.attacks.hopskipjump import hopskipjump
 from fireassay.attacks.pgd import pgd
 from fireassay.attacks.result import FOUND, NOT_FOUND, AttackResult
@@ -48,6 +49,9 @@ _BLACK_BOX = (
     Member("square", square, {}, 0.85, "scores"),
     Member("hopskipjump", hopskipjump, {}, 1.0),
 )
+# Of a space with integers or categories: the only one that moves them (and reals, too).
+_DISCRETE = Member("discrete", discrete, {}, 1.0, "scores")
+_EVERY = (*_WITH_GRADIENTS, *_BLACK_BOX)
 
 
 def members(model: Any) -> tuple[Member, ...]:
@@ -63,11 +67,18 @@ def members(model: Any) -> tuple[Member, ...]:
     >>> [member.name for member in members(model)]
     ['square', 'hopskipjump']
     """
+    space = getattr(model, "space", None)
+    if space is not None and not space.reals.any():
+        return (_DISCRETE,)
+    chosen = _BLACK_BOX[1:] if _labels_only(model) else _BLACK_BOX
     if isinstance(model, GradientClassifier):
-        return _WITH_GRADIENTS
-    if _labels_only(model):
-        return _BLACK_BOX[1:]
-    return _BLACK_BOX
+        chosen = _WITH_GRADIENTS
+    if space is None or not space.discrete.any():
+        return chosen
+    first = replace(_DISCRETE, share=0.5)
+    if isinstance(model, GradientClassifier):
+        return (*chosen[:-1], first, *chosen[-1:])
+    return (first, *chosen)
 
 
 def auto(
@@ -109,8 +120,10 @@ def auto(
     Notes
     -----
     With gradients: pgd (10 steps), apgd toward each of the nine likeliest other classes, square.
-    With probabilities alone: square, then hopskipjump; with labels alone hopskipjump. Each spends a
-    share of what is left for a row, and only rows that still stand go on.
+    With probabilities alone: square, then hopskipjump; with labels alone hopskipjump. Where
+    integers or categories may change (`AttackSpace`), discrete goes before square; where nothing
+    else may change, it is the only one. Each spends a share of what is left for a row, and only
+    rows that still stand go on.
 
     >>> from fireassay import as_classifier
     >>> model = as_classifier(lambda X: np.hstack([1 - X, X]), classes=[0, 1], bounds=(0, 1))
@@ -162,7 +175,10 @@ def auto(
 def not_tried(model: Any) -> tuple[str, ...]:
     """Attacks of the whole ensemble that this model does not allow, each with the reason."""
     chosen = {member.name for member in members(model)}
-    every = {member.name: member for member in (*_WITH_GRADIENTS, *_BLACK_BOX)}
+    space = getattr(model, "space", None)
+    if space is not None and not space.reals.any():
+        return tuple(f"{member.name} (no real column may change)" for member in _EVERY[:3])
+    every = {member.name: member for member in _EVERY}
     reasons = {
         "gradients": "the model gives no gradients",
         "scores": "the model gives labels alone",
@@ -183,7 +199,7 @@ def _most(share: float, step: float) -> int:
 
 
 def _first(found: AttackResult, name: str) -> AttackResult:
-    width = max(len(m.name) for m in (*_WITH_GRADIENTS, *_BLACK_BOX))
+    width = max(len(m.name) for m in (*_EVERY, _DISCRETE))
     made_by = np.where(found.status == FOUND, name, "").astype(f"<U{width}")
     return replace(found, made_by=made_by)
 

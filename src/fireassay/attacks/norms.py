@@ -1,4 +1,4 @@
-"""Distances, steepest steps and projections for the norms l1, l2 and linf, row by row."""
+"""Distances, steepest steps and projections for the norms l0 to linf, row by row."""
 
 from typing import Any
 
@@ -6,13 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 Rows = NDArray[np.float64]
-NORMS = ("l1", "l2", "linf")
+NORMS = ("l0", "l1", "l2", "linf")
 # A step of this norm must not divide by a zero gradient.
 _TINY = 1e-300
 
 
 def length(rows: NDArray[Any], norm: str) -> NDArray[np.float64]:
-    """The norm of each row of an ``(n, d)`` array."""
+    """The norm of each row of an ``(n, d)`` array; l0 counts the entries that are not zero."""
+    if norm == "l0":
+        return np.asarray((np.asarray(rows) != 0).sum(axis=1), dtype=np.float64)
     values = np.abs(np.asarray(rows, dtype=np.float64))
     if norm == "l1":
         return np.asarray(values.sum(axis=1))
@@ -59,7 +61,16 @@ def project(differences: Rows, norm: str, radius: NDArray[np.float64]) -> Rows:
         norms = length(differences, "l2")
         shrink = np.where(norms > radius, radius / np.maximum(norms, _TINY), 1.0)
         return np.asarray(differences * shrink[:, None])
+    if norm == "l0":
+        return _largest(differences, radius)
     return _project_l1(differences, radius)
+
+
+def _largest(differences: Rows, radius: NDArray[np.float64]) -> Rows:
+    """The ``radius`` largest entries of each row; the others are zero."""
+    magnitude = np.abs(differences)
+    rank = np.argsort(np.argsort(-magnitude, axis=1, kind="stable"), axis=1, kind="stable")
+    return np.asarray(np.where(rank < np.floor(radius)[:, None], differences, 0.0))
 
 
 def _project_l1(differences: Rows, radius: NDArray[np.float64]) -> Rows:

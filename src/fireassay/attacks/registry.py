@@ -13,6 +13,7 @@ from fireassay.attacks.auto import auto
 from fireassay.attacks.bim import bim
 from fireassay.attacks.boundary import boundary
 from fireassay.attacks.deepfool import deepfool
+from fireassay.attacks.discrete import discrete
 from fireassay.attacks.fgm import fgm
 from fireassay.attacks.hopskipjump import hopskipjump
 from fireassay.attacks.pgd import pgd
@@ -48,7 +49,7 @@ class AttackRow:
         Forward queries of the whole attack, where that is known.
 
     >>> sorted(name for name, row in ATTACKS.items() if not row.needs_gradients)
-    ['auto', 'boundary', 'hopskipjump', 'square']
+    ['auto', 'boundary', 'discrete', 'hopskipjump', 'square']
     >>> ATTACKS["pgd"].within(budget=300, gradient_cost=2.0, given={})  # 10 steps of 1 + 2 each
     {'max_queries': 102, 'restarts': 10}
     """
@@ -123,6 +124,10 @@ ATTACKS: Registry[AttackRow] = Registry(
         AttackRow(
             "square", square, ("l2", "linf"), "scores alone: random squares of pixels (blocks of "
             "features) inside a ball of radius `eps`", needs_scores=True, fixed_size=True,
+        ),
+        AttackRow(
+            "discrete", discrete, ("l0", "linf"), "scores alone: integers, categories and ends of "
+            "ranges, column by column, then in blocks", needs_scores=True, fixed_size=True,
         ),
         AttackRow(
             "hopskipjump", hopskipjump, ("l2", "linf"),
@@ -209,6 +214,9 @@ def suite(model: Any, eps: float | None = None) -> list[tuple[str, dict[str, Any
     >>> [(name, settings["eps"]) for name, settings in suite(model)]  # a tenth of the range
     [('auto', 25.5)]
     """
+    space = getattr(model, "space", None)
+    if eps is None and space is not None and space.scaled:
+        eps = _SUITE_SHARE
     if eps is None:
         if model.bounds is None:
             raise ParameterError(

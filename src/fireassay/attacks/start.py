@@ -115,8 +115,9 @@ def _nearest_others(target: AttackedModel, rows: Index, pool: Pool) -> Index:
 def _ranges(target: AttackedModel, pool: Pool | None) -> tuple[NDArray[Any], NDArray[Any]]:
     """The range of each feature: the model's bounds, or what X and the pool show."""
     d = target.original.shape[1]
-    if np.isfinite(target.low) and np.isfinite(target.high):
-        return np.full(d, float(target.low)), np.full(d, float(target.high))
+    if np.isfinite(target.low).all() and np.isfinite(target.high).all():
+        ends = np.broadcast_to(target.low, d), np.broadcast_to(target.high, d)
+        return ends[0].astype(np.float64), ends[1].astype(np.float64)
     seen = target.original if pool is None else np.vstack([target.original, pool.points])
     low, high = seen.min(axis=0).astype(np.float64), seen.max(axis=0).astype(np.float64)
     constant = low == high

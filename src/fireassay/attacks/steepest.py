@@ -48,7 +48,7 @@ def ascend(
         rows, gradient = rows[standing], gradient[standing]
         move = steepest_step(
             gradient, target.norm, float(size), points[rows].astype(np.float64),
-            float(target.low), float(target.high),
+            target.low.astype(np.float64), target.high.astype(np.float64),
         )  # fmt: skip
         points[rows] = target.within(points[rows] + move, rows, radius)
     rows = rows[target.room(rows) >= 1]

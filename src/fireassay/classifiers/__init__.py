@@ -4,10 +4,13 @@ from fireassay.classifiers.adapt import as_classifier
 from fireassay.classifiers.adapters import ADAPTERS, FILES, Adapter, ModelFile
 from fireassay.classifiers.base import BaseClassifier
 from fireassay.classifiers.block_ladder import BlockSizes
+from fireassay.classifiers.coded import CodedClassifier
+from fireassay.classifiers.decided import Decided
 from fireassay.classifiers.maite_adapter import MaiteArrays, maite_arrays
 from fireassay.classifiers.probe import ProbeResult, probe
 from fireassay.classifiers.protocol import ActivationClassifier, Classifier, GradientClassifier
 from fireassay.classifiers.temperature import TemperatureScaled, calibrate
+from fireassay.classifiers.views import numeric_view
 from fireassay.classifiers.wrapped import WrappedClassifier
 
 __all__ = [
@@ -18,6 +21,8 @@ __all__ = [
     "BaseClassifier",
     "BlockSizes",
     "Classifier",
+    "CodedClassifier",
+    "Decided",
     "GradientClassifier",
     "MaiteArrays",
     "ModelFile",
@@ -27,5 +32,6 @@ __all__ = [
     "as_classifier",
     "calibrate",
     "maite_arrays",
+    "numeric_view",
     "probe",
 ]

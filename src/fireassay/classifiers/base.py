@@ -60,6 +60,8 @@ class BaseClassifier(ABC):
 
     pads_blocks: bool = True
     has_fixed_batch: bool = False
+    takes_objects: bool = False  # whether `_raw` understands frames and lists of texts
+    takes_integers: bool = False  # whether integers are sent as such, and not as floats
 
     def __init__(
         self,
@@ -99,7 +101,9 @@ class BaseClassifier(ABC):
     def _features(self, X: ArrayLike) -> NDArray[Any]:
         """The caller's X as a checked array."""
         declared.refuse_text(X)
-        return check_features(X)
+        checked = check_features(X)
+        whole = isinstance(X, np.ndarray) and X.dtype.kind in "iu"
+        return np.asarray(X) if whole and self.takes_integers else checked
 
     # What a caller sees ---------------------------------------------------------------------
 
@@ -146,8 +150,26 @@ class BaseClassifier(ABC):
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Probabilities, float64 of shape ``(n, k)``, rows summing to one."""
+        objects = declared.as_objects(X) if self.takes_objects else None
+        if objects is not None:
+            return self._in_blocks(None, self._of_objects(objects), np.arange(len(objects)))[0]
         rows = self._checked_input(X)
         return self._in_blocks("probabilities", self._probabilities_of_block, rows)[0]
+
+    def _of_objects(self, objects: Any) -> Call:
+        """A call by positions: frames and texts go to the model as they are, block by block."""
+        chosen = self._columns_of(objects)
+
+        def call(positions: AnyArray) -> tuple[AnyArray, ...]:
+            if isinstance(chosen, list):
+                return self._probabilities_of_block([chosen[i] for i in positions])
+            return self._probabilities_of_block(chosen.iloc[positions].reset_index(drop=True))
+
+        return call
+
+    def _columns_of(self, objects: Any) -> Any:
+        """What the model takes of the caller's frame or texts."""
+        return objects
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The most probable class label of each row (the first one on ties)."""
@@ -171,7 +193,7 @@ class BaseClassifier(ABC):
             declared.check_within(array, self._bounds)
         return array
 
-    def _probabilities_of_block(self, block: NDArray[Any]) -> tuple[FloatArray]:
+    def _probabilities_of_block(self, block: Any) -> tuple[FloatArray]:
         n_classes = None if self._classes is None else len(self._classes)
         probabilities = answers.probabilities(
             self._raw(block),
@@ -237,9 +259,10 @@ class BaseClassifier(ABC):
         except FireassayError:
             raise
         except (Exception, SystemExit) as failure:  # a model that exits must not end the run
+            sent = f" of shape {blocks[0].shape} ({blocks[0].dtype})" if blocks[0].ndim > 1 else ""
             raise ModelError(
                 f"The model must answer for every row; it failed on rows {start} to {stop - 1}, "
-                f"sent in a block of shape {blocks[0].shape} ({blocks[0].dtype}).",
+                f"sent in a block{sent}.",
                 got=f"{type(failure).__name__}: {failure}"[:500],
                 do="Rows are sent as they are: check the shape and type that the model takes.",
             ) from failure

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from numpy.typing import NDArray
-
 from fireassay.classifiers.base import BaseClassifier
 from fireassay.classifiers.fingerprint import fingerprint
 from fireassay.core.errors import ModelError
@@ -15,10 +13,13 @@ class CallableClassifier(BaseClassifier):
     """A function ``f(X) -> probabilities``, called with blocks of rows of the caller's type.
 
     Its ``sha256`` covers the function's code, defaults, closure and the globals it names, as far
-    as their content can be read.
+    as their content can be read. Data frames and lists of texts reach it as they are.
     """
 
-    def __init__(self, function: Callable[[NDArray[Any]], Any], **options: Any) -> None:
+    takes_objects = True
+    takes_integers = True
+
+    def __init__(self, function: Callable[[Any], Any], **options: Any) -> None:
         super().__init__(**options)
         if self.output == "labels" and self._classes is None:
             raise ModelError(
@@ -27,7 +28,7 @@ class CallableClassifier(BaseClassifier):
             )
         self.function = function
 
-    def _raw(self, block: NDArray[Any]) -> Any:
+    def _raw(self, block: Any) -> Any:
         with one_blas_thread():
             return self.function(block)
 

@@ -12,24 +12,41 @@ from fireassay.core.validation import check_real
 _ROUNDING: Final = 1e-6  # of the declared range: what float32 conversions may add
 
 SUPPORTED: Final = (
-    "fireassay tests classifiers of numeric features or images: one row in, one probability per "
-    "class out."
+    "fireassay tests classifiers: one row of numbers, pixels, a table or one text in, one "
+    "probability per class out."
 )
 
 
 def refuse_text(X: ArrayLike) -> None:
-    """Rows must be numbers: text is refused in words."""
+    """Refuse text, in words, for a model that takes numbers."""
     kind = getattr(getattr(X, "dtype", None), "kind", None)
     first: Any = X
     if isinstance(X, list | tuple) or (kind == "O" and getattr(X, "ndim", 0) == 1):
         first = next(iter(X), None)  # type: ignore[arg-type]
     if isinstance(first, str) or kind in ("U", "S"):
         raise DataError(
-            SUPPORTED,
+            "This model takes numbers.",
             got="text",
-            do="Turn text into numbers (for example embeddings) first, and wrap the part of the "
-            "model that takes those numbers.",
+            do="Texts and tables go to scikit-learn pipelines, to functions and to "
+            "'package.module:name': write a function that turns them into what the model takes.",
         )
+
+
+def as_objects(X: Any) -> Any:
+    """Rows that are no numbers, as a frame or a list of texts; None for rows of numbers.
+
+    A frame of plain numbers without holes is an array of numbers.
+    """
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
+        plain = all(getattr(dtype, "kind", "O") in "fiub" for dtype in X.dtypes)
+        return None if plain and not X.isna().to_numpy().any() else X
+    if isinstance(X, list | tuple):
+        return list(X) if X and all(isinstance(item, str) for item in X) else None
+    kind = getattr(getattr(X, "dtype", None), "kind", None)
+    if kind in ("O", "U") and getattr(X, "ndim", 0) == 1 and len(X):
+        items = X.tolist()
+        return items if all(isinstance(item, str) for item in items) else None
+    return None
 
 
 def checked_classes(classes: Sequence[Any]) -> tuple[Any, ...]:

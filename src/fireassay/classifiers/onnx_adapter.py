@@ -61,6 +61,7 @@ class OnnxClassifier(BaseClassifier):
             )
         self._input_name = str(inputs[0].name)
         self._input_type = _TYPES[inputs[0].type]
+        self.takes_integers = np.dtype(self._input_type).kind in "iu"
         dimensions = [d if isinstance(d, int) and d > 0 else None for d in inputs[0].shape or []]
         self._row_shape = tuple(dimensions[1:])
         if dimensions and dimensions[0] is not None:
@@ -96,6 +97,8 @@ class OnnxClassifier(BaseClassifier):
 
     def _features(self, X: ArrayLike) -> NDArray[Any]:
         array = super()._features(X)
+        if self.takes_integers:
+            array = self._whole_numbers(array)
         fits = len(self._row_shape) == array.ndim - 1 and all(
             wanted in (None, got)
             for wanted, got in zip(self._row_shape, array.shape[1:], strict=True)
@@ -106,6 +109,25 @@ class OnnxClassifier(BaseClassifier):
                 f"The ONNX model takes rows of shape ({shown}).", got=f"{array.shape[1:]}"
             )
         return array
+
+    def _whole_numbers(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Rows for a graph that takes integers: fractions are refused, never cut off."""
+        if array.dtype.kind == "f" and (array != np.rint(array)).any():
+            row = int((array != np.rint(array)).reshape(len(array), -1).any(axis=1).argmax())
+            raise DataError(
+                f"The ONNX model takes {np.dtype(self._input_type).name}: whole numbers.",
+                got=f"fractions, first in row {row}",
+                do="Send tokens or codes as integers; attacks that move by fractions cannot be "
+                "used on them.",
+            )
+        limits = np.iinfo(self._input_type)
+        if array.min() < limits.min or array.max() > limits.max:
+            raise DataError(
+                f"The ONNX model takes {np.dtype(self._input_type).name}, "
+                f"{limits.min} to {limits.max}.",
+                got=f"{array.min()} to {array.max()}",
+            )
+        return array.astype(self._input_type)
 
     def _raw(self, block: NDArray[Any]) -> Any:
         (answer,) = self._session().run(

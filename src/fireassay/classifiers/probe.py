@@ -103,12 +103,27 @@ def probe(model: Any, X: ArrayLike, *, rows: int = 16, tolerance: float = 1e-5) 
     return result
 
 
+def answers_again(model: Any, X: ArrayLike) -> FloatArray:
+    """What the model says about rows when nobody counts them as a caller's question.
+
+    Of a wrapped classifier the innermost one is asked, as in `probe`; a `Classifier` that somebody
+    wrote from scratch has no other door than its own, so there the rows count as queries.
+    """
+    from fireassay.classifiers.adapt import as_classifier
+
+    given: Any = as_classifier(model)
+    inner = _innermost(given)
+    if not isinstance(inner, BaseClassifier):
+        return np.asarray(given.predict_proba(X), dtype=np.float64)
+    rows = inner._checked_input(X)
+    inner._reserve(len(rows), name="probe_queries")
+    return _answers(inner, rows)
+
+
 def _adapter(model: Any) -> BaseClassifier:
     from fireassay.classifiers.adapt import as_classifier
 
-    inner: Any = as_classifier(model)
-    while not isinstance(inner, BaseClassifier) and hasattr(inner, "model"):
-        inner = inner.model
+    inner = _innermost(as_classifier(model))
     if not isinstance(inner, BaseClassifier):
         raise ParameterError(
             "Only classifiers made by as_classifier can be probed.", got=type(inner).__name__
@@ -116,10 +131,17 @@ def _adapter(model: Any) -> BaseClassifier:
     return inner
 
 
+def _innermost(model: Any) -> Any:
+    while not isinstance(model, BaseClassifier) and hasattr(model, "model"):
+        model = model.model
+    return model
+
+
 def _answers(model: BaseClassifier, rows: NDArray[Any]) -> FloatArray:
-    """Rows in one block as it is, unless the model takes blocks of one size only."""
-    fixed = (model.batch_size,) if model.has_fixed_batch and model.batch_size else None
-    return model._sent(model._probabilities_of_block, (rows,), fixed)[0]
+    """Rows in one block as it is, unless they are more than one or the size is fixed."""
+    size = model.batch_size
+    cut = size is not None and (model.has_fixed_batch or len(rows) > size)
+    return model._sent(model._probabilities_of_block, (rows,), (size,) if cut else None)[0]
 
 
 def _furthest(first: FloatArray, other: FloatArray) -> float:

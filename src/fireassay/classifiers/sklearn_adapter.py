@@ -27,9 +27,13 @@ class SklearnClassifier(BaseClassifier):
     """A fitted estimator with ``predict_proba``, or ``predict`` with ``output="labels"``.
 
     ``output="logits"`` takes the softmax of ``decision_function``. An estimator that was fitted
-    on a data frame gets data frames with its own column names. Rows are sent as float64: BLAS
-    rounds float32 products differently in different rows of a block.
+    on a data frame gets data frames with its own columns. Rows are sent as float64: BLAS rounds
+    float32 products differently in different rows of a block. Integers, frames with text, dates
+    and holes, and lists of texts are sent as they are.
     """
+
+    takes_objects = True
+    takes_integers = True
 
     def __init__(
         self,
@@ -58,16 +62,28 @@ class SklearnClassifier(BaseClassifier):
         names = getattr(estimator, "feature_names_in_", None)
         self._columns = None if names is None else [str(name) for name in names]
 
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The columns that the estimator was fitted on, if it knows them."""
+        return None if self._columns is None else tuple(self._columns)
+
+    def _columns_of(self, objects: Any) -> Any:
+        if self._columns is None or not isinstance(objects, pd.DataFrame):
+            return objects
+        missing = [name for name in self._columns if name not in objects.columns]
+        if missing:
+            raise DataError(
+                f"The estimator was fitted on the columns {self._columns[:8]!r}.",
+                got=f"a data frame without {missing[:8]!r}",
+            )
+        return objects[self._columns]
+
     def _features(self, X: ArrayLike) -> NDArray[Any]:
-        if isinstance(X, pd.DataFrame) and self._columns is not None:
-            missing = [name for name in self._columns if name not in X.columns]
-            if missing:
-                raise DataError(
-                    f"The estimator was fitted on the columns {self._columns[:8]!r}.",
-                    got=f"a data frame without {missing[:8]!r}",
-                )
-            X = X[self._columns].to_numpy()
-        array = super()._features(X).astype(np.float64, copy=False)
+        if isinstance(X, pd.DataFrame):
+            X = self._columns_of(X).to_numpy()
+        array = super()._features(X)
+        if array.dtype.kind == "f":
+            array = array.astype(np.float64, copy=False)
         expected = getattr(self.estimator, "n_features_in_", None)
         if expected is None:
             return array
@@ -79,13 +95,13 @@ class SklearnClassifier(BaseClassifier):
             got=f"shape {array.shape}",
         )
 
-    def _raw(self, block: NDArray[Any]) -> Any:
+    def _raw(self, block: Any) -> Any:
         with one_blas_thread():
             return self._answer(block)
 
-    def _answer(self, block: NDArray[Any]) -> Any:
+    def _answer(self, block: Any) -> Any:
         rows: Any = block
-        if self._columns is not None:
+        if self._columns is not None and isinstance(block, np.ndarray):
             rows = pd.DataFrame(block, columns=self._columns)
         if self.output == "labels":
             labels = np.asarray(self.estimator.predict(rows))
@@ -128,12 +144,6 @@ def is_tree_based(estimator: Any) -> bool:
 def _refuse_what_is_no_classifier(estimator: Any) -> None:
     name = type(estimator).__name__
     kind = _kind(estimator)
-    if _reads_text(estimator):
-        raise ModelError(
-            SUPPORTED,
-            got=f"{name}, which reads text",
-            do="Wrap the step behind the vectorizer and pass it the numbers.",
-        )
     if kind not in (None, "classifier"):
         raise ModelError(SUPPORTED, got=f"{name}, a {kind}", do="Pass a classifier instead.")
     if hasattr(estimator, "fit") and hasattr(estimator, "get_params"):
@@ -158,15 +168,6 @@ def _kind(estimator: Any) -> str | None:
     else:
         kind = getattr(estimator, "_estimator_type", None)
     return None if kind is None else str(kind).replace("_", " ")
-
-
-def _reads_text(estimator: Any) -> bool:
-    if type(estimator).__module__.startswith("sklearn.feature_extraction.text"):
-        return True
-    steps = getattr(estimator, "steps", None) or getattr(estimator, "transformers", None) or ()
-    inner = [step[1] for step in steps if isinstance(step, tuple) and len(step) > 1]
-    inner += [part for part in (getattr(estimator, "estimator", None),) if part is not None]
-    return any(_reads_text(step) for step in inner)
 
 
 def _check_method(estimator: Any, output: str) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.classifiers import answers
@@ -31,6 +32,8 @@ class TorchForward(BaseClassifier):
             )
         self.device = device
         self.module = module if device is None else self._moved(module, device)
+        names = {type(part).__name__ for part in self.module.modules()}
+        self.takes_integers = bool(names & {"Embedding", "EmbeddingBag"})  # tokens
         self._eval_depth = 0
         self._modes: list[tuple[Any, bool]] = []
 
@@ -58,6 +61,8 @@ class TorchForward(BaseClassifier):
         dtype = torch.float32
         if parameter is not None and parameter.dtype.is_floating_point:
             dtype = parameter.dtype
+        if block.dtype.kind in "iu":
+            dtype, block = torch.int64, block.astype(np.int64)
         device = "cpu" if parameter is None else parameter.device
         return torch.from_numpy(block).to(device=device, dtype=dtype)
 

@@ -13,6 +13,7 @@ from fireassay.classifiers.answers import labels_of
 from fireassay.classifiers.block_ladder import BlockSizes
 from fireassay.classifiers.protocol import ActivationClassifier, GradientClassifier
 from fireassay.classifiers.score_gradient import Weigh, backward_passes, score_gradient
+from fireassay.classifiers.views import flat_rows, has_view, numeric_view
 from fireassay.core.arrays import AnyArray, BoolArray, Float32Array, FloatArray, IntArray
 from fireassay.core.hashing import sha256
 from fireassay.core.probabilities import softmax
@@ -31,7 +32,9 @@ class WrappedClassifier(ABC):
       a gradient there into one on this classifier's own rows;
     - the output map: ``_answer(p, X)`` gives the caller's probabilities, ``_scores(logits, X)``
       the logits, ``_undone(p)`` the inner probabilities behind given ones; logits that change
-      linearly are divided by ``_divisor``, which is the derivative, too.
+      linearly are divided by ``_divisor``, which is the derivative, too. For any other map
+      ``_pulled(logits, weights)`` turns a derivative by the caller's logits into one by the inner
+      logits.
 
     ``gradient_rule`` is "exact", or "straight-through" where a map has no useful derivative
     (rounding, noise): then the gradient is the inner one at the mapped rows, as an attacker who
@@ -58,20 +61,20 @@ class WrappedClassifier(ABC):
     def __new__(cls, model: Any, *_: Any, **__: Any) -> Self:
         """Of the kind that has what the inner classifier has."""
         inner = as_classifier(model)
-        made: Self = _made(
+        kind: Self = made(
             cls,
             isinstance(inner, GradientClassifier),
             isinstance(inner, ActivationClassifier),
             hasattr(inner, "withheld"),
         )
-        return made
+        return kind
 
     def __init__(self, model: Any) -> None:
         self.model: Any = as_classifier(model)
 
     def __reduce__(self) -> tuple[Any, ...]:
         kind: Any = type(self)
-        return _made, (kind.named, *kind.abilities), self.__dict__
+        return made, (kind.named, *kind.abilities), self.__dict__
 
     # What a subclass changes ----------------------------------------------------------------
 
@@ -94,6 +97,9 @@ class WrappedClassifier(ABC):
     def _undone(self, probabilities: FloatArray) -> FloatArray:
         return probabilities
 
+    def _pulled(self, logits: FloatArray, weights: FloatArray) -> FloatArray:  # noqa: ARG002
+        return weights / self._divisor
+
     # What a caller sees ---------------------------------------------------------------------
 
     @property
@@ -111,6 +117,11 @@ class WrappedClassifier(ABC):
     def output(self) -> str:
         """What the innermost model returns: "probabilities", "logits" or "labels"."""
         return str(getattr(self.model, "output", "probabilities"))
+
+    @property
+    def space(self) -> Any:
+        """What may change under attack, if the inner classifier says so; None: everything."""
+        return getattr(self.model, "space", None)
 
     @property
     def queries(self) -> int:
@@ -160,9 +171,13 @@ class WrappedClassifier(ABC):
         kind, *settings = self._identity()
         return sha256(kind, self.model.sha256, *settings)
 
+    def view(self, X: AnyArray) -> FloatArray:
+        """Numbers to measure distances between rows with: the inner classifier's, or the rows."""
+        return numeric_view(self.model, self._seen(X)) if has_view(self.model) else flat_rows(X)
+
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Probabilities, float64 of shape ``(n, k)``, rows summing to one."""
-        rows = np.asarray(X)
+        rows = X if isinstance(X, np.ndarray) else np.asarray(X)
         return self._answer(self.model.predict_proba(self._seen(rows)), rows)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -179,7 +194,12 @@ class _Gradients:
     _seen: Any
     _slope: Any
     _scores: Any
+    _pulled: Any
     _divisor: float
+
+    @property
+    def _linear(self) -> bool:
+        return getattr(type(self), "_pulled", None) is WrappedClassifier._pulled
 
     @property
     def gradient_queries(self) -> int:
@@ -200,12 +220,36 @@ class _Gradients:
         self, X: ArrayLike, y: Targets, temperature: float
     ) -> tuple[FloatArray, AnyArray]:
         rows = np.asarray(X)
+        if not self._linear:
+            return self._mapped_loss_gradient(rows, y, temperature)
         together = temperature * self._divisor
         logits, slope = _loss_gradient_at(self.model, self._seen(rows), y, together)
         return self._scores(logits, rows), self._slope(slope)
 
+    def _mapped_loss_gradient(
+        self, rows: AnyArray, y: Targets, temperature: float
+    ) -> tuple[FloatArray, AnyArray]:
+        columns = np.asarray(y, dtype=np.int64)
+
+        def loss(scores: FloatArray, some: IntArray) -> FloatArray:
+            weights = softmax(scores / temperature)
+            weights[np.arange(len(some)), some.reshape(len(some), -1)[:, 0]] -= 1.0
+            return weights / temperature
+
+        found: tuple[FloatArray, AnyArray] = self.score_gradient(rows, columns[:, None], loss)
+        return found
+
     def logit_gradients(self, X: ArrayLike, columns: IntArray) -> tuple[FloatArray, AnyArray]:
         """Logits and the gradients of the chosen ones: together a linear model of the inner one."""
+        if not self._linear:
+            rows = np.asarray(X)
+            every = np.tile(np.arange(len(self.model.classes)), (len(rows), 1))
+            logits, slopes = self.model.logit_gradients(self._seen(rows), every)
+            own = [
+                np.einsum("nk,nk...->n...", self._pulled(logits, one), slopes)
+                for one in np.eye(every.shape[1])[np.asarray(columns)].swapaxes(0, 1)
+            ]
+            return self._scores(logits, rows), self._slope(np.stack(own, axis=1))
         logits, slopes = self.model.logit_gradients(self._seen(np.asarray(X)), columns)
         return logits / self._divisor, self._slope(slopes) / self._divisor
 
@@ -221,10 +265,15 @@ class _Gradients:
         rows = np.asarray(X)
 
         def inner(logits: FloatArray, some: IntArray) -> FloatArray:
-            return weigh(logits / self._divisor, some)
+            if self._linear:
+                return weigh(logits / self._divisor, some)
+            pulled: FloatArray = self._pulled(logits, weigh(self._scores(logits, rows), some))
+            return pulled
 
         logits, slope = score_gradient(self.model, self._seen(rows), columns, inner)
-        return self._scores(logits, rows), self._slope(slope) / self._divisor
+        if self._linear:
+            slope = slope / self._divisor
+        return self._scores(logits, rows), self._slope(slope)
 
 
 class _Layers:
@@ -267,7 +316,7 @@ def _kind(named: type[Any], abilities: tuple[bool, bool, bool]) -> type[Any]:
     return type(named.__name__, (named, *mixins), members)
 
 
-def _made(cls: type[Any], gradients: bool, layers: bool, withholding: bool) -> Any:
+def made(cls: type[Any], gradients: bool, layers: bool, withholding: bool) -> Any:
     """An instance without content, here and when one comes out of a pickle."""
     named: Any = getattr(cls, "named", cls)
     return object.__new__(_kind(named, (gradients, layers, withholding)))

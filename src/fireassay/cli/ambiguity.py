@@ -19,6 +19,7 @@ from fireassay.cli.options import (
     Trust,
     Workers,
 )
+from fireassay.cli.probing import probe_words, probed
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -66,14 +67,18 @@ def generate(
     if pair and confused_by:
         raise ParameterError("Pass --pair or --confused-by, not both.")
     loaded = load(data, label=label)
+    confusing = (
+        as_classifier(confused_by, bounds=bounds, output=model_output, trust=trust)
+        if confused_by
+        else None
+    )
+    same = probe_words(confusing, loaded.X)
     gen = AmbiguityGenerator(
         pairs=_pairs(pair, loaded.classes) if pair else "confused" if confused_by else "all",
         tries=tries,
         preset=preset,
         seed=seed,
-        model=as_classifier(confused_by, bounds=bounds, output=model_output, trust=trust)
-        if confused_by
-        else None,
+        model=confusing,
     ).fit(loaded.X, loaded.labels, workers=workers, cluster=cluster)
     amb = gen.sample(n, delta_max=delta_max, split=split)
     files = amb.export(output, loaded.feature_names)
@@ -83,6 +88,7 @@ def generate(
                 "folder": str(output),
                 "n": len(amb),
                 "sha256": amb.sha256,
+                "reproducible": same,
                 "pairs": gen.report.astype(object).to_dict(orient="records"),
             }
         )
@@ -91,6 +97,8 @@ def generate(
         state = f"{row['accepted']} of {row['tries']} accepted"
         reason = f" ({row['reason']})" if row["reason"] else ""
         say(f"{row['first']} / {row['second']}: {state}{reason}", quiet=quiet)
+    if confusing is not None:
+        say(f"Same answer twice: {same['status']}. {same['check']}", quiet=quiet)
     say(f"wrote {len(amb)} inputs ({len(files)} files) to {output}", quiet=quiet)
 
 
@@ -119,7 +127,7 @@ def evaluate(
     result = measure(classifier, amb, confidence)
     if output is not None:
         result.save(output)
-    emit(result.evidence(), as_json=json, quiet=quiet)
+    emit(probed(result.evidence(), classifier, amb.X), as_json=json, quiet=quiet)
 
 
 def _pairs(texts: list[str], classes: tuple[object, ...]) -> list[tuple[object, object]]:

@@ -137,7 +137,7 @@ def curation(
         )
     findings = result.findings(**parts)
     if output is not None:
-        result.export(output)
+        result.export(output, findings=findings)
         findings.save(output / "curation.result")
     emit(findings.evidence(), as_json=as_json, quiet=quiet)
     if audit_rows:
@@ -145,6 +145,8 @@ def curation(
     if as_json or quiet:
         return
     _print_more(result, output)
+    if findings.verdict != "decreasing":
+        _print_missing(findings.verdict)
     if compare:
         from fireassay.papers.four_approaches import compare_approaches
 
@@ -179,6 +181,17 @@ def _print_more(result: "Curation", output: Path | None) -> None:
         say(f"  {line}")
     sizes = ", ".join(str(size) for size in result.sizes)
     say(f"Datasets: {sizes} samples" + ("" if output is None else f"; written to {output}"))
+
+
+def _print_missing(verdict: str) -> None:
+    """Why the sets are called unvalidated, and what would change that."""
+    if verdict == "increasing":
+        say("The sets are called unvalidated: later ones are easier. Try another --labeler.")
+        return
+    say(
+        "The sets are called unvalidated: nothing shows that later ones are harder. What would: "
+        "--labels, or --audit with a few labels (--audit-rows 100 says which), and --stability."
+    )
 
 
 def _stream(

@@ -7,6 +7,7 @@ import typer
 
 from fireassay.cli.console import emit, say
 from fireassay.cli.options import Json, Output, Quiet, Seed, Trust, Workers
+from fireassay.cli.probing import probed
 
 
 def _list_searches(wanted: bool) -> None:
@@ -120,7 +121,7 @@ def discovery(
         )
         if output is not None:
             compared.save(output)
-        emit(compared.evidence(), as_json=as_json, quiet=quiet)
+        emit(probed(compared.evidence(), classifier, rows.X), as_json=as_json, quiet=quiet)
         return
     if rows.y is None and output is None:
         raise ParameterError(
@@ -147,7 +148,7 @@ def discovery(
         result = searching.judged(labels)
         if output is not None:
             result.save(output / "discovery.npz")
-        emit(result.evidence(), as_json=as_json, quiet=quiet)
+        emit(probed(result.evidence(), classifier, rows.X), as_json=as_json, quiet=quiet)
         return
     emit(searching.result.evidence(), as_json=as_json, quiet=True)
     say(f"{len(searching.state.rows)} candidates, {searching.budget} labels to buy.", quiet=quiet)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from fireassay.cli.console import emit_json, say, starting
-from fireassay.cli.options import Bounds, Json, LabelColumn, Quiet, Seed, Trust
+from fireassay.cli.options import AcceptBelowBaseline, Bounds, Json, LabelColumn, Quiet, Seed, Trust
 from fireassay.cli.trusting import remember
 
 
@@ -28,7 +28,12 @@ def init(
         str | None,
         typer.Option("--model-output", help="probabilities, logits or labels (default: inferred)."),
     ] = None,
+    classes: Annotated[
+        str | None,
+        typer.Option("--classes", help="The model's classes in the order of its columns: a,b,c."),
+    ] = None,
     bounds: Bounds = None,
+    accept_below_baseline: AcceptBelowBaseline = False,
     config: Annotated[Path, typer.Option(help="The file to write.")] = Path("fireassay.toml"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     trust: Trust = False,
@@ -62,6 +67,8 @@ def init(
         },
         output=model_output,
         bounds=bounds,
+        classes=None if classes is None else [name.strip() for name in classes.split(",")],
+        accept_below_baseline=accept_below_baseline,
         trust=trust,
         folder=base,
         seed=seed,

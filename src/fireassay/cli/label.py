@@ -7,6 +7,7 @@ import typer
 
 from fireassay.cli.console import emit, emit_json, say
 from fireassay.cli.options import Json, Quiet
+from fireassay.cli.probing import unprobed
 
 app = typer.Typer(no_args_is_help=True, help="Buy labels for a search: write rows, read labels.")
 Run = Annotated[Path, typer.Argument(help="The run folder, or its search.npz.")]
@@ -48,4 +49,5 @@ def add(
     """
     from fireassay.discovery import add_labels
 
-    emit(add_labels(run, csv, annotator).evidence(), as_json=as_json, quiet=quiet)
+    found = add_labels(run, csv, annotator).evidence()
+    emit(unprobed(found, "labels are added without the model"), as_json=as_json, quiet=quiet)

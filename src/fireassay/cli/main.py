@@ -22,11 +22,24 @@ from fireassay.cli.reliability import reliability
 from fireassay.cli.report import report
 from fireassay.cli.run import run
 from fireassay.cli.serve import serve
+from fireassay.cli.watch import watch
 from fireassay.version import __version__
 
 USAGE_ERROR = 2
 ALONE = "One question alone"
-VERBS = ("init", "plan", "run", "check", "report", "compare", "label", "serve", "demo", "doctor")
+VERBS = (
+    "init",
+    "plan",
+    "run",
+    "check",
+    "report",
+    "compare",
+    "label",
+    "serve",
+    "watch",
+    "demo",
+    "doctor",
+)
 QUESTIONS = ("curation", "ambiguity", "supervision", "discovery", "reliability", "survival")
 
 
@@ -81,7 +94,7 @@ app = typer.Typer(
 )
 
 # The whole assessment, then each question alone.
-for command in (init, plan, run, check, report, compare, serve, demo, doctor):
+for command in (init, plan, run, check, report, compare, serve, watch, demo, doctor):
     app.command()(command)
 for question in (curation, discovery, reliability):
     app.command(rich_help_panel=ALONE)(question)

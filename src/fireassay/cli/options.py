@@ -38,3 +38,10 @@ Confidence = Annotated[
     float, typer.Option("--confidence", min=0.0, max=1.0, help="Of every interval and bound.")
 ]
 LabelColumn = Annotated[str | None, typer.Option("--label", help="The label column of a table.")]
+AcceptBelowBaseline = Annotated[
+    bool,
+    typer.Option(
+        "--accept-below-baseline",
+        help="Go on where the model agrees with the labels less than chance does.",
+    ),
+]

@@ -7,6 +7,7 @@ import typer
 
 from fireassay.cli.console import emit, say
 from fireassay.cli.options import Json, Output, Quiet, Seed, Trust, Workers
+from fireassay.cli.probing import probed
 
 if TYPE_CHECKING:
     from fireassay.data import DataSet
@@ -113,8 +114,9 @@ def reliability(
         **{f"--{name}": ("prior", value) for name, value in prior.items()},
     }
     chosen = _method(method, {o: pair for o, pair in given.items() if pair[1] is not None})
+    classifier = as_classifier(model, output=output_kind, trust=trust)
     result = reliability.assess(
-        as_classifier(model, output=output_kind, trust=trust),
+        classifier,
         labelled.X,
         labelled.y,
         operational=field,
@@ -127,7 +129,7 @@ def reliability(
     )
     if output is not None:
         result.save(output)
-    emit(result.evidence(), as_json=as_json, quiet=quiet)
+    emit(probed(result.evidence(), classifier, labelled.X), as_json=as_json, quiet=quiet)
     if as_json or quiet:
         return
     say()

@@ -8,6 +8,7 @@ import typer
 
 from fireassay.cli.console import emit, emit_json, say
 from fireassay.cli.options import Json, Output, Quiet, Seed, Trust
+from fireassay.cli.probing import probe_words, probed
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -95,8 +96,9 @@ def compare(
     if not all(named) or not all(named.values()):
         raise ParameterError("Each --set must be NAME=PATH.", got=", ".join(sets))
     rows = load(train)
+    classifier = as_classifier(model, output=model_output, trust=trust)
     result = run(
-        as_classifier(model, output=model_output, trust=trust),
+        classifier,
         rows.X,
         rows.y,
         nominal=_columns(load(nominal), rows.feature_names),
@@ -117,7 +119,7 @@ def compare(
         table = result.frame().drop_duplicates("supervisor")
         for row in table[table["status"] != "done"].itertuples():
             say(f"{row.supervisor}: {row.status}: {row.reason}")
-    emit(result.evidence(), as_json=json, quiet=quiet)
+    emit(probed(result.evidence(), classifier, rows.X), as_json=json, quiet=quiet)
 
 
 @app.command()
@@ -193,7 +195,8 @@ def score(
 
     With '-', every line of standard input is one row (a JSON list, nested for images, or an object
     with the names of the training columns) and every line of output one JSON object. Columns of a
-    table are found by their names. Exit code 1 if any input raised an alarm.
+    table are found by their names. Whether the model answers the same twice is said for a file; on
+    a stream it is not probed. Exit code 1 if any input raised an alarm.
 
     Example: fireassay supervision score monitor.npz today.npz --model m.onnx
     """
@@ -212,16 +215,26 @@ def score(
     if data == "-":
         alarms = _stream(supervisor, limit, quiet)
     else:
-        scores = supervisor.score(_columns(load_data(data, label=False), supervisor.feature_names_))
+        X = _columns(load_data(data, label=False), supervisor.feature_names_)
+        same = probe_words(classifier, X)
+        scores = supervisor.score(X)
         rows = [_row(i, float(value), limit) for i, value in enumerate(scores)]
         alarms = sum(bool(row["alarm"]) for row in rows)
         if json:
-            emit_json({"supervisor": supervisor.name, "threshold": limit, "rows": rows})
+            emit_json(
+                {
+                    "supervisor": supervisor.name,
+                    "threshold": limit,
+                    "reproducible": same,
+                    "rows": rows,
+                }
+            )
         else:
             for row in rows:
                 mark = "  ALARM" if row["alarm"] else ""
                 say(f"{row['row']}  {row['score']:.6g}{mark}", quiet=quiet)
             say(f"{alarms} of {len(rows)} inputs raised an alarm.", quiet=quiet)
+            say(f"Same answer twice: {same['status']}. {same['check']}", quiet=quiet)
     raise typer.Exit(1 if alarms else 0)
 
 

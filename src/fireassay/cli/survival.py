@@ -7,6 +7,7 @@ import typer
 
 from fireassay.cli.console import emit, emit_json, say
 from fireassay.cli.options import Cluster, Json, Output, Quiet, Seed, Trust, Workers
+from fireassay.cli.probing import probed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,23 +103,22 @@ def model(
         output=output_kind,
         trust=trust,
     )
-    space = attack_space(Context(classifier, rows))
+    attacked, space = attack_space(Context(classifier, rows), eps=eps)
     found = survival.observe(
-        space.model,
+        attacked,
         space.inside(rows.X),
         rows.labels,
-        [_attack(text) for text in attack] if attack else suite(space.model, eps),
+        [_attack(text) for text in attack] if attack else suite(attacked, eps),
         budget=budget or survival.BUDGET,
         seed=seed,
         samples=samples,
-        mask=space.mask,
         defence=None if defence is None else _defence(defence),
         workers=workers,
         cluster=cluster,
     )
     if output is not None:
         _write(found.frame(), output)
-    emit(found.evidence(), as_json=as_json, quiet=quiet)
+    emit(probed(found.evidence(), classifier, rows.X), as_json=as_json, quiet=quiet)
 
 
 @app.command()

@@ -233,11 +233,11 @@ class Evidence:
     seconds: float | None = None
     partial: str = ""
     stale: str = ""
-    answer: str = ""
-    sentence: str = ""
     charts: Mapping[str, Chart] = field(default_factory=dict)
     samples: tuple[Sample, ...] = ()
     withheld: int = 0
+    answer: str = ""
+    sentence: str = ""
 
     def __post_init__(self) -> None:
         if self.status not in ("done", "failed", "not available"):

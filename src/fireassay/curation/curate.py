@@ -358,6 +358,12 @@ class Curation(Answer):
         """Evidence without labels: the order is not shown to be valid."""
         return self.findings().evidence()
 
-    def export(self, folder: str | Path, ids: Any = None) -> list[Path]:
-        """Write index files and tables of the datasets."""
-        return export(self, folder, ids)
+    def export(
+        self, folder: str | Path, ids: Any = None, findings: CurationFindings | None = None
+    ) -> list[Path]:
+        """Write index files and tables of the datasets.
+
+        ``findings`` is what is known about the order; unless they show that later sets are harder,
+        the files are called ``unvalidated``.
+        """
+        return export(self, folder, ids, (findings or self.findings()).verdict)

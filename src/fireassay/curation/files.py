@@ -129,8 +129,13 @@ def _check_there(path: Path) -> None:
         )
 
 
-def export(result: "Curation", folder: str | Path, ids: Any = None) -> list[Path]:
-    """Write ``D_01.txt`` … (one sample number per line), ``samples.csv`` and ``curation.json``.
+def export(
+    result: "Curation", folder: str | Path, ids: Any = None, order: str = "not shown"
+) -> list[Path]:
+    """Write the datasets (one sample number per line), ``samples.csv`` and ``curation.json``.
+
+    The files are ``D_01.txt`` … only if something shows that later sets are harder; otherwise they
+    are ``unvalidated_01.txt`` …, because nobody knows how a model should behave on them.
 
     With pyarrow installed the table is also written as ``samples.parquet``. Text identifiers that a
     spreadsheet would run as a formula are quoted with an apostrophe in the CSV file.
@@ -143,6 +148,8 @@ def export(result: "Curation", folder: str | Path, ids: Any = None) -> list[Path
         Where to write; made if needed.
     ids
         The user's own identifier of each sample.
+    order
+        The verdict of `CurationFindings`: "decreasing", "increasing", "none" or "not shown".
     """
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
@@ -152,8 +159,9 @@ def export(result: "Curation", folder: str | Path, ids: Any = None) -> list[Path
         table.insert(1, "id", check_labels(ids, name="ids", n=result.n))
     written = []
     width = max(2, len(str(len(result.sizes))))
+    stem = "D" if order == "decreasing" else "unvalidated"
     for number, rows in enumerate(result.datasets, start=1):
-        path = target / f"D_{number:0{width}d}.txt"
+        path = target / f"{stem}_{number:0{width}d}.txt"
         written.append(write_text(path, "".join(f"{row}\n" for row in rows.tolist())))
     csv = target / "samples.csv"
     written.append(write_csv(table, csv))
@@ -161,7 +169,7 @@ def export(result: "Curation", folder: str | Path, ids: Any = None) -> list[Path
         parquet = target / "samples.parquet"
         table.to_parquet(parquet, index=False)
         written.append(parquet)
-    summary = strict_json.dumps(_summary(result), indent=2)
+    summary = strict_json.dumps(_summary(result) | {"order": order}, indent=2)
     return [*written, write_text(target / "curation.json", summary)]
 
 

@@ -220,7 +220,7 @@ def _headline(findings: CurationFindings) -> str:
         "increasing": "the order is the wrong way round: do not use it",
     }
     line = (
-        f"{curation.n} samples in {len(curation.sizes)} increasingly hard sets by "
+        f"{curation.n} samples in {len(curation.sizes)} ordered sets by "
         f"{len(curation.kept_lfs)} labelling functions; "
         f"{ends.get(findings.verdict, 'the order is not shown to lead to hard cases')}"
     )

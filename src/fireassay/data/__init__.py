@@ -1,12 +1,14 @@
 """Data sets: files of many kinds, built-in sets, splits that keep duplicates together."""
 
 from fireassay.data.builtin import breast_cancer, digits, fashion_mnist, mnist, two_moons
+from fireassay.data.codebook import Codebook, ColumnCodes
 from fireassay.data.corruptions import CORRUPTIONS, Corruption, corrupt, corruption_kinds
 from fireassay.data.csv_file import safe_cell, write_csv
 from fireassay.data.dataset import DataSet
 from fireassay.data.files import column_names, load
 from fireassay.data.idx import load_idx
 from fireassay.data.pixels import check_comparable
+from fireassay.data.rows import KINDS, Rows
 from fireassay.data.splits import find_duplicates, find_overlap, split
 from fireassay.data.table_encoder import TableEncoder
 from fireassay.data.tables import from_frame
@@ -19,8 +21,12 @@ from fireassay.data.unit_square import (
 
 __all__ = [
     "CORRUPTIONS",
+    "KINDS",
+    "Codebook",
+    "ColumnCodes",
     "Corruption",
     "DataSet",
+    "Rows",
     "TableEncoder",
     "breast_cancer",
     "check_comparable",

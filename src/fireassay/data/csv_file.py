@@ -35,8 +35,15 @@ def load_csv(
     path = Path(path)
     columns.setdefault("name", path.stem)
     frame = read_csv(path, max_bytes=max_bytes)
-    group = columns.get("group")
-    label_name, id_name = column_roles(frame, label, id_column, group, columns.get("encoder"))
+    encoder, weight = columns.get("encoder"), columns.get("weight")
+    others = [*columns.get("ignore", ()), *([weight] if weight else [])]
+    label_name, id_name = column_roles(
+        frame.drop(columns=[column for column in others if column in frame]),
+        label,
+        id_column,
+        columns.get("group"),
+        columns.get("columns") if encoder is None else encoder.columns,
+    )
     for role in (label_name, id_name):
         if role is not None and pd.api.types.is_integer_dtype(frame[role].dtype):
             _refuse_merged(path, frame.columns.get_loc(role))

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.hashing import sha256
 from fireassay.core.limits import check_text_size
@@ -16,6 +18,7 @@ from fireassay.core.validation import (
     check_lengths,
     refuse_masked,
 )
+from fireassay.data.rows import Rows, as_texts, taken
 from fireassay.data.table_encoder import TableEncoder
 
 
@@ -26,8 +29,10 @@ class DataSet:
     Parameters
     ----------
     X
-        Numbers of shape ``(n, d)``, ``(n, height, width)`` or ``(n, height, width, channels)``;
-        finite, at least one row. float32 and float64 stay, other types are converted.
+        What the model takes. Numbers of shape ``(n, d)``, ``(n, height, width)``,
+        ``(n, height, width, channels)`` or ``(n, channels, length)``, finite; a data frame, which
+        may have text, categories, dates and holes; or texts, ``(n,)``. float32, float64 and
+        integers stay (uint8 images and flags become float32).
     y
         One label per row: text, bool or int; None if nothing is labelled.
     ids
@@ -43,13 +48,21 @@ class DataSet:
         How a table's text columns became numbers, to encode other tables in the same way.
     groups
         For each row the patient, device or document it belongs to, if rows belong together.
+    kinds
+        As in `Rows`: per column, or one for all; None: what the types say.
+    missing
+        Allow NaN in an array of floats, for a model that takes it.
+    weights
+        For each row how much it stands for in the field, over how much it does here.
+    slices
+        For each name the value of each row: accuracy is shown for each of them.
 
     >>> data = DataSet([[0.0, 1.0], [2.0, 3.0]], ["cat", "dog"])
     >>> len(data), data.classes
     (2, ('cat', 'dog'))
     """
 
-    X: NDArray[Any]
+    X: Any
     y: NDArray[Any] | None = None
     ids: NDArray[Any] | None = None
     class_names: tuple[str, ...] | None = None
@@ -57,16 +70,25 @@ class DataSet:
     name: str = ""
     encoder: TableEncoder | None = None
     groups: NDArray[Any] | None = None
+    kinds: tuple[str, ...] | None = None
+    missing: bool = False
+    weights: NDArray[Any] | None = None
+    slices: dict[str, NDArray[Any]] | None = None
 
     def __post_init__(self) -> None:
-        X = check_features(_small_integers_as_float32(self.X))
-        X = X.astype(X.dtype.newbyteorder("="), copy=False)
+        X = _checked_rows(self.X, self.missing)
+        kinds = Rows(X, self._declared_kinds()).kinds
         y = None if self.y is None else check_labels(self.y, n=len(X))
         ids = _checked_ids(self.ids, len(X))
         groups = None
         if self.groups is not None:
             groups = check_labels(self.groups, name="groups", n=len(X))
         names = _checked_names(self.feature_names, X)
+        weights = None if self.weights is None else _checked_weights(self.weights, len(X))
+        slices = self.slices and {
+            name: check_labels(values, name=f"slices[{name!r}]", n=len(X))
+            for name, values in self.slices.items()
+        }
         class_names = _checked_class_names(self.class_names, y)
         for field, value in (
             ("X", X),
@@ -75,8 +97,16 @@ class DataSet:
             ("groups", groups),
             ("feature_names", names),
             ("class_names", class_names),
+            ("kinds", kinds),
+            ("weights", weights),
+            ("slices", slices or None),
         ):
             object.__setattr__(self, field, value)
+
+    def _declared_kinds(self) -> tuple[str, ...] | None:
+        if self.kinds is None and getattr(self.X, "dtype", None) == np.bool_:
+            return ("integer",)  # flags, which go to the model as 0.0 and 1.0
+        return self.kinds
 
     def __len__(self) -> int:
         return len(self.X)
@@ -84,14 +114,26 @@ class DataSet:
     def __repr__(self) -> str:
         labels = "no labels" if self.y is None else f"{len(self.classes)} classes"
         name = f"{self.name!r}, " if self.name else ""
-        return f"DataSet({name}{len(self)} rows of shape {self.X.shape[1:]}, {labels})"
+        what = "texts" if self.rows.is_text else f"rows of shape {self.X.shape[1:]}"
+        return f"DataSet({name}{len(self)} {what}, {labels})"
+
+    @property
+    def rows(self) -> Rows:
+        """The rows with the kinds of their columns."""
+        return Rows(self.X, self.kinds)
+
+    def view(self) -> FloatArray:
+        """Numbers to measure distances with, see `Rows.view`; never what a model gets."""
+        return self.rows.view()
 
     @property
     def sha256(self) -> str:
         """Identifies the content: features, labels, ids, groups, names of classes and features."""
-        together = () if self.groups is None else (self.groups,)
-        X = np.ascontiguousarray(self.X)
-        return sha256(X, self.y, self.ids, self.class_names, self.feature_names, *together)
+        further = () if self.groups is None else (self.groups,)
+        if self.weights is not None or self.slices is not None:
+            further = (*further, "weights", self.weights, "slices", self.slices)
+        X = self.rows if isinstance(self.X, pd.DataFrame) else np.ascontiguousarray(self.X)
+        return sha256(X, self.y, self.ids, self.class_names, self.feature_names, *further)
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -130,7 +172,7 @@ class DataSet:
         if names is None and self.y is not None and self.y.dtype.kind == "U":
             names = self.classes
         return DataSet(
-            self.X[chosen],
+            taken(self.X, chosen),
             None if self.y is None else self.y[chosen],
             None if self.ids is None else self.ids[chosen],
             names,
@@ -138,16 +180,61 @@ class DataSet:
             self.name,
             self.encoder,
             None if self.groups is None else self.groups[chosen],
+            self.kinds,
+            self.missing,
+            None if self.weights is None else self.weights[chosen],
+            self.slices and {name: values[chosen] for name, values in self.slices.items()},
         )
 
 
-def _small_integers_as_float32(X: ArrayLike) -> ArrayLike:
+def _checked_rows(X: Any, missing: bool) -> Any:
+    """Rows in a form that models take; what cannot be one is refused."""
     refuse_masked(X, "X")
-    # Pixels and flags are exact in float32; float64 would take eight times the memory.
+    if isinstance(X, pd.DataFrame):
+        return _checked_frame(X)
+    texts = as_texts(X)
+    if texts is not None:
+        check_text_size(texts.tolist(), "The texts")
+        return texts
     array = np.asarray(X) if not isinstance(X, list | tuple) else X
-    if isinstance(array, np.ndarray) and array.dtype in (np.uint8, np.int8, np.bool_):
-        return array.astype(np.float32)
-    return array
+    if isinstance(array, np.ndarray) and array.dtype.kind in "iu":
+        if array.dtype != np.uint8 or array.ndim < 3:
+            check_features(array)
+            return array.astype(array.dtype.newbyteorder("="), copy=False)
+    if isinstance(array, np.ndarray) and array.dtype in (np.uint8, np.bool_):
+        array = array.astype(np.float32)  # exact; float64 would take eight times the memory
+    if missing and isinstance(array, np.ndarray) and array.dtype.kind == "f":
+        held = check_features(np.where(np.isnan(array), 0, array))
+        array = array.astype(held.dtype, copy=False)
+    else:
+        array = check_features(array)
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _checked_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    columns = [str(column) for column in frame.columns]
+    if not len(frame):
+        raise DataError("A table must have at least one row.", got="0 rows")
+    if not columns:
+        raise DataError("A table must have at least one feature column.", got="none")
+    if len(set(columns)) != len(columns):
+        repeated = next(column for column in columns if columns.count(column) > 1)
+        raise DataError("Each column must have its own name.", got=f"{repeated!r} twice")
+    for name, dtype in zip(columns, frame.dtypes, strict=True):
+        if getattr(dtype, "kind", "O") == "f":
+            values = frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
+            if np.isinf(values).any():
+                row = int(np.isinf(values).argmax())
+                raise DataError(f"Column {name!r} must be finite.", got=f"infinity in row {row}")
+    return frame.set_axis(columns, axis=1).reset_index(drop=True)
+
+
+def _checked_weights(weights: ArrayLike, n: int) -> FloatArray:
+    values = np.asarray(weights, dtype=np.float64)
+    check_lengths(X=n, weights=len(values))
+    if values.ndim != 1 or not np.isfinite(values).all() or (values < 0).any():
+        raise DataError("weights must be one finite number >= 0 per row.", got="others")
+    return values
 
 
 def _checked_ids(ids: ArrayLike | None, n: int) -> NDArray[Any]:
@@ -174,11 +261,11 @@ def _checked_ids(ids: ArrayLike | None, n: int) -> NDArray[Any]:
     return array
 
 
-def _checked_names(names: Sequence[Any] | None, X: NDArray[Any]) -> tuple[str, ...] | None:
+def _checked_names(names: Sequence[Any] | None, X: Any) -> tuple[str, ...] | None:
     if names is None:
-        return None
+        return tuple(X.columns) if isinstance(X, pd.DataFrame) else None
     listed = tuple(str(name) for name in names)
-    if X.ndim != 2 or len(listed) != X.shape[1]:
+    if np.ndim(X) != 2 or len(listed) != X.shape[1]:
         raise DataError(
             "feature_names must name every column of a table.",
             got=f"{len(listed)} names for features of shape {X.shape[1:]}",

@@ -13,6 +13,9 @@ from fireassay.data.npz_file import load_npy, load_npz, npz_names
 from fireassay.data.table_encoder import TableEncoder
 
 _PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth")
+_OF_TABLES = (
+    "label", "id_column", "group", "weight", "ignore", "slices", "columns", "encoder", "categorical",
+)  # fmt: skip
 _KNOWN = "npz, npy, csv, tsv, parquet, idx, idx.gz, or a folder of images with a folder per class"
 
 
@@ -22,8 +25,14 @@ def load(
     label: str | bool | None = None,
     id_column: str | None = None,
     group: str | None = None,
+    weight: str | None = None,
+    ignore: Sequence[str] | None = None,
+    slices: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
     encoder: TableEncoder | None = None,
     categorical: Sequence[str] | None = None,
+    kind: str | None = None,
+    missing: bool | None = None,
     scale: str | float | None = None,
     layout: str | None = None,
     size: tuple[int, int] | None = None,
@@ -43,10 +52,17 @@ def load(
         Tables: the column of identifiers.
     group
         Tables and npz: the column or array that says which rows belong together; no feature.
+    weight, ignore, slices, columns
+        Tables: the column of weights, columns that are no features, columns to look at value by
+        value, and the columns that the model takes, in its order; see `from_frame`.
     encoder
-        Tables: the ``encoder`` of the training data, for the same features.
+        Tables: one-hot features as this `TableEncoder` has learnt them.
     categorical
         Tables: columns whose values are names, also where they look like numbers.
+    kind
+        Arrays: "image", "series", "integer" or "real", where the type does not say it.
+    missing
+        Arrays: True allows NaN, for a model that takes it.
     scale
         Images: "auto" (default), "none", or a number to divide by; see `scaled_pixels`.
     layout
@@ -82,6 +98,12 @@ def load(
         "label": label,
         "id_column": id_column,
         "group": group,
+        "weight": weight,
+        "ignore": ignore,
+        "slices": slices,
+        "columns": columns,
+        "kind": kind,
+        "missing": missing,
         "encoder": encoder,
         "categorical": categorical,
         "scale": scale,
@@ -137,15 +159,15 @@ def _reader(path: Path) -> tuple[Any, tuple[str, ...]]:
         return load_image_folder, ("scale", "size")
     file_name = path.name.lower()
     if file_name.endswith(".npz"):
-        return load_npz, ("label", "group", "scale", "layout")
+        return load_npz, ("label", "group", "scale", "layout", "kind", "missing")
     if file_name.endswith(".npy"):
-        return load_npy, ("label", "scale", "layout")
+        return load_npy, ("label", "scale", "layout", "kind", "missing")
     if file_name.endswith((".csv", ".tsv", ".txt")):
-        return load_csv, ("label", "id_column", "group", "encoder", "categorical")
+        return load_csv, _OF_TABLES
     if file_name.endswith((".parquet", ".pq")):
         from fireassay.data.parquet_file import load_parquet
 
-        return load_parquet, ("label", "id_column", "group", "encoder", "categorical")
+        return load_parquet, _OF_TABLES
     if "idx" in file_name or "ubyte" in file_name:
         return _load_idx, ("label", "scale")
     if file_name.endswith(_PICKLES):

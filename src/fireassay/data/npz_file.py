@@ -41,6 +41,8 @@ def load_npz(
     group: str | None = None,
     scale: str | float = "auto",
     layout: str = "auto",
+    kind: str | None = None,
+    missing: bool = False,
     name: str = "",
     max_bytes: int = MAX_BYTES,
 ) -> DataSet:
@@ -58,6 +60,8 @@ def load_npz(
         The array that says which rows belong together, if any.
     scale, layout
         See `scaled_pixels` and `channels_last`.
+    kind, missing
+        Of the features, see `DataSet`.
     max_bytes
         Refuse files that unpack to more.
     """
@@ -96,7 +100,8 @@ def load_npz(
     except _DAMAGED as error:
         raise _damaged(path, error) from error
     assert X is not None
-    X = channels_last(scaled_pixels(X, scale, name=path.name), layout, name=path.name)
+    if kind not in ("series", "integer"):
+        X = channels_last(scaled_pixels(X, scale, name=path.name), layout, name=path.name)
     return DataSet(
         X,
         y,
@@ -105,6 +110,8 @@ def load_npz(
         None if feature_names is None else tuple(feature_names.tolist()),
         name or path.stem,
         groups=groups,
+        kinds=None if kind is None else (kind,),
+        missing=missing,
     )
 
 
@@ -114,18 +121,19 @@ def load_npy(
     label: str | Path | bool | None = None,
     scale: str | float = "auto",
     layout: str = "auto",
+    kind: str | None = None,
+    missing: bool = False,
     name: str = "",
     max_bytes: int = MAX_BYTES,
 ) -> DataSet:
     """A data set from an npy file, mapped from the disk; ``label`` is the npy file of labels."""
     path = Path(path)
-    X = channels_last(
-        scaled_pixels(read_npy(path, max_bytes=max_bytes), scale, name=path.name),
-        layout,
-        name=path.name,
-    )
+    X = read_npy(path, max_bytes=max_bytes)
+    if kind not in ("series", "integer"):
+        X = channels_last(scaled_pixels(X, scale, name=path.name), layout, name=path.name)
     y = None if label is None or isinstance(label, bool) else read_npy(label, max_bytes=max_bytes)
-    return DataSet(X, y, name=name or path.stem)
+    kinds = None if kind is None else (kind,)
+    return DataSet(X, y, name=name or path.stem, kinds=kinds, missing=missing)
 
 
 def npz_names(path: str | Path) -> tuple[str, ...]:

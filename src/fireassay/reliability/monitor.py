@@ -1,18 +1,16 @@
 """Watching a model in the field: how often it is wrong now, and alarms on errors and inputs."""
 
-from bisect import bisect_left, bisect_right, insort
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import ceil
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import cKDTree
+from numpy.typing import ArrayLike
 
 from fireassay.classifiers import as_classifier
 from fireassay.classifiers.protocol import Classifier
-from fireassay.core.arrays import FloatArray
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import generator
 from fireassay.core.validation import (
@@ -21,16 +19,15 @@ from fireassay.core.validation import (
     check_integer,
     check_real,
 )
+from fireassay.reliability.input_drift import InputDrift, Strangeness
 from fireassay.reliability.inputs import Inputs
-from fireassay.reliability.profile import KdeProfile
 from fireassay.reliability.separation import r_separation
 from fireassay.statistics.autocorrelation import autocorrelation_time
 from fireassay.statistics.clopper_pearson import clopper_pearson
 from fireassay.statistics.error_detector import WINDOW, ErrorDetector, recent_rate_upper
 
-_JUMP = 0.01
-_COMPONENTS = 3
 _R_TOLERANCE = 0.5
+_ROWS_FOR_R = 500
 _ERROR_BLOCK, _DRIFT_BLOCK = 1.3, 4.0  # in autocorrelation times
 _LARGEST_LIMIT = 0.89
 
@@ -53,8 +50,9 @@ class MonitorState:
     drifted
         Whether that fell to ``alpha``.
     r, r_moved
-        Half the smallest distance between classes so far, and whether it has halved since the
-        first labels: then cells chosen for the old one are too large.
+        Half the smallest distance between classes so far (each row is compared with at most the
+        500 before it), and whether it has halved since the first labels: then cells chosen for the
+        old one are too large.
     n_rows, n_labels, n_errors
         Rows seen so far, those with a label, and those that were wrong.
     """
@@ -98,9 +96,9 @@ class Monitor:
     -----
     The bound is Clopper-Pearson on the window, which also holds where rates differ within it
     (Hoeffding 1956). Errors are watched by `ErrorDetector`; with a limit from reference labels
-    half of ``alpha`` is spent on the limit. Drift is found by a conformal martingale: each row's
-    strangeness is ranked among all rows before it, which gives independent uniform numbers as
-    long as nothing changes; a gambler bets against that.
+    half of ``alpha`` is spent on the limit. Drift is found by `InputDrift`: each row's strangeness
+    is ranked among all before it, and bets are made against these ranks being uniform. What is kept
+    does not grow with the rows.
 
     Where the reference is autocorrelated (a video), errors and strangeness are judged in blocks,
     ``error_block`` and ``drift_block`` long, and both alarms are approximate.
@@ -133,63 +131,110 @@ class Monitor:
         X, y = reference if labelled else (reference, None)
         rows = check_features(X, name="reference", min_rows=20)
         self._shape = rows.shape[1:]
-        self._rng = generator(seed, "monitor")
         inputs = Inputs.ask(self.model, rows)
         wrong = None if y is None else self._errors(inputs, y)
         half = len(inputs) // 2
-        scores = _Strangeness(inputs.take(slice(0, half)))(inputs.take(slice(half, None)))
+        scores = Strangeness(inputs.take(slice(0, half)))(inputs.take(slice(half, None)))
         time = max(autocorrelation_time(column) for column in scores.T)
         in_time = 1.0 if wrong is None else autocorrelation_time(wrong)
         self.error_block = 1 if in_time == time == 1 else ceil(_ERROR_BLOCK * max(time, in_time))
         self.drift_block = 1 if time == 1 else ceil(_DRIFT_BLOCK * time)
         # Rows that do not depend on each other are split at random, which wastes no trend.
-        order = self._rng.permutation(len(inputs)) if time == 1 else np.arange(len(inputs))
-        self._strangeness = _Strangeness(inputs.take(order[:half]))
-        compared = _block_means(self._strangeness(inputs.take(order[half:])), self.drift_block)[0]
-        self._games = [_Jumper(sorted(column.tolist())) for column in compared.T]
-        self._unjudged = np.zeros((0, compared.shape[1]))
+        rng = generator(seed, "monitor")
+        order = rng.permutation(len(inputs)) if time == 1 else np.arange(len(inputs))
+        known, compared = inputs.take(order[:half]), inputs.take(order[half:])
+        self._drift = InputDrift(known, compared, self.drift_block, seed)
         self._detector = _detector(limit, wrong, self.alpha, self.error_block)
-        self._rows = [inputs.X]
-        self._labelled: list[FloatArray] = []
-        self._labels: list[NDArray[np.int64]] = []
+        self._labelled: deque[tuple[FloatArray, int]] = deque(maxlen=_ROWS_FOR_R)
         self._wrong: deque[float] = deque(maxlen=self.window)
         self._n_labels = self._n_errors = 0
-        self._evidence = 1.0
-        self._first_r = float("inf")
+        self._first_r = self._r = float("inf")
         self._seen = 0
+
+    @property
+    def limit(self) -> float | None:
+        """The error rate above which the alarm is raised; None: errors raise no alarm."""
+        return None if self._detector is None else self._detector.limit
+
+    @property
+    def n_rows(self) -> int:
+        """Rows seen so far."""
+        return self._seen
+
+    @property
+    def n_labels(self) -> int:
+        """Labels so far."""
+        return self._n_labels
 
     def update(self, X: ArrayLike, y: ArrayLike | None = None) -> MonitorState:
         """Take in new rows, with labels if there are any, and say where things stand."""
-        rows = check_features(X)
-        if rows.shape[1:] != self._shape:
-            raise DataError(f"Rows must have shape {self._shape}.", got=f"{rows.shape[1:]}")
-        inputs = Inputs.ask(self.model, rows)
-        self._seen += len(rows)
-        self._rows.append(inputs.X)
-        waiting = np.vstack([self._unjudged, self._strangeness(inputs)])
-        judged, self._unjudged = _block_means(waiting, self.drift_block)
-        for scores in judged:
-            for game, score in zip(self._games, scores.tolist(), strict=True):
-                game.play(score, float(self._rng.random()))
-            capital = float(np.mean([game.capital for game in self._games]))
-            self._evidence = max(self._evidence, capital)
+        rows = self._checked(X)
+        labels = None
         if y is not None:
             labels = check_class_indices(y, self.model.classes, n=len(rows))
-            wrong = self._errors(inputs, y)
-            self._wrong.extend(wrong.tolist())
-            self._n_labels += len(wrong)
-            self._n_errors += int(wrong.sum())
-            if self._detector is not None:
-                self._detector = self._detector.after(wrong)
-            self._labelled.append(inputs.X)
-            self._labels.append(labels)
+        predicted = self.see(rows)
+        if labels is not None:
+            self.judge(predicted != labels)
+            self._note_separation(rows.reshape(len(rows), -1).astype(np.float64), labels)
         return self.state()
+
+    def see(self, X: ArrayLike) -> IntArray:
+        """Take in new rows without labels; returns the classes that the model gives, by index."""
+        rows = self._checked(X)
+        inputs = Inputs.ask(self.model, rows)
+        self._seen += len(rows)
+        self._drift.see(inputs)
+        return inputs.predicted
+
+    def judge(self, wrong: ArrayLike) -> None:
+        """Take in what labels say about rows seen before: True for a wrong answer, in order."""
+        errors = np.asarray(wrong, dtype=np.float64)
+        self._wrong.extend(errors.tolist())
+        self._n_labels += len(errors)
+        self._n_errors += int(errors.sum())
+        if self._detector is not None:
+            self._detector = self._detector.after(errors)
+
+    def snapshot(self) -> dict[str, Any]:
+        """All that was learnt since the reference, in plain types, of bounded size.
+
+        >>> rows = np.random.default_rng(0).random((60, 1))
+        >>> def fresh():
+        ...     return Monitor(lambda X: np.hstack([1 - X, X]), rows, limit=0.1)
+        >>> one, other = fresh(), fresh()
+        >>> _ = one.update(rows[:30], rows[:30, 0] > 0.4)
+        >>> other.restore(one.snapshot())
+        >>> other.update(rows[30:], rows[30:, 0] > 0.4) == one.update(rows[30:], rows[30:, 0] > 0.4)
+        True
+        """
+        return {
+            "seen": self._seen,
+            "labels": self._n_labels,
+            "errors": self._n_errors,
+            "recent": list(self._wrong),
+            "detector": None if self._detector is None else asdict(self._detector),
+            "drift": self._drift.snapshot(),
+            "first_r": self._first_r,
+            "r": self._r,
+            "labelled": [[row.tolist(), label] for row, label in self._labelled],
+        }
+
+    def restore(self, kept: dict[str, Any]) -> None:
+        """Go on from a snapshot of a monitor with the same model, reference and settings."""
+        self._seen, self._n_labels, self._n_errors = kept["seen"], kept["labels"], kept["errors"]
+        self._wrong = deque(kept["recent"], maxlen=self.window)
+        if kept["detector"] is not None:
+            lists = {name: tuple(kept["detector"][name]) for name in ("waiting", "log_capital")}
+            self._detector = ErrorDetector(**{**kept["detector"], **lists})
+        self._drift.restore(kept["drift"])
+        self._first_r, self._r = kept["first_r"], kept["r"]
+        labelled = ((np.array(row), label) for row, label in kept["labelled"])
+        self._labelled = deque(labelled, maxlen=_ROWS_FOR_R)
 
     def state(self) -> MonitorState:
         """Where things stand."""
         recent = np.array(self._wrong)
-        r, moved = self._separation()
-        p = min(1.0, 1 / self._evidence)
+        p = min(1.0, 1 / self._drift.evidence)
         return MonitorState(
             self._seen,
             self._n_labels,
@@ -200,25 +245,33 @@ class Monitor:
             self._detector is not None and self._detector.alarm,
             p,
             p <= self.alpha,
-            r,
-            moved,
+            self._r,
+            self._r < _R_TOLERANCE * self._first_r,
         )
 
-    def profile(self, bandwidth: float | str = "loo", bounds: Any = None) -> KdeProfile:
-        """The profile of all rows so far, the reference included."""
-        return KdeProfile(bandwidth, bounds).fit(np.concatenate(self._rows))
+    def _checked(self, X: ArrayLike) -> Any:
+        rows = check_features(X)
+        if rows.shape[1:] != self._shape:
+            raise DataError(f"Rows must have shape {self._shape}.", got=f"{rows.shape[1:]}")
+        return rows
 
     def _errors(self, inputs: Inputs, y: ArrayLike) -> FloatArray:
         labels = check_class_indices(y, self.model.classes, n=len(inputs))
         return np.asarray(inputs.predicted != labels, dtype=np.float64)
 
-    def _separation(self) -> tuple[float, bool]:
-        if not self._labels or len(np.unique(np.concatenate(self._labels))) < 2:
-            return float("inf"), False
-        r = r_separation(np.concatenate(self._labelled), np.concatenate(self._labels)).r
+    def _note_separation(self, rows: FloatArray, labels: IntArray) -> None:
+        """The smallest half-distance between classes, new rows against the latest ones."""
+        size = _ROWS_FOR_R // 2
+        for start in range(0, len(rows), size):
+            new = zip(
+                rows[start : start + size], labels[start : start + size].tolist(), strict=True
+            )
+            self._labelled.extend(new)
+            kept, given = (np.array(part) for part in zip(*self._labelled, strict=True))
+            if len(np.unique(given)) > 1:
+                self._r = min(self._r, r_separation(kept, given).r)
         if self._first_r == float("inf"):
-            self._first_r = r
-        return r, r < _R_TOLERANCE * self._first_r
+            self._first_r = self._r
 
 
 def _detector(
@@ -232,46 +285,3 @@ def _detector(
     n = max(1.0, len(wrong) / block) if block > 1 else float(len(wrong))
     upper = float(clopper_pearson(wrong.mean() * n, n, 1 - alpha / 2, "upper")[1])
     return ErrorDetector(min(upper, _LARGEST_LIMIT), alpha / 2, block)
-
-
-def _block_means(scores: FloatArray, block: int) -> tuple[FloatArray, FloatArray]:
-    """Means over whole blocks of rows, and the rows that wait for theirs to fill."""
-    whole = len(scores) // block
-    kept = scores[: whole * block].reshape(whole, block, scores.shape[1])
-    return kept.mean(axis=1), scores[whole * block :]
-
-
-class _Strangeness:
-    """A few numbers per row that move when the profile does."""
-
-    def __init__(self, known: Inputs) -> None:
-        self.centre = known.X.mean(axis=0)
-        _, _, axes = np.linalg.svd(known.X - self.centre, full_matrices=False)
-        self.axes = axes[:_COMPONENTS]
-        self.scale = known.X.std(axis=0) + 1e-12
-        self.tree = cKDTree(known.X / self.scale)
-
-    def __call__(self, inputs: Inputs) -> FloatArray:
-        distance, _ = self.tree.query(inputs.X / self.scale, k=1)
-        directions = (inputs.X - self.centre) @ self.axes.T
-        return np.column_stack([distance, inputs.doubt, directions])
-
-
-class _Jumper:
-    """A conformal test martingale that bets on ranks being low, high, or neither."""
-
-    def __init__(self, scores: list[float]) -> None:
-        self.scores = scores
-        self.stakes = np.full(3, 1 / 3)
-
-    @property
-    def capital(self) -> float:
-        return float(self.stakes.sum())
-
-    def play(self, score: float, tie: float) -> None:
-        above = len(self.scores) - bisect_right(self.scores, score)
-        equal = len(self.scores) - above - bisect_left(self.scores, score) + 1
-        insort(self.scores, score)
-        rank = (above + tie * equal) / len(self.scores)
-        self.stakes = (1 - _JUMP) * self.stakes + _JUMP * self.stakes.sum() / 3
-        self.stakes = self.stakes * (1 + np.array([-1.0, 0.0, 1.0]) * (rank - 0.5))

@@ -89,9 +89,9 @@ def _evidence(name: str, fields: dict[str, Any]) -> Evidence:
         limits=tuple(fields["limits"]),
         partial=fields["partial"],
         stale=fields["stale"],
-        answer=fields["answer"],
-        sentence=fields["sentence"],
         samples=tuple(Sample(**sample) for sample in fields["samples"]),
         withheld=fields["withheld"],
+        answer=fields["answer"],
+        sentence=fields["sentence"],
         provenance=Provenance(**provenance) if provenance else None,
     )

@@ -8,6 +8,7 @@ from fireassay.statistics.calibration import (
     expected_calibration_error,
     reliability_curve,
 )
+from fireassay.statistics.cheapest_threshold import cheapest_threshold
 from fireassay.statistics.clopper_pearson import clopper_pearson
 from fireassay.statistics.clustered_auc import clustered_auc
 from fireassay.statistics.delong import delong, delong_interval, delong_test
@@ -23,6 +24,7 @@ from fireassay.statistics.independence import (
 from fireassay.statistics.kappa import cohen_kappa, fleiss_kappa
 from fireassay.statistics.loess import Loess, loess
 from fireassay.statistics.mann_whitney import MannWhitney, mann_whitney_auc
+from fireassay.statistics.mean_cost import mean_cost
 from fireassay.statistics.paired import paired_difference
 from fireassay.statistics.permutation import permutation_test
 from fireassay.statistics.poisson import poisson_interval
@@ -30,6 +32,7 @@ from fireassay.statistics.poisson_binomial import poisson_binomial_tail
 from fireassay.statistics.ranks import average_ranks
 from fireassay.statistics.share import share
 from fireassay.statistics.simultaneous import simultaneous_aucs, worse_than_best
+from fireassay.statistics.simultaneous_shares import simultaneous_shares
 from fireassay.statistics.spearman import spearman
 from fireassay.statistics.temperature import fit_temperature
 from fireassay.statistics.thinned_betting import Thinning, thinned_upper, thinning
@@ -47,6 +50,7 @@ __all__ = [
     "betting_interval",
     "betting_sequence",
     "bootstrap",
+    "cheapest_threshold",
     "clopper_pearson",
     "clustered_auc",
     "cohen_kappa",
@@ -62,6 +66,7 @@ __all__ = [
     "intraclass_test",
     "loess",
     "mann_whitney_auc",
+    "mean_cost",
     "near_duplicates",
     "paired_difference",
     "permutation_test",
@@ -71,6 +76,7 @@ __all__ = [
     "reliability_curve",
     "share",
     "simultaneous_aucs",
+    "simultaneous_shares",
     "size_rate_test",
     "spearman",
     "thinned_upper",

@@ -87,8 +87,8 @@ class ErrorDetector:
             if len(waiting) < self.block:
                 continue
             steps += 1
-            weight = 1.0 / (_TOTAL * (steps + _START) * math.log(steps + _START) ** 2)
-            capital = np.logaddexp(capital, math.log(weight)) + self._growth(waiting)
+            weight = math.log(start_weight(steps))
+            capital = np.logaddexp(capital, weight) + self._growth(waiting)
             waiting = []
             if alarm_at is None and np.exp(capital).mean() >= 1.0 / self.alpha:
                 alarm_at = seen
@@ -110,6 +110,11 @@ class ErrorDetector:
         if labels[0]:
             return np.log(others / self.limit)
         return np.log((1.0 - others) / (1.0 - self.limit))
+
+
+def start_weight(step: int) -> float:
+    """The stake that a change beginning at this step gets: all steps together get 1 at most."""
+    return 1.0 / (_TOTAL * (step + _START) * math.log(step + _START) ** 2)
 
 
 def recent_rate_upper(wrong: ArrayLike, confidence: float = 0.975, window: int = WINDOW) -> float:

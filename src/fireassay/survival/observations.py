@@ -51,6 +51,9 @@ class Observations(Answer):
         What model and data were.
     not_tried
         Attacks that were left out, each with the reason.
+    moved
+        Of a table with rules for its columns: each column, its rule, and how many of the inputs
+        that fooled the model differ in it.
     """
 
     table: pd.DataFrame
@@ -64,6 +67,7 @@ class Observations(Answer):
     data_sha256: str
     adversarial: NDArray[Any] | None = None
     not_tried: tuple[str, ...] = ()
+    moved: tuple[tuple[str, str, int], ...] | None = None
 
     def frame(self) -> pd.DataFrame:
         """One row per sample and attack."""
@@ -150,6 +154,14 @@ class Observations(Answer):
         )
         caption = "Share of samples still right against queries spent on each"
         masked = gradients_not_masked(self.table, self.confidence)
+        tables = {
+            "accuracy": Table.from_frame(accuracy, "Accuracy and failure rate by attack"),
+            "mean_times": Table.from_frame(means.frame(), "Mean queries to failure"),
+        }
+        if self.moved is not None:
+            heads = ("column", "rule", "inputs that differ in it")
+            caption_moved = "What the inputs that fooled the model changed"
+            tables["moved_columns"] = Table(heads, self.moved, caption_moved)
         missed = f"; not tried: {', '.join(self.not_tried)}" if self.not_tried else ""
         return Evidence(
             question="survival",
@@ -166,10 +178,7 @@ class Observations(Answer):
             estimates=estimates,
             assumptions=(STRONGEST_ATTACKS, price, *([] if masked is None else [masked])),
             measures=MEASURES,
-            tables={
-                "accuracy": Table.from_frame(accuracy, "Accuracy and failure rate by attack"),
-                "mean_times": Table.from_frame(means.frame(), "Mean queries to failure"),
-            },
+            tables=tables,
             figures={"survival": picture(curves.figures()["survival"], caption, caption)},
             answer="standing_share",
             sentence=f"{MEASURES[0].told(standing)} of its right answers stand against the "

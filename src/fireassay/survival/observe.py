@@ -36,6 +36,7 @@ from fireassay.survival.observations import Observations
 
 AttackSpec = str | Attack | tuple[str | Attack, Mapping[str, Any]]
 BUDGET = 300  # forward-equivalent queries per sample and attack
+_MOST_COLUMNS = 200  # a table of more would not be read
 GRADIENT_COST = 2.0  # a backward pass does about twice the work of a forward one
 _COLUMNS = (
     "sample",
@@ -170,6 +171,7 @@ def observe(
         gradient_cost,
     )
     parts, fooling, missed = [], [features[:0]], dict[str, None]()
+    untouched = [features[:0]]
     if right.any():
         results = in_blocks(
             {label: attack for label, _, attack in listed},
@@ -187,7 +189,9 @@ def observe(
                 _confirm_over_draws(part, found, target, goal[right], shield, draws)
             parts.append(part)
             missed |= dict.fromkeys(found.not_tried)
-            fooling.append(found.adversarial[part["success"].to_numpy(dtype=np.bool_)])
+            fell = part["success"].to_numpy(dtype=np.bool_)
+            fooling.append(found.adversarial[fell])
+            untouched.append(features[right][fell])
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=_COLUMNS)
     table["model_id"] = model_id or target.sha256[:12]
     table["defence"] = shield.name
@@ -205,7 +209,20 @@ def observe(
         data_sha256=sha256(np.ascontiguousarray(features), labels),
         adversarial=np.concatenate(fooling) if keep_adversarial else None,
         not_tried=tuple(missed),
+        moved=_moved(target, np.concatenate(untouched), np.concatenate(fooling)),
     )
+
+
+def _moved(
+    target: Any, before: NDArray[Any], after: NDArray[Any]
+) -> tuple[tuple[str, str, int], ...] | None:
+    """Columns with their rule and how many fooling inputs differ in them; None: all are free."""
+    space = getattr(target, "space", None)
+    if space is None or len(space.names) > _MOST_COLUMNS:
+        return None
+    counts = space.moved(space.outside(before), space.outside(after))
+    rules = space.rules()
+    return tuple((name, rules[name], counts.get(name, 0)) for name in space.names)
 
 
 def _drawn(n: int, samples: int | None, seed: int) -> IntArray:

@@ -9,9 +9,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from fireassay.assessment import calibration_check, operating_point
+from fireassay.assessment import class_recalls as recalls
+from fireassay.assessment.calibration_check import CalibrationCheck
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import curated_rows, voted_rows
+from fireassay.assessment.operating_point import OperatingPoint
 from fireassay.assessment.uses import with_uses
+from fireassay.classifiers import Decided
 from fireassay.core import (
     Assumption,
     Claim,
@@ -27,7 +32,6 @@ from fireassay.core.validation import check_class_indices
 from fireassay.data import DataSet
 from fireassay.reliability.measures import EFFECTIVE_N
 from fireassay.statistics import (
-    expected_calibration_error,
     near_duplicates,
     reliability_curve,
     share,
@@ -56,13 +60,6 @@ MEASURES = (
         "How often its answer is not the label.",
     ),
     Measure(
-        "calibration_error",
-        "Confidence off by",
-        "share",
-        "low",
-        "Mean gap between how sure it is and how often it is right.",
-    ),
-    Measure(
         "accuracy_curated_last",
         "Right on the hardest curated rows",
         "share",
@@ -70,7 +67,11 @@ MEASURES = (
         "How often its answer is the label in the last, hardest of the curated datasets.",
     ),
     EFFECTIVE_N,
+    *recalls.MEASURES,
+    *calibration_check.MEASURES,
+    *operating_point.MEASURES,
 )
+_LABELS_ALONE = "It answers with labels alone: how true its confidences are cannot be measured."
 _ROWS, _GROUPS = ("independent-rows",), ("independent-groups",)
 
 
@@ -88,25 +89,31 @@ class AccuracyResult(Answer):
 
     accuracy: Estimate
     error: Estimate
-    calibration_error: Estimate
+    calibration: CalibrationCheck | None
+    decided: OperatingPoint
     classes: tuple[Any, ...]
     confusion: NDArray[np.int64]
     recall: pd.DataFrame
-    curve: ReliabilityCurve
+    curve: ReliabilityCurve | None
+    by_class: recalls.ClassRecalls
     correct: NDArray[np.bool_]
     independence: Assumption
     effective_n: Estimate | None
     provenance: Provenance
     curated: pd.DataFrame
     uses: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def frame(self) -> pd.DataFrame:
         """Recall of each class with its interval."""
         return self.recall
 
     def figures(self) -> "dict[str, Figure]":
-        """The reliability diagram: confidence against accuracy."""
+        """The reliability diagram: confidence against accuracy; none for hard labels."""
         from matplotlib.figure import Figure
+
+        if self.curve is None:
+            return {}
 
         figure = Figure(figsize=(5, 4), layout="constrained")
         axes = figure.subplots()
@@ -120,13 +127,32 @@ class AccuracyResult(Answer):
 
     def evidence(self) -> Evidence:
         """The accuracy as evidence."""
-        diagram = self.figures()["reliability diagram"]
-        tables = {"recall": Table.from_frame(self.frame(), "Recall per class")}
+        figures = {
+            name: picture(
+                diagram,
+                "Confidence of the model against how often it was right; on the dashed line "
+                "it is as sure as it should be.",
+                "Reliability diagram with intervals.",
+            )
+            for name, diagram in self.figures().items()
+        }
+        tables = {
+            "recall": Table.from_frame(self.frame(), "Recall per class"),
+            "decision": self.decided.table(),
+        }
         estimates = {
             "accuracy": self.accuracy,
             "error": self.error,
-            "calibration_error": self.calibration_error,
+            **{
+                name: replace(number, rests_on=self.accuracy.rests_on)
+                for name, number in self.by_class.estimates().items()
+            },
+            **self.decided.estimates,
         }
+        how_sure: tuple[Claim, ...] = (Claim(_LABELS_ALONE),)
+        if self.calibration is not None:
+            estimates |= self.calibration.estimates()
+            how_sure = self.calibration.claims()
         worth = ""
         if self.effective_n is not None:
             estimates["effective_n"] = self.effective_n
@@ -147,26 +173,33 @@ class AccuracyResult(Answer):
             )
         found = Evidence(
             question="accuracy",
-            headline=f"Right on {self.accuracy.percent()} of the labelled rows.{worth}",
-            claims=(Claim(f"Its confidence is off by {self.calibration_error.percent()}."),),
+            headline=f"{self.by_class.lead()}Right on {self.accuracy.percent()} of the labelled "
+            f"rows.{worth}",
+            claims=(
+                *(Claim(note) for note in self.notes),
+                Claim(self.by_class.beside()),
+                *self.decided.claims,
+                *how_sure,
+            ),
             estimates=estimates,
             measures=MEASURES,
             assumptions=(self.independence,),
             tables=tables,
-            figures={
-                "reliability diagram": picture(
-                    diagram,
-                    "Confidence of the model against how often it was right; on the dashed line "
-                    "it is as sure as it should be.",
-                    "Reliability diagram with intervals.",
-                )
-            },
+            figures=figures,
             answer="accuracy",
             sentence=f"Right on {MEASURES[0].told(self.accuracy)} of the labelled rows.",
             limits=("These are the labelled rows; the field may be different (see reliability).",),
             provenance=self.provenance,
         )
         return with_uses(found, self.uses)
+
+
+def calibrated(context: Context, why: str, *, mended: bool = False) -> Assumption | None:
+    """What this part, if it has run, says about the confidences that another one rests on."""
+    known = context.results.get("accuracy")
+    if not isinstance(known, AccuracyResult) or known.calibration is None:
+        return None
+    return known.calibration.assumption(why, mended=mended)
 
 
 def missing(context: Context) -> str | None:
@@ -200,15 +233,24 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         counts = GroupCounts.of(correct, groups)
         how = f"jackknife over {len(counts.sizes)} groups"
         worth = Estimate.point(effective_rows(counts), n, how)
+    own = context.model.own(probabilities) if isinstance(context.model, Decided) else probabilities
     confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(confusion, (labels, predicted), 1)
     return AccuracyResult(
         accuracy=replace(_share(correct, groups, confidence), rests_on=rests_on),
         error=replace(_share(~correct, groups, confidence), rests_on=rests_on),
-        calibration_error=replace(
-            expected_calibration_error(
-                probabilities, labels, confidence=confidence, seed=context.seed, groups=groups
-            ),
+        calibration=_calibration(context, own, labels, confidence, rests_on)
+        if context.has_confidences
+        else None,
+        decided=operating_point.operating_point(
+            own,
+            predicted,
+            labels,
+            classes,
+            context.decision,
+            confidence=confidence,
+            groups=groups,
+            seed=context.seed,
             rests_on=rests_on,
         ),
         classes=tuple(classes),
@@ -221,7 +263,10 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             pd.Index(map(str, classes), name="class"),
             "recall",
         ),
-        curve=reliability_curve(probabilities, labels, n_bins=10, groups=groups),
+        curve=reliability_curve(own, labels, n_bins=10, groups=groups)
+        if context.has_confidences
+        else None,
+        by_class=recalls.class_recalls(labels, predicted, classes, confidence, groups),
         correct=correct,
         independence=independence,
         effective_n=worth,
@@ -234,6 +279,7 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         ),
         curated=curated,
         uses=uses,
+        notes=context.notes,
     )
 
 
@@ -251,6 +297,30 @@ def _curated(
     index = pd.RangeIndex(1, len(found.rings) + 1, name="dataset")
     table = _shares(correct, found.rings, groups, confidence, index, "accuracy")
     return table, (found.in_words,)
+
+
+def _calibration(
+    context: Context,
+    own: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    confidence: float,
+    rests_on: tuple[str, ...],
+) -> CalibrationCheck:
+    """Of the model's own probabilities, whatever the decision makes of them."""
+    found = calibration_check.calibration_check(
+        own,
+        labels,
+        confidence=confidence,
+        groups=context.test.groups,
+        seed=context.seed,
+        mend=getattr(context.model, "output", None) != "labels",
+    )
+    marked = {
+        name: replace(estimate, rests_on=rests_on)
+        for name in ("error", "before", "after")
+        if (estimate := getattr(found, name)) is not None
+    }
+    return replace(found, **marked)
 
 
 def _share(hit: NDArray[np.bool_], groups: NDArray[Any] | None, confidence: float) -> Estimate:

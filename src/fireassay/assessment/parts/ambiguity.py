@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.ambiguity import AmbiguityGenerator, evaluate
-from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.core import Evidence
 from fireassay.core.extras import is_installed
@@ -69,6 +69,8 @@ def missing(context: Context) -> str | None:
     """Why no ambiguous inputs can be made, or None."""
     if not is_installed("torch"):
         return "torch is not installed: pip install 'fireassay[torch]'"
+    if not context.has_confidences:
+        return HARD_LABELS.format("how unsure it is between two classes")
     rows = context.train or context.test
     if rows.y is None:
         return "there are no labelled rows to learn from (data.train)"

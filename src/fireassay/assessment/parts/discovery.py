@@ -5,11 +5,14 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fireassay.assessment.attack_space import AttackSpace, attack_space
-from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.attack_space import attack_space
+from fireassay.assessment.calibration_check import CALIBRATED
+from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.field_draws import FieldDraws, answers_so_far, draw_labels
 from fireassay.assessment.part_answer import PartAnswer
+from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.uses import with_uses
+from fireassay.attacks import AttackSpace
 from fireassay.classifiers import Classifier, calibrate
 from fireassay.core import Assumption, Claim, Evidence, Table, generator
 from fireassay.core.arrays import AnyArray, IntArray
@@ -17,7 +20,7 @@ from fireassay.discovery import SEARCHES, Search, SearchResult
 from fireassay.discovery.registry import self_sufficient_searches
 from fireassay.discovery.result import KNOWN_CHANCES
 
-USES = ("supervision",)
+USES = ("supervision", "accuracy")
 # With fewer rows a temperature would be noise; the model's own confidences are used then.
 _LEAST_FOR_CALIBRATION = 50
 _CAPTIONS = {
@@ -60,6 +63,8 @@ def missing(context: Context) -> str | None:
     """Why nothing can be searched, or None."""
     if context.test.y is None:
         return "the test rows have no labels; spend some with: fireassay discovery, fireassay label"
+    if not context.has_confidences:
+        return HARD_LABELS.format("where it is confidently wrong")
     return None
 
 
@@ -89,12 +94,17 @@ def cost(context: Context, settings: Settings) -> Cost:
 
 def run(context: Context, settings: Settings) -> PartAnswer:
     """Spend the budget on rows whose labels are known, as if a person gave them."""
-    space = attack_space(context)
-    model, pool = _calibrated(context, space, settings)
+    attacked, space = attack_space(context)
+    model, pool = _calibrated(context, attacked, space, settings)
     inputs = (settings.model_dump(exclude={"drawn"}), context.test.sha256, _pool_of_starts(context))
     search = context.once("search", inputs, lambda: _search(context, settings, space, model, pool))
     drawn = draw_labels(context, space, model, pool, settings.drawn) if settings.drawn else None
-    kept = {"drawn": drawn, "calibration_rows": _calibration_rows(context, settings)}
+    rows = _calibration_rows(context, settings)
+    kept = {
+        "drawn": drawn,
+        "calibration_rows": rows,
+        "calibrated": calibrated(context, "an excess of errors is news.", mended=rows > 0),
+    }
     return PartAnswer("discovery", search, kept)
 
 
@@ -105,7 +115,9 @@ def evidence(answer: PartAnswer) -> Evidence:
         name: replace(shown, caption=_CAPTIONS.get(name, shown.caption))
         for name, shown in found.figures.items()
     }
-    assumptions = _calibration_checked(found.assumptions, answer.kept["calibration_rows"])
+    assumptions = _calibration_checked(
+        found.assumptions, answer.kept["calibration_rows"], answer.kept["calibrated"]
+    )
     found = replace(found, figures=pictures, assumptions=assumptions)
     drawn: FieldDraws | None = answer.kept["drawn"]
     if drawn is None:
@@ -152,14 +164,18 @@ def _with_draws(found: Evidence, drawn: FieldDraws) -> Evidence:
     return with_uses(found, (f"the scores of {drawn.guide}, which supervision recommends",))
 
 
-def _calibration_checked(assumptions: tuple[Assumption, ...], rows: int) -> tuple[Assumption, ...]:
+def _calibration_checked(
+    assumptions: tuple[Assumption, ...], rows: int, checked: Assumption | None
+) -> tuple[Assumption, ...]:
     check = (
         f"A temperature was fitted on {rows} other labelled rows first."
         if rows
         else "Too few labelled rows to calibrate on: the model's own confidences were taken."
     )
+    if checked is not None:
+        checked = replace(checked, check=f"{check} {checked.check}")
     return tuple(
-        replace(assumption, check=check) if assumption.id == "calibrated" else assumption
+        (checked or replace(assumption, check=check)) if assumption.id == CALIBRATED else assumption
         for assumption in assumptions
     )
 
@@ -172,9 +188,9 @@ def _search(
     pool: IntArray,
 ) -> SearchResult:
     rows = context.test.subset(pool)
-    attack: dict[str, Any] = {} if space.mask is None else {"mask": space.mask}
+    attack: dict[str, Any] = {}
     starts = _pool_of_starts(context)
-    if starts is not None and space.bounds == context.model.bounds:
+    if starts is not None and not space.scaled:
         attack["pool"] = starts
     search = Search(
         settings.search,
@@ -196,16 +212,16 @@ def _pool_of_starts(context: Context) -> AnyArray | None:
 
 
 def _calibrated(
-    context: Context, space: AttackSpace, settings: Settings
+    context: Context, attacked: Classifier, space: AttackSpace, settings: Settings
 ) -> tuple[Classifier, IntArray]:
     """The model with honest confidences, and the other test rows, to search in."""
     order = generator(context.seed, "discovery part").permutation(len(context.test))
     n_calibration = _calibration_rows(context, settings)
     if not n_calibration:
-        return space.model, order[: settings.pool]
+        return attacked, order[: settings.pool]
     rows = context.test.subset(order[:n_calibration])
     rest = order[n_calibration : n_calibration + settings.pool]
-    return calibrate(space.model, space.inside(rows.X), rows.labels), rest
+    return calibrate(attacked, space.inside(rows.X), rows.labels), rest
 
 
 def _calibration_rows(context: Context, settings: Settings) -> int:

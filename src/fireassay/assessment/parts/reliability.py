@@ -1,17 +1,18 @@
 """Reliability: how often will it be wrong in the field, with a bound that holds."""
 
 from dataclasses import replace
-from typing import Self
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.part_answer import PartAnswer
+from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.uses import with_uses
 from fireassay.core import Assumption, Claim, Estimate, Evidence
 from fireassay.reliability import METHODS, GroupsBetting, assess
 
-USES = ("discovery",)
+USES = ("discovery", "accuracy")
 _OVERRULED = ("pmi", "pmi_upper", "pmi_lower")
 _TEST_LIKE_FIELD = "test-rows-like-the-field"
 
@@ -78,24 +79,32 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         workers=context.executor.workers,
         cluster=context.executor.cluster,
     )
+    why = "the surrogate foretells errors well. The bound holds in any case, it is then narrower."
+    kept = {"calibrated": calibrated(context, why), **_from_the_field(context, settings)}
+    return PartAnswer("reliability", result, kept)
+
+
+def _from_the_field(context: Context, settings: Settings) -> dict[str, Any]:
+    """The error rate by labels bought in the field, if there are any."""
     searched = context.results.get("discovery")
     drawn = searched.kept.get("drawn") if isinstance(searched, PartAnswer) else None
     if drawn is None or drawn.source != "operational":
-        # Rows drawn among the test rows are labels that the bound has counted already.
-        return PartAnswer("reliability", result)
+        return {}  # rows drawn among the test rows are labels that the bound has counted already
     upper = drawn.upper_bound(confidence=settings.confidence)
     if upper is None:
-        return PartAnswer("reliability", result)
+        return {}
     n, pool = len(drawn.result.wrong), len(drawn.state.rows)
     uses = (f"the {n} labels that discovery drew by lot among {pool} field rows",)
-    kept = {"field_rate": drawn.result.error_rate, "field_upper": upper, "uses": uses}
-    return PartAnswer("reliability", result, kept)
+    return {"field_rate": drawn.result.error_rate, "field_upper": upper, "uses": uses}
 
 
 def evidence(answer: PartAnswer) -> Evidence:
     """The bound's evidence, and whether labels from the field agree with it."""
     found = answer.result.evidence()
-    if not answer.kept:
+    checked = answer.kept["calibrated"]
+    if checked is not None:
+        found = replace(found, assumptions=(*found.assumptions, checked))
+    if "field_upper" not in answer.kept:
         return found
     rate, upper = answer.kept["field_rate"], answer.kept["field_upper"]
     numbers = {**found.estimates, "field_error_rate": rate, "field_pmi_upper": upper}

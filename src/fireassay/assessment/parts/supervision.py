@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.curated_rows import curated_rows
 from fireassay.assessment.part_answer import PartAnswer
+from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.parts.survival import adversarial_inputs
 from fireassay.assessment.uses import with_uses
 from fireassay.attacks import ATTACKS
@@ -18,7 +19,7 @@ from fireassay.core import Evidence, NotEnoughEvidenceError, ParameterError, Tab
 from fireassay.supervision import SUPERVISORS, SupervisorComparison, compare, corrupted_set
 from fireassay.supervision.corrupted import channels_first
 
-USES = ("ambiguity", "curation", "survival")
+USES = ("ambiguity", "curation", "survival", "accuracy")
 NOMINAL, CALIBRATION, CURATED, FIELD = "nominal", "calibration", "curated", "control field"
 _FIELD_ROWS = 2000
 
@@ -56,6 +57,9 @@ def evidence(answer: PartAnswer) -> Evidence:
             best, "The recommended supervisor, by attack, corruption, dataset", index=False
         )
         found = replace(found, tables={**found.tables, "kinds": table})
+    checked = answer.kept["calibrated"]
+    if checked is not None:
+        found = replace(found, assumptions=(*found.assumptions, checked))
     return with_uses(found, answer.kept["uses"])
 
 
@@ -90,6 +94,8 @@ def missing(context: Context) -> str | None:
     """Why no supervisor can be compared, or None."""
     if context.train is None or context.train.y is None:
         return "there are no labelled training rows (data.train)"
+    if not context.has_confidences:
+        return HARD_LABELS.format("a monitor of its confidences")
     if len(context.test) < 120:
         return "a threshold needs at least 120 test rows"
     return None
@@ -134,7 +140,9 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         workers=context.executor.workers,
         cluster=context.executor.cluster,
     )
-    return PartAnswer("supervision", comparison, {"rows": rows, "uses": tuple(troubles.uses)})
+    why = "scores made of them mean the same everywhere. What was caught is counted in any case."
+    kept = {"rows": rows, "uses": tuple(troubles.uses), "calibrated": calibrated(context, why)}
+    return PartAnswer("supervision", comparison, kept)
 
 
 class _Troubles:

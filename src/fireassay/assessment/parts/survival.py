@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from fireassay.assessment.attack_space import attack_space
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.part_answer import PartAnswer
-from fireassay.attacks import suite
+from fireassay.attacks import ColumnRule, suite
 from fireassay.classifiers import GradientClassifier
+from fireassay.core.errors import ParameterError
 from fireassay.survival import BUDGET, GRADIENT_COST, Observations, observe
 
 USES: tuple[str, ...] = ()
@@ -31,8 +32,26 @@ class Settings(BaseModel):
     eps: float | None = Field(
         default=None,
         gt=0,
-        description="Largest change of a feature; left out: 10 % of the range of the inputs.",
+        description="Largest change of a feature; left out: 10 % of the range of the inputs, "
+        "of a table without bounds 10 % of what lies between the 5 % and 95 % quantiles of each "
+        "column.",
     )
+    columns: dict[str, str | dict[str, Any]] = Field(
+        default_factory=dict,
+        description='What may change, by column ("*": all others): "fixed", "increase only", '
+        '"integer", "category", or a table of change, kind, low, high, values, eps.',
+        examples=[{"age": "fixed", "visits": {"kind": "integer", "eps": 1}}],
+    )
+
+    @field_validator("columns")
+    @classmethod
+    def _read(cls, given: dict[str, Any]) -> dict[str, Any]:
+        for name, rule in given.items():
+            try:
+                ColumnRule.read(name, rule)
+            except ParameterError as error:
+                raise ValueError(str(error)) from error
+        return given
 
 
 def missing(context: Context) -> str | None:
@@ -43,8 +62,7 @@ def missing(context: Context) -> str | None:
 def cost(context: Context, settings: Settings) -> Cost:
     """Each row is attacked until it falls, or the budget is spent."""
     rows = min(settings.samples, len(context.test))
-    space = attack_space(context)
-    gradients = isinstance(space.model, GradientClassifier)
+    gradients = isinstance(context.model, GradientClassifier)
     row_mb = 1e-6 * context.test.X[0].nbytes * rows
     return Cost(
         queries=rows * (1 + settings.budget),
@@ -64,7 +82,7 @@ def run(context: Context, settings: Settings) -> PartAnswer:
     and ``kept["attacks"]``, the name of the attack that made each.
     """
     found = _observed(context, settings)
-    fooled, made_by = _adversarial(context, found)
+    fooled, made_by = _adversarial(context, settings, found)
     return PartAnswer(
         "survival",
         replace(found, adversarial=None),
@@ -80,26 +98,26 @@ def adversarial_inputs(context: Context) -> tuple[NDArray[Any], NDArray[np.str_]
     known = context.results.get("survival")
     if isinstance(known, PartAnswer):
         return known.kept["adversarial"], known.kept["attacks"]
-    return _adversarial(context, _observed(context, Settings()))
+    settings = Settings()
+    return _adversarial(context, settings, _observed(context, settings))
 
 
 def _observed(context: Context, settings: Settings) -> Observations:
     """The observations, unless they have been made in this run; each block is journalled."""
-    space = attack_space(context)
+    model, space = attack_space(context, settings.columns, settings.eps)
     X, y = space.inside(context.test.X), context.test.labels
-    inputs = (settings.model_dump(), context.test.sha256, space.model.sha256)
+    inputs = (settings.model_dump(), context.test.sha256, model.sha256)
     found: Observations = context.once(
         "attacked rows",
         inputs,
         lambda: observe(
-            space.model,
+            model,
             X,
             y,
-            suite(space.model, settings.eps),
+            suite(model, settings.eps),
             budget=settings.budget,
             seed=context.seed,
             samples=settings.samples,
-            mask=space.mask,
             keep_adversarial=True,
             executor=context.executor,
         ),
@@ -107,8 +125,11 @@ def _observed(context: Context, settings: Settings) -> Observations:
     return found
 
 
-def _adversarial(context: Context, found: Observations) -> tuple[NDArray[Any], NDArray[np.str_]]:
+def _adversarial(
+    context: Context, settings: Settings, found: Observations
+) -> tuple[NDArray[Any], NDArray[np.str_]]:
     table = found.frame()
     made_by = table.loc[table["success"], "made_by"].to_numpy(dtype=np.str_)
     assert found.adversarial is not None  # kept by _observed
-    return attack_space(context).outside(found.adversarial), made_by
+    _, space = attack_space(context, settings.columns, settings.eps)
+    return space.outside(found.adversarial), made_by

@@ -1,0 +1,137 @@
+"""Are its confidences true, and what would mend them?"""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fireassay.assessment.halves import random_half
+from fireassay.classifiers.answers import log_probabilities
+from fireassay.core import Assumption, Claim, Estimate, Measure
+from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.errors import ConvergenceWarning
+from fireassay.core.probabilities import softmax
+from fireassay.statistics import expected_calibration_error, fit_temperature
+
+CALIBRATED = "calibrated"
+TOLERANCE = 0.05
+_FEWEST_ROWS = 100
+MEASURES = (
+    Measure(
+        "calibration_error",
+        "Confidence off by",
+        "share",
+        "low",
+        "Mean gap between how sure it is and how often it is right.",
+    ),
+    Measure(
+        "temperature",
+        "Temperature that fits",
+        "ratio",
+        "neither",
+        "Dividing the logits by this makes the confidences fit best; above 1 it is too sure.",
+    ),
+    Measure(
+        "calibration_error_mended",
+        "Confidence off by, with that temperature",
+        "share",
+        "low",
+        "The same gap with the temperature, on rows that did not fit it.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class CalibrationCheck:
+    """The calibration error, and the temperature that would mend it.
+
+    Attributes
+    ----------
+    error
+        On all rows.
+    temperature
+        Fitted on half of the rows; NaN where none can be fitted.
+    before, after
+        The error on the other half, as the model is and with the temperature.
+    """
+
+    error: Estimate
+    temperature: float
+    before: Estimate | None
+    after: Estimate | None
+
+    def estimates(self) -> dict[str, Estimate]:
+        """By the names of the measures."""
+        found = {"calibration_error": self.error}
+        if self.before is not None and self.after is not None:
+            fitted = self.error.n - self.after.n
+            found["temperature"] = Estimate.point(
+                self.temperature, fitted, f"best likelihood on {fitted:,} rows"
+            )
+            found["calibration_error_mended"] = self.after
+        return found
+
+    def claims(self) -> tuple[Claim, ...]:
+        """How far off, and what the temperature would change."""
+        text = [f"Its confidence is off by {self.error.percent()}."]
+        if self.before is not None and self.after is not None:
+            text.append(
+                f"With temperature {self.temperature:.2f} it would be off by "
+                f"{self.after.percent()} instead of {self.before.percent()}, on the same rows; "
+                "no answer would change."
+            )
+        return tuple(Claim(sentence) for sentence in text)
+
+    def assumption(self, why: str, *, mended: bool = False) -> Assumption:
+        """That confidences are true, as far as a part needs it.
+
+        ``mended``: the part fits a temperature itself before it uses confidences.
+        """
+        error = self.after if mended and self.after is not None else self.error
+        status: Any = "untestable"
+        if error.low > TOLERANCE:
+            status = "contradicted"
+        elif error.high <= TOLERANCE:
+            status = "supported"
+        how = f" after a temperature ({self.temperature:.2f})" if error is self.after else ""
+        return Assumption(
+            f"Confidences are true to within {100 * TOLERANCE:g} points: {why}",
+            status,
+            f"On labelled rows they are off by {error.percent()}{how}.",
+            CALIBRATED,
+        )
+
+
+def calibration_check(
+    probabilities: FloatArray,
+    labels: IntArray,
+    *,
+    confidence: float,
+    groups: NDArray[Any] | None,
+    seed: int,
+    mend: bool = True,
+) -> CalibrationCheck:
+    """Measure the calibration error, fit a temperature on one half, judge it on the other."""
+
+    def error(p: FloatArray, rows: NDArray[np.bool_]) -> Estimate:
+        own = None if groups is None else groups[rows]
+        return expected_calibration_error(
+            p[rows], labels[rows], confidence=confidence, seed=seed, groups=own
+        )
+
+    whole = error(probabilities, np.ones(len(labels), dtype=bool))
+    first = random_half(len(labels), groups, seed, "calibration check")
+    logits = log_probabilities(probabilities)
+    nothing = CalibrationCheck(whole, float("nan"), None, None)
+    if not mend or len(labels) < _FEWEST_ROWS or not 0 < first.sum() < len(labels):
+        return nothing
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ConvergenceWarning)
+            temperature = fit_temperature(logits[first], labels[first])
+    except ConvergenceWarning:  # every row right, or no optimum: nothing that could be mended
+        return nothing
+    mended = softmax(logits / temperature)
+    return CalibrationCheck(whole, temperature, error(probabilities, ~first), error(mended, ~first))

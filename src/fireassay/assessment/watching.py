@@ -1,0 +1,240 @@
+"""Watch a model in operation: rows and labels as they come, a state that survives a kill."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fireassay.assessment.watch_lines import Line, LineReader, as_text
+from fireassay.assessment.watch_source import Cursor, Lines
+from fireassay.core import DataError, StoreError, sha256, strict_json
+from fireassay.core.files import write_text
+from fireassay.reliability import Monitor, MonitorState
+from fireassay.version import __version__
+
+STATE = "state.json"
+REMEMBERED = 100_000
+_SCHEMA = 1
+_POINTS = 200
+_REFUSED_SHARE = 0.01
+
+
+@dataclass
+class Counts:
+    """What became of the lines.
+
+    Attributes
+    ----------
+    refused, last_refusal
+        Lines that could not be understood, and why the latest was not.
+    unmatched
+        Labels of rows that are not known, or no longer.
+    forgotten
+        Rows whose answers are no longer kept for a label.
+    """
+
+    refused: int = 0
+    last_refusal: str = ""
+    unmatched: int = 0
+    forgotten: int = 0
+
+
+class Thinned:
+    """A history of bounded length: when it is full every second point goes.
+
+    >>> history = Thinned()
+    >>> for i in range(1, 10_001):
+    ...     if history.due(i):
+    ...         history.points.append([i])
+    >>> len(history.points), history.points[-1]
+    (125, [10000])
+    """
+
+    def __init__(self, points: Iterable[list[float]] = (), stride: int = 10) -> None:
+        self.points, self.stride = list(points), stride
+
+    def due(self, count: int) -> bool:
+        """Whether a point belongs here; points stand at multiples of the stride."""
+        if len(self.points) >= _POINTS:
+            self.stride *= 2
+            self.points = [point for point in self.points if point[0] % self.stride == 0]
+        return count % self.stride == 0
+
+
+class Watch:
+    """A `Monitor` fed line by line, with labels matched to rows that came before.
+
+    Parameters
+    ----------
+    monitor
+        Fresh, with its model and reference.
+    reader
+        How lines become rows.
+    folder
+        Where ``state.json`` is; a state that is there is gone on from.
+    about
+        What the state belongs to (model, reference, settings): another one is refused.
+    remember
+        For how many rows the answer is kept until its label comes.
+    """
+
+    def __init__(
+        self,
+        monitor: Monitor,
+        reader: LineReader,
+        folder: Path,
+        about: str,
+        remember: int = REMEMBERED,
+    ) -> None:
+        self.monitor, self.reader, self.folder = monitor, reader, folder
+        self.about, self.remember = sha256(about, remember, __version__), remember
+        self.cursor, self.counts = Cursor(), Counts()
+        self.answers: dict[str, str] = {}
+        self.errors, self.drift = Thinned(), Thinned()
+        self._classes = [str(as_text(c)) for c in self.monitor.model.classes]
+        if (folder / STATE).is_file():
+            self._resume()
+
+    @property
+    def state(self) -> MonitorState:
+        """Where things stand."""
+        return self.monitor.state()
+
+    @property
+    def alarm(self) -> bool:
+        """Whether errors or inputs have raised an alarm."""
+        state = self.state
+        return state.alarm or state.drifted
+
+    @property
+    def exit_code(self) -> int:
+        """1: an alarm; 3: nothing that an alarm could come from was judged; 0: quiet."""
+        if self.alarm:
+            return 1
+        return 3 if self.unjudged else 0
+
+    @property
+    def unjudged(self) -> str:
+        """Why silence means nothing, in words; '' if it means something."""
+        state = self.state
+        if self.monitor.limit is None:
+            return "errors raise no alarm without a limit or reference labels"
+        if not state.n_labels:
+            return "no label has come yet"
+        if self.counts.refused > _REFUSED_SHARE * self.cursor.lines:
+            return f"{self.counts.refused} of {self.cursor.lines} lines could not be understood"
+        return ""
+
+    @property
+    def headline(self) -> str:
+        """Where things stand, in a sentence."""
+        state, found = self.state, []
+        if state.alarm:
+            found.append(f"the error rate has risen above {self.monitor.limit:.2%}")
+        if state.drifted:
+            found.append("the inputs have changed")
+        if found:
+            return f"Alarm: {' and '.join(found)}."
+        if self.unjudged:
+            return f"Not enough evidence: {self.unjudged}."
+        return (
+            f"Quiet: {state.pmi:.2%} of the last {state.n_recent} labels wrong, at most "
+            f"{state.pmi_upper:.2%} ({self.monitor.confidence:.1%} confidence)."
+        )
+
+    def take(self, some: Lines) -> None:
+        """Take in lines, in their order. How they were cut into pieces makes no difference."""
+        lines = [line for line in (self._read(t, some.header) for t in some.lines) if line]
+        answers = iter(self._answers([line for line in lines if line.row is not None]))
+        wrong: list[bool] = []
+        for line in lines:
+            answer = line.answer
+            if line.row is not None:
+                said = next(answers)
+                answer = said if answer is None else answer
+            judged = self._judged(line, answer)
+            if judged is not None:
+                wrong.append(judged)
+        for error in wrong:
+            self.monitor.judge([error])
+            if self.errors.due(self.monitor.n_labels):
+                now = self.state
+                self.errors.points.append([now.n_labels, now.pmi, now.pmi_upper])
+        self.cursor = some.cursor
+
+    def _read(self, text: str, header: str) -> Line | None:
+        if not text.strip():
+            return None
+        try:
+            line = self.reader.read(text, header)
+            for name in (line.label, line.answer):
+                if name is not None and name not in self._classes:
+                    raise DataError("A class must be one of the model's.", got=repr(name))
+        except DataError as error:
+            self.counts.refused += 1
+            self.counts.last_refusal = str(error)
+            return None
+        return line
+
+    def _answers(self, lines: list[Line]) -> list[str]:
+        """What the model says to rows, which are looked at for drift on the way."""
+        found: list[str] = []
+        while lines:
+            seen = self.monitor.n_rows
+            now = min(len(lines), self.drift.stride - seen % self.drift.stride)
+            some, lines = lines[:now], lines[now:]
+            X = np.concatenate([line.row for line in some])
+            found += [self._classes[i] for i in self.monitor.see(X).tolist()]
+            if self.drift.due(self.monitor.n_rows):
+                self.drift.points.append([self.monitor.n_rows, self.state.drift_p])
+        return found
+
+    def _judged(self, line: Line, answer: str | None) -> bool | None:
+        """Whether a label says that the answer was wrong; None: no label, or no answer for it."""
+        if line.label is None:
+            if line.id is not None and answer is not None:
+                self.answers[line.id] = answer
+                if len(self.answers) > self.remember:
+                    del self.answers[next(iter(self.answers))]
+                    self.counts.forgotten += 1
+            return None
+        if answer is None:
+            answer = None if line.id is None else self.answers.pop(line.id, None)
+        if answer is None:
+            self.counts.unmatched += 1
+            return None
+        return answer != line.label
+
+    def save(self) -> None:
+        """Put the state down, whole or not at all; equal lines give equal bytes."""
+        content = {
+            "schema": _SCHEMA,
+            "about": self.about,
+            "headline": self.headline,
+            "exit_code": self.exit_code,
+            "now": asdict(self.state),
+            "cursor": asdict(self.cursor),
+            "counts": asdict(self.counts),
+            "errors": {"points": self.errors.points, "stride": self.errors.stride},
+            "drift": {"points": self.drift.points, "stride": self.drift.stride},
+            "waiting": list(self.answers.items()),
+            "monitor": self.monitor.snapshot(),
+        }
+        write_text(self.folder / STATE, strict_json.dumps(content) + "\n")
+
+    def _resume(self) -> None:
+        path = self.folder / STATE
+        kept = strict_json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(kept, dict) or kept.get("schema") != _SCHEMA:
+            raise StoreError(f"{path} must be a state of fireassay watch.", got="another file")
+        if kept["about"] != self.about:
+            raise StoreError(
+                f"{path} belongs to another model, reference, version or setting.",
+                got="a state that cannot be gone on from",
+                do="Begin a new one: --output OTHER-FOLDER",
+            )
+        self.cursor, self.counts = Cursor(**kept["cursor"]), Counts(**kept["counts"])
+        self.errors, self.drift = Thinned(**kept["errors"]), Thinned(**kept["drift"])
+        self.answers = dict(kept["waiting"])
+        self.monitor.restore(kept["monitor"])

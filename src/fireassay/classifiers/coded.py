@@ -1,0 +1,85 @@
+"""A model of frames, texts or integers, asked with float codes."""
+
+from typing import Any, Protocol, Self
+
+from fireassay.classifiers.adapt import as_classifier
+from fireassay.classifiers.protocol import ActivationClassifier
+from fireassay.classifiers.wrapped import WrappedClassifier, made
+from fireassay.core.arrays import AnyArray, FloatArray
+
+
+class Book(Protocol):
+    """What codes stand for: `fireassay.data.Codebook`."""
+
+    @property
+    def form(self) -> str:
+        """What the model takes: "frame", "text", "array" or "plain"."""
+        ...
+
+    @property
+    def sha256(self) -> str:
+        """Of the values that codes stand for."""
+        ...
+
+    def decode(self, codes: AnyArray) -> Any:
+        """What the model takes."""
+        ...
+
+    def view(self, codes: AnyArray) -> FloatArray:
+        """Numbers to measure distances with."""
+        ...
+
+
+class CodedClassifier(WrappedClassifier):
+    """A classifier of float codes: each row is turned into what the inner model takes.
+
+    So everything that works on arrays of numbers works on tables, texts and tokens, while the
+    model sees nothing but valid rows: a code that stands for nothing is refused.
+
+    Parameters
+    ----------
+    model
+        The inner classifier, which takes frames, texts or integers.
+    book
+        The codes, `fireassay.data.Codebook`.
+
+    >>> import pandas as pd
+    >>> from fireassay.classifiers import as_classifier
+    >>> from fireassay.data import Codebook, Rows
+    >>> rows = Rows(pd.DataFrame({"sex": ["f", "m", "f"]}))
+    >>> inner = as_classifier(lambda X: [[1.0, 0.0] if s == "f" else [0.0, 1.0] for s in X["sex"]])
+    >>> model = CodedClassifier(inner, Codebook.of(rows))
+    >>> model.predict_proba(rows.encode())[:, 0].tolist()
+    [1.0, 0.0, 1.0]
+    """
+
+    def __new__(cls, model: Any, *_: Any, **__: Any) -> Self:
+        """Without gradients: between two codes there is nothing."""
+        inner = as_classifier(model)
+        layers = isinstance(inner, ActivationClassifier)
+        found: Self = made(cls, False, layers, hasattr(inner, "withheld"))
+        return found
+
+    def __init__(self, model: Any, book: Book) -> None:
+        super().__init__(model)
+        self.book = book
+
+    def _identity(self) -> tuple[Any, ...]:
+        return "coded", self.book.sha256
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """Those of an inner model of integers; codes of tables and texts have no common range."""
+        return super().bounds if self.book.form == "array" else None
+
+    def _seen(self, X: AnyArray) -> Any:
+        return self.book.decode(X)
+
+    def decide_block_sizes(self, X: Any, *, gradients: bool = False) -> Any:
+        """Nothing to decide: frames and texts always travel in the largest block."""
+        del X, gradients
+        return self.block_sizes
+
+    def view(self, X: AnyArray) -> FloatArray:
+        """Numbers to measure distances between coded rows with."""
+        return self.book.view(X)

@@ -1,0 +1,37 @@
+"""Where distances between rows are measured: in the rows, or in the view of a coded model."""
+
+from typing import Any
+
+import numpy as np
+
+from fireassay.core.arrays import AnyArray, FloatArray
+
+
+def numeric_view(model: Any, rows: AnyArray) -> FloatArray:
+    """Rows as points, shape (n, d): as the model views them, if it does, else as they are.
+
+    Parameters
+    ----------
+    model
+        A classifier; `CodedClassifier` and what is wrapped around it have a view.
+    rows
+        As the classifier takes them.
+
+    >>> numeric_view(None, np.zeros((2, 3, 3))).shape
+    (2, 9)
+    """
+    if not has_view(model):
+        return flat_rows(rows)
+    viewed: FloatArray = model.view(rows)
+    return viewed
+
+
+def has_view(model: Any) -> bool:
+    """Whether a classifier has a view of its rows that is not the rows themselves."""
+    inner = getattr(model, "model", None)
+    return hasattr(model, "book") or (inner is not None and has_view(inner))
+
+
+def flat_rows(rows: AnyArray) -> FloatArray:
+    """Rows of any shape as float64 points."""
+    return rows.reshape(len(rows), -1).astype(np.float64)

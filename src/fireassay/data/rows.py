@@ -1,0 +1,191 @@
+"""Rows as people have them: what the model takes, of which kind each column is, and our codes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from fireassay.core.arrays import AnyArray, FloatArray
+from fireassay.core.errors import DataError, ParameterError
+from fireassay.core.hashing import sha256
+
+KINDS: Final = ("real", "integer", "category", "text", "date", "image", "series")
+_WHOLE: Final = ("text", "image", "series")
+_TEXT_LENGTH, _TEXT_LEVELS = 20, 20
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows in the form that a model takes, and the kind of each column.
+
+    Parameters
+    ----------
+    values
+        A data frame, an array of numbers, or texts (a 1-D array of objects).
+    kinds
+        One of "real", "integer", "category", "text", "date" per column of a table, or one kind
+        for all: "text", "image", "series", "integer", "real". None: what the types say.
+
+    >>> rows = Rows(pd.DataFrame({"age": [40.5, None], "sex": ["f", "m"]}))
+    >>> rows.kinds, rows.holes.tolist()
+    (('real', 'category'), [True, False])
+    >>> rows.decode(rows.encode()).equals(rows.values)
+    True
+    >>> rows.view().shape
+    (2, 4)
+    """
+
+    values: Any
+    kinds: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        found = infer_kinds(self.values)
+        if self.kinds is not None:
+            given = (self.kinds,) if isinstance(self.kinds, str) else tuple(self.kinds)
+            unknown = [kind for kind in given if kind not in KINDS]
+            if unknown:
+                raise ParameterError(f"Kinds are {', '.join(KINDS)}.", got=repr(unknown[0]))
+            found = given * len(found) if len(given) == 1 else given
+            if len(found) != self.width and not (len(given) == 1 and given[0] in _WHOLE):
+                raise DataError(
+                    "There must be one kind per column.",
+                    got=f"{len(found)} kinds for {self.width} columns",
+                )
+        object.__setattr__(self, "kinds", found)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def width(self) -> int:
+        """Columns of a table; 1 for texts, images and series."""
+        return int(self.values.shape[1]) if np.ndim(self.values) == 2 else 1
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether the model takes data frames."""
+        return isinstance(self.values, pd.DataFrame)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether each row is one text."""
+        return not self.is_frame and self.values.ndim == 1
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns of a frame, else column numbers."""
+        if self.is_frame:
+            return tuple(str(name) for name in self.values.columns)
+        return tuple(str(i) for i in range(self.width))
+
+    @property
+    def holes(self) -> Any:
+        """For each column of a table whether values are missing; for other rows one answer."""
+        if self.is_frame:
+            return np.array([bool(self.values.iloc[:, i].isna().any()) for i in range(self.width)])
+        if self.is_text or self.values.dtype.kind != "f":
+            return np.zeros(self.width, dtype=np.bool_)
+        if self.values.ndim == 2:
+            return np.isnan(self.values).any(axis=0)
+        return np.array([bool(np.isnan(self.values).any())])
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the rows are finite floats, which are their own codes."""
+        floats = not self.is_frame and not self.is_text and self.values.dtype.kind == "f"
+        return floats and not self.holes.any()
+
+    @property
+    def sha256(self) -> str:
+        """Of the values and their types; kinds, codes and views take no part."""
+        if not self.is_frame:
+            return sha256(self.values)
+        columns = [self.values.iloc[:, i] for i in range(self.width)]
+        return sha256("table", [(str(c.name), str(c.dtype), _content(c)) for c in columns])
+
+    def take(self, rows: Any) -> "Rows":
+        """Some of the rows, by position or mask."""
+        return Rows(taken(self.values, rows), self.kinds)
+
+    def encode(self) -> FloatArray:
+        """Finite float codes: numbers as they are, other values as positions in their list."""
+        return self.codebook.encode(self)
+
+    def decode(self, codes: AnyArray) -> Any:
+        """What the model takes, from codes like those of `encode`; not every code is valid."""
+        return self.codebook.decode(codes)
+
+    def view(self) -> FloatArray:
+        """Numbers to measure distances with: encoded, holes filled, scaled; no model sees them.
+
+        Finite floats are their own view. Of other tables numbers have unit spread, categories
+        become indicators, texts counts of character triples.
+        """
+        return self.codebook.view(self.encode())
+
+    @property
+    def codebook(self) -> Any:
+        """The `Codebook` of these rows alone."""
+        from fireassay.data.codebook import Codebook
+
+        return Codebook.of(self)
+
+
+def infer_kinds(values: Any) -> tuple[str, ...]:
+    """The kind of each column of a table by its type, or of the rows as a whole."""
+    if isinstance(values, pd.DataFrame):
+        return tuple(_kind_of(values.iloc[:, i]) for i in range(values.shape[1]))
+    if values.ndim == 1:
+        return ("text",)
+    whole = values.dtype.kind in "iub"
+    if values.ndim == 2:
+        return ("integer" if whole else "real",) * values.shape[1]
+    return ("integer",) if whole else ("image",)
+
+
+def taken(values: Any, rows: Any) -> Any:
+    """Some rows of a frame or an array."""
+    return values.iloc[np.asarray(rows)] if isinstance(values, pd.DataFrame) else values[rows]
+
+
+def as_texts(values: Sequence[Any] | AnyArray) -> AnyArray | None:
+    """Texts as an array of objects, or None if these are no texts."""
+    array: Any = values
+    if isinstance(values, list | tuple):
+        if not values or not all(isinstance(item, str) for item in values):
+            return None
+    elif not isinstance(values, np.ndarray) or values.ndim != 1 or values.dtype.kind not in "OU":
+        return None
+    elif values.dtype.kind == "O" and not all(isinstance(item, str) for item in values):
+        return None
+    texts = np.empty(len(array), dtype=object)
+    texts[:] = [str(item) for item in array]
+    return texts
+
+
+def _kind_of(column: "pd.Series[Any]") -> str:
+    kind = pd.api.types
+    if kind.is_complex_dtype(column.dtype):
+        raise DataError(f"Column {column.name!r} must be real numbers.", got="complex numbers")
+    if kind.is_bool_dtype(column.dtype) or isinstance(column.dtype, pd.CategoricalDtype):
+        return "category"
+    if kind.is_integer_dtype(column.dtype):
+        return "integer"
+    if kind.is_float_dtype(column.dtype):
+        return "real"
+    if kind.is_datetime64_any_dtype(column.dtype) or kind.is_timedelta64_dtype(column.dtype):
+        return "date"
+    held = column.dropna()
+    distinct = held.unique()
+    long = float(np.mean([len(str(value)) for value in distinct])) if len(distinct) else 0.0
+    varied = len(distinct) > max(_TEXT_LEVELS, 0.5 * len(held))
+    return "text" if varied and long > _TEXT_LENGTH else "category"
+
+
+def _content(column: "pd.Series[Any]") -> Any:
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiubmM":
+        return column.to_numpy()
+    codes, levels = pd.factorize(column, use_na_sentinel=True)
+    return codes.astype(np.int64), [(type(level).__name__, str(level)) for level in levels]

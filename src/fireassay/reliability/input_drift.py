@@ -1,0 +1,138 @@
+"""Do rows still come from the reference profile? Looked at after every row, in constant memory."""
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from fireassay.core.arrays import FloatArray
+from fireassay.core.seeds import generator
+from fireassay.reliability.inputs import Inputs
+from fireassay.statistics.error_detector import start_weight
+
+_COMPONENTS = 3
+_BETS = (-1.6, -0.6, 0.6, 1.6)
+_PER_SPREAD, _FARTHEST = 50, 40
+_BINS = 2 * _PER_SPREAD * _FARTHEST + 1
+_MOST_EVIDENCE = 1e12
+
+
+class Strangeness:
+    """A few numbers per row that move when the profile does."""
+
+    def __init__(self, known: Inputs) -> None:
+        self.centre = known.X.mean(axis=0)
+        _, _, axes = np.linalg.svd(known.X - self.centre, full_matrices=False)
+        self.axes = axes[:_COMPONENTS]
+        self.scale = known.X.std(axis=0) + 1e-12
+        self.tree = cKDTree(known.X / self.scale)
+        self.usual = self._numbers(known, neighbour=2)
+
+    def __call__(self, inputs: Inputs) -> FloatArray:
+        """The numbers of new rows, one row each."""
+        return self._numbers(inputs, neighbour=1)
+
+    def _numbers(self, inputs: Inputs, neighbour: int) -> FloatArray:
+        """Distance to the nearest known row, doubt, and positions along the main directions."""
+        distance, _ = self.tree.query(inputs.X / self.scale, k=[neighbour])
+        centred = inputs.X - self.centre
+        # Row by row: a matrix product differs in the last bits with the number of rows.
+        directions = [(centred * axis).sum(axis=1) for axis in self.axes]
+        return np.column_stack([distance[:, 0], inputs.doubt, *directions])
+
+
+class InputDrift:
+    """Evidence against "rows come as before", false with probability at most alpha, ever.
+
+    Parameters
+    ----------
+    known, compared
+        Two parts of the reference: one says what is strange, the other how strange is usual.
+    block
+        Rows that are judged together, where rows depend on each other.
+    seed
+        Of ties.
+
+    Notes
+    -----
+    Each row's strangeness is ranked among all before it, ties broken by lot: independent uniform
+    numbers as long as nothing changes. For every score and every bet the capital is
+    M ← (M + ω_t)(1 + b (rank - ½)), with weights ω that sum to 1, as in `ErrorDetector`: a change
+    may begin at any time, and a long quiet time does not use the capital up. Scores are counted in
+    bins whose places and widths come from the known rows alone, so that what is kept does not grow.
+    """
+
+    def __init__(self, known: Inputs, compared: Inputs, block: int, seed: int) -> None:
+        self.block = block
+        self._strangeness = Strangeness(known)
+        usual = self._strangeness.usual
+        low, self._middle, high = np.quantile(usual, [0.25, 0.5, 0.75], axis=0)
+        spread = np.where(high > low, high - low, usual.std(axis=0))
+        self._unit = np.where(spread > 0, spread, 1.0) / math.sqrt(block)
+        self._rng = generator(seed, "ties of the monitor")
+        self._counts = np.zeros((usual.shape[1], _BINS), dtype=np.int64)
+        self._capital = np.zeros((usual.shape[1], len(_BETS)))
+        self._waiting = np.zeros((0, usual.shape[1]))
+        self._steps = 0
+        self.evidence = 1.0
+        blocks = _block_means(self._strangeness(compared), block)[0]
+        self._reference = len(blocks)
+        for scores in self._bins(blocks):
+            self._counts[np.arange(len(scores)), scores] += 1
+
+    def see(self, inputs: Inputs) -> None:
+        """Take in new rows, in the order of time."""
+        waiting = np.vstack([self._waiting, self._strangeness(inputs)])
+        judged, self._waiting = _block_means(waiting, self.block)
+        for scores in self._bins(judged):
+            self._play(scores.tolist())
+
+    def _bins(self, scores: FloatArray) -> Any:
+        place = np.clip((scores - self._middle) / self._unit, -_FARTHEST, _FARTHEST)
+        return np.rint((place + _FARTHEST) * _PER_SPREAD).astype(np.int64)
+
+    def _play(self, scores: list[int]) -> None:
+        self._steps += 1
+        weight = start_weight(self._steps) / len(_BETS)
+        ranks, total = np.empty(len(scores)), self._reference + self._steps
+        for game, (score, tie) in enumerate(
+            zip(scores, self._rng.random(len(scores)), strict=True)
+        ):
+            counts = self._counts[game]
+            counts[score] += 1
+            above = int(counts[score + 1 :].sum())
+            ranks[game] = (above + tie * int(counts[score])) / total
+        growth = 1.0 + np.outer(ranks - 0.5, _BETS)
+        self._capital = np.minimum((self._capital + weight) * growth, _MOST_EVIDENCE)
+        self.evidence = max(self.evidence, float(self._capital.sum(axis=1).mean()))
+
+    def snapshot(self) -> dict[str, Any]:
+        """What it has learnt, in plain types; `restore` goes on from it."""
+        used = [np.flatnonzero(row) for row in self._counts]
+        return {
+            "steps": self._steps,
+            "evidence": self.evidence,
+            "capital": self._capital.tolist(),
+            "waiting": self._waiting.tolist(),
+            "bins": [b.tolist() for b in used],
+            "counts": [row[b].tolist() for row, b in zip(self._counts, used, strict=True)],
+            "ties": self._rng.bit_generator.state,
+        }
+
+    def restore(self, kept: dict[str, Any]) -> None:
+        """Go on from a snapshot that was taken with the same reference."""
+        self._steps, self.evidence = kept["steps"], kept["evidence"]
+        self._capital = np.array(kept["capital"])
+        self._waiting = np.array(kept["waiting"]).reshape(-1, len(self._counts))
+        self._counts[:] = 0
+        for row, bins, counts in zip(self._counts, kept["bins"], kept["counts"], strict=True):
+            row[bins] = counts
+        self._rng.bit_generator.state = kept["ties"]
+
+
+def _block_means(scores: FloatArray, block: int) -> tuple[FloatArray, FloatArray]:
+    """Means over whole blocks of rows, and the rows that wait for theirs to fill."""
+    whole = len(scores) // block
+    kept = scores[: whole * block].reshape(whole, block, scores.shape[1])
+    return kept.mean(axis=1), scores[whole * block :]
