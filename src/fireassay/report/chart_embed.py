@@ -21,6 +21,7 @@ import re
 import sys
 from html import escape
 from importlib import resources
+from importlib.metadata import version
 from pathlib import Path
 
 from fireassay.core import Chart
@@ -119,12 +120,13 @@ def _libraries() -> str:
     """Vega and Vega-Lite as one script, read from the cache if it is whole."""
     import vl_convert
 
-    stem = f"vega-lite-{VEGA_LITE}-vl-convert-{vl_convert.__version__}"
+    made_by = version("vl-convert-python")
+    stem = f"vega-lite-{VEGA_LITE}-vl-convert-{made_by}"
     for path in sorted(_cache_folder().glob(f"{stem}-*.js")):
         text = path.read_text("utf-8")
         if path.stem == f"{stem}-{_short_hash(text)}":
             return text
-    made: str = vl_convert.javascript_bundle(vl_version=VEGA_LITE)
+    made: str = vl_convert.javascript_bundle(None, VEGA_LITE)
     if "</script" in made.lower():
         made = re.sub("</script", r"<\\/script", made, flags=re.IGNORECASE)
     try:

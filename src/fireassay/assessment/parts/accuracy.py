@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,8 @@ from fireassay.core import (
     Provenance,
     Table,
 )
-from fireassay.core.pictures import picture
+from fireassay.core.chart import Chart
+from fireassay.core.drawing import IntervalRow, diagram, intervals
 from fireassay.core.result import Answer
 from fireassay.core.validation import check_class_indices
 from fireassay.data import DataSet
@@ -38,10 +39,6 @@ from fireassay.statistics import (
 )
 from fireassay.statistics.calibration import ReliabilityCurve
 from fireassay.statistics.grouped_share import GroupCounts, effective_rows
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 USES = ("curation",)
 MEASURES = (
@@ -72,6 +69,7 @@ MEASURES = (
     *operating_point.MEASURES,
 )
 _LABELS_ALONE = "It answers with labels alone: how true its confidences are cannot be measured."
+_MOST_CLASSES = 20
 _ROWS, _GROUPS = ("independent-rows",), ("independent-groups",)
 
 
@@ -108,34 +106,40 @@ class AccuracyResult(Answer):
         """Recall of each class with its interval."""
         return self.recall
 
-    def figures(self) -> "dict[str, Figure]":
-        """The reliability diagram: confidence against accuracy; none for hard labels."""
-        from matplotlib.figure import Figure
-
-        if self.curve is None:
-            return {}
-
-        figure = Figure(figsize=(5, 4), layout="constrained")
-        axes = figure.subplots()
+    def charts(self) -> dict[str, Chart]:
+        """Recall of each class, worst first, and the reliability diagram."""
+        worst = self.recall.sort_values(["recall", "low"], kind="stable").head(_MOST_CLASSES)
+        rows = [
+            IntervalRow(
+                str(name),
+                float(row["recall"]),
+                float(row["low"]),
+                float(row["high"]),
+                text=f"{row['recall']:.0%} of {int(row['n']):,}",
+            )
+            for name, row in worst.iterrows()
+        ]
+        left = len(self.recall) - len(worst)
+        most = f" The {len(worst)} worst of {len(self.recall)} classes." if left else ""
+        found = {
+            "recall": Chart(
+                intervals(rows, "found", domain=(0, 1)),
+                f"How many rows of each class it finds, worst first.{most}",
+                "A dot with an interval for each class.",
+            )
+        }
         curve = self.curve
-        axes.plot([0, 1], [0, 1], color="0.6", linestyle="--", label="honest confidence")
-        errors = [curve.accuracy - curve.low, curve.high - curve.accuracy]
-        axes.errorbar(curve.mean_confidence, curve.accuracy, yerr=errors, fmt="o", capsize=3)
-        axes.set(xlabel="confidence", ylabel="accuracy", xlim=(0, 1.02), ylim=(0, 1.02))
-        axes.legend()
-        return {"reliability diagram": figure}
+        if curve is not None:
+            found["reliability diagram"] = Chart(
+                diagram(curve.mean_confidence, curve.accuracy, curve.low, curve.high),
+                "How sure it was against how often it was right; on the dashed line it is as sure "
+                "as it should be.",
+                "A reliability diagram with intervals.",
+            )
+        return found
 
     def evidence(self) -> Evidence:
         """The accuracy as evidence."""
-        figures = {
-            name: picture(
-                diagram,
-                "Confidence of the model against how often it was right; on the dashed line "
-                "it is as sure as it should be.",
-                "Reliability diagram with intervals.",
-            )
-            for name, diagram in self.figures().items()
-        }
         tables = {
             "recall": Table.from_frame(self.frame(), "Recall per class"),
             "decision": self.decided.table(),
@@ -185,7 +189,7 @@ class AccuracyResult(Answer):
             measures=MEASURES,
             assumptions=(self.independence,),
             tables=tables,
-            figures=figures,
+            charts=self.charts(),
             answer="accuracy",
             sentence=f"Right on {MEASURES[0].told(self.accuracy)} of the labelled rows.",
             limits=("These are the labelled rows; the field may be different (see reliability).",),

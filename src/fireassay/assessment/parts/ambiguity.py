@@ -2,7 +2,7 @@
 
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -11,9 +11,6 @@ from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.core import Evidence
 from fireassay.core.extras import is_installed
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 USES: tuple[str, ...] = ()
 _TORCH_MB = 190.0  # measured: torch 2.13 without CUDA, imported and used
@@ -35,11 +32,6 @@ class Settings(BaseModel):
     tries: int = Field(default=1, ge=1, description="Autoencoders per pair.")
 
 
-def figures(answer: PartAnswer) -> "dict[str, Figure]":
-    """Samples, and the accuracy per pair."""
-    return {**answer.kept["ambiguous"].figures(), **answer.result.figures()}
-
-
 def evidence(answer: PartAnswer) -> Evidence:
     """The evaluation's evidence, with what is known about the generated set."""
     found, made = answer.result.evidence(), answer.kept["ambiguous"].evidence()
@@ -59,7 +51,6 @@ def evidence(answer: PartAnswer) -> Evidence:
         sentence=sentence,
         claims=(*found.claims, *made.claims),
         assumptions=(*found.assumptions, *made.assumptions[:1]),
-        figures={**made.figures, **found.figures},
         tables={**found.tables, "autoencoders": made.tables["pairs"]},
         limits=(*found.limits, *made.limits),
     )

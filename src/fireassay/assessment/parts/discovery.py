@@ -23,12 +23,6 @@ from fireassay.discovery.result import KNOWN_CHANCES
 USES = ("supervision", "accuracy")
 # With fewer rows a temperature would be noise; the model's own confidences are used then.
 _LEAST_FOR_CALIBRATION = 50
-_CAPTIONS = {
-    "sdr": "Errors found over errors that the confidences announce, label by label; above the "
-    "dotted line the model is more sure than it should be.",
-    "adversarial distance": "Confidence against the change that an attack needs. Rows left of the "
-    "line fall sooner than others of their confidence: these are looked at first.",
-}
 
 
 class Settings(BaseModel):
@@ -111,14 +105,10 @@ def run(context: Context, settings: Settings) -> PartAnswer:
 def evidence(answer: PartAnswer) -> Evidence:
     """The search's evidence, and what the draws say."""
     found = answer.result.evidence()
-    pictures = {
-        name: replace(shown, caption=_CAPTIONS.get(name, shown.caption))
-        for name, shown in found.figures.items()
-    }
     assumptions = _calibration_checked(
         found.assumptions, answer.kept["calibration_rows"], answer.kept["calibrated"]
     )
-    found = replace(found, figures=pictures, assumptions=assumptions)
+    found = replace(found, assumptions=assumptions)
     drawn: FieldDraws | None = answer.kept["drawn"]
     if drawn is None:
         return found

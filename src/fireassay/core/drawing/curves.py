@@ -5,7 +5,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fireassay.core.chart_theme import LIGHT
-from fireassay.core.drawing.axes import WIDTH, Spec, axis_format, axis_title, rounded, thinned
+from fireassay.core.drawing.axes import (
+    WIDTH,
+    Spec,
+    axis_format,
+    axis_title,
+    level,
+    rounded,
+    thinned,
+)
 
 
 def curves(
@@ -14,6 +22,7 @@ def curves(
     y: Spec,
     *,
     bands: Mapping[str, tuple[Any, Any]] | None = None,
+    whiskers: bool = False,
     steps: bool = False,
     points: bool = False,
     diagonal: bool = False,
@@ -31,6 +40,8 @@ def curves(
         Encodings of the axes, e.g. ``{"axis": axis("labels"), "scale": {"type": "log"}}``.
     bands
         Low and high of a line, by its name.
+    whiskers
+        Whether these are drawn as a bar at each x instead.
     steps
         Whether y stays until the next x.
     points
@@ -79,13 +90,14 @@ def curves(
     layers: list[Spec] = []
     if diagonal:
         layers.append(_diagonal())
-    for level, word in levels:
-        layers += _level(level, word, width)
+    for value, word in levels:
+        layers += level("y", value, word, width)
     if bands:
+        area = {"type": "rule", "opacity": 0.6} if whiskers else {"type": "area", "opacity": 0.18}
         layers.append(
             {
-                "transform": [{"filter": "datum.low != null"}],
-                "mark": {"type": "area", "opacity": 0.18, **shape},
+                "transform": [{"filter": "datum.low != null && datum.high != null"}],
+                "mark": {**area, **({} if whiskers else shape), "clip": True},
                 "encoding": {
                     "x": across,
                     "y": {**up, "field": "low"},
@@ -96,7 +108,12 @@ def curves(
         )
     layers.append(
         {
-            "mark": {"type": "line", **shape, **({"point": {"size": 40}} if points else {})},
+            "mark": {
+                "type": "line",
+                "clip": True,
+                **shape,
+                **({"point": {"size": 40}} if points else {}),
+            },
             "encoding": {"x": across, "y": up, "color": colour},
         }
     )
@@ -173,22 +190,3 @@ def _diagonal() -> Spec:
             "color": {"value": LIGHT["soft"]},
         },
     }
-
-
-def _level(value: float, word: str, width: int) -> list[Spec]:
-    data = {"values": [{"at": rounded(value), "word": word}]}
-    at = {"field": "at", "type": "quantitative"}
-    return [
-        {"data": data, "mark": {"type": "rule", "style": "limit"}, "encoding": {"y": at}},
-        {
-            "data": data,
-            "mark": {
-                "type": "text",
-                "style": "limit",
-                "align": "right",
-                "baseline": "bottom",
-                "dy": -3,
-            },
-            "encoding": {"y": at, "x": {"value": width}, "text": {"field": "word"}},
-        },
-    ]

@@ -71,7 +71,8 @@ def points(
 def _cloud(
     xs: Any, ys: Any, finite: Any, kinds: Sequence[str] | None, across: Spec, up: Spec
 ) -> Spec:
-    values = [{"x": rounded(xs[i]), "y": rounded(ys[i])} for i in np.flatnonzero(finite)]
+    rows = np.flatnonzero(finite)
+    values: list[Spec] = [{"x": rounded(xs[i]), "y": rounded(ys[i])} for i in rows]
     encoding: Spec = {
         "x": {"field": "x", "type": "quantitative", **across},
         "y": {"field": "y", "type": "quantitative", **up},
@@ -81,7 +82,7 @@ def _cloud(
         {"field": "y", "type": "quantitative", "title": axis_title(up, "y"), "format": ".4~g"},
     ]
     if kinds is not None:
-        for value, i in zip(values, np.flatnonzero(finite), strict=True):
+        for value, i in zip(values, rows, strict=True):
             value["kind"] = kinds[int(i)]
         kind = {"field": "kind", "type": "nominal", "sort": None, "title": None}
         encoding |= {"color": kind, "shape": kind}
