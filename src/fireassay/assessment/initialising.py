@@ -10,6 +10,7 @@ from fireassay.assessment.door import at_the_door, verified_order
 from fireassay.assessment.inputs import load_sets, make_importable
 from fireassay.assessment.inspection import Inspection, inspect
 from fireassay.assessment.parts import PARTS, part_module
+from fireassay.assessment.proposed_gates import propose_gates
 from fireassay.assessment.template import write_config
 from fireassay.data import DataSet
 
@@ -108,7 +109,7 @@ def initialise(
             "parts": [name for name, reason in missing.items() if reason is None],
         },
     }
-    return Initialised(write_config(values), found, missing)
+    return Initialised(write_config(values, propose_gates(sets["test"])), found, missing)
 
 
 def as_labels(classes: Sequence[str], data: DataSet) -> tuple[str | int, ...]:

@@ -156,7 +156,12 @@ def as_texts(values: Sequence[Any] | AnyArray) -> AnyArray | None:
     if isinstance(values, list | tuple):
         if not values or not all(isinstance(item, str) for item in values):
             return None
-    elif not isinstance(values, np.ndarray) or values.ndim != 1 or values.dtype.kind not in "OU" or (values.dtype.kind == "O" and not all(isinstance(item, str) for item in values)):
+    elif (
+        not isinstance(values, np.ndarray)
+        or values.ndim != 1
+        or values.dtype.kind not in "OU"
+        or (values.dtype.kind == "O" and not all(isinstance(item, str) for item in values))
+    ):
         return None
     texts = np.empty(len(array), dtype=object)
     texts[:] = [str(item) for item in array]

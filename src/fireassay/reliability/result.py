@@ -1,5 +1,6 @@
 """What an assessment found: the bound, what stands beside it, and what it rests on."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 

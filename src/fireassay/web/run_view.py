@@ -19,7 +19,7 @@ class RunView:
     """The report, the verdict on its gates, and why figures are missing, if they are."""
 
     report: "Report"
-    verdict: "Verdict | None"
+    verdict: "Verdict"
     problem: str
 
 
@@ -55,8 +55,7 @@ def _read(folder: Path) -> RunView:
         # The numbers are in result.json; only the figures need the journal.
         problem = f"Figures cannot be read: {error}"
         report = Report.from_json(folder / "result.json")
-    gates = read_gates(folder)
-    return RunView(report, report.verdict(gates) if gates else None, problem)
+    return RunView(report, report.verdict(read_gates(folder)), problem)
 
 
 def estimates_chart(part: Evidence) -> dict[str, Any] | None:

@@ -138,6 +138,15 @@ class AccuracyResult(Answer):
             )
         return found
 
+    def _answer(self) -> dict[str, str]:
+        """The accuracy in one sentence; the worst class, where one is never found."""
+        if self.by_class.never_found:
+            names = [str(name) for name, _ in self.by_class.never_found]
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            return {"answer": "worst_recall", "sentence": f"Never finds “{names[0]}”{more}."}
+        told = MEASURES[0].told(self.accuracy)
+        return {"answer": "accuracy", "sentence": f"Right on {told} of the labelled rows."}
+
     def evidence(self) -> Evidence:
         """The accuracy as evidence."""
         tables = {
@@ -190,8 +199,7 @@ class AccuracyResult(Answer):
             assumptions=(self.independence,),
             tables=tables,
             charts=self.charts(),
-            answer="accuracy",
-            sentence=f"Right on {MEASURES[0].told(self.accuracy)} of the labelled rows.",
+            **self._answer(),
             limits=("These are the labelled rows; the field may be different (see reliability).",),
             provenance=self.provenance,
         )
