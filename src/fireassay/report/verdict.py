@@ -249,8 +249,8 @@ def _judged(check: GateCheck, ends: Ends, sure: bool, n_gates: int) -> GateCheck
     shown = measure.shown_value
     digits = None if check.estimate is None else measure.decimals(check.estimate)
     worst, best = (
-        "none" if end is None else _short(end, gate, measure, digits)
-        for end in (ends.worst, ends.best)
+        "none" if end is None else _short(end, gate, measure, digits, side)
+        for end, side in zip((ends.worst, ends.best), ends.words, strict=True)
     )
     limit = shown(gate.limit)
     accepted = "".join(f"; accepted: {name} ({reason})" for name, reason in check.accepted)
@@ -278,13 +278,22 @@ def _judged(check: GateCheck, ends: Ends, sure: bool, n_gates: int) -> GateCheck
     return replace(check, status=status, explanation=why + accepted)
 
 
-def _short(value: float, gate: Gate, measure: Measure, digits: int | None) -> str:
-    """As many digits as the interval allows, more where these put it beyond the limit, or on it."""
+def _short(value: float, gate: Gate, measure: Measure, digits: int | None, side: str) -> str:
+    """As many digits as the interval allows, more where these put it beyond the limit, or on it.
+
+    A bound is rounded to its own side.
+    """
     scale = 100.0 if measure.unit == "share" else 1.0
+    outward = {"upper bound": math.ceil, "lower bound": math.floor}.get(side)
     for decimals in range(0 if digits is None else digits, 12):
-        short = round(value * scale, decimals) / scale
+        power = 10.0**decimals
+        if outward is None or not math.isfinite(value):
+            short = round(value * scale, decimals) / scale
+        else:
+            nudge = 1e-9 if outward is math.floor else -1e-9
+            short = outward(value * scale * power + nudge) / power / scale
         if gate.keeps(short) == gate.keeps(value) and (short != gate.limit or value == short):
-            return measure.shown_value(value, decimals)
+            return measure.shown_value(short, decimals)
     return measure.shown_value(value)
 
 
