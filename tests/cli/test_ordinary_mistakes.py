@@ -29,7 +29,7 @@ def call(*arguments):
 
 def rows(n, seed):
     X = np.random.default_rng(seed).random((n, 3))
-    return X, (X[:, 0] + 0.1 * (X[:, 1] - 0.5) > 0.5).astype(int)
+    return X, (X[:, 0] + 0.3 * (X[:, 1] - 0.5) > 0.5).astype(int)
 
 
 @pytest.fixture

@@ -54,8 +54,11 @@ def propose_gates(test: DataSet) -> tuple[ProposedGate, ...]:
     if test.y is None or not len(test):
         return ()
     names, counts = np.unique(test.labels, return_counts=True)
-    n, smallest, most = int(counts.sum()), int(counts.min()), int(counts.argmax())
-    majority = counts[most] / n
+    rows, most = int(counts.sum()), int(counts.argmax())
+    # Rows of one group may say no more than one row.
+    n = rows if test.groups is None else len(np.unique(test.groups))
+    smallest = min(n, int(counts.min()))
+    majority = counts[most] / rows
     better = min(99, math.floor(100 * majority + 1e-9) + 1) / 100
     rare = names[int(counts.argmin())]
     return (
@@ -76,7 +79,7 @@ def propose_gates(test: DataSet) -> tuple[ProposedGate, ...]:
             "min",
             "accuracy.worst_recall",
             round(1 - _within_reach(smallest), 3),
-            f"the smallest class, {str(rare)!r}, has {smallest:,} rows; "
+            f"the smallest class, {str(rare)!r}, has {counts.min():,} rows; "
             f"{_labels(_within_reach(smallest), smallest)} in every class",
         ),
     )

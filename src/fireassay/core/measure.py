@@ -143,7 +143,8 @@ class Measure:
             size *= 100
         if size == 0 or not math.isfinite(size):
             return 0
-        return min(12, max(0, 1 - math.floor(math.log10(size))))
+        least = 1 if estimate.kind == "bound" and self.unit == "share" else 0
+        return min(12, max(least, 1 - math.floor(math.log10(size))))
 
 
 def find_measure(name: str, measures: Iterable[Measure]) -> Measure | None:
