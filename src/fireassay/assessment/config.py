@@ -156,6 +156,10 @@ class RunSection(Section):
         gt=0,
         description="Most minutes for one block of rows; then the model is said to hang.",
     )
+    samples: bool = Field(
+        default=True,
+        description="Show rows of the data in report.html and result.json, as evidence.",
+    )
 
 
 class GatesSection(Section):

@@ -1,15 +1,15 @@
 """Times to failure under attack, with what they say on their own."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Claim, Evidence, Provenance, Table
-from fireassay.core.pictures import picture
 from fireassay.core.result import Answer
 from fireassay.statistics import poisson_interval, share
 from fireassay.survival.assumptions import (
@@ -21,10 +21,6 @@ from fireassay.survival.kaplan_meier import KaplanMeier, kaplan_meier, reached
 from fireassay.survival.masked_gradients import GradientCheck
 from fireassay.survival.measures import MEASURES
 from fireassay.survival.rmst import Rmst, rmst
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 _ONE_MODEL = (
     "Intervals are over samples of this one model; another training run of the same recipe can "
@@ -135,9 +131,9 @@ class Observations(Answer):
             int((~broken).sum()), len(broken), self.confidence, rests_on=(STRONGEST_ATTACKS.id,)
         )
 
-    def figures(self) -> "dict[str, Figure]":
+    def charts(self) -> dict[str, Chart]:
         """Survival curves by attack."""
-        return self.curves().figures()
+        return self.curves().charts()
 
     def evidence(self) -> Evidence:
         """How many samples stand, how soon the others fall, per attack."""
@@ -156,7 +152,6 @@ class Observations(Answer):
         fastest = min(
             medians, key=lambda name: (medians[name], accuracy["adversarial_accuracy"][name])
         )
-        caption = "Share of samples still right against queries spent on each"
         masked = gradients_not_masked(self.table, self.confidence, self.gradient_check)
         tables = {
             "accuracy": Table.from_frame(accuracy, "Accuracy and failure rate by attack"),
@@ -183,7 +178,7 @@ class Observations(Answer):
             assumptions=(STRONGEST_ATTACKS, price, *([] if masked is None else [masked])),
             measures=MEASURES,
             tables=tables,
-            figures={"survival": picture(curves.figures()["survival"], caption, caption)},
+            charts=curves.charts(),
             answer="standing_share",
             sentence=f"{MEASURES[0].told(standing)} of its right answers stand against the "
             "attacks tried.",

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.attack_space import attack_space
@@ -12,10 +13,11 @@ from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.field_draws import FieldDraws, answers_so_far, draw_labels
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.accuracy import calibrated
+from fireassay.assessment.shown_rows import MOST, Gallery
 from fireassay.assessment.uses import with_uses
 from fireassay.attacks import AttackSpace
 from fireassay.classifiers import Classifier, calibrate
-from fireassay.core import Assumption, Claim, Evidence, Table, generator
+from fireassay.core import Assumption, Claim, Evidence, Sample, Table, generator
 from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.discovery import SEARCHES, Search, SearchResult, principal_components
 from fireassay.discovery.registry import self_sufficient_searches
@@ -24,12 +26,6 @@ from fireassay.discovery.result import KNOWN_CHANCES
 USES = ("supervision", "accuracy")
 # With fewer rows a temperature would be noise; the model's own confidences are used then.
 _LEAST_FOR_CALIBRATION = 50
-_CAPTIONS = {
-    "sdr": "Errors found over errors that the confidences announce, label by label; above the "
-    "dotted line the model is more sure than it should be.",
-    "adversarial distance": "Confidence against the change that an attack needs. Rows left of the "
-    "line fall sooner than others of their confidence: these are looked at first.",
-}
 
 
 class Settings(BaseModel):
@@ -118,14 +114,10 @@ def run(context: Context, settings: Settings) -> PartAnswer:
 def evidence(answer: PartAnswer) -> Evidence:
     """The search's evidence, and what the draws say."""
     found = answer.result.evidence()
-    pictures = {
-        name: replace(shown, caption=_CAPTIONS.get(name, shown.caption))
-        for name, shown in found.figures.items()
-    }
     assumptions = _calibration_checked(
         found.assumptions, answer.kept["calibration_rows"], answer.kept["calibrated"]
     )
-    found = replace(found, figures=pictures, assumptions=assumptions)
+    found = replace(found, assumptions=assumptions)
     if answer.kept["instead"] is not None:
         text = f"No attack measures distances here ({answer.kept['instead']}): the least sure of "
         found = replace(found, claims=(*found.claims, Claim(f"{text}the sure come first.")))
@@ -139,6 +131,26 @@ def evidence(answer: PartAnswer) -> Evidence:
         )
         return replace(found, claims=(*found.claims, Claim(f"{text}.")))
     return _with_draws(found, drawn)
+
+
+def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
+    """Confidently wrong rows that the search found, the most confident first."""
+    found = answer.result
+    assert isinstance(found, SearchResult)
+    assert found.state.ids is not None  # given by _search
+    wrong = np.flatnonzero(found.wrong)
+    wrong = wrong[np.argsort(-found.confidence[wrong], kind="stable")][:MOST]
+    place = {str(name): i for i, name in enumerate(np.asarray(context.test.ids).tolist())}
+    gallery = Gallery(context, context.test)
+    return tuple(
+        gallery.at(
+            place[str(found.state.ids[found.queried[i]])],
+            "found by the search, confidently wrong",
+            said=str(found.predicted[i]),
+            confidence=float(found.confidence[i]),
+        )
+        for i in wrong.tolist()
+    )
 
 
 def _with_draws(found: Evidence, drawn: FieldDraws) -> Evidence:
