@@ -181,11 +181,10 @@ def module_right(module, X, y):
 
 
 def _row(name, attack, norm, found, seconds, moved, fell, theirs, X):
-    row = {"data": name, "attack": attack, "norm": norm, "rows": len(X),
+    return {"data": name, "attack": attack, "norm": norm, "rows": len(X),
            "ours": float(np.median(found.distance)), "ours_cpu_s": seconds,
            "foolbox": float(np.median(measured(moved, fell, X, norm))),
            "foolbox_cpu_s": theirs}  # fmt: skip
-    return row
 
 
 def main():
