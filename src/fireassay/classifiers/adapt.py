@@ -24,6 +24,7 @@ def as_classifier(
     token_env: str | None = None,
     timeout_s: float = 30.0,
     retries: int = 4,
+    ca_file: str | None = None,
 ) -> Classifier:
     """Any model as a `Classifier`: counted, checked, within a budget. Sends no query itself.
 
@@ -55,9 +56,10 @@ def as_classifier(
         Allow files that can run code when read (pickle, joblib, torch, unknown types in skops).
         Files that ``fireassay init --trust`` or ``run --trust`` has written into your own settings
         need it no more.
-    token_env, timeout_s, retries
+    token_env, timeout_s, retries, ca_file
         For URLs: the name of the environment variable with the bearer token, seconds for one
-        request in all, and how often to try again after 429, 5xx and timeouts.
+        request in all, how often to try again after 429, 5xx and timeouts, and a file of
+        certificates (PEM) for a server that has signed its own.
 
     Raises
     ------
@@ -93,6 +95,7 @@ def as_classifier(
         "token_env": token_env,
         "timeout_s": timeout_s,
         "retries": retries,
+        "ca_file": ca_file,
     }
     for row in reversed(list(ADAPTERS.values())):
         if row.accepts(obj):

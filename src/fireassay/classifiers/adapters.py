@@ -14,7 +14,7 @@ from fireassay.core.extras import EXTRAS, is_installed
 from fireassay.core.registry import Registry
 
 _HERE: Final = "fireassay.classifiers."
-SERVER_OPTIONS: Final = ("token_env", "timeout_s", "retries")
+SERVER_OPTIONS: Final = ("token_env", "timeout_s", "retries", "ca_file")
 ALL_OPTIONS: Final = ("device", "trust", *SERVER_OPTIONS)
 _TO_ONNX: Final = (
     'Export the model to ONNX: torch.onnx.export(module.eval(), (example_batch,), "model.onnx", '

@@ -44,11 +44,12 @@ class HttpClassifier(BaseClassifier):
         backoff_s: float = 0.5,
         max_wait_s: float = 60.0,
         max_bytes: int = 64 * 2**20,
+        ca_file: str | None = None,
         **options: Any,
     ) -> None:
         super().__init__(**options)
         self._transport = Transport(
-            url, token_env, timeout_s, retries, backoff_s, max_wait_s, max_bytes
+            url, token_env, timeout_s, retries, backoff_s, max_wait_s, max_bytes, ca_file
         )
         self._is_kserve = self._transport.shown.rstrip("/").endswith("/infer")
         self._input: tuple[str, str] | None = None
