@@ -78,8 +78,9 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("needs openssl to make a certificate")
     folder = tmp_path_factory.mktemp("tls")
     subprocess.run(
-        "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 "
-        "-addext subjectAltName=IP:127.0.0.1 -keyout key.pem -out own.pem".split(),
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+         "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
+         "-keyout", "key.pem", "-out", "own.pem"],
         cwd=folder, check=True, capture_output=True,
     )  # fmt: skip
     return folder / "own.pem"
