@@ -131,8 +131,8 @@ def own_address():
         return asking.getsockname()[0]
 
 
-def fetched(host, port, path="/", **headers):
-    connection = http.client.HTTPConnection(host, port, timeout=60)
+def fetched(at, port, path="/", **headers):
+    connection = http.client.HTTPConnection(at, port, timeout=60)
     try:
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()
