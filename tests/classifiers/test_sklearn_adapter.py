@@ -214,5 +214,7 @@ def test_integers_reach_the_estimator_as_integers() -> None:
             return np.full((len(rows), 2), 0.5)
 
     kinds: set[str] = set()
-    fa.as_classifier(Seen().fit(None, None)).predict_proba(np.arange(6, dtype=np.int32).reshape(3, 2))
+    fa.as_classifier(Seen().fit(None, None)).predict_proba(
+        np.arange(6, dtype=np.int32).reshape(3, 2)
+    )
     assert kinds == {"<i4"}

@@ -20,6 +20,7 @@ from fireassay.core.seeds import check_seed
 from fireassay.data import DataSet, from_frame
 from fireassay.engine import Executor
 from fireassay.report import Report
+from fireassay.statistics import slice_columns
 
 
 def evaluate(
@@ -33,6 +34,7 @@ def evaluate(
     operational: Any = None,
     votes: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    slices: Any = None,
     costs: Mapping[str, float] | None = None,
     threshold: str | Mapping[Any, float] = "argmax",
     workers: int = 1,
@@ -57,6 +59,9 @@ def evaluate(
     groups
         For each test row the patient, device or document it belongs to: intervals then count
         groups, not rows.
+    slices
+        Columns by name (a mapping or a frame), one value per test row: rates, gaps and bounds for
+        every value, all at once. Columns of True and False are memberships.
     costs
         What each kind of mistake costs, by ``"truth -> answer"``; ``*`` is any class. Then the
         expected cost of a decision is bounded, and the cheapest threshold looked for.
@@ -100,7 +105,7 @@ def evaluate(
     classifier = as_classifier(model)
     context = Context(
         model=decision.applied(classifier),
-        test=_data_set(classifier, X, y, groups),
+        test=_data_set(classifier, X, y, groups, slices),
         train=None if train is None else _data_set(classifier, *train),
         operational=None if operational is None else _data_set(classifier, operational),
         votes=votes,
@@ -134,10 +139,16 @@ def _say_failures(report: Report) -> None:
 
 
 def _data_set(
-    model: Any, X: Any, y: ArrayLike | None = None, groups: ArrayLike | None = None
+    model: Any,
+    X: Any,
+    y: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    slices: Any = None,
 ) -> DataSet:
     y, groups = (None if given is None else np.asanyarray(given) for given in (y, groups))
+    members = None if slices is None else slice_columns(slices)
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         columns = getattr(model, "feature_names", None) or [str(name) for name in X.columns]
-        return replace(from_frame(X, label=False, columns=columns), y=y, groups=groups)
-    return DataSet(np.asanyarray(X), y, groups=groups)
+        rows = from_frame(X, label=False, columns=columns)
+        return replace(rows, y=y, groups=groups, slices=members)
+    return DataSet(np.asanyarray(X), y, groups=groups, slices=members)

@@ -1,6 +1,5 @@
 """The model and the data that a configuration names."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,8 @@ import pandas as pd
 from fireassay.assessment.config import Config, DataSection
 from fireassay.assessment.context import Context
 from fireassay.classifiers import as_classifier
-from fireassay.classifiers.import_path import is_import_path
+from fireassay.classifiers.base import BaseClassifier
+from fireassay.classifiers.code_beside import make_importable
 from fireassay.core import DataError
 from fireassay.data import DataSet, column_names, load
 from fireassay.data.npz_file import read_npy
@@ -32,7 +32,8 @@ def load_context(
         options["batch_size"] = section.batch_size
     if section.device is not None:
         options["device"] = section.device
-    make_importable(section.path, config.folder)
+    options |= section.http.model_dump(exclude_none=True)
+    make_importable(section.path, config.folder, trust=trust)
     model = as_classifier(
         config.resolve(section.path),
         classes=section.classes,
@@ -41,6 +42,8 @@ def load_context(
         trust=trust,
         **options,
     )
+    if isinstance(model, BaseClassifier):
+        model.hang_s = 60 * config.run.hang_minutes
     sets = load_sets(config.data, config.folder, getattr(model, "feature_names", None))
     decision = config.decision.decision()
     return Context(
@@ -54,13 +57,6 @@ def load_context(
         seed=config.run.seed if seed is None else seed,
         executor=executor or Executor(workers=config.run.workers),
     )
-
-
-def make_importable(model: str, folder: Path) -> None:
-    """Let "package.module:name" name a module that lies beside the configuration file."""
-    place = str(folder.resolve())
-    if is_import_path(model) and place not in sys.path:
-        sys.path.insert(0, place)
 
 
 def load_sets(

@@ -1,5 +1,6 @@
 """What can be inferred from a model and some data before anything is configured."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -7,10 +8,13 @@ from typing import Any
 import numpy as np
 
 from fireassay.classifiers import Classifier, ProbeResult, as_classifier, probe
+from fireassay.classifiers.base import BaseClassifier
+from fireassay.classifiers.base import allow_missing
 from fireassay.core import ModelError, ProbabilityError
 from fireassay.data import DataSet
 
 PROBE_ROWS = 32
+_PATIENCE_S = 300.0  # for a few rows; a run may be given more
 
 
 @dataclass(frozen=True)
@@ -64,12 +68,13 @@ def inspect(
     output: str | None = None,
     bounds: tuple[float, float] | None = None,
     classes: tuple[Any, ...] | None = None,
+    http: Mapping[str, Any] | None = None,
 ) -> tuple[Inspection, Classifier]:
     """Ask the model about a few rows, and infer what the configuration needs."""
     bounds = bounds or infer_bounds(data)
     rows = data.X[:PROBE_ROWS]
     classifier, output, notes = _first_output_that_fits(
-        model, rows, data, bounds, trust, output, classes
+        model, rows, data, bounds, output, classes, {"trust": trust, **(http or {})}
     )
     probed = probe(classifier, rows)
     known = set(map(str, classifier.classes))
@@ -132,27 +137,33 @@ def _first_output_that_fits(
     rows: Any,
     data: DataSet,
     bounds: tuple[float, float] | None,
-    trust: bool,
     output: str | None,
     given: tuple[Any, ...] | None,
+    options: Mapping[str, Any],
 ) -> tuple[Classifier, str, list[str]]:
     """The model with the first kind of output that its answers are, and what has to be said."""
     labels = None if data.y is None else tuple(np.unique(data.y).tolist())
     refusals: dict[str, str] = {}
     for candidate in [output] if output else ["probabilities", "logits", "labels"]:
-        for named in (given,) if given else (None, data.classes or None):
+        for named in (given,) if given else (None, data.class_names or data.classes or None):
             if candidate == "labels" and named is None:
                 continue
             try:
                 classifier = as_classifier(
-                    model, classes=named, bounds=bounds, output=candidate, trust=trust
+                    model, classes=named, bounds=bounds, output=candidate, **options
                 )
+                if isinstance(classifier, BaseClassifier):
+                    classifier.hang_s = _PATIENCE_S
+                if data.missing:
+                    allow_missing(classifier)
                 found = classifier.predict_proba(rows)
             except ProbabilityError as refusal:
                 refusals[str(candidate)] = str(refusal)
                 break
             own = set(map(str, classifier.classes))
             fits = labels is None or set(map(str, labels)) <= own or _are_names(classifier.classes)
+            if data.class_names and tuple(classifier.classes) == tuple(range(found.shape[1])):
+                fits = False  # the data have names for the model's numbers
             if fits or named is not None or found.shape[1] != len(data.classes):
                 notes = []
                 if given is None and named is not None and candidate != "labels":

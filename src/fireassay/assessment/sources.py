@@ -12,7 +12,11 @@ from fireassay.data.idx import labels_beside
 from fireassay.version import __version__
 
 # How the model is run, which its answers do not depend on.
-_MANNER = {"batch_size", "device", "trust"}
+_MANNER: dict[str, Any] = {
+    "batch_size": True,
+    "device": True,
+    "http": {"token_env", "timeout_s", "retries", "concurrency"},
+}
 
 
 def source_facts(config: Config) -> dict[str, Facts]:

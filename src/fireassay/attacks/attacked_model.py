@@ -32,7 +32,8 @@ class AttackedModel:
     hard. `check` is the only way in which a sample can fall.
 
     A model may withhold answers (a method ``withheld(probabilities)``): such an answer is no
-    failure, and counts as the class attacked.
+    failure, and counts as the class attacked. A model whose answers are random says what stays
+    wrong when it is asked again (a method ``stays_wrong(X, goal)``): nothing else is a failure.
 
     Parameters
     ----------
@@ -167,7 +168,12 @@ class AttackedModel:
         np.add.at(self.queries, rows, 1)
         answers = np.asarray(self.model.predict_proba(points.reshape(len(points), *self.shape)))
         wrong = answers.argmax(axis=1) != self.goal[rows]
-        return answers, np.asarray(wrong & ~self._withheld(answers))
+        wrong &= ~self._withheld(answers)
+        if wrong.any() and hasattr(self.model, "stays_wrong"):
+            at = np.flatnonzero(wrong)
+            shaped = points[at].reshape(len(at), *self.shape)
+            wrong[at] = self.model.stays_wrong(shaped, self.goal[rows[at]])
+        return answers, np.asarray(wrong)
 
     def logits(self, points: NDArray[Any], rows: Index) -> NDArray[np.float64]:
         """Scores before the softmax, of a model that has them; one forward query each."""
