@@ -205,7 +205,7 @@ def test_integers_reach_the_estimator_as_integers() -> None:
     class Seen(ClassifierMixin, BaseEstimator):
         classes_ = np.array([0, 1])
 
-        def fit(self, rows: Any, labels: Any) -> Any:  # noqa: ARG002
+        def fit(self, rows: Any, labels: Any) -> Any:
             self.fitted_ = True
             return self
 

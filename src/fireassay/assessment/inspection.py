@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from fireassay.classifiers import Classifier, ProbeResult, as_classifier, probe
-from fireassay.classifiers.base import BaseClassifier
-from fireassay.classifiers.base import allow_missing
+from fireassay.classifiers.base import BaseClassifier, allow_missing
 from fireassay.core import ModelError, ProbabilityError
 from fireassay.data import DataSet
 
