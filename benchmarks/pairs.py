@@ -8,10 +8,12 @@ of each is computed by scikit-learn or numpy on the bare model, beside fireassay
 import json
 import os
 import platform
+import socket
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 import warnings
 from collections.abc import Callable
@@ -591,24 +593,28 @@ def make_small(path: Path) -> None:
 
 def served(run: Path) -> list[str]:
     """What is wrong with the first page of the app; nothing if it is there."""
-    command = [sys.executable, "-m", "fireassay", "serve", str(run), "--port", "0", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "fireassay", "serve", str(run), "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as server:
         try:
-            assert server.stdout is not None
-            address = json.loads(_first_json(server.stdout))["address"]
-            with urllib.request.urlopen(address) as answer:
-                return [] if answer.status == 200 else [f"serve answered {answer.status}"]
+            return _first_page(f"http://127.0.0.1:{port}/")
         finally:
-            server.terminate()
+            server.kill()
 
 
-def _first_json(lines) -> str:
-    text = ""
-    for line in lines:
-        text += line
-        if text.count("{") == text.count("}") > 0:
-            break
-    return text
+def _first_page(address: str, most_seconds: float = 120.0) -> list[str]:
+    until = time.perf_counter() + most_seconds
+    while time.perf_counter() < until:
+        try:
+            with urllib.request.urlopen(address, timeout=60) as answer:
+                return [] if answer.status == 200 else [f"serve answered {answer.status}"]
+        except urllib.error.URLError as error:
+            if isinstance(error, urllib.error.HTTPError):
+                return [f"serve answered {error.code}"]
+            time.sleep(0.1)
+    return ["serve did not answer"]
 
 
 def table(outcomes: list[Outcome]) -> str:
