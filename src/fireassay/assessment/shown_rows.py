@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fireassay.assessment.coded_context import CodedSet
 from fireassay.assessment.context import Context
+from fireassay.classifiers import CodedClassifier
 from fireassay.classifiers.decided import Decided
 from fireassay.classifiers.probe import answers_again
 from fireassay.core import Cell, Sample
@@ -35,7 +37,8 @@ class Gallery:
     """
 
     def __init__(self, context: Context, data: DataSet, source: str = "test") -> None:
-        self.context, self.data, self.source = context, data, source
+        self.context, self.source = context, source
+        self.data = data.original if isinstance(data, CodedSet) else data
         self._usual: dict[Any, Any] = {}
         self._range: tuple[float, float] | None = None
 
@@ -45,6 +48,8 @@ class Gallery:
         Asked as probes; only an operating rule is asked through its own door.
         """
         model = self.context.model
+        if isinstance(model, CodedClassifier) and isinstance(model.model, Decided):
+            model, X = model.model, model.book.decode(X)
         if isinstance(model, Decided):
             answers = model.predict_proba(X)
             own = model.own(answers)
@@ -68,7 +73,7 @@ class Gallery:
 
     def content(self, row: Any, label: Any = None) -> dict[str, Any]:
         """What shows a row (given as a set of one): the fields of `Sample` that have it."""
-        kinds = self.data.kinds or ()
+        kinds, row = self.data.kinds or (), self._as_taken(row)
         if isinstance(row, pd.DataFrame):
             return {"cells": self._cells([_text(v) for v in row.iloc[0]], row, label)}
         values = np.asarray(row)
@@ -81,6 +86,12 @@ class Gallery:
             return {"pictures": {"input": self.picture(values)}}
         return {"series": _series(values[0])}
 
+    def _as_taken(self, row: Any) -> Any:
+        """What the model takes, where a row is given in codes."""
+        model = self.context.model
+        codes = isinstance(row, np.ndarray) and row.ndim > 1 and row.dtype.kind == "f"
+        return model.book.decode(row) if codes and isinstance(model, CodedClassifier) else row
+
     def picture(self, row: Any) -> str:
         """An image (given as a set of one) as a data URI."""
         low, high = self._pixels()
@@ -88,6 +99,7 @@ class Gallery:
 
     def difference(self, before: Any, after: Any) -> dict[str, str]:
         """The original and the difference as pictures; nothing for rows that are no images."""
+        before, after = self._as_taken(before), self._as_taken(after)
         if not self._is_image(np.asarray(before), self.data.kinds or ()):
             return {}
         change = np.asarray(after, dtype=float) - np.asarray(before, dtype=float)
@@ -98,12 +110,12 @@ class Gallery:
 
     def changed(self, before: Any, after: Any) -> tuple[Cell, ...]:
         """The features of a table that differ, those that changed most first."""
-        old, new = (np.asarray(row, dtype=object).ravel() for row in (before, after))
+        old, new = (np.asarray(self._as_taken(r), dtype=object).ravel() for r in (before, after))
         spread = self._table(None)["spread"]
         moved = [
             (_moved(a, b, s), name, a, b)
             for a, b, s, name in zip(old, new, spread, self._names(), strict=True)
-            if a != b
+            if a != b and not (pd.isna(a) and pd.isna(b))
         ]
         moved.sort(key=lambda entry: -entry[0])
         return tuple(

@@ -20,7 +20,7 @@ from fireassay.assessment.row_outcomes import Kind, RowOutcomes, row_marks
 from fireassay.assessment.shown_rows import MOST, Gallery
 from fireassay.assessment.slice_report import SliceFindings
 from fireassay.assessment.uses import with_uses
-from fireassay.classifiers import Decided
+from fireassay.classifiers import CodedClassifier, Decided
 from fireassay.core import (
     Assumption,
     Claim,
@@ -275,7 +275,8 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         counts = GroupCounts.of(correct, groups)
         how = f"jackknife over {len(counts.sizes)} groups"
         worth = Estimate.point(effective_rows(counts), n, how)
-    own = context.model.own(probabilities) if isinstance(context.model, Decided) else probabilities
+    ruled = context.model.model if isinstance(context.model, CodedClassifier) else context.model
+    own = ruled.own(probabilities) if isinstance(ruled, Decided) else probabilities
     confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(confusion, (labels, predicted), 1)
     return AccuracyResult(
