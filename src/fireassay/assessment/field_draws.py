@@ -17,6 +17,7 @@ from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.data import DataSet
 from fireassay.discovery import Search, SearchResult, SearchState, estimate_error
 from fireassay.discovery.labelling import STATE_FILE
+from fireassay.discovery.shown_rows import keep_shown
 from fireassay.discovery.result import KNOWN_CHANCES
 from fireassay.statistics import clopper_pearson
 
@@ -108,6 +109,8 @@ def draw_labels(
             path=path,
             seed=context.seed,
         )
+        if path is not None:
+            keep_shown(path, pool.X, pool.feature_names)
     if pool.y is not None:
         search.run(lambda row: pool.labels[row])
     return FieldDraws(search.result, source, guide, search.remaining)
