@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from fireassay.assessment.coded_context import coded
 from fireassay.assessment.context import Context
 from fireassay.assessment.copied_rows import unseen_rows
 from fireassay.assessment.named_labels import named_by_index
@@ -42,6 +43,7 @@ def at_the_door(
     ProbabilityError
         If what it answers is no classification; the message says what to pass.
     """
+    context = coded(context)
     try:
         context, found = _looked_at(context)
     except ProbabilityError:

@@ -26,10 +26,9 @@ def source_facts(config: Config) -> dict[str, Facts]:
     module's file if that lies beside the configuration.
     """
     data = config.data
+    columns = data.model_dump(exclude={"test", "train", "operational", "votes", "groups"})
     sets = {
-        name: None
-        if path is None
-        else (path, data.label, data.categorical, _content(config.folder / path))
+        name: None if path is None else (path, columns, _content(config.folder / path))
         for name, path in (
             ("test", data.test),
             ("train", data.train),

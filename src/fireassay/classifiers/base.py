@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers import answers, block_ladder, declared
+from fireassay.classifiers.asking import HANG_S, asked
 from fireassay.classifiers.block_ladder import BlockSizes, Call, DistinctRows
 from fireassay.core.arrays import AnyArray, FloatArray
 from fireassay.core.errors import (
@@ -60,6 +61,7 @@ class BaseClassifier(ABC):
 
     pads_blocks: bool = True
     has_fixed_batch: bool = False
+    hang_s: float = HANG_S  # seconds for one block, after which the model is said to hang
     takes_objects: bool = False  # whether `_raw` understands frames and lists of texts
     takes_integers: bool = False  # whether integers are sent as such, and not as floats
 
@@ -258,18 +260,7 @@ class BaseClassifier(ABC):
         self, call: Call, blocks: list[AnyArray], start: int, stop: int
     ) -> tuple[AnyArray, ...]:
         self._local.first_row = start
-        try:
-            return call(*blocks)
-        except FireassayError:
-            raise
-        except (Exception, SystemExit) as failure:  # a model that exits must not end the run
-            sent = f" of shape {blocks[0].shape} ({blocks[0].dtype})" if blocks[0].ndim > 1 else ""
-            raise ModelError(
-                f"The model must answer for every row; it failed on rows {start} to {stop - 1}, "
-                f"sent in a block{sent}.",
-                got=f"{type(failure).__name__}: {failure}"[:500],
-                do="Rows are sent as they are: check the shape and type that the model takes.",
-            ) from failure
+        return asked(call, blocks, start, stop, self.hang_s)
 
     # Block sizes ----------------------------------------------------------------------------
 
