@@ -9,6 +9,7 @@ from typing import Any
 
 from fireassay.assessment import block_sizes
 from fireassay.assessment.about_run import about_files, begun
+from fireassay.assessment.coded_context import coded, with_own_hash
 from fireassay.assessment.config import Config
 from fireassay.assessment.context import Context
 from fireassay.assessment.copied_rows import resting_on
@@ -54,6 +55,7 @@ from fireassay.core import (
     Evidence,
     ParameterError,
     Result,
+    Sample,
     strict_json,
 )
 from fireassay.core.files import write_text
@@ -116,6 +118,7 @@ def run_assessment(
     max_queries: int | None = None,
     trust: bool = False,
     accept_below_baseline: bool = False,
+    samples: bool = True,
     say: Say = silent,
     progress: bool | None = None,
 ) -> RunOutcome:
@@ -133,9 +136,11 @@ def run_assessment(
     seed, workers, max_minutes, max_queries, cluster
         Instead of the configuration's, and the address of a Dask scheduler.
     trust
-        Allow a model file that can run code when read.
+        Allow a model file that can run code when read, and code beside the configuration.
     accept_below_baseline
         Go on where the model agrees with the labels less than chance does (it is then said).
+    samples
+        Show rows of the data as evidence; False leaves them out, as ``[run] samples`` does.
     say, progress
         Gets lines for a terminal; whether to show a bar (None: where somebody can see it).
 
@@ -147,7 +152,7 @@ def run_assessment(
     ...     _ = file.with_name("at_half.py").write_text(
     ...         "import numpy as np\\ndef model(X): return np.hstack([1 - X, X])\\n")
     ...     _ = file.write_text('[model]\\npath="at_half:model"\\n[data]\\ntest="test.csv"\\n')
-    ...     outcome = run_assessment(read_config(file), only=["accuracy"])
+    ...     outcome = run_assessment(read_config(file), only=["accuracy"], trust=True)
     >>> outcome.report["accuracy"].estimates["accuracy"].value, outcome.verdict.status
     (0.75, 'no limits set')
     """
@@ -187,6 +192,7 @@ def run_assessment(
             left=lambda parts: looks_left(config, sketch, parts),
             about=begun(about_files(config, context), folder),
             budget=budget,
+            samples=samples and config.run.samples,
             say=say,
             progress=progress,
         )
@@ -219,15 +225,17 @@ class Run:
         left: Callable[[Sequence[Evidence]], Mapping[str, float]] | None = None,
         about: About | None = None,
         budget: Budget | None = None,
+        samples: bool = True,
         say: Say = silent,
         progress: bool | None = False,
     ) -> None:
+        context = coded(context)
         self.context, self.settings, self.only = context, settings, only
         self.names = in_running_order(parts)
-        self.instead = instead or {}
+        self.instead = {name: coded(own) for name, own in (instead or {}).items()}
         self.title, self.gates = title, gates or {"max": {}, "min": {}}
         self.accepted = dict(accepted or {})
-        self.about, self.left = about, left
+        self.about, self.left, self.samples = about, left, samples
         self.budget, self.say, self.progress = budget or Budget(), say, progress
         self.store: RunStore | None = context.executor.store
         self.costs: Costs = {}
@@ -323,7 +331,8 @@ class Run:
         names = [*PARTS, *(name for name in found if name not in PARTS)]
         parts = [found[name] for name in names if name in found]
         fractions = {} if self.left is None else self.left(parts)
-        return Report(parts, self.title, self.accepted, self.about, fractions)
+        report = Report(parts, self.title, self.accepted, self.about, fractions)
+        return report if self.samples else report.without_samples()
 
     def _judged(self, name: str) -> Evidence:
         """What a part found, with what is known by now about the model's answers."""
@@ -351,7 +360,9 @@ class Run:
                 block_sizes.decide_before(context, module.cost(context, self.settings[name]))
             with self.budget.enforced(context.model, seconds, queries, alone=alone):
                 result: Answer = module.run(context, self.settings[name])
-                evidence = resting_on(result.evidence(), context.doubts)
+                evidence = with_own_hash(result.evidence(), context)
+                evidence = resting_on(evidence, context.doubts)
+                evidence = replace(evidence, samples=_samples(name, context, result))
         except OutOfTimeError:
             return self._cut_short(
                 name, f"stopped after {self.budget.max_minutes:g} minutes", start
@@ -405,6 +416,12 @@ class Run:
             return None
         seconds = self.store.timings().get(key)
         return replace(kept[key]["evidence"], seconds=seconds), kept[key]["result"]
+
+
+def _samples(name: str, context: Context, result: Answer) -> tuple[Sample, ...]:
+    """The inputs that prove what a part says, if it can name any."""
+    own = getattr(part_module(name), "samples", None)
+    return () if own is None else tuple(own(context, result))
 
 
 def write_run(

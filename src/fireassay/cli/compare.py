@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fireassay.cli.console import emit_json, say
+from fireassay.cli.console import emit_json, say, starting
 from fireassay.cli.options import Json, Quiet
 
 _SHOWN = 12
@@ -26,6 +26,7 @@ def compare(
 
     Example: fireassay compare run-v1 run-v2
     """
+    starting("reading the runs", quiet=quiet or json)
     from fireassay.assessment.paired_runs import pair_runs
     from fireassay.assessment.run_folder import read_report, reservations
     from fireassay.core import ParameterError
@@ -33,7 +34,7 @@ def compare(
 
     if len(runs) < 2:
         raise ParameterError("compare needs at least two runs.", got=f"{len(runs)}")
-    reports = [read_report(run, figures=False) for run in runs]
+    reports = [read_report(run, charts=False) for run in runs]
     reserved = {str(run): reservations(run, r) for run, r in zip(runs, reports, strict=True)}
     found = {}
     for run, report in zip(runs[1:], reports[1:], strict=True):

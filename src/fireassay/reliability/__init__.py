@@ -17,7 +17,6 @@ from fireassay.reliability.label_designs import (
     Design,
     LabelDesign,
     importance_design,
-    stratified_design,
 )
 from fireassay.reliability.label_noise import CorrectedBound, LabelNoise
 from fireassay.reliability.latent import PcaLatent, VaeLatent
@@ -87,5 +86,4 @@ __all__ = [
     "plan",
     "r_separation",
     "splitting",
-    "stratified_design",
 ]

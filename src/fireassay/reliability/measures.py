@@ -47,6 +47,14 @@ _NUMBERS = {
         "Wrong by the test rows, at least, which the field contradicts",
         "Lower bound from the test rows; labels from the field do not agree with it.",
     ),
+    "worst_slice_upper": (
+        "Wrong in the worst slice, at most",
+        "Upper bound of the error rate of every slice that was named, all at once.",
+    ),
+    "worst_slice_lower": (
+        "Wrong in the worst slice, at least",
+        "Lower bound of the error rate of the worst slice.",
+    ),
     "pmi_ram": (
         "Wrong in the field, by the published cells",
         "The published estimate; most cells are labelled by the model itself.",

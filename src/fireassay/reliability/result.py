@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
+from fireassay.core.chart import Chart
+from fireassay.core.chart_theme import LIGHT
+from fireassay.core.drawing import axis, curves, rounded
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
 from fireassay.core.result import Answer
@@ -16,13 +19,9 @@ from fireassay.reliability.problem import Problem
 from fireassay.statistics.clopper_pearson import clopper_pearson
 from fireassay.statistics.confusions import confusion_rates
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 FROM_THE_FIELD = "labels-from-the-field"
 UNSEEN = "surrogate-unseen-labels"
 LABELS = (FROM_THE_FIELD, "independent-rows", "labels-right")
-_LABELS_CAPTION = ("How the bound falls with more labels", "bound against number of labels")
 
 
 class Details:
@@ -34,8 +33,6 @@ class Details:
     ----------
     how
         The method in a few words, as estimates give it.
-    captions
-        Caption and alternative text of each figure that the method adds.
 
     >>> @dataclass(frozen=True)
     ... class Counted(Details):
@@ -46,7 +43,6 @@ class Details:
     """
 
     how: ClassVar[str]
-    captions: ClassVar[Mapping[str, tuple[str, str]]] = {}
 
     @property
     def rests_on(self) -> tuple[str, ...]:
@@ -89,8 +85,8 @@ class Details:
         """Tables for the report."""
         return {}
 
-    def figures(self, result: "ReliabilityResult") -> "dict[str, Figure]":
-        """Figures of the method."""
+    def charts(self, result: "ReliabilityResult") -> dict[str, Chart]:
+        """Charts of the method."""
         del result
         return {}
 
@@ -178,15 +174,12 @@ class ReliabilityResult(Answer):
         """All bounds on the same data, side by side."""
         return self.comparison
 
-    def figures(self) -> "dict[str, Figure]":
+    def charts(self) -> dict[str, Chart]:
         """Bound against labels, and the method's own."""
-        return {"labels": _bound_against_labels(self), **self.details.figures(self)}
+        return {"labels": _bound_against_labels(self), **self.details.charts(self)}
 
     def evidence(self) -> Evidence:
         """The answer in the form the report understands."""
-        from fireassay.core.pictures import picture
-
-        captions = {"labels": _LABELS_CAPTION, **self.details.captions}
         tables = {"bounds": Table.from_frame(self.comparison, "Bounds side by side", index=False)}
         worst = self.confusions[self.confusions["count"] > 0].head(20)
         if len(worst):
@@ -202,7 +195,7 @@ class ReliabilityResult(Answer):
             estimates=self._estimates(),
             assumptions=self.assumptions,
             tables={**tables, **self.details.tables()},
-            figures={n: picture(f, *captions[n]) for n, f in self.figures().items()},
+            charts=self.charts(),
             measures=MEASURES,
             limits=self.notes,
             provenance=self.provenance,
@@ -300,19 +293,42 @@ def between(result: ReliabilityResult, how: str, rests_on: tuple[str, ...] = ())
     )
 
 
-def _bound_against_labels(result: ReliabilityResult) -> "Figure":
+def _bound_against_labels(result: ReliabilityResult) -> Chart:
     """What more labels would buy at the error rate seen, and where this assessment stands."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5.5, 3.4), layout="constrained")
-    axes = figure.add_subplot()
     n = np.unique(np.geomspace(10, max(100, 20 * result.n_labels), 80).astype(int))
     rate = result.n_errors / result.n_labels
     _, upper = clopper_pearson(rate * n, n, result.confidence, "upper")
-    axes.plot(n, upper, label="Clopper-Pearson at the same error rate")
-    axes.axhline(rate, color="0.6", linestyle=":", label="error rate seen")
     kind = result.method if result.is_bound else f"{result.method}, not a bound"
-    axes.plot([result.n_labels], [result.pmi_upper], "o", label=f"this result ({kind})")
-    axes.set(xscale="log", yscale="log", xlabel="labels", ylabel="pmi, upper bound")
-    axes.legend(fontsize=8)
-    return figure
+    up = {"axis": axis("wrong in the field, at most", "share"), "scale": {"zero": True}}
+    spec = curves(
+        {"with more labels": (n, upper)},
+        {"axis": axis("labels"), "scale": {"type": "log", "nice": False}},
+        up,
+        levels=[(rate, "error rate seen")],
+        height=230,
+    )
+    here = {"labels": result.n_labels, "upper": rounded(result.pmi_upper), "name": "this result"}
+    at = {
+        "x": {"field": "labels", "type": "quantitative"},
+        "y": {"field": "upper", "type": "quantitative"},
+        "color": {"value": LIGHT["two"]},
+    }
+    spec["layer"] += [
+        {
+            "data": {"values": [here]},
+            "mark": {"type": "point", "size": 110, "shape": "square"},
+            "encoding": at,
+        },
+        {
+            "data": {"values": [here]},
+            "mark": {"type": "text", "align": "left", "dx": 10, "dy": -8},
+            "encoding": {**at, "text": {"field": "name"}},
+        },
+    ]
+    spec["usermeta"] = {"limits": {"pmi_upper": "y"}}
+    return Chart(
+        spec,
+        "What more labels would buy at the same error rate (Clopper-Pearson), and where this "
+        f"result stands ({kind}).",
+        "A line that falls with the number of labels, and one marked point.",
+    )

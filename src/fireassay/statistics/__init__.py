@@ -37,17 +37,27 @@ from fireassay.statistics.ranks import average_ranks
 from fireassay.statistics.share import share
 from fireassay.statistics.simultaneous import simultaneous_aucs, worse_than_best
 from fireassay.statistics.simultaneous_shares import simultaneous_shares
+from fireassay.statistics.slice_search import Condition, SliceRule, find_slices
+from fireassay.statistics.slices import SliceRates, slice_columns, slice_members, slice_rates
 from fireassay.statistics.spearman import spearman
 from fireassay.statistics.temperature import fit_temperature
-from fireassay.statistics.thinned_betting import Thinning, thinned_upper, thinning
+from fireassay.statistics.thinned_betting import (
+    Thinning,
+    thinned_lower,
+    thinned_upper,
+    thinning,
+)
 from fireassay.statistics.wilson import wilson
 
 __all__ = [
+    "Condition",
     "ErrorDetector",
     "Loess",
     "MannWhitney",
     "NearDuplicates",
     "ReliabilityCurve",
+    "SliceRates",
+    "SliceRule",
     "Thinning",
     "autocorrelation_time",
     "average_ranks",
@@ -62,6 +72,7 @@ __all__ = [
     "delong_interval",
     "delong_test",
     "expected_calibration_error",
+    "find_slices",
     "fit_temperature",
     "fleiss_kappa",
     "grouped_share",
@@ -84,7 +95,11 @@ __all__ = [
     "simultaneous_aucs",
     "simultaneous_shares",
     "size_rate_test",
+    "slice_columns",
+    "slice_members",
+    "slice_rates",
     "spearman",
+    "thinned_lower",
     "thinned_upper",
     "thinning",
     "wilson",

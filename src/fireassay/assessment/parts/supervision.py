@@ -7,12 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from fireassay.assessment.coded_context import has_codes, real_columns, why_not_attacked
 from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.curated_rows import curated_rows
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.parts.survival import adversarial_inputs
 from fireassay.assessment.row_outcomes import RowOutcomes
+from fireassay.assessment.shown_rows import MOST, Gallery
+from fireassay.assessment.slice_report import LARGE_ENOUGH, with_worst_slice
 from fireassay.assessment.uses import with_uses
 from fireassay.attacks import ATTACKS
 from fireassay.classifiers import ActivationClassifier
@@ -20,21 +23,36 @@ from fireassay.core import (
     Evidence,
     NotEnoughEvidenceError,
     ParameterError,
+    Sample,
     Table,
     generator,
     sha256,
 )
+from fireassay.core.validation import check_class_indices
+from fireassay.data.rows import taken
+from fireassay.statistics import SliceRates, slice_members, slice_rates
 from fireassay.supervision import SUPERVISORS, SupervisorComparison, compare, corrupted_set
 from fireassay.supervision.corrupted import channels_first
 
 USES = ("ambiguity", "curation", "survival", "accuracy")
 NOMINAL, CALIBRATION, CURATED, FIELD = "nominal", "calibration", "curated", "control field"
+ERRORS = "errors"
 _FIELD_ROWS = 2000
 
 
 def _without_recipe() -> tuple[str, ...]:
     """An ensemble needs a training recipe, which neither a file nor a server has."""
     return tuple(name for name, row in SUPERVISORS.items() if "ensemble" not in row.needs)
+
+
+def _usable(context: Context) -> tuple[str, ...]:
+    """Supervisors that look at codes as if they were measurements are left out."""
+    blind = has_codes(context)
+    return tuple(
+        name
+        for name in _without_recipe()
+        if not blind or "inputs" not in (*SUPERVISORS[name].needs, *SUPERVISORS[name].fit_needs)
+    )
 
 
 class Settings(BaseModel):
@@ -68,6 +86,9 @@ def evidence(answer: PartAnswer) -> Evidence:
     checked = answer.kept["calibrated"]
     if checked is not None:
         found = replace(found, assumptions=(*found.assumptions, checked))
+    if answer.kept["slices"] is not None:
+        slices = answer.kept["slices"]
+        found = with_worst_slice(found, slices, "worst_slice_false_alarm", "False alarms")
     return with_uses(found, answer.kept["uses"])
 
 
@@ -80,7 +101,7 @@ def suspicion(
     """
     comparison, rows = _comparison(answer), answer.kept["rows"]
     name = comparison.recommended
-    wanted = (FIELD,) if source == "operational" else (NOMINAL, CALIBRATION, CURATED)
+    wanted = (FIELD,) if source == "operational" else (NOMINAL, CALIBRATION, CURATED, ERRORS)
     sets = [s for s in wanted if s in rows]
     if name is None or not sets:
         return None, None
@@ -88,6 +109,31 @@ def suspicion(
     for s in sets:
         scores[rows[s]] = comparison.scores[s][name]
     return scores, name
+
+
+def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
+    """Test rows that raise the alarm of the recommended supervisor, the loudest first."""
+    comparison = _comparison(answer)
+    scores, name = suspicion(answer, "test", len(context.test))
+    rule = comparison.rules.get(str(name))
+    if scores is None or rule is None:
+        return ()
+    flagged = np.flatnonzero(np.nan_to_num(scores, nan=-np.inf) > rule.threshold)
+    flagged = flagged[np.argsort(-scores[flagged], kind="stable")][:MOST]
+    if not len(flagged):
+        return ()
+    gallery = Gallery(context, context.test)
+    said, sure = gallery.answers(taken(context.test.X, flagged))
+    return tuple(
+        gallery.at(
+            int(row),
+            f"flagged by {name}",
+            said=said[i],
+            confidence=sure[i],
+            scores={"score": float(scores[row]), "threshold": float(rule.threshold)},
+        )
+        for i, row in enumerate(flagged)
+    )
 
 
 def _comparison(answer: PartAnswer) -> SupervisorComparison:
@@ -133,7 +179,7 @@ def run(context: Context, settings: Settings) -> PartAnswer:
     _add_made(troubles, context, drawn, settings)
     rows = _add_real(troubles, context, settings, rng)
     train = context.train.subset(np.arange(min(settings.train_rows, len(context.train))))
-    chosen = settings.supervisors or _without_recipe()
+    chosen = settings.supervisors or _usable(context)
     comparison = compare(
         context.model,
         train.X,
@@ -156,6 +202,7 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         "uses": tuple(troubles.uses),
         "calibrated": calibrated(context, why),
         "sets": {name: sha256(nominal, X) for name, X in troubles.sets.items()},
+        "slices": _false_alarms_in_slices(context, comparison, rows[NOMINAL]),
     }
     return PartAnswer("supervision", comparison, kept)
 
@@ -176,6 +223,20 @@ def outcomes(answer: PartAnswer) -> dict[str, RowOutcomes]:
                 "auc", rows, scores, positive=rows >= len(nominal), about=about
             )
     return found
+
+
+def _false_alarms_in_slices(
+    context: Context, comparison: SupervisorComparison, nominal: NDArray[np.int64]
+) -> SliceRates | None:
+    """How often normal rows of each slice raise the alarm of the recommended supervisor."""
+    rule = comparison.rules.get(str(comparison.recommended))
+    if context.test.slices is None or rule is None:
+        return None
+    rows = context.test.subset(nominal)
+    alarm = comparison.scores[NOMINAL][str(comparison.recommended)] > rule.threshold
+    return slice_rates(
+        alarm, slice_members(rows.slices or {}), groups=rows.groups, rests_on=(LARGE_ENOUGH,)
+    )
 
 
 class _Troubles:
@@ -226,17 +287,26 @@ def _add_made(
         between = made.kept["ambiguous"].X
         troubles.add("ambiguous", between)
         troubles.uses.append(f"the {len(between)} ambiguous inputs of ambiguity")
-    if context.test.y is not None:
+    if context.test.y is not None and why_not_attacked(context) is None:
         _add_adversarial(troubles, context)
     if _can_be_corrupted(context, X):
+        free = real_columns(context) if has_codes(context) else None
         made_worse = corrupted_set(
-            X, settings.severity, seed=context.seed, bounds=context.model.bounds
+            X if free is None else X[:, free],
+            settings.severity,
+            seed=context.seed,
+            bounds=context.model.bounds,
         )
-        of = drawn if len(made_worse.X) == len(drawn) else None
-        troubles.add("corrupted", made_worse.X, made_worse.kind, of)
-    # Values of a table are shuffled within columns: such a row is of no group.
-    of = drawn if X.ndim > 2 else None
-    troubles.add("scrambled", _scrambled(X, context.seed), rows=of)
+        worse = made_worse.X
+        if free is not None:
+            worse = X.copy()
+            worse[:, free] = made_worse.X
+        of = drawn if len(worse) == len(drawn) else None
+        troubles.add("corrupted", worse, made_worse.kind, of)
+    if not context.test.rows.is_text:
+        # Values of a table are shuffled within columns: such a row is of no group.
+        of = drawn if X.ndim > 2 else None
+        troubles.add("scrambled", _scrambled(X, context.seed), rows=of)
 
 
 def _add_adversarial(troubles: _Troubles, context: Context) -> None:
@@ -273,8 +343,28 @@ def _add_real(
     if context.operational is not None:
         rows[FIELD] = rng.permutation(len(context.operational))[:_FIELD_ROWS]
         troubles.add(FIELD, context.operational.X[rows[FIELD]])
+    if context.test.y is not None and why_not_attacked(context) is not None:
+        nominal, rows[ERRORS] = _add_errors(troubles, context, nominal)
     rows[CALIBRATION], rows[NOMINAL] = _halves(nominal, context.test.groups, rng)
     return rows
+
+
+def _add_errors(
+    troubles: _Troubles, context: Context, rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The model's own errors as trouble; returns the rows that it gets right, and the others."""
+    chosen = context.test.subset(rows)
+    y = check_class_indices(chosen.labels, context.model.classes)
+    wrong = context.model.predict_proba(chosen.X).argmax(axis=1) != y
+    if wrong.sum() < 2 and not troubles.sets:
+        raise NotEnoughEvidenceError(
+            "Supervision needs some trouble: of these rows none can be made.",
+            got=f"{int(wrong.sum())} errors of the model among {len(rows)} rows",
+            do="Give more test rows, or votes for curated ones.",
+        )
+    if wrong.sum() > 1:
+        troubles.add(ERRORS, chosen.X[wrong], rows=rows[wrong])
+    return rows[~wrong], rows[wrong]
 
 
 def _halves(
@@ -297,7 +387,10 @@ def _halves(
 
 
 def _can_be_corrupted(context: Context, X: NDArray[Any]) -> bool:
-    """All tables; of images those in [0, 1] that are large enough to show a change."""
+    """Tables with numbers; of images those in [0, 1] that are large enough to show a change."""
+    if has_codes(context):
+        free = real_columns(context)
+        return X.ndim == 2 and free is not None and bool(free.any())
     if X.ndim == 2:
         return True
     sides = X.shape[2:] if channels_first(X) else X.shape[1:3]

@@ -9,13 +9,18 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from fireassay.assessment.attack_space import attack_space
+from fireassay.assessment.coded_context import why_not_attacked
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.row_outcomes import RowOutcomes
+from fireassay.assessment.shown_rows import MOST, Gallery
 from fireassay.attacks import ColumnRule, suite
 from fireassay.classifiers import GradientClassifier
+from fireassay.core import Sample
 from fireassay.core.errors import ParameterError
+from fireassay.data.rows import taken
 from fireassay.survival import BUDGET, GRADIENT_COST, Observations, observe
+from fireassay.survival.masked_gradients import queries as gradient_check_queries
 
 USES: tuple[str, ...] = ()
 
@@ -58,17 +63,22 @@ class Settings(BaseModel):
 
 def missing(context: Context) -> str | None:
     """Why nothing can be attacked, or None."""
-    return None if context.test.y is not None else "the test rows have no labels"
+    if context.test.y is None:
+        return "the test rows have no labels"
+    return why_not_attacked(context)
 
 
 def cost(context: Context, settings: Settings) -> Cost:
     """Each row is attacked until it falls, or the budget is spent."""
     rows = min(settings.samples, len(context.test))
     gradients = isinstance(context.model, GradientClassifier)
+    checked = gradient_check_queries(rows) if gradients else 0
     row_mb = 1e-6 * context.test.X[0].nbytes * rows
     return Cost(
-        queries=rows * (1 + settings.budget),
-        gradient_queries=int(rows * settings.budget / (1.0 + GRADIENT_COST)) if gradients else 0,
+        queries=rows * (1 + settings.budget) + checked,
+        gradient_queries=int(rows * settings.budget / (1.0 + GRADIENT_COST)) + checked
+        if gradients
+        else 0,
         labels=rows,
         calls=2 * settings.budget,
         own_seconds=2.0 + 2e-9 * rows * settings.budget * context.test.X[0].size,
@@ -107,6 +117,40 @@ def outcomes(answer: PartAnswer) -> dict[str, RowOutcomes]:
 
     found = {f"survival_{name}": stands(part) for name, part in table.groupby("attack")}
     return {"standing_share": stands(table), **found}
+
+
+def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
+    """Rows that fell soonest: what was sent, what it was made from, and the difference."""
+    fell = answer.result.frame()
+    fell = fell[fell["success"]].reset_index(drop=True)
+    if not len(fell):
+        return ()
+    order = fell.sort_values(["upper", "distance"], kind="stable")
+    chosen = order.drop_duplicates("sample").head(MOST)
+    gallery, made = Gallery(context, context.test), answer.kept["adversarial"]
+    said, sure = gallery.answers(taken(made, chosen.index.to_numpy()))
+    found = []
+    for i, (place, row) in enumerate(chosen.iterrows()):
+        position = int(row["sample"])
+        before, after = taken(context.test.X, [position]), taken(made, [place])
+        more = (
+            {"cells": gallery.changed(before, after)}
+            if gallery.is_table
+            else gallery.content(after)
+        )
+        if "pictures" in more:
+            more["pictures"] |= gallery.difference(before, after)
+        found.append(
+            gallery.at(
+                position,
+                f"fell to {row['made_by']} after {row['upper']:.0f} queries",
+                said=said[i],
+                confidence=sure[i],
+                scores={"queries": float(row["upper"]), "distance": float(row["distance"])},
+                **more,
+            )
+        )
+    return tuple(found)
 
 
 Fooled = tuple[NDArray[Any], NDArray[np.str_], NDArray[np.int64]]
