@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from matplotlib.image import imsave
+from PIL import Image
 from torch import nn
 
 from fireassay import ambiguity
-from fireassay.ambiguity.figures import tiles
 from fireassay.ambiguity.latent_grid import confined_anchors
 from fireassay.ambiguity.sampling import decoded
+from fireassay.ambiguity.sheets import tiles
 from fireassay.classifiers import as_classifier
 from fireassay.core.evidence import host_size, library_versions
 from fireassay.data import DataSet, fashion_mnist, mnist
@@ -265,7 +265,7 @@ def draw(name: str, work: Path, folder: Path) -> None:
     amb = ambiguity.read_set(work / "test")
     rows = [amb.X[amb.of_pair(*pair)[:PICTURES]] for pair in SHOWN[name]]
     pixels = np.kron(tiles(np.concatenate(rows), PICTURES), np.ones((2, 2), dtype=np.uint8))
-    imsave(folder / f"ambiguity_{name}.png", pixels, cmap="gray", vmin=0, vmax=255)
+    Image.fromarray(pixels).save(folder / f"ambiguity_{name}.png")
 
 
 def main() -> None:

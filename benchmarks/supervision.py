@@ -207,8 +207,8 @@ def table(name):
     print(f"\n{name}: AUROC")
     print(comparison.matrix().round(2).to_string(na_rep="n.a."))
     print(left_out.round(3).to_string())
-    figure = comparison.figures()["heat_map"]
-    figure.savefig(PICTURES / f"supervision_{name}.png", dpi=80)
+    chart = comparison.charts()["heat_map"]
+    (PICTURES / f"supervision_{name}.png").write_bytes(chart.png())
     return {
         "seconds": {
             "ambiguity": ambiguity_s, "training": train_s, "members": members_s,

@@ -26,7 +26,7 @@ PACKAGES = (
 )  # fmt: skip
 _ABOUT = (
     "What `import fireassay as fa` offers, and a page for each package. Results have `.frame()`, "
-    "`.figures()`, `.summary()` and `.save(path)`; those that answer a question also `.evidence()`."
+    "`.charts()`, `.summary()` and `.save(path)`; those that answer a question also `.evidence()`."
 )
 WITHOUT_PAGE = ("cli", "papers")  # a program; what only repeats the papers' tables
 

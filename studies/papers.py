@@ -418,7 +418,7 @@ PAPERS: dict[str, tuple[Row, ...]] = {
             "accuracy against dataset",
             "examples/curation.py",
             "figure",
-            fixed("Trend.figures()", "reproduced"),
+            fixed("Trend.charts()", "reproduced"),
         ),
     ),
     "Weiss et al., AmbiGuess and sixteen supervisors (ambiguity, supervision)": (
@@ -477,7 +477,7 @@ PAPERS: dict[str, tuple[Row, ...]] = {
             "LOESS of log perturbation on confidence",
             "examples/discovery.py",
             "figure",
-            fixed("SearchResult.figures()", "reproduced"),
+            fixed("SearchResult.charts()", "reproduced"),
         ),
         Row(
             "Table I, Fig. 2",
@@ -521,7 +521,7 @@ PAPERS: dict[str, tuple[Row, ...]] = {
             "saliency of errors and prototypes",
             "examples/discovery_errors.py",
             "figures",
-            fixed("insight_figure", "rebuilt"),
+            fixed("insight_samples", "rebuilt"),
         ),
     ),
     "Zhao et al., reliability assessment (reliability)": (
@@ -530,7 +530,7 @@ PAPERS: dict[str, tuple[Row, ...]] = {
             "r-separation, profile, 2-D sets",
             "examples/reliability.py",
             "figures",
-            fixed("ReliabilityResult.figures()", "reproduced; DS-2 is not public"),
+            fixed("ReliabilityResult.charts()", "reproduced; DS-2 is not public"),
         ),
         Row(
             "Table 1, running example",

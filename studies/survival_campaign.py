@@ -2,11 +2,11 @@
 
     python studies/survival_campaign.py STORE                    # run, kill -9 half-way, resume
     python studies/survival_campaign.py STORE --run [CONFIG]     # run (or go on) to the end
-    python studies/survival_campaign.py STORE --report FOLDER    # tables, figures, page (a minute)
+    python studies/survival_campaign.py STORE --report FOLDER    # tables, charts, page (a minute)
 
 The campaign is survival_campaign.toml; ``--run studies/survival_campaign_art.toml`` on the same
 store adds Pixel and Threshold (from ART) on ResNet-18 behind every defence. The report writes
-studies/results/survival_campaign.json and, to FOLDER, figures and an offline page.
+studies/results/survival_campaign.json and, to FOLDER, charts and an offline page.
 """
 
 import json
@@ -134,8 +134,8 @@ def report(store, folder):
     result = survival.campaign(CONFIG, store=store)
     evidence = campaign_evidence(result)
     Report([evidence], title="A campaign on digits").to_html(folder / "campaign.html")
-    for name, figure in result.figures().items():
-        figure.savefig(folder / f"campaign_{name}.svg", metadata={"Date": None})
+    for name, chart in result.charts().items():
+        (folder / f"campaign_{name}.svg").write_text(chart.svg(), encoding="utf-8")
     families = result.families()
     tables = {
         "families": families.frame().drop(columns="note"),

@@ -154,7 +154,6 @@ def test_time_series_windows():
     amb = AmbiguityGenerator(tries=1, preset=SHORT).fit(X, y).sample(10)
     assert amb.X.shape == (10, 24, 2)
     assert amb.X.min() < -1
-    assert amb.figures() == {}
 
 
 def test_confused_pairs_come_from_the_model(digits):

@@ -105,7 +105,7 @@ def test_evidence_carries_every_number(perfect):
     assert {"top1", "top2", "top_pair", "entropy", "separation"} <= set(evidence.estimates)
     assert evidence.estimates["top_pair"].n == 300
     assert "pairs" in evidence.tables
-    assert evidence.figures["top pair by classes"].source.startswith("<?xml")
+    assert evidence.charts["top pair by classes"].svg().startswith("<svg")
 
 
 def test_results_survive_a_file(perfect, amb, tmp_path):
@@ -127,4 +127,3 @@ def test_generation_is_evidence_too(amb):
     evidence = amb.evidence()
     assert evidence.estimates["accepted_pairs"].value == 1.0
     assert evidence.assumptions[0].status == "supported"
-    assert "samples" in evidence.figures

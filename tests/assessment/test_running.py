@@ -177,9 +177,7 @@ def test_result_json_never_shrinks_and_what_differs_is_stale(tmp_path, changes, 
         assert words in report["reliability"].stale
         assert report["reliability"].estimates == first["reliability"].estimates
         assert report.verdict(gates).checks[0].explanation.startswith("stale, made with")
-    assert (
-        read_report(tmp_path)["reliability"].figures.keys() == first["reliability"].figures.keys()
-    )
+    assert read_report(tmp_path)["reliability"].charts.keys() == first["reliability"].charts.keys()
     assert set(read_costs(tmp_path)) == {"accuracy", "reliability"}
     with RunStore(tmp_path) as store:
         _, again = run(store)

@@ -1,4 +1,4 @@
-"""What the report gets: headline, numbers with intervals, figures, files."""
+"""What the report gets: headline, numbers with intervals, charts, files."""
 
 import json
 
@@ -21,7 +21,7 @@ def test_without_labels_nothing_is_claimed(world):
     evidence = world[0].evidence()
     assert "not shown to lead to hard cases" in evidence.headline
     assert all(claim.holds is None for claim in evidence.claims)
-    assert set(evidence.figures) == {"labelling functions", "scores"}
+    assert set(evidence.charts) == {"scores"}  # no two functions depend on each other
     assert evidence.estimates["covered"].n == 600
     votes = world[0].patterns.votes[world[0].patterns.of_row]
     assert evidence.estimates["covered"].value == (votes != -1).any(axis=1).mean()
@@ -67,8 +67,7 @@ def test_everything_together(world, tmp_path):
         estimate = evidence.estimates[name]
         assert estimate.low < estimate.value < estimate.high
     assert evidence.estimates["classifier_accuracy_upper"].kind == "bound"
-    assert "accuracy" in evidence.figures
-    assert evidence.figures["accuracy"].source.lstrip().startswith("<?xml")
+    assert evidence.charts["accuracy"].svg().startswith("<svg")
     assert evidence.provenance.labels == 600
     assert evidence.to_dict() == answer.evidence().to_dict()
     loaded = CurationFindings.load(answer.save(tmp_path / "answer"))

@@ -36,6 +36,6 @@ def test_an_audit_is_enough():
     found = result.calibration(y[rows], rows)
     assert found.n == 200
     assert found.recalibrated.shape == (2000,)
-    assert list(found.figures()) == ["calibration"]
+    assert list(found.charts()) == ["calibration"]
     with pytest.raises(DataError, match="same number"):
         result.calibration(y[:10])

@@ -29,7 +29,7 @@ def test_without_labels_only_agreement_is_shown(world):
     found = result.stability(seeds=(0,))
     assert found.stable is None
     assert "verdict" not in found.panel
-    assert list(found.figures()) == ["stability"]
+    assert list(found.charts()) == ["stability"]
 
 
 def test_an_unstable_panel_takes_back_valid(world):

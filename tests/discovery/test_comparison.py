@@ -68,11 +68,11 @@ def test_workers_and_interruptions_do_not_change_a_number(corner, compared, tmp_
     np.testing.assert_array_equal(again.sdr, compared.sdr[:, at])
 
 
-def test_evidence_and_figures(compared):
+def test_evidence_and_charts(compared):
     evidence = compared.evidence()
     assert "adversarial-distance" in evidence.headline or "hybrid" in evidence.headline
     assert "sdr_random" in evidence.estimates
-    assert set(evidence.figures) == {"sdr", "errors", "spread", "utility", "confidence"}
+    assert set(evidence.charts) == {"sdr", "errors", "spread", "utility", "confidence"}
 
 
 def test_unknown_searches_are_refused(corner):

@@ -263,7 +263,7 @@ def test_adversarial_distance_is_measured_when_not_given(corner):
     result = search.run(lambda r: corner.y[r])
     order = np.argsort(search.state.scores, kind="stable")[:5]
     np.testing.assert_array_equal(result.rows, search.state.rows[order])
-    assert set(result.figures()) == {"sdr", "adversarial distance"}
+    assert set(result.charts()) == {"sdr", "adversarial distance"}
 
 
 # Formulas of single searches ------------------------------------------------------------------

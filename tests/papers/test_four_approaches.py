@@ -24,5 +24,5 @@ def test_table_has_the_shape_of_the_papers():
     assert "Our Approach" in str(found)
     assert found.rows["kept_lfs"].tolist() == [7, 6, 7, 6] * 2
     assert found.accuracy.shape == (8, 10)
-    assert list(found.figures()) == ["approaches"]
+    assert list(found.charts()) == ["approaches"]
     assert found.table(calibrated=True).shape == (2, 4)

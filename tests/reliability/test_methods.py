@@ -100,11 +100,11 @@ def test_results_survive_saving(method, tmp_path):
         assert loaded.evidence().to_dict() == found.evidence().to_dict()
 
 
-def test_evidence_and_figures():
+def test_evidence_and_charts():
     found = assess("constant", "ram")
-    assert set(found.figures()) == {"labels", "profile", "cells", "refinement"}
+    assert set(found.charts()) == {"labels", "profile", "cells", "refinement"}
     evidence = found.evidence()
-    assert "<svg" in evidence.figures["cells"].source
+    assert "<svg" in evidence.charts["cells"].svg()
     assert evidence.estimates["acu"].value == found.details.acu
     rectified = assess("constant", "rectified").evidence()
     assert rectified.estimates["pmi_upper"].kind == "bound"
@@ -112,7 +112,7 @@ def test_evidence_and_figures():
     assert rectified.provenance.queries == 3600
     assert rectified.provenance.model_sha256
     prior = assess("constant", "conservative-bayes")
-    assert "sensitivity" in prior.figures()
+    assert "sensitivity" in prior.charts()
 
 
 def test_confusions_add_up_and_hold_jointly():

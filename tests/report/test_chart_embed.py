@@ -50,9 +50,9 @@ def test_drawings_in_one_page_share_no_id():
 
 def test_the_script_is_kept_and_a_damaged_copy_is_made_again(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("vl_convert.javascript_bundle", lambda vl_version: "window.vega = 1;")
+    monkeypatch.setattr("vl_convert.javascript_bundle", lambda *given: "window.vega = 1;")
     assert chart_embed._libraries() == "window.vega = 1;"
-    monkeypatch.setattr("vl_convert.javascript_bundle", lambda vl_version: "</SCRIPT>")
+    monkeypatch.setattr("vl_convert.javascript_bundle", lambda *given: "</SCRIPT>")
     assert chart_embed._libraries() == "window.vega = 1;"
     (kept,) = (tmp_path / "fireassay").glob("*.js")
     kept.write_text("window.veg")

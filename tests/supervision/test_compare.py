@@ -146,7 +146,7 @@ def test_evidence_figure_and_file(comparison, tmp_path):
     values = re.findall(r"\d\.\d\d(?= |\))", evidence.headline)
     intervals = re.findall(r"\d\.\d\d \[\d\.\d\d, \d\.\d\d\]", evidence.headline)
     assert len(values) == len(intervals) > 2
-    assert "<svg" in evidence.figures["heat_map"].source
+    assert "<svg" in evidence.charts["heat_map"].svg()
     loaded = SupervisorComparison.load(comparison.save(tmp_path / "comparison.npz"))
     assert loaded.frame().equals(comparison.frame())
     assert loaded.evidence().to_dict() == evidence.to_dict()

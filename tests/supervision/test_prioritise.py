@@ -33,7 +33,7 @@ def test_perfect_order_and_found_share():
     assert found.order.tolist() == [0, 2, 1]
     assert found.found.tolist() == [1.0, 1.0, 1.0]
     assert found.apfd.value == found.best
-    assert "faults_found" in found.figures()
+    assert "faults_found" in found.charts()
     assert list(found.frame()["row"]) == [0, 2, 1]
 
 

@@ -39,7 +39,7 @@ def test_verdicts_follow_the_two_thresholds(calibrated):
     assert set(found.action[2:]) <= {"ask a person", "refuse"}
     assert ACTIONS[found.verdict[3]] == "ask a person"
     assert len(found.frame()) == 4
-    assert "two_axes" in found.figures()
+    assert "two_axes" in found.charts()
 
 
 def test_sets_of_causes_name_the_cause(calibrated, kinds):

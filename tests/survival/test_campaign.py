@@ -129,7 +129,7 @@ def test_tables_have_every_trial_and_its_group(result):
         "Depth", "More", "The", "The", "Breaking", "Comparing",
     ]  # fmt: skip
     assert all(("Not decided" in c.text) == (c.holds is None) for c in evidence.claims)
-    assert set(evidence.figures) >= {"accuracy", "effects", "cost", "curves"}
+    assert set(evidence.charts) >= {"accuracy", "effects", "cost", "curves"}
     assert any("groups" in limit for limit in evidence.limits)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,11 +15,7 @@ from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
 from fireassay.core.hashing import sha256
-from fireassay.core.pictures import picture
 from fireassay.core.result import Answer
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,13 +138,6 @@ class AmbiguousSet(Answer):
             }
         )
 
-    def figures(self) -> "dict[str, Figure]":
-        """A sheet of samples of the first pairs; empty for rows that are no images."""
-        from fireassay.ambiguity.figures import overview
-
-        sheet = overview(self)
-        return {} if sheet is None else {"samples": sheet}
-
     def export(self, folder: str | Path, feature_names: Sequence[str] | None = None) -> list[Path]:
         """Write arrays, tables, manifest and a picture sheet per pair (see `export_set`)."""
         from fireassay.ambiguity.export import export_set
@@ -189,10 +178,6 @@ class AmbiguousSet(Answer):
                 ),
             ),
             tables={"pairs": Table.from_frame(self.report, "Autoencoders per pair", index=False)},
-            figures={
-                name: picture(figure, "Samples between two classes.", "Sheet of generated inputs.")
-                for name, figure in self.figures().items()
-            },
             limits=(
                 "The labels are the discriminators' view; the judge of ambiguity is a person.",
             ),

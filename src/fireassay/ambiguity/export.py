@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet, ControlSet
-from fireassay.ambiguity.figures import is_image, pair_sheet
+from fireassay.ambiguity.sheets import is_image, pair_sheet
 from fireassay.core import strict_json
 from fireassay.core.errors import DataError
 from fireassay.core.extras import is_installed
@@ -196,7 +196,8 @@ def _write_sheets(amb: AmbiguousSet, folder: Path) -> list[Path]:
 
 
 def _png(path: Path, pixels: NDArray[np.uint8]) -> Path:
-    from matplotlib.image import imsave
+    from PIL import Image
 
-    imsave(path, pixels, cmap="gray", vmin=0, vmax=255)
-    return path
+    out = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(pixels)).save(out, format="PNG")
+    return write_bytes(path, out.getvalue())

@@ -1,7 +1,7 @@
 """What a model does on inputs that belong to two classes."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,17 +13,15 @@ from fireassay.ambiguity.metrics import expected_top_k, top_columns, top_k_hits,
 from fireassay.ambiguity.pairs import column_classes
 from fireassay.classifiers import as_classifier
 from fireassay.core.arrays import FloatArray
+from fireassay.core.chart import Chart
+from fireassay.core.drawing import matrix
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
-from fireassay.core.pictures import picture
 from fireassay.core.probabilities import entropy_bits
 from fireassay.core.result import Answer
 from fireassay.core.validation import check_real
 from fireassay.statistics import betting_interval, delong_interval, share
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _LIMIT = (
     "Intervals hold for further samples of the same autoencoders, not for other generators or for "
@@ -91,11 +89,22 @@ class AmbiguityEvaluation(Answer):
         """Every number with its interval; ``by_pair`` has them per pair."""
         return pd.DataFrame([{"number": k, **e.to_dict()} for k, e in self.estimates.items()])
 
-    def figures(self) -> "dict[str, Figure]":
+    def charts(self) -> dict[str, Chart]:
         """Top-pair accuracy per pair of classes."""
-        from fireassay.ambiguity.figures import pair_matrix
-
-        return {"top pair by classes": pair_matrix(self.by_pair)}
+        named = [*self.by_pair["first"], *self.by_pair["second"]]
+        classes = dict.fromkeys(sorted(named, key=lambda label: (str(type(label)), label)))
+        order = [str(label) for label in classes]
+        cells = [
+            (str(row.second), str(row.first), float(row.top_pair))  # type: ignore[arg-type]
+            for row in self.by_pair.itertuples()
+        ]
+        return {
+            "top pair by classes": Chart(
+                matrix(cells, title="both come first", order=order[1:], columns=order[:-1]),
+                "Share of inputs between two classes for which these two come first.",
+                "A triangle of shares by pair of classes.",
+            )
+        }
 
     def evidence(self) -> Evidence:
         """The answer for the report."""
@@ -139,14 +148,7 @@ class AmbiguityEvaluation(Answer):
                 ),
             ),
             tables={"pairs": Table.from_frame(self.by_pair, "Per pair of classes", index=False)},
-            figures={
-                name: picture(
-                    figure,
-                    "Share of inputs between two classes for which these two come first.",
-                    "Matrix of top-pair accuracy by classes.",
-                )
-                for name, figure in self.figures().items()
-            },
+            charts=self.charts(),
             limits=(_LIMIT,),
             provenance=self.provenance,
             answer="top_pair",

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 from fireassay.assessment.parts import part_module
 from fireassay.core import Evidence
+from fireassay.core.chart import Chart
 from fireassay.core.result import Answer
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,8 +19,7 @@ class PartAnswer(Answer):
     Attributes
     ----------
     part
-        Which part; its module may have ``evidence(answer)``, which adds to the result's evidence,
-        and ``figures(answer)``.
+        Which part; its module may have ``evidence(answer)``, which adds to the result's evidence.
     result
         The package's own answer.
     kept
@@ -35,10 +34,9 @@ class PartAnswer(Answer):
         """The package's own table."""
         return self.result.frame()
 
-    def figures(self) -> "dict[str, Figure]":
-        """The package's own figures, or those of the part."""
-        own = getattr(part_module(self.part), "figures", None)
-        return own(self) if own is not None else self.result.figures()
+    def charts(self) -> dict[str, Chart]:
+        """The package's own charts."""
+        return self.result.charts()
 
     def evidence(self) -> Evidence:
         """The package's own evidence, with what the part adds."""

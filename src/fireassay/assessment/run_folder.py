@@ -2,13 +2,20 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from fireassay.assessment.config import Config, read_config
+from fireassay.assessment.looks import (
+    LookLedger,
+    RowSketch,
+    fraction,
+    looks_at,
+    sketch_from_json,
+)
 from fireassay.assessment.measures import full_names
 from fireassay.assessment.part_key import what_differs
 from fireassay.assessment.reproducibility import REPRODUCIBLE, with_reproducibility
@@ -17,11 +24,13 @@ from fireassay.core import DataError, Evidence, Result, strict_json
 from fireassay.core.hashing import sha256_file
 from fireassay.engine import RunStore
 from fireassay.report import About, Report
+from fireassay.report.gates import parse_gates
 
 RESULT, PAGE = "result.json", "report.html"
 TIMINGS, COSTS, GATES = "timings.json", "costs.json", "gates.json"
 ABOUT = "about.json"
 PART_KEYS, PART_FACTS, PART_SOURCES = "part keys", "part facts", "part sources"
+TEST_ROWS = "test rows"
 _CONFIGURATION, _UNDER_WAY, _WRITTEN = "configuration", "under way", "result.json"
 _NOT_ENDED = "the run that began {} has not come to its end"
 
@@ -52,30 +61,54 @@ def under_way(store: RunStore, config: Config | None = None) -> Iterator[None]:
     store.set_meta(_UNDER_WAY, None)
 
 
-def read_report(run: Path, *, figures: bool = True) -> Report:
+def read_report(run: Path, *, charts: bool = True) -> Report:
     """The report of a run folder (or a ``result.json``), compared with what there is now.
 
     Parts that were made from another model, other data, settings or another version than the
     configuration names now are stale; if the last run in the folder did not come to its end, all
-    are partial. Assumptions are accepted as the configuration says now.
+    are partial. Assumptions are accepted, and samples shown, as the configuration says now.
     """
     plain = Report.from_json(_as_written(run))
     config = configuration(run)
     now = {} if config is None else source_facts(config)
     sources, began = _noted(run, PART_SOURCES) or {}, _noted(run, _UNDER_WAY)
-    kept = _finished_parts(_folder(run)) if figures else {}
+    kept = _finished_parts(_folder(run)) if charts else {}
     parts = []
     for part in plain.parts:
         name = part.question
         if name in kept:
-            part = with_figures(part, kept[name]["evidence"])
+            part = as_journalled(part, kept[name]["evidence"])
         if part.status == "done" and not part.stale and name in now:
             part = replace(part, stale=what_differs(sources.get(name), now[name]))
         if part.status == "done" and began and not part.partial:
             part = replace(part, partial=_NOT_ENDED.format(began))
         parts.append(part)
     accepted = plain.accepted if config is None else config.gates.accept
-    return Report(parts, plain.title, accepted, read_about(run))
+    fractions = {} if config is None else looks_left(config, labelled_rows(run), parts)
+    report = Report(parts, plain.title, accepted, read_about(run), fractions)
+    return report if config is None or config.run.samples else report.without_samples()
+
+
+def looks_left(
+    config: Config, sketch: RowSketch | None, parts: Sequence[Evidence]
+) -> dict[str, float]:
+    """What is left of each gated number's error probability; empty if looks are not planned."""
+    if sketch is None or config.gates.looks is None:
+        return {}
+    gates = parse_gates(configured_gates(config))
+    looks = looks_at(LookLedger(config.folder), sketch, gates, parts)
+    return {gate.number: fraction(look, config.gates.looks) for gate, _, look in looks}
+
+
+def labelled_rows(run: Path) -> RowSketch | None:
+    """The labelled rows that the run in a folder was made on; None for a run without any."""
+    return sketch_from_json(_noted(run, TEST_ROWS))
+
+
+def project_folder(run: Path) -> Path:
+    """Where a run belongs: the folder of its configuration, or the one that its folder is in."""
+    config = configuration(run)
+    return _folder(run).resolve().parent if config is None else config.folder
 
 
 def reservations(run: Path, report: Report) -> dict[str, str]:
@@ -110,9 +143,11 @@ def _as_written(run: Path) -> Path:
     return path
 
 
-def with_figures(part: Evidence, kept: Evidence) -> Evidence:
+def as_journalled(part: Evidence, kept: Evidence) -> Evidence:
     """The evidence as it was journalled, with what has been said about it since."""
     whole = replace(kept, stale=part.stale, partial=part.partial)
+    if part.withheld:  # the run was asked to leave samples out
+        whole = whole.without_samples()
     same = next((a for a in part.assumptions if a.id == REPRODUCIBLE), None)
     return whole if same is None else with_reproducibility(whole, same)
 

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fireassay.core.chart import Chart
+from fireassay.core.drawing import axis, curves
 from fireassay.core.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
 FOUND, NOT_FOUND, ALREADY_WRONG = "found", "not found", "already wrong"
 
@@ -88,20 +89,25 @@ class AttackResult(Result):
             }
         )
 
-    def figures(self) -> "dict[str, Figure]":
+    def charts(self) -> dict[str, Chart]:
         """Share of samples that fell, by distance and by queries spent."""
-        from matplotlib.figure import Figure
-
         attacked = self.status != ALREADY_WRONG
-        figure = Figure(figsize=(8, 3), layout="constrained")
-        for axes, values, label in zip(
-            figure.subplots(1, 2, sharey=True),
-            (self.distance[attacked], self.queries_to_failure[attacked]),
-            (f"distance ({self.norm})", "queries"),
-            strict=True,
+        panels = []
+        for values, title in (
+            (self.distance[attacked], f"distance ({self.norm})"),
+            (self.queries_to_failure[attacked], "queries"),
         ):
             fallen = np.sort(values[np.isfinite(values)])
             share = np.arange(1, len(fallen) + 1) / max(len(values), 1)
-            axes.step(fallen, share, where="post")
-            axes.set(xlabel=label, ylabel="share misclassified", ylim=(0, 1))
-        return {"fallen": figure}
+            panels.append(
+                curves(
+                    {self.attack: ([0.0, *fallen], [0.0, *share])},
+                    {"axis": axis(title)},
+                    {"axis": axis("misclassified", "share"), "scale": {"domain": [0, 1]}},
+                    steps=True,
+                    width=260,
+                    height=200,
+                )
+            )
+        caption = "Share of samples that fell, by distance and by queries spent."
+        return {"fallen": Chart({"hconcat": panels}, caption, "Two rising step lines.")}

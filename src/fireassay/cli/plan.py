@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from fireassay.cli.console import emit_json, say
+from fireassay.cli.console import emit_json, say, starting
 from fireassay.cli.options import Config, FileSeed, Json, Quiet, Trust
 from fireassay.cli.trusting import remember
 
@@ -21,13 +21,14 @@ def plan(
 
     Example: fireassay plan
     """
+    starting("measuring a few batches", quiet=quiet or json)
     from fireassay.assessment import make_plan, read_config
     from fireassay.assessment.run_folder import read_costs
     from fireassay.assessment.spending import in_words
 
     read = read_config(config)
     if trust:
-        remember(read.resolve(read.model.path))
+        remember(read.resolve(read.model.path), read.folder)
     planned = make_plan(read, seed=seed, trust=trust)
     costs = read_costs(read.folder / read.run.folder)
     if json:

@@ -242,7 +242,7 @@ def campaign(
     cluster: Cluster = None,
     output: Output = None,
     report: Annotated[
-        Path | None, typer.Option(help="Write tables, figures and conclusions as one HTML page.")
+        Path | None, typer.Option(help="Write tables, charts and conclusions as one HTML page.")
     ] = None,
     trust: Trust = False,
     as_json: Json = False,

@@ -118,7 +118,9 @@ def configuration() -> dict[str, Any]:
         "line": {"strokeWidth": 2},
         "point": {"filled": True, "size": 60, "opacity": 1},
         "style": {
-            "limit": {"color": LIGHT["bad"], "fill": LIGHT["bad"]},
+            "limit": {"color": LIGHT["bad"]},
+            "limit-text": {"color": LIGHT["bad"]},
+            "guide-text": {"color": LIGHT["soft"]},
             "guide": {"stroke": LIGHT["soft"], "strokeDash": [4, 4], "strokeWidth": 1},
         },
         "range": {"category": list(CATEGORIES), "heatmap": list(SEQUENTIAL)},

@@ -1,4 +1,4 @@
-"""What every result can do: a table, figures, a file; and an answer: evidence."""
+"""What every result can do: a table, charts, a file; and an answer: evidence."""
 
 import re
 from abc import ABC, abstractmethod
@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
 from fireassay.core import codec
+from fireassay.core.chart import Chart
 from fireassay.core.errors import DataError
 from fireassay.core.evidence import Evidence
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
 _SHOWN_ROWS = 12
 
@@ -26,7 +26,7 @@ class SupportsEvidence(Protocol):
 
 
 class Result(ABC):
-    """Base of the frozen result dataclasses: a table, figures and a file.
+    """Base of the frozen result dataclasses: a table, charts and a file.
 
     A subclass is a frozen dataclass whose fields are arrays, frames, plain types and other
     dataclasses of fireassay; then saving and loading come for free.
@@ -50,8 +50,8 @@ class Result(ABC):
     def frame(self) -> "pd.DataFrame":
         """The main table."""
 
-    def figures(self) -> "dict[str, Figure]":
-        """Named matplotlib figures; empty where there is nothing to look at."""
+    def charts(self) -> dict[str, Chart]:
+        """Charts by name, the most telling first; empty where there is nothing to look at."""
         return {}
 
     def summary(self) -> str:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from fireassay.core.errors import ParameterError
 
-# In all parts together, and in one: a page must stay a page.
-MOST_SAMPLES = 200
+# Of a part: a page must stay a page.
 SHOWN_PER_PART = 12
 _LONGEST_SIDE = 96
+_RED, _BLUE = (163.0, 33.0, 28.0), (11.0, 92.0, 173.0)
 
 
 @dataclass(frozen=True)
@@ -127,12 +127,40 @@ def png_uri(pixels: NDArray[Any], *, low: float = 0.0, high: float = 1.0) -> str
     >>> png_uri(np.zeros((4, 4)))[:22]
     'data:image/png;base64,'
     """
-    from PIL import Image
-
     scaled = (np.nan_to_num(np.asarray(pixels, dtype=float), nan=low) - low) / (high - low or 1.0)
     shown = np.round(np.clip(scaled, 0.0, 1.0) * 255.0).astype(np.uint8)
-    if shown.ndim == 3 and shown.shape[2] == 1:
-        shown = shown[:, :, 0]
+    return _data_uri(shown)
+
+
+def signed_png_uri(values: NDArray[Any]) -> str:
+    """Differences as a picture: blue below zero, red above, white where nothing changed.
+
+    Parameters
+    ----------
+    values
+        ``(h, w)``, or with channels, which are averaged.
+
+    Returns
+    -------
+    str
+        A PNG data URI; the largest difference has the full colour.
+
+    >>> signed_png_uri(np.array([[0.0, 0.2], [-0.1, 0.0]]))[:22]
+    'data:image/png;base64,'
+    """
+    change = np.nan_to_num(np.asarray(values, dtype=float))
+    if change.ndim == 3:
+        change = change.mean(axis=2)
+    change = change / (np.abs(change).max(initial=0.0) or 1.0)
+    up, down = np.clip(change, 0, 1)[..., None], np.clip(-change, 0, 1)[..., None]
+    shown = 255.0 - up * (255.0 - np.array(_RED)) - down * (255.0 - np.array(_BLUE))
+    return _data_uri(np.round(shown).astype(np.uint8))
+
+
+def _data_uri(pixels: NDArray[np.uint8]) -> str:
+    from PIL import Image
+
+    shown = pixels[:, :, 0] if pixels.ndim == 3 and pixels.shape[2] == 1 else pixels
     image = Image.fromarray(np.ascontiguousarray(shown))
     if max(image.size) > _LONGEST_SIDE:
         image.thumbnail((_LONGEST_SIDE, _LONGEST_SIDE))

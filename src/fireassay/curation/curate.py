@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.chart import Chart
 from fireassay.core.errors import DataError
 from fireassay.core.evidence import Evidence
 from fireassay.core.result import Answer
@@ -34,9 +35,6 @@ from fireassay.curation.votes import (
     lf_names,
     unique_patterns,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def curate(
@@ -348,11 +346,12 @@ class Curation(Answer):
         """
         return CurationFindings(self, **parts)
 
-    def figures(self) -> "dict[str, Figure]":
-        """The labelling functions' dependence graph and the scores along the order."""
-        from fireassay.curation.figures import lf_graph_figure, score_figure
+    def charts(self) -> dict[str, Chart]:
+        """Functions that depend on each other, if any, and the scores along the order."""
+        from fireassay.curation.charts import dependence_chart, score_chart
 
-        return {"labelling functions": lf_graph_figure(self), "scores": score_figure(self)}
+        scores, dependent = score_chart(self), dependence_chart(self)
+        return {"scores": scores, **({"labelling functions": dependent} if dependent else {})}
 
     def evidence(self) -> Evidence:
         """Evidence without labels: the order is not shown to be valid."""

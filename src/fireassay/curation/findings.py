@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
-from fireassay.core.evidence import Assumption, Claim, Evidence, Picture, Provenance, Table
+from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
 from fireassay.core.hashing import sha256
-from fireassay.core.pictures import picture
 from fireassay.core.result import Answer
 from fireassay.curation.measures import MEASURES
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
     from fireassay.curation.accuracy_bounds import AccuracyBounds
     from fireassay.curation.audit import Audit
@@ -40,14 +39,6 @@ LABEL_MODEL = "The label model gives each weak label its true probability."
 BEHAVES = {
     "robust": "behaves on hard cases as it should",
     "not robust": "does not behave on hard cases as it should",
-}
-_CAPTIONS = {
-    "labelling functions": "Labelling functions; a line joins two that depend on each other.",
-    "scores": "Score of the samples along the order, from easy to hard.",
-    "accuracy": "Accuracy of the weak labels in each dataset, 95 % and the paper's 90 % interval.",
-    "robustness": "Agreement of the classifier with the weak labels along the datasets, 95 %.",
-    "stability": "Verdict by label model and seed.",
-    "calibration": "Accuracy of the weak labels against their stated confidence, 95 %.",
 }
 
 
@@ -148,15 +139,15 @@ class CurationFindings(Answer):
         """The validation's table if there is one, else the curation's."""
         return self.curation.frame() if self.trend is None else self.trend.frame()
 
-    def figures(self) -> "dict[str, Figure]":
-        """The figures of the curation and of all findings."""
-        figures = dict(self.curation.figures())
+    def charts(self) -> dict[str, Chart]:
+        """The charts of all findings and of the curation."""
+        charts: dict[str, Chart] = {}
         for finding in self.found:
-            figures |= finding.figures()
-        return figures
+            charts |= finding.charts()
+        return {**charts, **self.curation.charts()}
 
     def evidence(self) -> Evidence:
-        """Headline, numbers with intervals, assumptions, figures."""
+        """Headline, numbers with intervals, assumptions, charts."""
         curation = self.curation
         estimates = _counts(curation)
         assumptions = {a.id: a for a in _about_the_votes(curation)}
@@ -171,7 +162,7 @@ class CurationFindings(Answer):
             estimates=estimates,
             assumptions=tuple(assumptions.values()),
             tables=_tables(self),
-            figures=_pictures(self),
+            charts=self.charts(),
             measures=MEASURES,
             limits=_LIMITS,
             **_answer(self, estimates),
@@ -293,10 +284,3 @@ def _tables(findings: CurationFindings) -> dict[str, Table]:
     if findings.robustness is not None and len(findings.robustness.subgroups):
         tables["subgroups"] = Table.from_frame(findings.robustness.subgroups, index=False)
     return tables
-
-
-def _pictures(findings: CurationFindings) -> dict[str, Picture]:
-    return {
-        name: picture(figure, _CAPTIONS[name], _CAPTIONS[name])
-        for name, figure in findings.figures().items()
-    }

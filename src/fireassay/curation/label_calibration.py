@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from fireassay.core.arrays import BoolArray, FloatArray, IntArray
+from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, AssumptionStatus
 from fireassay.core.seeds import generator
@@ -18,8 +19,6 @@ from fireassay.curation.findings import LABEL_MODEL, Finding, independent_rows
 from fireassay.statistics import ReliabilityCurve, expected_calibration_error, reliability_curve
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from fireassay.curation.curate import Curation
 
 _FOLDS = 5
@@ -62,11 +61,11 @@ class LabelCalibration(Finding):
         """One row per confidence bin."""
         return self.curve.frame()
 
-    def figures(self) -> "dict[str, Figure]":
+    def charts(self) -> dict[str, Chart]:
         """The reliability diagram."""
-        from fireassay.curation.figures import calibration_figure
+        from fireassay.curation.charts import calibration_chart
 
-        return {"calibration": calibration_figure(self)}
+        return {"calibration": calibration_chart(self)}
 
     def in_words(self) -> str:
         """How far the confidences are off, before and after."""

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from fireassay.core.arrays import BoolArray, FloatArray, IntArray
+from fireassay.core.chart import Chart
 from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption
@@ -18,8 +19,6 @@ from fireassay.curation.trend import exact_interval
 from fireassay.statistics import share, wilson
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from fireassay.curation.curate import Curation
 
 _NO_EVIDENCE = "not enough evidence"
@@ -85,11 +84,11 @@ class Robustness(Finding):
             }
         )
 
-    def figures(self) -> "dict[str, Figure]":
+    def charts(self) -> dict[str, Chart]:
         """Agreement along the datasets."""
-        from fireassay.curation.figures import robustness_figure
+        from fireassay.curation.charts import robustness_chart
 
-        return {"robustness": robustness_figure(self)}
+        return {"robustness": robustness_chart(self)}
 
     def in_words(self) -> str:
         """The verdict and its reason."""

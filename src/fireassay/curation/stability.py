@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fireassay.core.arrays import AnyArray, IntArray
+from fireassay.core.chart import Chart
 from fireassay.core.errors import ParameterError
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_real
@@ -25,8 +26,6 @@ from fireassay.curation.votes import VotePatterns
 from fireassay.statistics import spearman
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from fireassay.curation.curate import Curation
 
 NEEDED = 0.95
@@ -67,11 +66,11 @@ class Stability(Finding):
         """One row per labeler and seed."""
         return self.panel
 
-    def figures(self) -> "dict[str, Figure]":
+    def charts(self) -> dict[str, Chart]:
         """Verdicts by labeler."""
-        from fireassay.curation.figures import stability_figure
+        from fireassay.curation.charts import stability_chart
 
-        return {"stability": stability_figure(self)}
+        return {"stability": stability_chart(self)}
 
     def in_words(self) -> str:
         """How many of the panel agree."""

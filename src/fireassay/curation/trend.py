@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from fireassay.core.arrays import BoolArray, FloatArray, IntArray
+from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption
 from fireassay.core.seeds import generator
@@ -24,8 +25,6 @@ from fireassay.curation.order import (
 from fireassay.statistics import clopper_pearson, share, spearman
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from fireassay.curation.curate import Curation
 _PAPER_Z = 1.64
 _PAPER_RULE = "The rule of the published method (rank correlation over the nested sets)"
@@ -109,11 +108,11 @@ class Trend(Finding):
             }
         )
 
-    def figures(self) -> "dict[str, Figure]":
+    def charts(self) -> dict[str, Chart]:
         """Accuracy against dataset, with intervals (the paper's Figure 3)."""
-        from fireassay.curation.figures import accuracy_figure
+        from fireassay.curation.charts import accuracy_chart
 
-        return {"accuracy": accuracy_figure(self)}
+        return {"accuracy": accuracy_chart(self)}
 
     @property
     def holds(self) -> bool:

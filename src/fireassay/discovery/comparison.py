@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike
 
 from fireassay.classifiers import as_classifier
 from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from fireassay.core.chart import Chart
+from fireassay.core.drawing import IntervalRow, axis, curves, intervals
 from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Claim, Evidence, Provenance, Table
 from fireassay.core.hashing import sha256
-from fireassay.core.pictures import picture
 from fireassay.core.result import Answer
 from fireassay.core.seeds import check_seed, derived_seed, generator
 from fireassay.core.validation import check_class_indices, check_features, check_integer
@@ -31,9 +32,14 @@ from fireassay.engine import Executor, RunStore
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
 _MEASURES = ("sdr", "errors", "spread", "utility")
+_TITLES = {
+    "sdr": "errors found / expected",
+    "errors": "errors found",
+    "spread": "spread (lower is better)",
+    "utility": "Bansal-Weld utility",
+}
 _QUANTILES = (0.025, 0.975)
 _SUBSET_SHARE = 0.8
 _BAND = (
@@ -93,41 +99,46 @@ class SearchComparison(Answer):
         table["one_shot_p"] = [m.p_value for m in self.one_shot]
         return table.set_index("search")
 
-    def figures(self) -> "dict[str, Figure]":
+    def charts(self) -> dict[str, Chart]:
         """Mean curves of each measure with the middle 95 % of the subsets."""
-        from matplotlib.figure import Figure
-
-        labels = {
-            "sdr": "errors found / expected",
-            "errors": "errors found",
-            "spread": "spread (lower is better)",
-            "utility": "Bansal-Weld utility",
+        return {
+            **{measure: self._curves(measure) for measure in _MEASURES},
+            "confidence": self._confidences(),
         }
-        figures = {}
+
+    def _curves(self, measure: str) -> Chart:
+        values = getattr(self, measure)
         steps = np.arange(1, self.budget + 1)
-        for measure in _MEASURES:
-            figure = Figure(figsize=(6, 4), layout="constrained")
-            axes = figure.subplots()
-            values = getattr(self, measure)
-            for i, name in enumerate(self.searches):
-                (line,) = axes.plot(steps, values[:, i].mean(axis=0), label=name)
-                low, high = np.quantile(values[:, i], _QUANTILES, axis=0)
-                axes.fill_between(steps, low, high, color=line.get_color(), alpha=0.07)
-            if measure == "sdr":
-                axes.axhline(1.0, color="black", linewidth=0.8, linestyle=":")
-                settled = values[:, :, self.budget // 5 :].mean(axis=0)
-                axes.set_ylim(0, 1.5 * max(1.5, float(settled.max())))
-            axes.set(xlabel="labels", ylabel=labels[measure])
-            axes.legend(frameon=False, fontsize=7)
-            figures[measure] = figure
-        figure = Figure(figsize=(6, 4), layout="constrained")
-        axes = figure.subplots()
-        groups = [self.queried_confidence[:, i].ravel() for i in range(len(self.searches))]
-        axes.boxplot(groups, orientation="horizontal", showfliers=False)
-        axes.set_yticks(range(1, len(groups) + 1), labels=list(self.searches))
-        axes.set(xlabel="confidence of the queried rows")
-        figures["confidence"] = figure
-        return figures
+        lines = {name: (steps, values[:, i].mean(axis=0)) for i, name in enumerate(self.searches)}
+        up: dict[str, Any] = {"axis": axis(_TITLES[measure])}
+        if measure == "sdr":  # early ratios divide by almost nothing
+            settled = values[:, :, self.budget // 5 :].mean(axis=0)
+            up["scale"] = {"domain": [0, round(1.5 * max(1.5, float(settled.max())), 3)]}
+        return Chart(
+            curves(
+                lines,
+                {"axis": axis("labels", tickMinStep=1)},
+                up,
+                bands={
+                    name: tuple(np.quantile(values[:, i], _QUANTILES, axis=0))
+                    for i, name in enumerate(self.searches)
+                },
+                levels=[(1.0, "as many as announced")] if measure == "sdr" else (),
+            ),
+            f"{_TITLES[measure].capitalize()}: mean over random subsets, and their middle 95 %.",
+            "A line with a band for each search.",
+        )
+
+    def _confidences(self) -> Chart:
+        rows = []
+        for i, name in enumerate(self.searches):
+            low, middle, high = np.quantile(self.queried_confidence[:, i], (0.25, 0.5, 0.75))
+            rows.append(IntervalRow(name, middle, low, high))
+        return Chart(
+            intervals(rows, "confidence of the queried rows"),
+            "How confident the rows are that each search asks about: median and middle half.",
+            "A dot with a line for each search.",
+        )
 
     def evidence(self) -> Evidence:
         """Which search beat random rows of the same confidence here."""
@@ -160,7 +171,7 @@ class SearchComparison(Answer):
             assumptions=(CALIBRATED,),
             measures=MEASURES,
             tables={"searches": Table.from_frame(table, "Means at the full budget")},
-            figures={k: picture(f, k, f"{k} of each search") for k, f in self.figures().items()},
+            charts=self.charts(),
             limits=(
                 _BAND,
                 "A search that wins here need not win on another model.",

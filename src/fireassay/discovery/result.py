@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fireassay.core.arrays import BoolArray, FloatArray, IntArray
+from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
-from fireassay.core.pictures import picture
 from fireassay.core.result import Answer
 from fireassay.discovery.discovery_ratio import DiscoveryRatio, running_ratio
 from fireassay.discovery.estimators import estimate_error
@@ -21,7 +21,6 @@ from fireassay.discovery.state import SearchState
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
 CONFIDENCE = 0.95
 KNOWN_CHANCES = Assumption(
@@ -161,18 +160,17 @@ class SearchResult(Answer):
             }
         )
 
-    def figures(self) -> "dict[str, Figure]":
+    def charts(self) -> dict[str, Chart]:
         """The curve of the ratio, and the distances with the queried rows (if measured)."""
-        from fireassay.discovery.figures import curve_figure, loess_figure
+        from fireassay.discovery.charts import distance_chart, ratio_chart
 
         state = self.state
-        running = running_ratio(self.confidence, self.wrong)
-        figures = {"sdr": curve_figure(running, state.name)}
+        charts = {"sdr": ratio_chart(running_ratio(self.confidence, self.wrong), state.name)}
         if state.log_mae is not None:
-            figures["adversarial distance"] = loess_figure(
+            charts["adversarial distance"] = distance_chart(
                 state.log_mae, state.confidence, self.queried, self.wrong
             )
-        return figures
+        return charts
 
     def evidence(self) -> Evidence:
         """Headline, estimates with intervals, assumptions and limits for the report."""
@@ -225,10 +223,7 @@ class SearchResult(Answer):
             estimates=estimates,
             assumptions=self._assumptions(),
             tables={"queried": Table.from_frame(self.frame(), "Labelled rows", index=False)},
-            figures={
-                name: picture(figure, name, f"{name} of the search {self.state.name}")
-                for name, figure in self.figures().items()
-            },
+            charts=self.charts(),
             measures=MEASURES,
             limits=(_THEOREM, _SKILL),
             **_answer(estimates),

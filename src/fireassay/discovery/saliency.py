@@ -1,6 +1,6 @@
 """Where in an image does a black box look? Cover patches and see how the answer changes."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,10 +8,8 @@ from numpy.typing import ArrayLike
 from fireassay.classifiers import as_classifier
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
+from fireassay.core.sample import Sample, png_uri, signed_png_uri
 from fireassay.core.validation import check_features, check_integer
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def occlusion_saliency(
@@ -78,27 +76,43 @@ def occlusion_saliency(
     return maps
 
 
-def insight_figure(
+def insight_samples(
     model: Any, images: ArrayLike, adversarial: ArrayLike, prototype: ArrayLike
-) -> "Figure":
+) -> tuple[Sample, ...]:
     """Errors, what the model looks at, the changed images, what it looks at then, a prototype.
 
-    ``prototype``: the image with the largest adversarial distance of the same class, one per row or
-    one for all.
-    """
-    from fireassay.discovery.figures import sheet_figure
+    Parameters
+    ----------
+    model
+        A `Classifier`, or anything `as_classifier` takes.
+    images, adversarial
+        Errors, and what an attack made of them.
+    prototype
+        The image with the largest adversarial distance of the same class, one per row or one for
+        all.
 
+    Returns
+    -------
+    tuple of Sample
+        One per image, each with six pictures.
+    """
     before, after = np.asarray(images), np.asarray(adversarial)
     shown = np.broadcast_to(np.asarray(prototype), before.shape)
-    return sheet_figure(
-        {
-            "error": before,
-            "relied on": occlusion_saliency(model, before),
-            "changed": after,
-            "difference": after.astype(np.float64) - before,
-            "relied on then": occlusion_saliency(model, after),
-            "prototype": shown,
-        }
+    relied, then = occlusion_saliency(model, before), occlusion_saliency(model, after)
+    return tuple(
+        Sample(
+            row,
+            "an error, and what an attack makes of it",
+            pictures={
+                "input": png_uri(before[row]),
+                "relied on": signed_png_uri(relied[row]),
+                "changed": png_uri(after[row]),
+                "difference": signed_png_uri(after[row].astype(np.float64) - before[row]),
+                "relied on then": signed_png_uri(then[row]),
+                "prototype": png_uri(shown[row]),
+            },
+        )
+        for row in range(len(before))
     )
 
 

@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from fireassay.core.arrays import FloatArray
+from fireassay.core.chart import Chart
+from fireassay.core.drawing import axis, curves
 from fireassay.core.result import Result
 from fireassay.curation import curate
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 APPROACHES: dict[str, tuple[bool, str]] = {
     "PL Conf with all LFs": (False, "confidence"),
@@ -58,22 +57,30 @@ class FourApproaches(Result):
     def __str__(self) -> str:
         return str(self.table().to_string())
 
-    def figures(self) -> "dict[str, Figure]":
+    def charts(self) -> dict[str, Chart]:
         """Accuracy of the datasets by approach, one panel per labeler (Figure 3)."""
-        from matplotlib.figure import Figure
-
-        labelers = list(dict.fromkeys(self.rows["labeler"]))
-        figure = Figure(figsize=(4.2 * len(labelers), 3.4), layout="constrained")
-        panels = figure.subplots(1, len(labelers), squeeze=False, sharey=True)[0]
-        for axes, labeler in zip(panels, labelers, strict=True):
+        panels = []
+        for labeler in dict.fromkeys(self.rows["labeler"]):
+            lines = {}
             for place in np.flatnonzero(self.rows["labeler"] == labeler):
                 curve = self.accuracy[place]
-                name = self.rows["approach"].iloc[place]
-                axes.plot(np.arange(1, len(curve) + 1), curve, marker="o", label=name)
-            axes.set(title=f"{self.case}: {labeler}", xlabel="dataset", ylim=(0, 1.02))
-        panels[0].set_ylabel("accuracy of the weak labels")
-        panels[0].legend(fontsize="small")
-        return {"approaches": figure}
+                lines[str(self.rows["approach"].iloc[place])] = (
+                    np.arange(1, len(curve) + 1),
+                    curve,
+                )
+            panel = curves(
+                lines,
+                {"axis": axis("dataset", tickMinStep=1), "scale": {"zero": False}},
+                {
+                    "axis": axis("accuracy of the weak labels", "share"),
+                    "scale": {"domain": [0, 1]},
+                },
+                points=True,
+                width=300,
+            )
+            panels.append({"title": f"{self.case}: {labeler}", **panel})
+        caption = f"{self.case}: accuracy of the datasets by approach, one panel per label model."
+        return {"approaches": Chart({"hconcat": panels}, caption, "Lines along the datasets.")}
 
     def summary(self) -> str:
         """How often the published rule and the calibrated test agree."""

@@ -18,6 +18,7 @@ from fireassay.reliability.label_designs import (
     LabelDesign,
     importance_design,
 )
+from fireassay.reliability.label_noise import CorrectedBound, LabelNoise
 from fireassay.reliability.latent import PcaLatent, VaeLatent
 from fireassay.reliability.latent_cells import TopCells
 from fireassay.reliability.measures import MEASURES
@@ -44,6 +45,7 @@ __all__ = [
     "ConservativeBayes",
     "ConservativeBound",
     "ConservativePrior",
+    "CorrectedBound",
     "DensityProfile",
     "Design",
     "Details",
@@ -55,6 +57,7 @@ __all__ = [
     "GroupsBetting",
     "KdeProfile",
     "LabelDesign",
+    "LabelNoise",
     "LabelPlan",
     "LatentCells",
     "Method",

@@ -1,18 +1,17 @@
 """What an assessment by cells found: the published numbers, its cells, and where to look next."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
+from fireassay.core.chart import Chart
+from fireassay.core.drawing import axis, curves, field
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Claim, Table
 from fireassay.reliability.exact import exact_estimates
 from fireassay.reliability.result import Details, ReliabilityResult
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _ASSUMED = (
     "independent-cells",
@@ -128,58 +127,56 @@ class GridCells(ByCells):
     refinement: pd.DataFrame
     sensitivity: pd.DataFrame
 
-    captions: ClassVar[dict[str, tuple[str, str]]] = {
-        "profile": ("Operational profile", "map of the profile's mass"),
-        "cells": ("Unastuteness of the cells", "map of cell unastuteness"),
-        "refinement": ("The estimate depends on the cells", "estimate against cells per axis"),
-    }
-
     def tables(self) -> dict[str, Table]:
         """The refinement curve."""
         return {"refinement": Table.from_frame(self.refinement, "Finer cells", index=False)}
 
-    def figures(self, result: ReliabilityResult) -> "dict[str, Figure]":
+    def charts(self, result: ReliabilityResult) -> dict[str, Chart]:
         """The refinement curve; in two dimensions also maps of profile and cells."""
-        figures = {}
+        charts = {"refinement": self._refinement(result.n_errors / result.n_labels)}
         if len(self.shape) == 2:
-            figures["profile"] = self._map("mass", "share of inputs per cell")
-            figures["cells"] = self._map("unastuteness", "unastuteness of the cell")
-        return {**figures, "refinement": self._refinement(result.n_errors / result.n_labels)}
+            charts["cells"] = self._map("unastuteness", "unastuteness of the cell")
+            charts["profile"] = self._map("mass", "share of inputs per cell", total=True)
+        return charts
 
-    def _map(self, column: str, label: str) -> "Figure":
+    def _map(self, column: str, label: str, *, total: bool = False) -> Chart:
         """One value per cell of a two-dimensional grid."""
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(4.6, 3.8), layout="constrained")
-        axes = figure.add_subplot()
         values = self.cells[column].to_numpy(dtype=float).reshape(self.shape)
         low = self.cells[["low_0", "low_1"]].to_numpy(dtype=float)
         side = (low.max(axis=0) - low.min(axis=0)) / np.maximum(np.array(self.shape) - 1, 1)
         (left, bottom), (right, top) = low.min(axis=0), low.max(axis=0) + side
-        extent = (left, right, bottom, top)
-        image = axes.imshow(values.T, origin="lower", extent=extent, aspect="auto")
-        figure.colorbar(image, label=label)
-        axes.set(xlabel="feature 0", ylabel="feature 1")
-        return figure
+        return Chart(
+            field(
+                values,
+                (left, right, bottom, top),
+                title=label,
+                across="feature 0",
+                up="feature 1",
+                total=total,
+            ),
+            f"{label.capitalize()}.",
+            f"A map: {label}.",
+        )
 
-    def _refinement(self, rate: float) -> "Figure":
+    def _refinement(self, rate: float) -> Chart:
         """Estimate and ACU against the number of cells, with the error rate seen."""
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import NullLocator
-
-        figure = Figure(figsize=(5, 3.4), layout="constrained")
-        axes = figure.add_subplot()
         table = self.refinement
-        axes.plot(table["cells_per_axis"], table["pmi"], "o-", label="E[λ]")
-        axes.plot(table["cells_per_axis"], table["acu"], "s--", label="ACU")
-        if rate > 0:
-            axes.axhline(rate, color="0.6", linestyle=":", label="error rate on the labels")
-        axes.set(xscale="log", yscale="log", xlabel="cells per axis", ylabel="pmi")
         counts = table["cells_per_axis"].to_numpy()
-        axes.set_xticks(counts, [f"{count:,}" for count in counts])
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.legend(fontsize=8)
-        return figure
+        return Chart(
+            curves(
+                {"E[λ]": (counts, table["pmi"]), "ACU": (counts, table["acu"])},
+                {
+                    "axis": axis("cells per axis", values=[int(c) for c in counts], format=",d"),
+                    "scale": {"type": "log", "nice": False},
+                },
+                {"axis": axis("pmi")},
+                levels=[(rate, "error rate on the labels")],
+                points=True,
+                height=220,
+            ),
+            "The estimate depends on the cells: finer cells give other numbers.",
+            "Two lines of the estimate against cells per axis.",
+        )
 
 
 @dataclass(frozen=True)

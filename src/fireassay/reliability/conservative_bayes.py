@@ -2,11 +2,13 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
+from fireassay.core.chart import Chart
+from fireassay.core.drawing import axis, curves
 from fireassay.core.errors import NotEnoughEvidenceError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption
@@ -15,9 +17,6 @@ from fireassay.reliability.exact import exact_estimates, exact_limits, exact_row
 from fireassay.reliability.ledger import full_ledger
 from fireassay.reliability.problem import Problem, too_few_labels
 from fireassay.reliability.result import LABELS, Details, ReliabilityResult, build_result
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -73,9 +72,6 @@ class ConservativeBound(Details):
     sensitivity: pd.DataFrame
 
     how: ClassVar[str] = "conservative Bayesian inference"
-    captions: ClassVar[dict[str, tuple[str, str]]] = {
-        "sensitivity": ("What the prior decides", "bound against the assumed floor")
-    }
 
     @property
     def rests_on(self) -> tuple[str, ...]:
@@ -92,18 +88,22 @@ class ConservativeBound(Details):
         """The bound from the prior; the lower one needs none."""
         return {**super().estimates(result), "pmi_lower": exact_estimates(result)["pmi_lower"]}
 
-    def figures(self, result: ReliabilityResult) -> "dict[str, Figure]":
+    def charts(self, result: ReliabilityResult) -> dict[str, Chart]:
         """The bound against the assumed floor, one line per theta."""
-        from matplotlib.figure import Figure
-
         del result
-        figure = Figure(figsize=(5, 3.4), layout="constrained")
-        axes = figure.add_subplot()
-        for theta, rows in self.sensitivity.groupby("theta"):
-            axes.plot(rows["floor"], rows["pmi_upper"], "o-", label=f"P(pmi ≤ ε) = {theta:g}")
-        axes.set(xscale="log", xlabel="assumed smallest pmi (floor)", ylabel="pmi, upper bound")
-        axes.legend(fontsize=8)
-        return {"sensitivity": figure}
+        lines = {
+            f"P(pmi ≤ ε) = {theta:g}": (rows["floor"], rows["pmi_upper"])
+            for theta, rows in self.sensitivity[self.sensitivity["floor"] > 0].groupby("theta")
+        }
+        spec = curves(
+            lines,
+            {"axis": axis("assumed smallest pmi (floor)"), "scale": {"type": "log"}},
+            {"axis": axis("wrong in the field, at most", "share")},
+            points=True,
+            height=220,
+        )
+        caption = "What the prior decides: the bound against the assumed floor."
+        return {"sensitivity": Chart(spec, caption, "A line for each strength of the belief.")}
 
 
 @dataclass(frozen=True)

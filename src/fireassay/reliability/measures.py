@@ -23,6 +23,18 @@ _NUMBERS = {
         "Wrong in the field, at most, from labels drawn by lot",
         "Upper bound from the labels that discovery drew among the field rows alone.",
     ),
+    "corrected_pmi_upper": (
+        "Wrong in the field, at most, with wrong labels allowed for",
+        "Upper bound of how often its answer is not the truth, where labels may be wrong.",
+    ),
+    "corrected_pmi_lower": (
+        "Wrong in the field, at least, with wrong labels allowed for",
+        "Lower bound of how often its answer is not the truth, where labels may be wrong.",
+    ),
+    "label_error": (
+        "Labels that are wrong",
+        "How often a label is wrong, from rows that were labelled twice.",
+    ),
     "test_pmi": (
         "Wrong by the test rows, which the field contradicts",
         "Estimate from the test rows; labels from the field do not agree with it.",

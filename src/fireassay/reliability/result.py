@@ -1,27 +1,27 @@
 """What an assessment found: the bound, what stands beside it, and what it rests on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
+from fireassay.core.chart import Chart
+from fireassay.core.chart_theme import LIGHT
+from fireassay.core.drawing import axis, curves, rounded
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
 from fireassay.core.result import Answer
+from fireassay.reliability.label_noise import CorrectedBound
 from fireassay.reliability.measures import MEASURES
 from fireassay.reliability.problem import Problem
 from fireassay.statistics.clopper_pearson import clopper_pearson
 from fireassay.statistics.confusions import confusion_rates
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 FROM_THE_FIELD = "labels-from-the-field"
 UNSEEN = "surrogate-unseen-labels"
 LABELS = (FROM_THE_FIELD, "independent-rows", "labels-right")
-_LABELS_CAPTION = ("How the bound falls with more labels", "bound against number of labels")
 
 
 class Details:
@@ -33,8 +33,6 @@ class Details:
     ----------
     how
         The method in a few words, as estimates give it.
-    captions
-        Caption and alternative text of each figure that the method adds.
 
     >>> @dataclass(frozen=True)
     ... class Counted(Details):
@@ -45,7 +43,6 @@ class Details:
     """
 
     how: ClassVar[str]
-    captions: ClassVar[Mapping[str, tuple[str, str]]] = {}
 
     @property
     def rests_on(self) -> tuple[str, ...]:
@@ -88,8 +85,8 @@ class Details:
         """Tables for the report."""
         return {}
 
-    def figures(self, result: "ReliabilityResult") -> "dict[str, Figure]":
-        """Figures of the method."""
+    def charts(self, result: "ReliabilityResult") -> dict[str, Chart]:
+        """Charts of the method."""
         del result
         return {}
 
@@ -126,6 +123,8 @@ class ReliabilityResult(Answer):
         Labelled rows, wrong ones among them, and operational rows.
     notes, provenance
         What to know about this run, and where its numbers come from.
+    corrected
+        The limits that wrong labels leave, if rows were labelled twice.
     """
 
     method: str
@@ -143,6 +142,7 @@ class ReliabilityResult(Answer):
     confusions: pd.DataFrame
     notes: tuple[str, ...]
     provenance: Provenance
+    corrected: CorrectedBound | None = None
 
     @property
     def contradicted(self) -> tuple[Assumption, ...]:
@@ -164,19 +164,22 @@ class ReliabilityResult(Answer):
         """The answer in one line."""
         return self.details.headline(self)
 
+    def _estimates(self) -> dict[str, Estimate]:
+        found = self.details.estimates(self)
+        if self.corrected is None:
+            return found
+        return {**found, **self.corrected.estimates(self.details.rests_on)}
+
     def frame(self) -> pd.DataFrame:
         """All bounds on the same data, side by side."""
         return self.comparison
 
-    def figures(self) -> "dict[str, Figure]":
+    def charts(self) -> dict[str, Chart]:
         """Bound against labels, and the method's own."""
-        return {"labels": _bound_against_labels(self), **self.details.figures(self)}
+        return {"labels": _bound_against_labels(self), **self.details.charts(self)}
 
     def evidence(self) -> Evidence:
         """The answer in the form the report understands."""
-        from fireassay.core.pictures import picture
-
-        captions = {"labels": _LABELS_CAPTION, **self.details.captions}
         tables = {"bounds": Table.from_frame(self.comparison, "Bounds side by side", index=False)}
         worst = self.confusions[self.confusions["count"] > 0].head(20)
         if len(worst):
@@ -189,15 +192,40 @@ class ReliabilityResult(Answer):
             question="reliability",
             headline=self.headline,
             claims=tuple(claims),
-            estimates=self.details.estimates(self),
+            estimates=self._estimates(),
             assumptions=self.assumptions,
             tables={**tables, **self.details.tables()},
-            figures={n: picture(f, *captions[n]) for n, f in self.figures().items()},
+            charts=self.charts(),
             measures=MEASURES,
             limits=self.notes,
             provenance=self.provenance,
             **_answer(self.details.estimates(self)),
         )
+
+
+def with_noise(result: ReliabilityResult, found: CorrectedBound) -> ReliabilityResult:
+    """The result with the corrected limits beside its own, and what the labels were found to be."""
+    noise = found.noise
+    told = f"{noise.differ} of {noise.n} rows labelled twice have two different labels."
+    ledger = tuple(
+        replace(a, status="contradicted" if noise.differ else a.status, check=told)
+        if a.id == "labels-right"
+        else a
+        for a in result.assumptions
+    )
+    row = {
+        "method": "corrected for wrong labels",
+        "pmi": found.value,
+        "pmi_upper": found.upper,
+        "claim": found.how,
+    }
+    table = pd.concat([result.comparison, pd.DataFrame([row])], ignore_index=True)
+    return replace(
+        result,
+        corrected=found,
+        comparison=table,
+        assumptions=(*ledger, *noise.assumptions()),
+    )
 
 
 def _answer(estimates: Mapping[str, Estimate]) -> dict[str, str]:
@@ -265,19 +293,42 @@ def between(result: ReliabilityResult, how: str, rests_on: tuple[str, ...] = ())
     )
 
 
-def _bound_against_labels(result: ReliabilityResult) -> "Figure":
+def _bound_against_labels(result: ReliabilityResult) -> Chart:
     """What more labels would buy at the error rate seen, and where this assessment stands."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5.5, 3.4), layout="constrained")
-    axes = figure.add_subplot()
     n = np.unique(np.geomspace(10, max(100, 20 * result.n_labels), 80).astype(int))
     rate = result.n_errors / result.n_labels
     _, upper = clopper_pearson(rate * n, n, result.confidence, "upper")
-    axes.plot(n, upper, label="Clopper-Pearson at the same error rate")
-    axes.axhline(rate, color="0.6", linestyle=":", label="error rate seen")
     kind = result.method if result.is_bound else f"{result.method}, not a bound"
-    axes.plot([result.n_labels], [result.pmi_upper], "o", label=f"this result ({kind})")
-    axes.set(xscale="log", yscale="log", xlabel="labels", ylabel="pmi, upper bound")
-    axes.legend(fontsize=8)
-    return figure
+    up = {"axis": axis("wrong in the field, at most", "share"), "scale": {"zero": True}}
+    spec = curves(
+        {"with more labels": (n, upper)},
+        {"axis": axis("labels"), "scale": {"type": "log", "nice": False}},
+        up,
+        levels=[(rate, "error rate seen")],
+        height=230,
+    )
+    here = {"labels": result.n_labels, "upper": rounded(result.pmi_upper), "name": "this result"}
+    at = {
+        "x": {"field": "labels", "type": "quantitative"},
+        "y": {"field": "upper", "type": "quantitative"},
+        "color": {"value": LIGHT["two"]},
+    }
+    spec["layer"] += [
+        {
+            "data": {"values": [here]},
+            "mark": {"type": "point", "size": 110, "shape": "square"},
+            "encoding": at,
+        },
+        {
+            "data": {"values": [here]},
+            "mark": {"type": "text", "align": "left", "dx": 10, "dy": -8},
+            "encoding": {**at, "text": {"field": "name"}},
+        },
+    ]
+    spec["usermeta"] = {"limits": {"pmi_upper": "y"}}
+    return Chart(
+        spec,
+        "What more labels would buy at the same error rate (Clopper-Pearson), and where this "
+        f"result stands ({kind}).",
+        "A line that falls with the number of labels, and one marked point.",
+    )

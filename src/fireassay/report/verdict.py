@@ -1,7 +1,7 @@
 """The verdict: every limit judged; green is earned."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -162,15 +162,7 @@ def judge(
     if strict:
         judged = [_strict(check) for check in judged]
     failed_parts = tuple(name for name, item in parts.items() if item.status == "failed")
-    found = {check.status for check in judged}
-    status: Status = "pass"
-    if not judged:
-        status = "no limits set"
-    elif "fail" in found:
-        status = "fail"
-    elif "undecided" in found or failed_parts:
-        status = "not enough evidence"
-    return Verdict(status, tuple(judged), advice, failed_parts)
+    return Verdict(overall(judged, failed_parts), tuple(judged), advice, failed_parts)
 
 
 def _settled_by(
@@ -189,6 +181,16 @@ def _settled_by(
         short = check.measure.name if check.measure else ""
         against = next((a for a in part.contradicted(short) if a.id not in accepted), None)
     return remedy(check.gate, part, against)
+
+
+def overall(checks: Sequence[GateCheck], failed_parts: Sequence[str]) -> Status:
+    """The status of all gates together: a failure outranks missing evidence, that a pass."""
+    found = {check.status for check in checks}
+    if not checks:
+        return "no limits set"
+    if "fail" in found:
+        return "fail"
+    return "not enough evidence" if "undecided" in found or failed_parts else "pass"
 
 
 def _checked_reasons(accept: Mapping[str, str]) -> Mapping[str, str]:
@@ -245,9 +247,12 @@ def _no_width(estimate: Estimate) -> bool:
 
 def _judged(check: GateCheck, ends: Ends, sure: bool, n_gates: int) -> GateCheck:
     gate = check.gate
-    shown = (check.measure or Measure.undescribed(gate.number)).shown_value
+    measure = check.measure or Measure.undescribed(gate.number)
+    shown = measure.shown_value
+    digits = None if check.estimate is None else measure.decimals(check.estimate)
     worst, best = (
-        "none" if end is None else shown(_short(end, gate)) for end in (ends.worst, ends.best)
+        "none" if end is None else _short(end, gate, measure, digits, side)
+        for end, side in zip((ends.worst, ends.best), ends.words, strict=True)
     )
     limit = shown(gate.limit)
     accepted = "".join(f"; accepted: {name} ({reason})" for name, reason in check.accepted)
@@ -261,7 +266,8 @@ def _judged(check: GateCheck, ends: Ends, sure: bool, n_gates: int) -> GateCheck
         else:
             why = f"{ends.words[0]} {worst}, must be {check.limit}; no bound from the other side"
     elif gate.keeps(ends.best):
-        span = f"between {best} and {worst}" if ends.worst is not None else f"beyond {best}"
+        low, high = (best, worst) if gate.direction == "max" else (worst, best)
+        span = f"between {low} and {high}" if ends.worst is not None else f"beyond {best}"
         why = f"the limit {limit} lies {span}"
     elif sure:
         even = "" if ends.best == ends.worst else "even the "
@@ -274,10 +280,23 @@ def _judged(check: GateCheck, ends: Ends, sure: bool, n_gates: int) -> GateCheck
     return replace(check, status=status, explanation=why + accepted)
 
 
-def _short(value: float, gate: Gate) -> float:
-    """Four significant digits, unless that moves it to the other side of the limit."""
-    short = float(f"{value:.4g}")
-    return short if gate.keeps(short) == gate.keeps(value) else value
+def _short(value: float, gate: Gate, measure: Measure, digits: int | None, side: str) -> str:
+    """As many digits as the interval allows, more where these put it beyond the limit, or on it.
+
+    A bound is rounded to its own side.
+    """
+    scale = 100.0 if measure.unit == "share" else 1.0
+    outward = {"upper bound": math.ceil, "lower bound": math.floor}.get(side)
+    for decimals in range(0 if digits is None else digits, 12):
+        power = 10.0**decimals
+        if outward is None or not math.isfinite(value):
+            short = round(value * scale, decimals) / scale
+        else:
+            nudge = 1e-9 if outward is math.floor else -1e-9
+            short = outward(value * scale * power + nudge) / power / scale
+        if gate.keeps(short) == gate.keeps(value) and (short != gate.limit or value == short):
+            return measure.shown_value(short, decimals)
+    return measure.shown_value(value)
 
 
 def _strict(check: GateCheck) -> GateCheck:

@@ -25,7 +25,11 @@ from fireassay.statistics.kappa import cohen_kappa, fleiss_kappa
 from fireassay.statistics.loess import Loess, loess
 from fireassay.statistics.mann_whitney import MannWhitney, mann_whitney_auc
 from fireassay.statistics.mean_cost import mean_cost
-from fireassay.statistics.paired import paired_difference
+from fireassay.statistics.paired import (
+    paired_auc_difference,
+    paired_difference,
+    paired_mean_difference,
+)
 from fireassay.statistics.permutation import permutation_test
 from fireassay.statistics.poisson import poisson_interval
 from fireassay.statistics.poisson_binomial import poisson_binomial_tail
@@ -79,7 +83,9 @@ __all__ = [
     "mann_whitney_auc",
     "mean_cost",
     "near_duplicates",
+    "paired_auc_difference",
     "paired_difference",
+    "paired_mean_difference",
     "permutation_test",
     "poisson_binomial_tail",
     "poisson_interval",

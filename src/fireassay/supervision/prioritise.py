@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.core.chart import Chart
+from fireassay.core.drawing import axis, curves
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.result import Result
@@ -14,7 +16,6 @@ from fireassay.statistics import average_ranks, delong_interval
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
 PURPOSES = ("testing", "active-learning")
 
@@ -55,19 +56,21 @@ class Prioritisation(Result):
             columns["share_of_faults_found"] = self.found
         return pd.DataFrame(columns)
 
-    def figures(self) -> "dict[str, Figure]":
+    def charts(self) -> dict[str, Chart]:
         """Faults found by rows looked at."""
-        from matplotlib.figure import Figure
-
         if not len(self.found):
             return {}
-        figure = Figure(figsize=(4, 3), layout="constrained")
-        axes = figure.subplots()
-        share = np.arange(1, len(self.found) + 1) / len(self.found)
-        axes.plot(share, self.found)
-        axes.plot([0, 1], [0, 1], linestyle=":", color="grey")
-        axes.set(xlabel="share of rows looked at", ylabel="share of faults found")
-        return {"faults_found": figure}
+        side = {"scale": {"domain": [0, 1]}}
+        spec = curves(
+            {"this order": (np.arange(1, len(self.found) + 1) / len(self.found), self.found)},
+            {"axis": axis("rows looked at", "share"), **side},
+            {"axis": axis("faults found", "share"), **side},
+            diagonal=True,
+            width=280,
+            height=280,
+        )
+        caption = "Share of the faults found by share of the rows looked at; dashed: by chance."
+        return {"faults_found": Chart(spec, caption, "A line above a dashed diagonal.")}
 
 
 def prioritise(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.chart import Chart
+from fireassay.core.drawing import axis, points
 from fireassay.core.errors import NotEnoughEvidenceError, ParameterError
 from fireassay.core.result import Result
 from fireassay.core.seeds import generator
@@ -17,9 +19,6 @@ from fireassay.core.validation import check_features, check_real
 from fireassay.statistics import share
 from fireassay.supervision.alarm_threshold import alarm_rule
 from fireassay.supervision.registry import make
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 NOMINAL = "nominal"
 FINE, AMBIGUOUS, OFF, BOTH = "fine", "ambiguous", "off distribution", "both"
@@ -79,19 +78,21 @@ class Diagnosis(Result):
             }
         )
 
-    def figures(self) -> "dict[str, Figure]":
-        """The two axes, coloured by verdict."""
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(5, 4), layout="constrained")
-        axes = figure.subplots()
-        for verdict in (FINE, AMBIGUOUS, OFF, BOTH):
-            rows = self.verdict == verdict
-            if rows.any():
-                axes.scatter(self.ambiguity[rows], self.distance[rows], s=8, label=verdict)
-        axes.set(xlabel="ambiguity", ylabel="distance from training")
-        axes.legend()
-        return {"two_axes": figure}
+    def charts(self) -> dict[str, Chart]:
+        """The two axes, by verdict."""
+        return {
+            "two_axes": Chart(
+                points(
+                    self.ambiguity,
+                    self.distance,
+                    {"axis": axis("ambiguity"), "scale": {"zero": False}},
+                    {"axis": axis("distance from training"), "scale": {"zero": False}},
+                    kinds=self.verdict.tolist(),
+                ),
+                "Each input by how ambiguous it is and how far from training, with its verdict.",
+                "A cloud of points in four kinds.",
+            )
+        }
 
 
 class RootCause:
@@ -214,12 +215,12 @@ class RootCause:
         """Each axis as a normal quantile of its rank among nominal rows, extended beyond them."""
         n = len(self.sorted_nominal_)
         columns = []
-        for axis in range(2):
-            reference = self.sorted_nominal_[:, axis]
-            rank = np.searchsorted(reference, scores[:, axis], side="right")
+        for side in range(2):
+            reference = self.sorted_nominal_[:, side]
+            rank = np.searchsorted(reference, scores[:, side], side="right")
             normal = ndtri((rank + 0.5) / (n + 1))
             spread = max(float(np.quantile(reference, 0.95) - np.median(reference)), 1e-12)
-            beyond = np.maximum(scores[:, axis] - reference[-1], 0.0) / spread
+            beyond = np.maximum(scores[:, side] - reference[-1], 0.0) / spread
             columns.append(normal + np.log1p(beyond))
         return np.stack(columns, axis=1)
 

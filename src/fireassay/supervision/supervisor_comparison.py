@@ -2,24 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.chart import Chart
+from fireassay.core.drawing import IntervalRow, intervals, matrix
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
 from fireassay.core.measure import find_measure
-from fireassay.core.pictures import picture
 from fireassay.core.result import Answer
 from fireassay.supervision.alarm_threshold import AlarmRule
 from fireassay.supervision.detection_table import alarms, troubles
 from fireassay.supervision.entrants import NOMINAL
 from fireassay.supervision.measures import MEASURES
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _DENSITY = ("mdsa", "gmm-density", "mahalanobis", "knn", "dsa")
 _AMBIGUOUS = "ambiguous"
@@ -106,9 +103,62 @@ class SupervisorComparison(Answer):
         rows = self.table["supervisor"].drop_duplicates()
         return wide.loc[rows, self.table["set"].drop_duplicates()]
 
-    def figures(self) -> "dict[str, Figure]":
-        """The heat map of AUROCs."""
-        return {"heat_map": _heat_map(self.matrix("auroc"))}
+    def charts(self) -> dict[str, Chart]:
+        """What the recommended supervisor catches, worst first, and the matrix of AUROCs."""
+        charts = {}
+        rule = self.rules.get(str(self.recommended))
+        if rule is not None:
+            charts["caught"] = self._caught(rule)
+        return {**charts, "heat_map": self._aurocs()}
+
+    def _caught(self, rule: AlarmRule) -> Chart:
+        name = str(self.recommended)
+        done = self.table[(self.table["status"] == "done") & (self.table["supervisor"] == name)]
+        kinds = set(troubles(self.table)["set"])
+        found = {
+            str(s): alarms(self.reported[s][name], rule, self.confidence, self._of(s))
+            for s in [*done["set"], NOMINAL]
+        }
+        order = sorted(found, key=lambda s: (s not in kinds, found[s].value))
+        rows = [
+            IntervalRow(
+                s if s in kinds else f"{s} (false alarms)" if s == NOMINAL else f"{s} (no trouble)",
+                found[s].value,
+                found[s].low,
+                found[s].high,
+                state="dot" if s in kinds else "none",
+                text=f"{found[s].value:.0%}",
+            )
+            for s in order
+        ]
+        return Chart(
+            intervals(rows, "share that raises the alarm", domain=(0, 1)),
+            f"Share that {name} flags at its threshold, by kind of trouble, worst first; squares "
+            "are inputs without trouble.",
+            "A dot with an interval for each kind of trouble.",
+        )
+
+    def _aurocs(self) -> Chart:
+        wide = self.matrix("auroc")
+        cells = [
+            (str(row), str(column), float(wide.loc[row, column]))
+            for row in wide.index
+            for column in wide.columns
+        ]
+        usable = wide.dropna(axis=1, how="all")
+        return Chart(
+            matrix(
+                cells,
+                title="AUROC",
+                unit="number",
+                order=[str(name) for name in wide.index],
+                columns=[str(name) for name in wide.columns],
+                framed={(str(usable[c].idxmax()), str(c)) for c in usable.columns},
+            ),
+            "AUROC of each supervisor on each set; the best of a set is framed, what could not be "
+            "used is empty.",
+            "A matrix of AUROCs, supervisors in rows, sets in columns.",
+        )
 
     def evidence(self) -> Evidence:
         """Numbers of the recommended supervisor per set, and the best of each column."""
@@ -152,13 +202,7 @@ class SupervisorComparison(Answer):
             tables={
                 "supervisors": Table.from_frame(shown_rows, "Supervisors by set.", index=False)
             },
-            figures={
-                "heat_map": picture(
-                    self.figures()["heat_map"],
-                    "AUROC of each supervisor on each set; the best of a set is framed.",
-                    f"Heat map of AUROCs, supervisors in rows, sets in columns. {text}",
-                )
-            },
+            charts=self.charts(),
             limits=_LIMITS,
             provenance=Provenance(
                 self.seed, self.model_sha256, self.data_sha256, queries=self.queries
@@ -168,6 +212,8 @@ class SupervisorComparison(Answer):
     def _answer(self, estimates: dict[str, Estimate], sets: list[str]) -> dict[str, str]:
         """The worst trouble in one sentence: how much of it raises the promised alarm."""
         kind = "caught" if all(f"caught_{name}" in estimates for name in sets) else "auroc"
+        doubted = {a.id for a in self.assumptions if a.status == "contradicted"}
+        sets = [name for name in sets if not doubted & set(self._rests_on(name))] or sets
         worst = min(sets, key=lambda name: estimates[f"{kind}_{name}"].value)
         answer = f"{kind}_{worst}"
         measure = find_measure(answer, MEASURES)
@@ -274,29 +320,3 @@ def assumptions(table: pd.DataFrame, overlap: int, rule_reason: str) -> tuple[As
 def _auroc(row: Any, low: str = "low", high: str = "high") -> str:
     """Value and interval, as people read them."""
     return f"{row['auroc']:.2f} [{row[low]:.2f}, {row[high]:.2f}]"
-
-
-def _heat_map(wide: pd.DataFrame) -> "Figure":
-    """AUROC per supervisor and set; the best of a set framed, what could not be used hatched."""
-    from matplotlib.figure import Figure
-    from matplotlib.patches import Rectangle
-
-    values = wide.to_numpy(dtype=float)
-    n_rows, n_columns = values.shape
-    figure = Figure(figsize=(2.6 + 0.95 * n_columns, 0.9 + 0.27 * n_rows), layout="constrained")
-    axes = figure.subplots()
-    image = axes.imshow(np.ma.masked_invalid(values), vmin=0, vmax=1, cmap="RdYlGn", aspect="auto")
-    axes.set_xticks(range(n_columns), wide.columns, rotation=30, ha="right")
-    axes.set_yticks(range(n_rows), wide.index)
-    for row in range(n_rows):
-        for column in range(n_columns):
-            value = values[row, column]
-            text = "n.a." if np.isnan(value) else f"{value:.2f}"
-            axes.text(column, row, text, ha="center", va="center", fontsize=8)
-    for column in range(n_columns):
-        if np.isfinite(values[:, column]).any():
-            best = int(np.nanargmax(values[:, column]))
-            corner = (column - 0.48, best - 0.46)
-            axes.add_patch(Rectangle(corner, 0.96, 0.92, fill=False, linewidth=2))
-    figure.colorbar(image, ax=axes, label="AUROC")
-    return figure

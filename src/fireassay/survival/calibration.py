@@ -1,19 +1,16 @@
 """Do predicted failure probabilities come true? ICI, E50 and a binned error at a stated time."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from fireassay.core.arrays import AnyArray
+from fireassay.core.chart import Chart
 from fireassay.core.result import Result
 from fireassay.survival.cox import solve_cox
 from fireassay.survival.curves import estimate_curve
 from fireassay.survival.times import Times
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _KNOT_QUANTILES = (0.1, 0.5, 0.9)
 
@@ -68,11 +65,11 @@ class FailureCalibration(Result):
         """One row per bin: n, predicted, observed."""
         return self.bins
 
-    def figures(self) -> "dict[str, Figure]":
+    def charts(self) -> dict[str, Chart]:
         """The calibration curve with the bins."""
-        from fireassay.survival.figures import calibration_figure
+        from fireassay.survival.charts import calibration_chart
 
-        return {"calibration": calibration_figure(self)}
+        return {"calibration": calibration_chart(self)}
 
 
 def calibrate(

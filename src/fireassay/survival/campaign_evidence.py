@@ -1,4 +1,4 @@
-"""A campaign's answer: tables, figures, and one sentence for each question it was run for."""
+"""A campaign's answer: tables, charts, and one sentence for each question it was run for."""
 
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from fireassay.core.chart import Chart
 from fireassay.core.errors import AssumptionWarning, FireassayError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
-from fireassay.core.pictures import picture
 from fireassay.survival.aft_fit import AftFit
 from fireassay.survival.assumptions import STRONGEST_ATTACKS
 from fireassay.survival.fit import fit
@@ -18,38 +18,28 @@ from fireassay.survival.measures import MEASURES
 from fireassay.survival.plan import plan
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from fireassay.survival.campaign_result import CampaignResult
 
-_CAPTIONS = {
-    "accuracy": "Benign and adversarial accuracy and failures per query, intervals between models",
-    "effects": "Effects on log time with intervals between models",
-    "quantiles": "Observed against fitted quantiles",
-    "calibration": "Predicted against observed failure probability",
-    "cost": "Cost of training over cost of a failure: without attacker (left), attacked (right)",
-    "curves": "Survival by attack",
-}
 _PLANNED_RATIO = 1.2
 # A twentieth fewer samples is within the error of the plan itself.
 _WORTH_SAYING = 1.05
 
 
-def campaign_figures(result: "CampaignResult") -> "dict[str, Figure]":
-    """Accuracy (Fig. 1), quantiles (Fig. 2), effects (Fig. 3), cost (Fig. 4), curves."""
-    from fireassay.survival.figures import accuracy_figure, cost_figure
+def campaign_charts(result: "CampaignResult") -> dict[str, Chart]:
+    """Accuracy (Fig. 1), effects (Fig. 3), cost (Fig. 4), curves, quantiles (Fig. 2)."""
+    from fireassay.survival.charts import accuracy_chart, cost_chart
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)  # said in the evidence
-        own = result.fit().figures()
-        cost = cost_figure(result.trash(), result.benign_cost())
+        own = result.fit().charts()
+        cost = cost_chart(result.trash(), result.benign_cost())
     return {
-        "accuracy": accuracy_figure(result.accuracy()),
+        "accuracy": accuracy_chart(result.accuracy()),
         "effects": own["effects"],
+        "cost": cost,
+        "curves": result.curves("attack").charts()["survival"],
         "quantiles": own["quantiles"],
         "calibration": own["calibration"],
-        "cost": cost,
-        "curves": result.curves("attack").figures()["survival"],
     }
 
 
@@ -194,7 +184,7 @@ def campaign_evidence(result: "CampaignResult") -> Evidence:
         fitted, cost, samples = result.fit(), result.trash(), samples_needed(result)
         effects = fitted.coefficients
         tables, refusals = _tables(result, effects, cost, samples)
-        pictures = campaign_figures(result)
+        charts = campaign_charts(result)
     assert isinstance(fitted, AftFit)
     estimates = {}
     for axis in ("defence", "attack"):
@@ -235,9 +225,7 @@ def campaign_evidence(result: "CampaignResult") -> Evidence:
         ),
         measures=MEASURES,
         tables=tables,
-        figures={
-            name: picture(f, _CAPTIONS[name], _CAPTIONS[name]) for name, f in pictures.items()
-        },
+        charts=charts,
         limits=(*said, *refusals),
         provenance=Provenance(seed=0, queries=int(result.table["queries"].sum())),
     )

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
+from fireassay.core.chart import Chart
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.evidence import Evidence
 from fireassay.core.result import Answer
@@ -21,9 +22,6 @@ from fireassay.survival.kaplan_meier import KaplanMeier, kaplan_meier
 from fireassay.survival.log_rank import log_rank
 from fireassay.survival.rmst import Rmst, rmst
 from fireassay.survival.trash import Cost, trash
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 AXES = ("attack", "defence", "model", "layers", "epochs", "learning_rate", "data")
 _OF_THE_MODEL = ("layers", "epochs", "learning_rate", "data")
@@ -237,11 +235,11 @@ class CampaignResult(Answer):
             float(own["seconds_per_query"].median()),
         )
 
-    def figures(self) -> "dict[str, Figure]":
+    def charts(self) -> dict[str, Chart]:
         """Accuracy and failure rate (Fig. 1), effects (Fig. 3), cost (Fig. 4), curves."""
-        from fireassay.survival.campaign_evidence import campaign_figures
+        from fireassay.survival.campaign_evidence import campaign_charts
 
-        return campaign_figures(self)
+        return campaign_charts(self)
 
     def evidence(self) -> Evidence:
         """Mean queries, tests, families, effects of depth and training, cost, and conclusions."""

@@ -3,12 +3,13 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fireassay.core.chart import Chart
 from fireassay.core.errors import (
     AssumptionWarning,
     ConvergenceWarning,
@@ -28,9 +29,6 @@ from fireassay.survival.fit import fit
 from fireassay.survival.measures import MEASURES
 from fireassay.survival.rows import as_frame
 from fireassay.survival.times import read_times
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _NOT_COVARIATES = ("lower", "upper", "duration", "event", "sample", "success", "model_id")
 
@@ -75,12 +73,12 @@ class FamilyComparison(Answer):
         """The family with the smallest AIC."""
         return str(self.table["aic"].astype(float).idxmin())
 
-    def figures(self) -> "dict[str, Figure]":
+    def charts(self) -> dict[str, Chart]:
         """Test-part calibration of every family."""
-        from fireassay.survival.figures import calibration_figure
+        from fireassay.survival.charts import calibration_chart
 
         return {
-            f"calibration_{name}": calibration_figure(c) for name, c in self.calibrations.items()
+            f"calibration_{name}": calibration_chart(c) for name, c in self.calibrations.items()
         }
 
     def evidence(self) -> Evidence:

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Evidence, Table
-from fireassay.core.pictures import picture
 from fireassay.core.result import Answer
 from fireassay.core.validation import check_real
 from fireassay.statistics import clopper_pearson
@@ -17,9 +17,6 @@ from fireassay.survival.curves import estimate_curve, survival_band
 from fireassay.survival.measures import MEASURES
 from fireassay.survival.rows import arms, as_frame, group_codes, recoded
 from fireassay.survival.times import read_times
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -66,11 +63,11 @@ class KaplanMeier(Answer):
             low, method = 0.0, f"{method}; beyond follow-up, which ended at {latest:g}"
         return Estimate(last["survival"], low, last["high"], self.confidence, n, method)
 
-    def figures(self) -> "dict[str, Figure]":
+    def charts(self) -> dict[str, Chart]:
         """The curves with their bands."""
-        from fireassay.survival.figures import curves_figure
+        from fireassay.survival.charts import curves_chart
 
-        return {"survival": curves_figure(self.curves, self.time_unit)}
+        return {"survival": curves_chart(self.curves, self.time_unit)}
 
     def evidence(self) -> Evidence:
         """Survival at the last time of each group."""
@@ -81,7 +78,6 @@ class KaplanMeier(Answer):
             f"survival_end_{name}": self.at(float(ends[name]), str(name))
             for name in self.medians.index
         }
-        figure = self.figures()["survival"]
         return Evidence(
             question="survival",
             headline="; ".join(
@@ -90,9 +86,7 @@ class KaplanMeier(Answer):
             estimates=estimates,
             measures=MEASURES,
             tables={"medians": Table.from_frame(shown, "Median time to failure")},
-            figures={
-                "survival": picture(figure, "Survival under attack", "Step curves of survival")
-            },
+            charts=self.charts(),
         )
 
 

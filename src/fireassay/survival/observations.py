@@ -1,15 +1,15 @@
 """Times to failure under attack, with what they say on their own."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Claim, Evidence, Provenance, Table
-from fireassay.core.pictures import picture
 from fireassay.core.result import Answer
 from fireassay.statistics import poisson_interval, share
 from fireassay.survival.assumptions import (
@@ -18,12 +18,9 @@ from fireassay.survival.assumptions import (
     gradients_not_masked,
 )
 from fireassay.survival.kaplan_meier import KaplanMeier, kaplan_meier, reached
+from fireassay.survival.masked_gradients import GradientCheck
 from fireassay.survival.measures import MEASURES
 from fireassay.survival.rmst import Rmst, rmst
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 _ONE_MODEL = (
     "Intervals are over samples of this one model; another training run of the same recipe can "
@@ -54,6 +51,8 @@ class Observations(Answer):
     moved
         Of a table with rules for its columns: each column, its rule, and how many of the inputs
         that fooled the model differ in it.
+    gradient_check
+        Of ``auto`` on a model with gradients: whether more effort broke less.
     """
 
     table: pd.DataFrame
@@ -68,6 +67,7 @@ class Observations(Answer):
     adversarial: NDArray[Any] | None = None
     not_tried: tuple[str, ...] = ()
     moved: tuple[tuple[str, str, int], ...] | None = None
+    gradient_check: GradientCheck | None = None
 
     def frame(self) -> pd.DataFrame:
         """One row per sample and attack."""
@@ -131,9 +131,9 @@ class Observations(Answer):
             int((~broken).sum()), len(broken), self.confidence, rests_on=(STRONGEST_ATTACKS.id,)
         )
 
-    def figures(self) -> "dict[str, Figure]":
+    def charts(self) -> dict[str, Chart]:
         """Survival curves by attack."""
-        return self.curves().figures()
+        return self.curves().charts()
 
     def evidence(self) -> Evidence:
         """How many samples stand, how soon the others fall, per attack."""
@@ -152,8 +152,7 @@ class Observations(Answer):
         fastest = min(
             medians, key=lambda name: (medians[name], accuracy["adversarial_accuracy"][name])
         )
-        caption = "Share of samples still right against queries spent on each"
-        masked = gradients_not_masked(self.table, self.confidence)
+        masked = gradients_not_masked(self.table, self.confidence, self.gradient_check)
         tables = {
             "accuracy": Table.from_frame(accuracy, "Accuracy and failure rate by attack"),
             "mean_times": Table.from_frame(means.frame(), "Mean queries to failure"),
@@ -179,7 +178,7 @@ class Observations(Answer):
             assumptions=(STRONGEST_ATTACKS, price, *([] if masked is None else [masked])),
             measures=MEASURES,
             tables=tables,
-            figures={"survival": picture(curves.figures()["survival"], caption, caption)},
+            charts=curves.charts(),
             answer="standing_share",
             sentence=f"{MEASURES[0].told(standing)} of its right answers stand against the "
             "attacks tried.",

@@ -4,16 +4,16 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import AnyArray
+from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
-from fireassay.core.pictures import picture
 from fireassay.core.result import Answer
 from fireassay.survival.assumptions import censored_times, independent_rows
 from fireassay.survival.calibration import FailureCalibration, calibrate
@@ -21,9 +21,6 @@ from fireassay.survival.concordance import concordance
 from fireassay.survival.measures import MEASURES
 from fireassay.survival.rows import as_frame
 from fireassay.survival.times import Times, read_times
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,17 +106,18 @@ class SurvivalFit(Answer):
         """The coefficients."""
         return self.coefficients
 
-    def figures(self) -> "dict[str, Figure]":
+    def charts(self) -> dict[str, Chart]:
         """Covariate effects, quantile-quantile plot and calibration curve."""
-        from fireassay.survival.figures import calibration_figure, effects_figure, qq_figure
+        from fireassay.survival.charts import calibration_chart, effects_chart, quantiles_chart
 
-        figures = {
-            "quantiles": qq_figure(self),
-            "calibration": calibration_figure(self._own_calibration),
-        }
+        charts = {}
         if len(self.coefficients.drop(index="Intercept", errors="ignore")):
-            figures["effects"] = effects_figure(self.coefficients)
-        return figures
+            charts["effects"] = effects_chart(self.coefficients)
+        return {
+            **charts,
+            "quantiles": quantiles_chart(self),
+            "calibration": calibration_chart(self._own_calibration),
+        }
 
     def evidence(self) -> Evidence:
         """Coefficients as estimates, with what they rest on."""
@@ -146,11 +144,6 @@ class SurvivalFit(Answer):
             if row["simultaneous_low"] > 0 or row["simultaneous_high"] < 0
         ]
         effects = {str(name): str(effect) for name, effect in slopes["effect"].items()}
-        captions = {
-            "quantiles": "Observed against fitted quantiles",
-            "calibration": "Predicted against observed failure probability",
-            "effects": "Effects on log time with intervals",
-        }
         return Evidence(
             question="survival",
             headline=f"{self.family} fit: {len(clear)} of {len(slopes)} effects clear of zero "
@@ -161,10 +154,7 @@ class SurvivalFit(Answer):
             assumptions=assumptions,
             measures=MEASURES,
             tables={"coefficients": Table.from_frame(self.coefficients, "Coefficients")},
-            figures={
-                name: picture(figure, captions[name], captions[name])
-                for name, figure in self.figures().items()
-            },
+            charts=self.charts(),
             limits=self.notes,
             provenance=Provenance(seed=0),
         )

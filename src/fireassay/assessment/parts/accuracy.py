@@ -1,8 +1,9 @@
 """Accuracy on the labelled rows: overall, per class, and how honest the confidences are."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,8 @@ from fireassay.assessment.calibration_check import CalibrationCheck
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import curated_rows, voted_rows
 from fireassay.assessment.operating_point import OperatingPoint
+from fireassay.assessment.row_outcomes import Kind, RowOutcomes, row_marks
+from fireassay.assessment.shown_rows import MOST, Gallery
 from fireassay.assessment.slice_report import SliceFindings
 from fireassay.assessment.uses import with_uses
 from fireassay.classifiers import Decided
@@ -25,9 +28,11 @@ from fireassay.core import (
     Evidence,
     Measure,
     Provenance,
+    Sample,
     Table,
 )
-from fireassay.core.pictures import picture
+from fireassay.core.chart import Chart
+from fireassay.core.drawing import IntervalRow, diagram, intervals
 from fireassay.core.result import Answer
 from fireassay.core.validation import check_class_indices
 from fireassay.data import DataSet
@@ -39,10 +44,6 @@ from fireassay.statistics import (
 )
 from fireassay.statistics.calibration import ReliabilityCurve
 from fireassay.statistics.grouped_share import GroupCounts, effective_rows
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 USES = ("curation",)
 MEASURES = (
@@ -73,6 +74,8 @@ MEASURES = (
     *operating_point.MEASURES,
     *slice_report.MEASURES,
 )
+_MOST_CLASSES = 20
+_SURE = 0.9
 _LABELS_ALONE = "It answers with labels alone: how true its confidences are cannot be measured."
 _ROWS, _GROUPS = ("independent-rows",), ("independent-groups",)
 
@@ -83,6 +86,17 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     confidence: float = Field(default=0.95, gt=0, lt=1, description="Confidence of the intervals.")
+
+
+@dataclass(frozen=True)
+class AnsweredRows:
+    """The labelled rows one by one: what tells them apart, their labels and the answers."""
+
+    marks: NDArray[np.int64]
+    ids: NDArray[Any]
+    labels: NDArray[np.int64]
+    predicted: NDArray[np.int64]
+    groups: NDArray[Any] | None
 
 
 @dataclass(frozen=True)
@@ -100,6 +114,8 @@ class AccuracyResult(Answer):
     curve: ReliabilityCurve | None
     by_class: recalls.ClassRecalls
     correct: NDArray[np.bool_]
+    rows: "AnsweredRows"
+    sure: NDArray[np.float64] | None
     independence: Assumption
     effective_n: Estimate | None
     provenance: Provenance
@@ -111,34 +127,49 @@ class AccuracyResult(Answer):
         """Recall of each class with its interval."""
         return self.recall
 
-    def figures(self) -> "dict[str, Figure]":
-        """The reliability diagram: confidence against accuracy; none for hard labels."""
-        from matplotlib.figure import Figure
-
-        if self.curve is None:
-            return {}
-
-        figure = Figure(figsize=(5, 4), layout="constrained")
-        axes = figure.subplots()
+    def charts(self) -> dict[str, Chart]:
+        """Recall of each class, worst first, and the reliability diagram."""
+        worst = self.recall.sort_values(["recall", "low"], kind="stable").head(_MOST_CLASSES)
+        rows = [
+            IntervalRow(
+                str(name),
+                float(row["recall"]),
+                float(row["low"]),
+                float(row["high"]),
+                text=f"{row['recall']:.0%} of {int(row['n']):,}",
+            )
+            for name, row in worst.iterrows()
+        ]
+        left = len(self.recall) - len(worst)
+        most = f" The {len(worst)} worst of {len(self.recall)} classes." if left else ""
+        found = {
+            "recall": Chart(
+                intervals(rows, "found", domain=(_tenth_below(worst["low"]), 1.0)),
+                f"How many rows of each class it finds, worst first.{most}",
+                "A dot with an interval for each class.",
+            )
+        }
         curve = self.curve
-        axes.plot([0, 1], [0, 1], color="0.6", linestyle="--", label="honest confidence")
-        errors = [curve.accuracy - curve.low, curve.high - curve.accuracy]
-        axes.errorbar(curve.mean_confidence, curve.accuracy, yerr=errors, fmt="o", capsize=3)
-        axes.set(xlabel="confidence", ylabel="accuracy", xlim=(0, 1.02), ylim=(0, 1.02))
-        axes.legend()
-        return {"reliability diagram": figure}
+        if curve is not None:  # hard labels have no confidences
+            found["reliability diagram"] = Chart(
+                diagram(curve.mean_confidence, curve.accuracy, curve.low, curve.high),
+                "How sure it was against how often it was right; on the dashed line it is as sure "
+                "as it should be.",
+                "A reliability diagram with intervals.",
+            )
+        return found
+
+    def _answer(self) -> dict[str, str]:
+        """The accuracy in one sentence; the worst class, where one is never found."""
+        if self.by_class.never_found:
+            names = [str(name) for name, _ in self.by_class.never_found]
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            return {"answer": "worst_recall", "sentence": f"Never finds “{names[0]}”{more}."}
+        told = MEASURES[0].told(self.accuracy)
+        return {"answer": "accuracy", "sentence": f"Right on {told} of the labelled rows."}
 
     def evidence(self) -> Evidence:
         """The accuracy as evidence."""
-        figures = {
-            name: picture(
-                diagram,
-                "Confidence of the model against how often it was right; on the dashed line "
-                "it is as sure as it should be.",
-                "Reliability diagram with intervals.",
-            )
-            for name, diagram in self.figures().items()
-        }
         tables = {
             "recall": Table.from_frame(self.frame(), "Recall per class"),
             "decision": self.decided.table(),
@@ -164,7 +195,8 @@ class AccuracyResult(Answer):
             worth = f" They are worth {self.effective_n.value:.0f} independent ones."
         if len(self.curated):
             tables["curated"] = Table.from_frame(
-                self.curated, "Accuracy in what each curated dataset adds, from easy to hard"
+                self.curated.drop(columns="method"),
+                "Accuracy in what each curated dataset adds, from easy to hard",
             )
             last = self.curated.iloc[-1]
             estimates["accuracy_curated_last"] = Estimate.around(
@@ -173,7 +205,7 @@ class AccuracyResult(Answer):
                 last["high"],
                 confidence=self.accuracy.confidence,
                 n=int(last["n"]),
-                method=self.accuracy.method.split(",")[0],
+                method=str(last["method"]),
                 rests_on=self.accuracy.rests_on,
             )
         found = Evidence(
@@ -191,9 +223,8 @@ class AccuracyResult(Answer):
             measures=MEASURES,
             assumptions=(self.independence,),
             tables=tables,
-            figures=figures,
-            answer="accuracy",
-            sentence=f"Right on {MEASURES[0].told(self.accuracy)} of the labelled rows.",
+            charts=self.charts(),
+            **self._answer(),
             limits=("These are the labelled rows; the field may be different (see reliability).",),
             provenance=self.provenance,
         )
@@ -206,6 +237,11 @@ def calibrated(context: Context, why: str, *, mended: bool = False) -> Assumptio
     if not isinstance(known, AccuracyResult) or known.calibration is None:
         return None
     return known.calibration.assumption(why, mended=mended)
+
+
+def _tenth_below(values: "pd.Series[float]") -> float:
+    """Where an axis starts that has room for the lowest of them."""
+    return max(0.0, math.floor(10 * float(values.min()) - 1e-9) / 10)
 
 
 def missing(context: Context) -> str | None:
@@ -277,12 +313,16 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             confidence,
             pd.Index(map(str, classes), name="class"),
             "recall",
-        ),
+        ).drop(columns="method"),
         curve=reliability_curve(own, labels, n_bins=10, groups=groups)
         if context.has_confidences
         else None,
         by_class=recalls.class_recalls(labels, predicted, classes, confidence, groups),
         correct=correct,
+        rows=AnsweredRows(
+            row_marks(context.test.X, labels), context.test.ids, labels, predicted, groups
+        ),
+        sure=own[np.arange(n), predicted] if context.has_confidences else None,
         independence=independence,
         effective_n=worth,
         provenance=Provenance(
@@ -295,6 +335,48 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         curated=curated,
         uses=uses,
         notes=context.notes,
+    )
+
+
+def outcomes(result: AccuracyResult) -> dict[str, RowOutcomes]:
+    """Row by row: right, wrong, and for each class whether it was found, or named in vain."""
+    rows, right = result.rows, result.correct
+
+    def share(values: NDArray[Any], some: Any = slice(None), kind: Kind = "share") -> RowOutcomes:
+        groups = None if rows.groups is None else rows.groups[some]
+        return RowOutcomes(kind, rows.marks[some], values[some].astype(np.float64), groups=groups)
+
+    found = {"accuracy": share(right), "error": share(~right), "above_majority": share(right)}
+    sizes = np.bincount(rows.labels, minlength=len(result.classes))
+    weight = len(right) / (np.count_nonzero(sizes) * sizes[rows.labels])
+    found["balanced_accuracy"] = share(right * weight, kind="mean")
+    for i, name in enumerate(result.classes):
+        own = rows.labels == i
+        if own.any():
+            found[f"recall[{name}]"] = share(right, own)
+        if not own.all():
+            found[f"specificity[{name}]"] = share(rows.predicted != i, ~own)
+        for j, other in enumerate(result.classes):
+            if j != i and own.any():
+                found[f"mistake[{name} -> {other}]"] = share(rows.predicted == j, own)
+    return found
+
+
+def samples(context: Context, answer: AccuracyResult) -> tuple[Sample, ...]:
+    """Wrong answers, the most confident first."""
+    wrong = np.flatnonzero(~answer.correct)
+    sure = answer.sure
+    if sure is not None:
+        wrong = wrong[np.argsort(-sure[wrong], kind="stable")]
+    gallery = Gallery(context, context.test)
+    return tuple(
+        gallery.at(
+            int(row),
+            "wrong" if sure is None else "wrong, and sure" if sure[row] > _SURE else "wrong",
+            said=str(answer.classes[answer.rows.predicted[row]]),
+            confidence=None if sure is None else float(sure[row]),
+        )
+        for row in wrong[:MOST]
     )
 
 
@@ -362,13 +444,14 @@ def _shares(
         "low": [e.low for e in found],
         "high": [e.high for e in found],
         "n": [e.n for e in found],
+        "method": [e.method for e in found],
     }
     return pd.DataFrame(columns, index=index)
 
 
 def _independence(data: DataSet, seed: int) -> Assumption:
     """Near-duplicates contradict; that there are none shows nothing about how rows were drawn."""
-    near = near_duplicates(data.X, seed, data.groups)
+    near = near_duplicates(data.view(), seed, data.groups)
     several = data.groups is not None
     what, other = ("groups", "a row of another group") if several else ("rows", "another")
     check = f"{near.count} of {near.looked_at} rows nearly repeat {other}."

@@ -3,32 +3,29 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.attack_space import attack_space
 from fireassay.assessment.calibration_check import CALIBRATED
+from fireassay.assessment.coded_context import has_codes, why_no_distances
 from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.field_draws import FieldDraws, answers_so_far, draw_labels
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.accuracy import calibrated
+from fireassay.assessment.shown_rows import MOST, Gallery
 from fireassay.assessment.uses import with_uses
 from fireassay.attacks import AttackSpace
 from fireassay.classifiers import Classifier, calibrate
-from fireassay.core import Assumption, Claim, Evidence, Table, generator
+from fireassay.core import Assumption, Claim, Evidence, Sample, Table, generator
 from fireassay.core.arrays import AnyArray, IntArray
-from fireassay.discovery import SEARCHES, Search, SearchResult
+from fireassay.discovery import SEARCHES, Search, SearchResult, principal_components
 from fireassay.discovery.registry import self_sufficient_searches
 from fireassay.discovery.result import KNOWN_CHANCES
 
 USES = ("supervision", "accuracy")
 # With fewer rows a temperature would be noise; the model's own confidences are used then.
 _LEAST_FOR_CALIBRATION = 50
-_CAPTIONS = {
-    "sdr": "Errors found over errors that the confidences announce, label by label; above the "
-    "dotted line the model is more sure than it should be.",
-    "adversarial distance": "Confidence against the change that an attack needs. Rows left of the "
-    "line fall sooner than others of their confidence: these are looked at first.",
-}
 
 
 class Settings(BaseModel):
@@ -77,7 +74,7 @@ def state(context: Context) -> Any:
 def cost(context: Context, settings: Settings) -> Cost:
     """Every row of the pool is attacked, unless the search needs no distances."""
     rows = min(settings.pool, len(context.test))
-    attacked = SEARCHES[settings.search].needs == "distances"
+    attacked = SEARCHES[_search_name(context, settings)].needs == "distances"
     sent = rows * (1 + (settings.max_queries if attacked else 0))
     calibrated = int(settings.calibration_share * len(context.test))
     field_rows = rows if context.operational is None else min(2000, len(context.operational))
@@ -107,6 +104,9 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         "drawn": drawn,
         "calibration_rows": rows,
         "calibrated": calibrated(context, "an excess of errors is news.", mended=rows > 0),
+        "instead": None
+        if _search_name(context, settings) == settings.search
+        else why_no_distances(context),
     }
     return PartAnswer("discovery", search, kept)
 
@@ -114,14 +114,13 @@ def run(context: Context, settings: Settings) -> PartAnswer:
 def evidence(answer: PartAnswer) -> Evidence:
     """The search's evidence, and what the draws say."""
     found = answer.result.evidence()
-    pictures = {
-        name: replace(shown, caption=_CAPTIONS.get(name, shown.caption))
-        for name, shown in found.figures.items()
-    }
     assumptions = _calibration_checked(
         found.assumptions, answer.kept["calibration_rows"], answer.kept["calibrated"]
     )
-    found = replace(found, figures=pictures, assumptions=assumptions)
+    found = replace(found, assumptions=assumptions)
+    if answer.kept["instead"] is not None:
+        text = f"No attack measures distances here ({answer.kept['instead']}): the least sure of "
+        found = replace(found, claims=(*found.claims, Claim(f"{text}the sure come first.")))
     drawn: FieldDraws | None = answer.kept["drawn"]
     if drawn is None:
         return found
@@ -132,6 +131,26 @@ def evidence(answer: PartAnswer) -> Evidence:
         )
         return replace(found, claims=(*found.claims, Claim(f"{text}.")))
     return _with_draws(found, drawn)
+
+
+def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
+    """Confidently wrong rows that the search found, the most confident first."""
+    found = answer.result
+    assert isinstance(found, SearchResult)
+    assert found.state.ids is not None  # given by _search
+    wrong = np.flatnonzero(found.wrong)
+    wrong = wrong[np.argsort(-found.confidence[wrong], kind="stable")][:MOST]
+    place = {str(name): i for i, name in enumerate(np.asarray(context.test.ids).tolist())}
+    gallery = Gallery(context, context.test)
+    return tuple(
+        gallery.at(
+            place[str(found.state.ids[found.queried[i]])],
+            "found by the search, confidently wrong",
+            said=str(found.predicted[i]),
+            confidence=float(found.confidence[i]),
+        )
+        for i in wrong.tolist()
+    )
 
 
 def _with_draws(found: Evidence, drawn: FieldDraws) -> Evidence:
@@ -197,19 +216,27 @@ def _search(
     starts = _pool_of_starts(context)
     if starts is not None and not space.scaled:
         attack["pool"] = starts
+    name = _search_name(context, settings)
     search = Search(
-        settings.search,
+        name,
         model=model,
         X=space.inside(rows.X),
         threshold=settings.threshold,
         budget=settings.budget,
         matched_share=settings.matched_share,
         max_queries=settings.max_queries,
-        attack_parameters=attack,
+        attack_parameters=attack if SEARCHES[name].needs == "distances" else {},
+        features=principal_components(rows.view()) if has_codes(context) else None,
         ids=rows.ids,
         seed=context.seed,
     )
     return search.run(lambda row: rows.labels[row])
+
+
+def _search_name(context: Context, settings: Settings) -> str:
+    """The search that was asked for, or one without attacks where none is possible."""
+    attacks = SEARCHES[settings.search].needs == "distances"
+    return "low-confidence" if attacks and why_no_distances(context) else settings.search
 
 
 def _pool_of_starts(context: Context) -> AnyArray | None:

@@ -1,7 +1,7 @@
 """Reliability: how often will it be wrong in the field, with a bound that holds."""
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -10,8 +10,9 @@ from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.accuracy import AccuracyResult, calibrated
 from fireassay.assessment.slice_report import LARGE_ENOUGH, with_worst_slice
 from fireassay.assessment.uses import with_uses
-from fireassay.core import Assumption, Claim, Estimate, Evidence
-from fireassay.reliability import METHODS, GroupsBetting, assess
+from fireassay.core import Assumption, Claim, Estimate, Evidence, NotEnoughEvidenceError
+from fireassay.engine.twice_labelled import twice_labelled
+from fireassay.reliability import METHODS, GroupsBetting, LabelNoise, assess
 from fireassay.statistics import SliceRates, slice_members, slice_rates
 
 USES = ("discovery", "accuracy")
@@ -32,6 +33,12 @@ class Settings(BaseModel):
         default=None,
         ge=1,
         description="groups-betting: the most rows a group can have, declared beforehand.",
+    )
+
+    second_labels: Literal["independent", "truth"] | None = Field(
+        default=None,
+        description="Rows that two people labelled in this run's label book say how often labels "
+        "are wrong: independent (both err alike) or truth (the second is right).",
     )
 
     @field_validator("method")
@@ -76,6 +83,8 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         if settings.largest_group is None
         else GroupsBetting(settings.largest_group),
         groups=context.test.groups,
+        weights=context.test.weights,
+        label_noise=_label_noise(context, settings),
         confidence=settings.confidence,
         seed=context.seed,
         workers=context.executor.workers,
@@ -88,6 +97,26 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         **_from_the_field(context, settings),
     }
     return PartAnswer("reliability", result, kept)
+
+
+def state(context: Context) -> Any:
+    """What the answer depends on besides its inputs: rows that two people have labelled since."""
+    store = context.executor.store
+    found = (0, 0) if store is None else twice_labelled(store.path)
+    return found if found[1] else None
+
+
+def _label_noise(context: Context, settings: Settings) -> LabelNoise | None:
+    if settings.second_labels is None:
+        return None
+    found = state(context)
+    if found is None:
+        raise NotEnoughEvidenceError(
+            "second_labels needs rows that two people have labelled.",
+            got="none in this run's label book",
+            do="Label some rows again with: fireassay label serve",
+        )
+    return LabelNoise(*found, settings.second_labels)
 
 
 def _slices(context: Context, settings: Settings) -> SliceRates | None:

@@ -7,6 +7,9 @@ name nor into an expression. Numbers are rounded to six digits, endless ones lef
 from fireassay.core.drawing.axes import Spec, axis, rounded
 from fireassay.core.drawing.bars import bars, histogram
 from fireassay.core.drawing.curves import curves
+from fireassay.core.drawing.diagram import diagram
+from fireassay.core.drawing.field import field
+from fireassay.core.drawing.grouped import grouped
 from fireassay.core.drawing.intervals import IntervalRow, intervals
 from fireassay.core.drawing.matrix import matrix
 from fireassay.core.drawing.points import points
@@ -17,6 +20,9 @@ __all__ = [
     "axis",
     "bars",
     "curves",
+    "diagram",
+    "field",
+    "grouped",
     "histogram",
     "intervals",
     "matrix",

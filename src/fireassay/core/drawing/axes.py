@@ -103,3 +103,30 @@ def axis_format(encoding: Spec) -> str:
 def axis_title(encoding: Spec, otherwise: str) -> str:
     """What an axis is called."""
     return str((encoding.get("axis") or {}).get("title") or otherwise)
+
+
+def level(
+    channel: Literal["x", "y"], value: float, word: str, width: int = WIDTH, *, limit: bool = False
+) -> list[Spec]:
+    """A line with a word over the whole chart: a base rate, or a limit that somebody set."""
+    style = "limit" if limit else "guide"
+    data = {"values": [{"at": rounded(value), "word": word}]}
+    at = {"field": "at", "type": "quantitative"}
+    # What somebody set stands above its line, what was seen below: they may be close together.
+    place: Spec = {"align": "right", "baseline": "bottom" if limit else "top"}
+    place["dy"] = -3 if limit else 4
+    end: Spec = {"x": {"value": width}}
+    if channel == "x":
+        place, end = {"align": "left", "baseline": "top", "dx": 4}, {"y": {"value": 2}}
+    return [
+        {
+            "data": data,
+            "mark": {"type": "rule", "style": style},
+            "encoding": {channel: at, **_nothing_of(channel)},
+        },
+        {
+            "data": data,
+            "mark": {"type": "text", "style": f"{style}-text", **place},
+            "encoding": {channel: at, **end, "text": {"field": "word"}},
+        },
+    ]

@@ -5,7 +5,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fireassay.core.chart_theme import LIGHT
-from fireassay.core.drawing.axes import WIDTH, Spec, axis_format, axis_title, rounded, thinned
+from fireassay.core.drawing.axes import (
+    WIDTH,
+    Spec,
+    axis_format,
+    axis_title,
+    level,
+    rounded,
+    thinned,
+)
 
 
 def curves(
@@ -14,10 +22,12 @@ def curves(
     y: Spec,
     *,
     bands: Mapping[str, tuple[Any, Any]] | None = None,
+    whiskers: bool = False,
     steps: bool = False,
     points: bool = False,
     diagonal: bool = False,
     levels: Sequence[tuple[float, str]] = (),
+    most: int = 400,
     width: int = WIDTH,
     height: int = 260,
 ) -> Spec:
@@ -31,6 +41,8 @@ def curves(
         Encodings of the axes, e.g. ``{"axis": axis("labels"), "scale": {"type": "log"}}``.
     bands
         Low and high of a line, by its name.
+    whiskers
+        Whether these are drawn as a bar at each x instead.
     steps
         Whether y stays until the next x.
     points
@@ -38,7 +50,9 @@ def curves(
     diagonal
         Draw y = x, where confidence is honest.
     levels
-        Horizontal lines with a word: a gate, a base rate.
+        Horizontal lines with a word, e.g. a base rate.
+    most
+        Points of a line that are drawn.
 
     Returns
     -------
@@ -50,7 +64,7 @@ def curves(
     >>> len(spec["data"]["values"])
     2
     """
-    values, ends = _line_values(lines, bands or {})
+    values, ends = _line_values(lines, bands or {}, most)
     colour = {
         "field": "line",
         "type": "nominal",
@@ -79,13 +93,14 @@ def curves(
     layers: list[Spec] = []
     if diagonal:
         layers.append(_diagonal())
-    for level, word in levels:
-        layers += _level(level, word, width)
+    for value, word in levels:
+        layers += level("y", value, word, width)
     if bands:
+        area = {"type": "rule", "opacity": 0.6} if whiskers else {"type": "area", "opacity": 0.18}
         layers.append(
             {
-                "transform": [{"filter": "datum.low != null"}],
-                "mark": {"type": "area", "opacity": 0.18, **shape},
+                "transform": [{"filter": "datum.low != null && datum.high != null"}],
+                "mark": {**area, **({} if whiskers else shape), "clip": True},
                 "encoding": {
                     "x": across,
                     "y": {**up, "field": "low"},
@@ -96,7 +111,12 @@ def curves(
         )
     layers.append(
         {
-            "mark": {"type": "line", **shape, **({"point": {"size": 40}} if points else {})},
+            "mark": {
+                "type": "line",
+                "clip": True,
+                **shape,
+                **({"point": {"size": 40}} if points else {}),
+            },
             "encoding": {"x": across, "y": up, "color": colour},
         }
     )
@@ -112,7 +132,7 @@ def curves(
 
 
 def _line_values(
-    lines: Mapping[str, tuple[Any, Any]], bands: Mapping[str, tuple[Any, Any]]
+    lines: Mapping[str, tuple[Any, Any]], bands: Mapping[str, tuple[Any, Any]], most: int
 ) -> tuple[list[Spec], list[Spec]]:
     values: list[Spec] = []
     ends: list[Spec] = []
@@ -122,7 +142,7 @@ def _line_values(
             {"line": name, "x": rounded(a), "y": rounded(b), "low": rounded(c), "high": rounded(d)}
             for a, b, c, d in zip(xs, ys, low, high, strict=True)
         ]
-        own = thinned([v for v in own if v["x"] is not None and v["y"] is not None])
+        own = thinned([v for v in own if v["x"] is not None and v["y"] is not None], most)
         if not bands:
             own = [{key: v[key] for key in ("line", "x", "y")} for v in own]
         values += own
@@ -173,22 +193,3 @@ def _diagonal() -> Spec:
             "color": {"value": LIGHT["soft"]},
         },
     }
-
-
-def _level(value: float, word: str, width: int) -> list[Spec]:
-    data = {"values": [{"at": rounded(value), "word": word}]}
-    at = {"field": "at", "type": "quantitative"}
-    return [
-        {"data": data, "mark": {"type": "rule", "style": "limit"}, "encoding": {"y": at}},
-        {
-            "data": data,
-            "mark": {
-                "type": "text",
-                "style": "limit",
-                "align": "right",
-                "baseline": "bottom",
-                "dy": -3,
-            },
-            "encoding": {"y": at, "x": {"value": width}, "text": {"field": "word"}},
-        },
-    ]

@@ -159,11 +159,18 @@ def _limits(x: Spec, named: bool) -> list[Spec]:
     tick = {"type": "tick", "style": "limit", "thickness": 2, "size": 20}
     layers: list[Spec] = [{"transform": only, "mark": tick, "encoding": at}]
     if named:
-        text = {"type": "text", "style": "limit", "align": "left", "dx": 5, "dy": -8, "fontSize": 9}
+        text = {
+            "type": "text",
+            "style": "limit-text",
+            "align": "left",
+            "dx": 5,
+            "dy": -8,
+            "fontSize": 10,
+        }
         layers.append(
             {
                 "transform": only,
-                "mark": text,
+                "mark": {**text, "fontSize": 10},
                 "encoding": {**at, "text": {"field": "limit_text"}},
             }
         )

@@ -1,6 +1,6 @@
 """Coloured cells with their numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from fireassay.core.chart_theme import LIGHT, SEQUENTIAL
 from fireassay.core.drawing.axes import PERCENT, Spec, Unit, hover_format, rounded, side_axis
@@ -16,6 +16,7 @@ def matrix(
     domain: tuple[float, float] = (0.0, 1.0),
     order: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
+    framed: Collection[tuple[str, str]] = (),
 ) -> Spec:
     """Coloured cells with their numbers.
 
@@ -29,6 +30,8 @@ def matrix(
         Of the values.
     order, columns
         Names down and across, in their order; as they come otherwise.
+    framed
+        Cells (down, across) to put a frame around.
 
     Returns
     -------
@@ -38,11 +41,14 @@ def matrix(
     >>> matrix([("3", "5", 0.4)], title="both named")["data"]["values"][0]["value"]
     0.4
     """
-    values = [{"down": a, "across": b, "value": rounded(v)} for a, b, v in rows]
+    values: list[Spec] = [
+        {"down": a, "across": b, "value": rounded(v), "framed": (a, b) in framed}
+        for a, b, v in rows
+    ]
     values = [value for value in values if value["value"] is not None]
     sides = [list(dict.fromkeys(v[side] for v in values)) for side in ("down", "across")]
     downs, acrosses = list(order or sides[0]), list(columns or sides[1])
-    step = 34 if max(len(downs), len(acrosses)) <= 14 else 16
+    wide, high = 34 if len(acrosses) <= 14 else 16, 24 if len(downs) <= 30 else 12
     middle = domain[0] + 0.55 * (domain[1] - domain[0])
     longest = max((len(name) for name in acrosses), default=0)
     turned = longest > 4
@@ -73,7 +79,10 @@ def matrix(
         },
     }
     layers: list[Spec] = [cells]
-    if step > 16:
+    if framed:
+        frame = {"type": "rect", "filled": False, "stroke": LIGHT["ink"], "strokeWidth": 2}
+        layers.append({"transform": [{"filter": "datum.framed"}], "mark": frame})
+    if wide > 16 and high > 12:
         layers.append(
             {
                 "mark": {"type": "text", "fontSize": 10},
@@ -91,8 +100,8 @@ def matrix(
             }
         )
     return {
-        "width": {"step": step},
-        "height": {"step": step if step == 16 else 26},
+        "width": {"step": max(wide, 46) if len(acrosses) <= 8 and turned else wide},
+        "height": {"step": high},
         "data": {"values": values},
         "encoding": encoding,
         "layer": layers,

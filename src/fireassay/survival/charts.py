@@ -1,0 +1,192 @@
+"""Charts of survival: curves, effects, quantiles, calibration, accuracy and cost."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from fireassay.core import Chart
+from fireassay.core.drawing import IntervalRow, Spec, axis, curves, grouped, intervals
+
+if TYPE_CHECKING:
+    from fireassay.survival.calibration import FailureCalibration
+    from fireassay.survival.survival_fit import SurvivalFit
+
+_MOST_GROUPS = 12
+_SQUARE = 280
+_UNIT = {"scale": {"domain": [0, 1]}}
+
+
+def curves_chart(table: pd.DataFrame, time_unit: str) -> Chart:
+    """Survival curves with their bands, one per group, named at their end."""
+    lines: dict[str, tuple[Any, Any]] = {}
+    bands: dict[str, tuple[Any, Any]] = {}
+    shown = list(table.groupby("group", sort=False))[:_MOST_GROUPS]
+    last = max((float(part["time"].max()) for _, part in shown), default=0.0)
+    for name, part in shown:
+        times = [0.0, *part["time"], last]
+        lines[str(name)] = times, _to_the_end(part["survival"])
+        bands[str(name)] = _to_the_end(part["low"]), _to_the_end(part["high"])
+    return Chart(
+        curves(
+            lines,
+            {"axis": axis(time_unit), "scale": {"nice": False}},
+            {"axis": axis("still right", "share"), **_UNIT},
+            bands=bands,
+            steps=True,
+        ),
+        f"Share of samples still right against {time_unit} spent on each, with bands.",
+        "Falling step lines, one for each attack.",
+    )
+
+
+def _to_the_end(values: Any) -> list[float]:
+    """A curve starts at 1 and stays where it last was, until the longest of all ends."""
+    own = [1.0, *values]
+    return [*own, own[-1]]
+
+
+def effects_chart(coefficients: pd.DataFrame) -> Chart:
+    """Effects on the time to failure with intervals (the paper's Fig. 3).
+
+    Levels against their reference and numbers per unit are on scales of their own.
+    """
+    shown = coefficients.drop(index="Intercept", errors="ignore")
+    levels = np.array([str(name).endswith("]") for name in shown.index], dtype=bool)
+    longer = "longer" if coefficients["time_ratio"].notna().any() else "shorter"
+    shorter = "shorter" if longer == "longer" else "longer"
+    title = f"← {shorter} survival · effect · {longer} survival →"
+    panels = [
+        intervals(
+            [
+                IntervalRow(str(name), float(row["coef"]), float(row["low"]), float(row["high"]))
+                for name, row in part.iterrows()
+            ],
+            title,
+            unit="number",
+            guide=0.0,
+        )
+        for part in (shown[levels], shown[~levels])
+        if len(part)
+    ]
+    spec: Spec = panels[0] if len(panels) == 1 else {"vconcat": panels}
+    return Chart(spec, "Effects on log time with intervals.", "A dot with a line for each effect.")
+
+
+def quantiles_chart(fit: "SurvivalFit") -> Chart:
+    """Fitted against observed failure probabilities (the paper's Fig. 2).
+
+    Fitted probabilities of the observed times, as censored data, must follow the diagonal.
+    """
+    from fireassay.survival.curves import estimate_curve
+    from fireassay.survival.times import Times, read_times
+
+    frame = fit.observations
+    if len(frame) > 5000:
+        frame = frame.iloc[:: len(frame) // 5000 + 1]
+    times = read_times(frame)
+    seen = times.seen
+    fitted = np.empty(len(frame))
+    for start in range(0, len(frame), 256):
+        rows = slice(start, start + 256)
+        fitted[rows] = 1.0 - np.diagonal(fit.survival(frame.iloc[rows], seen[rows]))
+    fitted = np.maximum(fitted, 1e-12)
+    upper = np.where(times.failed, fitted, np.inf)
+    curve = estimate_curve(Times(fitted, upper))
+    return Chart(
+        curves(
+            {fit.family: (1.0 - curve.survival, curve.times)},
+            {"axis": axis("observed quantile"), **_UNIT},
+            {"axis": axis(f"{fit.family} quantile"), **_UNIT},
+            steps=True,
+            diagonal=True,
+            width=_SQUARE,
+            height=_SQUARE,
+        ),
+        "Observed against fitted quantiles: on the dashed line the family describes the times.",
+        "A line along a dashed diagonal.",
+    )
+
+
+def calibration_chart(calibration: "FailureCalibration") -> Chart:
+    """Predicted against observed probability of failure, smoothed and binned."""
+    order = np.argsort(calibration.predicted)
+    spec = curves(
+        {"smoothed": (calibration.predicted[order], calibration.observed[order])},
+        {"axis": axis(f"predicted: failed by {calibration.time:g}", "share"), **_UNIT},
+        {"axis": axis("observed", "share"), **_UNIT},
+        diagonal=True,
+        width=_SQUARE,
+        height=_SQUARE,
+    )
+    bins = calibration.bins[["predicted", "observed"]].round(5).dropna()
+    spec["layer"].append(
+        {
+            "data": {"values": bins.to_dict("records")},
+            "mark": {"type": "point", "size": 60},
+            "encoding": {
+                "x": {"field": "predicted", "type": "quantitative"},
+                "y": {"field": "observed", "type": "quantitative"},
+            },
+        }
+    )
+    return Chart(
+        spec,
+        f"Predicted against observed probability of failure (off by {calibration.ici:.1%} on "
+        f"average, {calibration.e50:.1%} in the middle).",
+        "A line and dots along a dashed diagonal.",
+    )
+
+
+def _rows(table: pd.DataFrame, value: str, low: str, high: str, by: str, along: str) -> Any:
+    return [
+        (str(row[along]), str(row[by]), row[value], row[low], row[high])
+        for _, row in table.sort_values([along, by], kind="stable").iterrows()
+    ]
+
+
+def accuracy_chart(table: pd.DataFrame) -> Chart:
+    """Benign and adversarial accuracy and failure rate by attack and defence (Fig. 1)."""
+    panels = [
+        grouped(
+            _rows(table, name, f"{name}_low", f"{name}_high", "defence", "attack"),
+            title,
+            unit="number" if log else "share",
+            log=log,
+            width=220,
+        )
+        for title, name, log in (
+            ("benign accuracy", "benign_accuracy", False),
+            ("adversarial accuracy", "adversarial_accuracy", False),
+            ("failures per query", "failure_rate", True),
+        )
+    ]
+    return Chart(
+        {"hconcat": panels},
+        "Benign and adversarial accuracy and failures per query, by attack (rows) and defence "
+        "(colours), intervals between models.",
+        "Three panels of dots with intervals.",
+    )
+
+
+def cost_chart(table: pd.DataFrame, benign: pd.DataFrame | None = None) -> Chart:
+    """The cost ratio of training and failure with its interval, benign and attacked (Fig. 4)."""
+    panels = [("trash", table, "cost of training / cost of attack")]
+    if benign is not None:
+        panels.insert(0, ("ratio", benign, "cost of training / cost of a benign failure"))
+    drawn = [
+        grouped(
+            _rows(frame, value, "low", "high", "defence", "model"),
+            title,
+            unit="number",
+            log=True,
+            guide=1.0,
+        )
+        for value, frame, title in panels
+    ]
+    return Chart(
+        {"hconcat": drawn},
+        "Cost of training over cost of a failure: without attacker (left), attacked (right); "
+        "right of the dashed line training costs more.",
+        "Dots with intervals by model and defence.",
+    )
