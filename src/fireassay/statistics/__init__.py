@@ -35,6 +35,13 @@ from fireassay.statistics.permutation import permutation_test
 from fireassay.statistics.poisson import poisson_interval
 from fireassay.statistics.poisson_binomial import poisson_binomial_tail
 from fireassay.statistics.ranks import average_ranks
+from fireassay.statistics.sample_sizes import (
+    groups_for_bound,
+    labels_until_alarm,
+    rows_for_auroc,
+    rows_for_bound,
+    rows_for_pair,
+)
 from fireassay.statistics.share import share
 from fireassay.statistics.simultaneous import simultaneous_aucs, worse_than_best
 from fireassay.statistics.simultaneous_shares import simultaneous_shares
@@ -80,8 +87,10 @@ __all__ = [
     "fleiss_kappa",
     "grouped_share",
     "groups_betting_upper",
+    "groups_for_bound",
     "hoeffding_bentkus_upper",
     "intraclass_test",
+    "labels_until_alarm",
     "loess",
     "mann_whitney_auc",
     "mean_cost",
@@ -94,6 +103,9 @@ __all__ = [
     "poisson_interval",
     "recent_rate_upper",
     "reliability_curve",
+    "rows_for_auroc",
+    "rows_for_bound",
+    "rows_for_pair",
     "share",
     "simultaneous_aucs",
     "simultaneous_shares",
