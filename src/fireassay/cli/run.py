@@ -40,7 +40,7 @@ def run(
 
     asked = read_config(config)
     if trust:
-        remember(asked.resolve(asked.model.path))
+        remember(asked.resolve(asked.model.path), asked.folder)
     outcome = run_assessment(
         asked,
         only=only,
