@@ -22,7 +22,7 @@ def numbers_chart(part: Evidence) -> Chart | None:
     >>> share = Estimate(0.9, 0.8, 0.95, confidence=0.95, n=50, method="Clopper-Pearson")
     >>> found = Evidence("accuracy", "Right on nine of ten.", estimates={"accuracy": share})
     >>> numbers_chart(found).body["data"]["values"][0]["text"]
-    '0.900 [0.800, 0.950]'
+    '0.90 [0.80, 0.95]'
     """
     rows = []
     for name, estimate in part.estimates.items():
