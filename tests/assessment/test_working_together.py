@@ -1,5 +1,7 @@
 """What one part found becomes another's argument, and is not computed twice."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -75,6 +77,36 @@ def test_the_report_keeps_its_order_and_says_what_was_used(report):
     assert "datasets of curation" in said["accuracy"][0]
     assert "adversarial inputs from the attacks of survival" in said["supervision"][0]
     assert "labels that discovery drew by lot" in said["reliability"][0]
+
+
+def test_every_answer_is_one_short_sentence_with_one_number(report):
+    for part in report.parts:
+        assert part.answer in part.estimates, part.question
+        assert len(part.sentence.split()) <= 20, part.sentence
+        numbers = re.findall(r"\d[\d.,]*", part.sentence)
+        assert len(numbers) == 1, part.sentence
+        told = part.estimates[part.answer].value
+        said = float(numbers[0].rstrip(".,").replace(",", ""))
+        assert said == pytest.approx(told, abs=0.06) or said == pytest.approx(100 * told, abs=0.6)
+
+
+def test_labels_from_the_field_take_the_place_of_the_bound_that_they_contradict():
+    worse = rows(300, 3)
+    worse = DataSet(worse.X, np.where(worse.X[:, 2] < 0.5, 1 - worse.y, worse.y))
+    given = context(operational=worse)
+    settings = small(discovery={"search": "low-confidence", "budget": 10, "drawn": 80, "pool": 60})
+    report = Run(given, ["discovery", "reliability"], settings).go()
+    part, truth = report["reliability"], float((model().predict(worse.X) != worse.y).mean())
+    numbers = part.estimates
+    assert numbers["pmi_upper"] == numbers["field_pmi_upper"]
+    assert numbers["pmi_lower"].value <= truth <= numbers["pmi_upper"].value
+    assert numbers["test_pmi_upper"].value < numbers["pmi_lower"].value
+    assert "do not agree" in part.headline
+    assert [c.holds for c in part.claims if "do not agree" in c.text] == [False]
+    limit = numbers["test_pmi_upper"].value + 0.01  # the test rows alone would keep it
+    assert report.verdict({"max": {"reliability.pmi_upper": limit}}).status == "fail"
+    assert part.contradicted("test_pmi_upper")
+    assert not part.contradicted("pmi_upper")
 
 
 def test_curated_datasets_are_a_test_set(report):

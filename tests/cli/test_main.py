@@ -69,7 +69,7 @@ def test_init_plan_run_check_report(project):
     assert passed.exit_code == 0, passed.output
     failed = call("check", "fireassay-run", "--min", f"accuracy={accuracy['value']}")
     assert failed.exit_code == 3
-    assert "Right on the labelled rows, the limit" in failed.output
+    assert "Right on the labelled rows, at least" in failed.output
     assert "to settle accuracy" in failed.output
     assert call("check", "fireassay-run", "--min", "accuracy=0.999").exit_code == 1
     strict = call("check", "fireassay-run", "--min", f"accuracy={accuracy['value']}", "--strict")
@@ -109,7 +109,7 @@ def test_gates_of_the_file_are_judged_at_every_step_of_a_run(project):
     config.write_text(text.replace("[gates.max]", gates))
     run = call("run", "--only", "accuracy")
     assert run.exit_code == 0, run.output
-    assert "verdict: Not enough evidence: 1 of 2 limits is undecided." in run.output
+    assert "verdict: ? Not enough evidence: 1 of 2 limits is undecided." in run.output
     done = call("check", "fireassay-run", "--json")
     assert done.exit_code == 3
     checks = json.loads(done.output)["checks"]

@@ -15,7 +15,7 @@ from fireassay.core import sha256
 from fireassay.data import DataSet
 from fireassay.report import About, DataFacts
 
-_ROLES = {"train": "training", "operational": "field"}
+_ROLES = {"train": "for training", "operational": "from the field"}
 
 
 def about_files(config: Config, context: Context) -> About:

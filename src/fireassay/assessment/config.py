@@ -151,14 +151,14 @@ class RunSection(Section):
     max_queries: int | None = Field(
         default=None, ge=1, description="Most rows sent to the model in all, likewise."
     )
-    samples: bool = Field(
-        default=True,
-        description="Show rows of the data in report.html and result.json, as evidence.",
-    )
     hang_minutes: float = Field(
         default=30,
         gt=0,
         description="Most minutes for one block of rows; then the model is said to hang.",
+    )
+    samples: bool = Field(
+        default=True,
+        description="Show rows of the data in report.html and result.json, as evidence.",
     )
 
 

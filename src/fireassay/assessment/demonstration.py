@@ -63,7 +63,7 @@ def run_demo(
 
 def _about(context: Context, other: Context) -> About:
     found = about_arrays(context, "a small network, made for the demo")
-    alarms_of = facts_of(other.test, "alarms", "curation")
+    alarms_of = facts_of(other.test, "alarms", "for curation")
     return replace(found, data=(*found.data, alarms_of))
 
 

@@ -11,6 +11,7 @@ from fireassay.assessment.door import at_the_door, verified_order
 from fireassay.assessment.inputs import load_sets, unused_columns
 from fireassay.assessment.inspection import Inspection, columns_of, inspect
 from fireassay.assessment.parts import PARTS, part_module
+from fireassay.assessment.proposed_gates import propose_gates
 from fireassay.assessment.template import write_config
 from fireassay.classifiers.code_beside import make_importable
 from fireassay.data import DataSet
@@ -119,7 +120,7 @@ def initialise(
             "parts": [name for name, reason in missing.items() if reason is None],
         },
     }
-    return Initialised(write_config(values), found, missing)
+    return Initialised(write_config(values, propose_gates(sets["test"])), found, missing)
 
 
 def as_labels(classes: Sequence[str], data: DataSet) -> tuple[str | int, ...]:

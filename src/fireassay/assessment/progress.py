@@ -1,19 +1,17 @@
 """How far a run is, and how long it will still take: one line on a terminal."""
 
 import sys
-import threading
 import time
 from collections.abc import Iterable
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from fireassay.assessment.planning import Plan
-
-_CLEAR = "\r\x1b[K"
+from fireassay.engine.progress import DISPLAY
 
 
 class RunProgress:
-    """A line on standard error, rewritten every second; silent unless that is a terminal.
+    """A line of the display on standard error; silent unless that is a terminal.
 
     The time left is the plan's, scaled by how long the finished parts took against their plan.
     """
@@ -25,25 +23,19 @@ class RunProgress:
         self.seen_planned = self.seen_actual = 0.0
         self._shown = sys.stderr.isatty() if shown is None else shown
         self._part, self._started = "", time.monotonic()
-        self._done = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._line: Any = None
 
     def begin(self, part: str) -> None:
         """A part starts."""
         self._part, self._started = part, time.monotonic()
         if self._shown:
-            self._done = threading.Event()
-            self._thread = threading.Thread(target=self._rewrite, daemon=True)
-            self._thread.start()
+            self._line = DISPLAY.add(self.line, self.total, self.total - len(self.waiting))
 
     def end(self, seconds: float | None) -> None:
         """The part is over; ``seconds`` None: it did not run, so it says nothing about speed."""
-        if self._thread is not None:
-            self._done.set()
-            self._thread.join()
-            self._thread = None
-            sys.stderr.write(_CLEAR)
-            sys.stderr.flush()
+        if self._line is not None:
+            DISPLAY.remove(self._line)
+            self._line = None
         if self._part in self.waiting:
             self.waiting.remove(self._part)
         if seconds is not None and self._part in self.planned:
@@ -66,11 +58,6 @@ class RunProgress:
         spent = time.monotonic() - self._started
         left = self.seconds_left()
         return f"[{number}/{self.total}] {self._part} {_clock(spent)}, about {_clock(left)} left"
-
-    def _rewrite(self) -> None:
-        while not self._done.wait(1.0):
-            sys.stderr.write(_CLEAR + self.line())
-            sys.stderr.flush()
 
     def __enter__(self) -> Self:
         return self

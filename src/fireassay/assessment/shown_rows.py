@@ -38,7 +38,7 @@ class Gallery:
     def __init__(self, context: Context, data: DataSet, source: str = "test") -> None:
         self.context, self.data, self.source = context, data, source
         self.rows = data.rows.values  # as the user has them, whatever the parts work on
-        self._usual: dict[Any, Any] = {}
+        self._usual: dict[str | None, dict[str, Any]] = {}
         self._range: tuple[float, float] | None = None
 
     def answers(self, X: Any) -> tuple[list[str], list[float | None]]:
@@ -129,7 +129,7 @@ class Gallery:
             return False
         if values.ndim == 4:
             return image_layout(values.shape) != "unclear"
-        return min(values.shape[1:3]) >= _SMALLEST_IMAGE
+        return bool(min(values.shape[1:3]) >= _SMALLEST_IMAGE)
 
     def _pixels(self) -> tuple[float, float]:
         if self._range is None:
@@ -180,7 +180,7 @@ def _usual(X: Any, rows: Any) -> dict[str, Any]:
             held = column.dropna().to_numpy(dtype=float)
             low, middle, high = np.quantile(held, (0.025, 0.5, 0.975)) if len(held) else (0, 0, 0)
             spread = float(high - low) or 1.0
-            row = (low, high, middle, spread, f"{_text(low)} to {_text(high)}", None)
+            row: tuple[Any, ...] = (low, high, middle, spread, f"{_text(low)} to {_text(high)}", None)
         else:
             shares = column.astype(str).value_counts(normalize=True)
             common = str(shares.index[0]) if len(shares) else ""

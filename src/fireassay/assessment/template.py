@@ -1,7 +1,7 @@
 """The configuration file that ``init`` writes: every key, with what it means."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -15,6 +15,7 @@ from fireassay.assessment.config import (
     RunSection,
 )
 from fireassay.assessment.parts import settings_models
+from fireassay.assessment.proposed_gates import ProposedGate
 
 _HEADER = """\
 # What fireassay assesses, with what, and the limits to keep.
@@ -23,8 +24,13 @@ _HEADER = """\
 """
 
 
-def write_config(values: Mapping[str, Mapping[str, Any]]) -> str:
-    """The text of a configuration file with some values set, e.g. ``{"model": {"path": …}}``."""
+def write_config(
+    values: Mapping[str, Mapping[str, Any]], proposed: Sequence[ProposedGate] = ()
+) -> str:
+    """The text of a configuration file with some values set, e.g. ``{"model": {"path": …}}``.
+
+    Proposed limits stand in it commented out: nobody but the user says what is good enough.
+    """
     sections: dict[str, type[BaseModel]] = {
         "model": ModelSection,
         "data": DataSection,
@@ -35,10 +41,10 @@ def write_config(values: Mapping[str, Mapping[str, Any]]) -> str:
     blocks = [_HEADER]
     for name, section in sections.items():
         blocks.append(_section(name, section, values.get(name, {})))
-    return "\n".join([*blocks, _gates(values.get("gates", {}))])
+    return "\n".join([*blocks, _gates(values.get("gates", {}), proposed)])
 
 
-def _gates(values: Mapping[str, Any]) -> str:
+def _gates(values: Mapping[str, Any], proposed: Sequence[ProposedGate]) -> str:
     """The last tables, so that limits can be added at the end of the file."""
     lines = ["# Limits on numbers, judged by fireassay check. Without any, nothing is a pass."]
     fields = dict(GatesSection.model_fields)
@@ -48,6 +54,11 @@ def _gates(values: Mapping[str, Any]) -> str:
     for name, field in fields.items():
         lines += [f"# {field.description}", f"[gates.{name}]"]
         given = values.get(name, {})
+        fitting = [gate for gate in proposed if gate.direction == name]
+        if not given and fitting:
+            for gate in fitting:
+                lines += [f"# {gate.why}", f"# {_toml(gate.name)} = {_toml(gate.limit)}"]
+            continue
         shown, mark = (given, "") if given else ((field.examples or [{}])[0], "# ")
         lines += [f"{mark}{_toml(key)} = {_toml(value)}" for key, value in shown.items()]
     return "\n".join(lines) + "\n"

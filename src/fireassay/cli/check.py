@@ -60,6 +60,7 @@ def check(
 
     from fireassay.assessment.judging import judge_run
     from fireassay.assessment.run_folder import read_gates, read_report, reservations
+    from fireassay.cli.answers import shape, show_verdict
     from fireassay.core.files import write_text
     from fireassay.report import Gate
     from fireassay.report.gates import parse_gates
@@ -86,6 +87,7 @@ def check(
                 **asdict(c.gate),
                 "label": c.label,
                 "status": c.status,
+                "word": c.word,
                 "explanation": c.explanation,
                 "accepted": dict(c.accepted),
                 "looks": judged.looks.get(c.gate.number),
@@ -98,6 +100,7 @@ def check(
         emit_json(
             {
                 "status": verdict.status,
+                "headline": verdict.headline,
                 "exit_code": verdict.exit_code,
                 "failed_parts": verdict.failed_parts,
                 "reservations": reserved,
@@ -107,19 +110,18 @@ def check(
         )
     elif not quiet:
         for c in verdict.checks:
-            say(f"{c.status:<10}{c.gate.number}: {c.label}, {c.explanation}")
+            said = f"{shape(c.status)} {c.word:<10}{c.label}, {c.limit} ({c.gate.number})"
+            say(f"{said}: {c.explanation}")
             look = judged.looks.get(c.gate.number, 1)
             if look > 1:
-                say(f"{'':<10}judged {look} times on these labels{_spent(spend, report)}")
-        for item in verdict.advice:
-            say(f"to settle {item}")
+                say(f"{'':<12}judged {look} times on these labels{_spent(spend, report)}")
         for name in verdict.failed_parts:
             say(f"failed    {name}: {report[name].reason}")
         for name, reason in reserved.items():
             say(f"not now   {name}: {reason}")
         if not verdict.checks:
             say("Set limits with --max, --min or a [gates] table.")
-        say(f"verdict: {verdict.headline}")
+        show_verdict(verdict)
     raise typer.Exit(verdict.exit_code)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fireassay.cli.console import emit_json, say
+from fireassay.cli.console import emit_json, say, starting
 from fireassay.cli.options import Json, Quiet
 
 _SHOWN = 12
@@ -26,6 +26,7 @@ def compare(
 
     Example: fireassay compare run-v1 run-v2
     """
+    starting("reading the runs", quiet=quiet or json)
     from fireassay.assessment.paired_runs import pair_runs
     from fireassay.assessment.run_folder import read_report, reservations
     from fireassay.core import ParameterError

@@ -6,10 +6,15 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import typer
+
+from fireassay.version import __version__
+
 if TYPE_CHECKING:
     from fireassay.core.evidence import Evidence
 
 _answers: Any = None
+INTERRUPTED = 130  # what shells say of a program that Ctrl-C ended
 
 
 def say(text: str = "", *, quiet: bool = False) -> None:
@@ -64,6 +69,22 @@ def _is_real(stream: Any) -> bool:
 def warn(text: str) -> None:
     """Print one line to standard error."""
     sys.stderr.write(text + "\n")
+
+
+def starting(text: str, *, quiet: bool = False) -> None:
+    """The first line, before anything heavy is loaded: a person sees at once that it works."""
+    if not quiet:
+        warn(f"fireassay {__version__}: {text}")
+
+
+@contextlib.contextmanager
+def goes_on(command: str) -> Iterator[None]:
+    """Ctrl-C in a run: what is done is kept, and the same command goes on."""
+    try:
+        yield
+    except KeyboardInterrupt as stopped:
+        warn(f"Stopped. What is done is kept: the same command ({command}) goes on from here.")
+        raise typer.Exit(INTERRUPTED) from stopped
 
 
 def emit(evidence: "Evidence", *, as_json: bool = False, quiet: bool = False) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fireassay.cli.console import emit_json, say
+from fireassay.cli.console import emit_json, goes_on, say, starting
 from fireassay.cli.options import Json, Quiet, Seed
 
 
@@ -19,22 +19,27 @@ def demo(
 ) -> None:
     """Train a small digits model, assess it, and write an offline report.
 
+    Its limits are set so that one is kept, one broken and one undecided; it exits with 0 anyway.
+
     Example: fireassay demo --output my-demo
     """
+    starting("training a small model on built-in digits", quiet=quiet or json)
     from fireassay.assessment import run_demo
     from fireassay.assessment.spending import in_words
-    from fireassay.report.document import to_document
+    from fireassay.cli.answers import show_answers
 
-    outcome = run_demo(
-        output,
-        seed=seed,
-        say=lambda line: say(line, quiet=quiet or json),
-        progress=False if quiet or json else None,
-    )
+    with goes_on("fireassay demo"):
+        outcome = run_demo(
+            output,
+            seed=seed,
+            say=lambda line: say(line, quiet=quiet or json),
+            progress=False if quiet or json else None,
+        )
     if json:
-        emit_json(to_document(outcome.report.parts, outcome.report.title))
-    else:
+        emit_json(outcome.report.document())
+    elif not quiet:
         words = in_words(outcome.costs)
         if words is not None:
-            say(words, quiet=quiet)
-        say(f"report: {outcome.folder / 'report.html'}", quiet=quiet)
+            say(words)
+        show_answers(outcome.report, outcome.verdict)
+        say(f"report: {outcome.folder / 'report.html'}")

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fireassay.cli.console import emit_json, say
+from fireassay.cli.console import emit_json, say, starting
 from fireassay.cli.options import AcceptBelowBaseline, Bounds, Json, LabelColumn, Quiet, Seed, Trust
 from fireassay.cli.trusting import remember
 
@@ -69,6 +69,7 @@ def init(
 
     Example: fireassay init --model model.onnx --data test.npz
     """
+    starting("looking at the model and the data", quiet=quiet or json)
     from fireassay.assessment import initialise
     from fireassay.classifiers.code_beside import code_beside
 

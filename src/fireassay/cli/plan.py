@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from fireassay.cli.console import emit_json, say
+from fireassay.cli.console import emit_json, say, starting
 from fireassay.cli.options import Config, FileSeed, Json, Quiet, Trust
 from fireassay.cli.trusting import remember
 
@@ -21,6 +21,7 @@ def plan(
 
     Example: fireassay plan
     """
+    starting("measuring a few batches", quiet=quiet or json)
     from fireassay.assessment import make_plan, read_config
     from fireassay.assessment.run_folder import read_costs
     from fireassay.assessment.spending import in_words

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fireassay.cli.console import emit_json, say
+from fireassay.cli.console import emit_json, say, starting
 from fireassay.cli.options import Json, NoSamples, Quiet
 
 
@@ -27,6 +27,7 @@ def report(
 
     Example: fireassay report fireassay-run --open
     """
+    starting(f"reading {run}", quiet=quiet or json)
     from fireassay.assessment.run_folder import read_costs, read_gates, read_report, reservations
 
     loaded = read_report(run)

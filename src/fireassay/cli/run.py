@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fireassay.cli.console import emit_json, say
+from fireassay.cli.console import emit_json, goes_on, say, starting
 from fireassay.cli.options import AcceptBelowBaseline, Cluster, Json, NoSamples, Quiet, Trust
 from fireassay.cli.trusting import remember
 
@@ -35,32 +35,35 @@ def run(
 
     Example: fireassay run --only accuracy --max-minutes 10
     """
+    starting(f"reading {config}", quiet=quiet or json)
     from fireassay.assessment import read_config, run_assessment
     from fireassay.assessment.spending import in_words
+    from fireassay.cli.answers import show_answers
 
     asked = read_config(config)
     if trust:
         remember(asked.resolve(asked.model.path), asked.folder)
-    outcome = run_assessment(
-        asked,
-        only=only,
-        seed=seed,
-        workers=workers,
-        cluster=cluster,
-        max_minutes=max_minutes,
-        max_queries=max_queries,
-        samples=not no_samples,
-        trust=trust,
-        accept_below_baseline=accept_below_baseline,
-        say=lambda line: say(line, quiet=quiet or json),
-        progress=False if quiet or json else None,
-    )
+    with goes_on("fireassay run"):
+        outcome = run_assessment(
+            asked,
+            only=only,
+            seed=seed,
+            workers=workers,
+            cluster=cluster,
+            max_minutes=max_minutes,
+            max_queries=max_queries,
+            samples=not no_samples,
+            trust=trust,
+            accept_below_baseline=accept_below_baseline,
+            say=lambda line: say(line, quiet=quiet or json),
+            progress=False if quiet or json else None,
+        )
     if json:
         emit_json(outcome.report.document())
-    else:
+    elif not quiet:
         words = in_words(outcome.costs)
         if words is not None:
-            say(words, quiet=quiet)
-        say(f"verdict: {outcome.verdict.headline}", quiet=quiet)
-        say(f"report: {outcome.folder / 'report.html'}", quiet=quiet)
+            say(words)
+        show_answers(outcome.report, outcome.verdict)
+        say(f"report: {outcome.folder / 'report.html'}")
     raise typer.Exit(outcome.exit_code)

@@ -83,11 +83,14 @@ class Measure:
         '3.1 % [2.0, 4.7]'
         >>> errors.shown(Estimate.bound(0.05, 0.975, 59, "exact"))
         '5.0 %'
+        >>> most = Measure("error_upper", "Wrong, at most", "share", "low", "")
+        >>> most.shown(Estimate.bound(0.06546, 0.975, 719, "exact"))  # rounded up: still a bound
+        '6.6 %'
         """
         if math.isnan(estimate.value):
             return "not estimable"
-        digits = self._decimals(estimate)
-        value = self.shown_value(estimate.value, digits)
+        digits = self.decimals(estimate)
+        value = self.shown_value(self._outward(estimate, digits), digits)
         low, high = (math.isfinite(end) for end in (estimate.low, estimate.high))
         if estimate.kind != "interval" or not (low or high):
             return value
@@ -105,7 +108,17 @@ class Measure:
         """
         if math.isnan(estimate.value):
             return "an unknown share" if self.unit == "share" else "an unknown number"
-        return self.shown_value(estimate.value, self._decimals(estimate))
+        digits = self.decimals(estimate)
+        return self.shown_value(self._outward(estimate, digits), digits)
+
+    def _outward(self, estimate: Estimate, decimals: int) -> float:
+        """The value as it is rounded: a bound to its own side, so that it stays one."""
+        side = {"_upper": math.ceil, "_lower": math.floor}.get(self.name[-6:])
+        if estimate.kind != "bound" or side is None or not math.isfinite(estimate.value):
+            return estimate.value
+        scale = (100.0 if self.unit == "share" else 1.0) * 10.0**decimals
+        nudge = 1e-9 if side is math.floor else -1e-9
+        return side(estimate.value * scale + nudge) / scale
 
     def shown_value(self, value: float, decimals: int | None = None) -> str:
         """One value with its unit, e.g. a limit; as many decimals as it needs, or as given."""
@@ -119,7 +132,7 @@ class Measure:
             return f"{scaled:,.6g}" if abs(scaled) < 1e6 else f"{scaled:,.0f}"
         return f"{scaled:,.{decimals}f}"
 
-    def _decimals(self, estimate: Estimate) -> int:
+    def decimals(self, estimate: Estimate) -> int:
         """Decimals that show two significant digits of the width, or of a value without one."""
         value, width = estimate.value, estimate.high - estimate.low
         whole = value.is_integer() and (self.unit == "count" or estimate.kind == "count")
@@ -130,7 +143,8 @@ class Measure:
             size *= 100
         if size == 0 or not math.isfinite(size):
             return 0
-        return min(12, max(0, 1 - math.floor(math.log10(size))))
+        least = 1 if estimate.kind == "bound" and self.unit == "share" else 0
+        return min(12, max(least, 1 - math.floor(math.log10(size))))
 
 
 def find_measure(name: str, measures: Iterable[Measure]) -> Measure | None:

@@ -1,13 +1,76 @@
-"""A progress bar that appears on a terminal only, and only when work takes over a second."""
+"""Progress on a terminal: one display for all who report, only when work takes over a second."""
 
 import sys
+import threading
 import time
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 Item = TypeVar("Item")
 _PATIENCE_S = 1.0
+
+
+class Display:
+    """The lines of everything that is under way, drawn by one `rich` display on standard error.
+
+    Two displays would write over each other: whoever has something to show adds a line here.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._shown: Any = None
+        self._lines = 0
+
+    def add(self, text: Callable[[], str], total: int | None, done: int = 0) -> Any:
+        """A line whose text is asked for whenever it is drawn; returns its key."""
+        with self._lock:
+            if self._shown is None:
+                self._shown = _open()
+            self._lines += 1
+            return self._shown.add_task("", total=total, completed=done, text=text)
+
+    def update(self, key: Any, done: int) -> None:
+        """How many are done."""
+        self._shown.update(key, completed=done)
+
+    def remove(self, key: Any) -> None:
+        """A line is gone; with the last one the display is."""
+        with self._lock:
+            self._shown.remove_task(key)
+            self._lines -= 1
+            if not self._lines:
+                self._shown.stop()
+                self._shown = None
+
+
+def _open() -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task
+    from rich.text import Text
+
+    class Line(ProgressColumn):
+        """The line's text as it is now; names in it are no markup."""
+
+        max_refresh = 0.5
+
+        def render(self, task: Task) -> Text:
+            return Text(str(task.fields["text"]()))
+
+    shown = Progress(
+        Line(),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        # What goes into a file or a pipe must stay there.
+        redirect_stdout=sys.stdout.isatty(),
+    )
+    shown.start()
+    return shown
+
+
+DISPLAY = Display()
 
 
 def track(iterable: Iterable[Item], description: str, total: int | None = None) -> Iterator[Item]:
@@ -47,32 +110,15 @@ class ProgressBar:
         self._shown = sys.stderr.isatty() if shown is None else shown
         self._started = time.monotonic()
         self._done = done
-        self._bar: Any = None
         self._line: Any = None
 
     def advance(self) -> None:
         """Count one more finished item."""
         self._done += 1
-        if self._bar is not None:
-            self._bar.update(self._line, completed=self._done)
+        if self._line is not None:
+            DISPLAY.update(self._line, self._done)
         elif self._shown and time.monotonic() - self._started > _PATIENCE_S:
-            self._open()
-
-    def _open(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-        from rich.progress import TimeRemainingColumn as Remaining
-
-        self._bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            Remaining(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self._line = self._bar.add_task(self._description, total=self._total, completed=self._done)
-        self._bar.start()
+            self._line = DISPLAY.add(lambda: self._description, self._total, self._done)
 
     def __enter__(self) -> Self:
         return self
@@ -83,5 +129,6 @@ class ProgressBar:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        if self._line is not None:
+            DISPLAY.remove(self._line)
+            self._line = None

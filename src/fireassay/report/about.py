@@ -20,7 +20,7 @@ class DataFacts:
     groups
         How many groups (patients, devices) they come from; None where nobody said.
     role
-        What they are for, where that is not testing: ``"training"``, ``"field"``.
+        What they are for, where that is not testing: ``"for training"``, ``"from the field"``.
 
     >>> print(DataFacts("test.npz", 719, labelled=True, groups=312))
     test.npz, 719 labelled rows of 312 groups
@@ -33,10 +33,10 @@ class DataFacts:
     role: str = ""
 
     def __str__(self) -> str:
-        words = [word for word in (self.role, "labelled" if self.labelled else "") if word]
-        kind = " ".join([*words, "row" if self.rows == 1 else "rows"])
+        kind = f"{'labelled ' if self.labelled else ''}row{'' if self.rows == 1 else 's'}"
         of = "" if self.groups is None else f" of {self.groups:,} groups"
-        return f"{self.name}, {self.rows:,} {kind}{of}"
+        purpose = f" {self.role}" if self.role else ""
+        return f"{self.name}, {self.rows:,} {kind}{of}{purpose}"
 
 
 @dataclass(frozen=True)

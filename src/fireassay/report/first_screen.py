@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from fireassay.core import Evidence
 
-_FEW = 3
+_FEW = 2
 
 
 def not_to_rely_on(parts: Sequence[Evidence], accepted: Mapping[str, str]) -> list[str]:

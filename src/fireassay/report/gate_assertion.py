@@ -44,7 +44,7 @@ def assert_gate(
     >>> assert_gate(found, error=0.01)
     Traceback (most recent call last):
         ...
-    AssertionError: fail: error: even the lower end 0.02, must be at most 0.01
+    AssertionError: fail: error: even the lower end 0.020, must be at most 0.01
     """
     report = result if isinstance(result, Report) else Report([result])
     limits: dict[str, Any] = {**(max or {}), **upper_limits}

@@ -5,12 +5,16 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from markupsafe import Markup
+
 from fireassay.core import Assumption, Estimate, Evidence, Picture, Table
 from fireassay.report.about import About
+from fireassay.report.chart_embed import chart_figure, chart_script, chart_styles, csp_hash
 from fireassay.report.first_screen import not_answered, not_to_rely_on, standing_of
 from fireassay.report.gates import Gate
 from fireassay.report.glossary import GLOSSARY
 from fireassay.report.interval_bar import bar_of_check
+from fireassay.report.sample_view import sparkline, worst_samples
 from fireassay.report.verdict import GateCheck, Verdict
 from fireassay.version import __version__
 
@@ -53,7 +57,12 @@ def to_html(
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    page = _Charts(evidence)
     environment.filters.update(
+        main_chart=page.main,
+        other_charts=page.others,
+        sparkline=sparkline,
+        sure=lambda share: "–" if share is None else f"{100 * share:.0f} %",
         number=_number,
         image=_image,
         percent=lambda share: f"{100 * share:g} %",
@@ -68,7 +77,12 @@ def to_html(
         cell=_cell,
         numeric_columns=_numeric_columns,
     )
+    styles = environment.get_template("report.css").render() + page.styles
     return environment.get_template("report.html").render(
+        styles=styles,
+        script=page.script,
+        policy=page.policy(styles),
+        worst=worst_samples(evidence, verdict),
         title=title,
         parts=evidence,
         verdict=verdict,
@@ -83,6 +97,36 @@ def to_html(
         glossary=GLOSSARY,
         version=__version__,
     )
+
+
+class _Charts:
+    """The charts of a page: each has a key of its own, the script stands once, if at all."""
+
+    def __init__(self, evidence: Sequence[Evidence]) -> None:
+        self.keys = {part.question: number for number, part in enumerate(evidence)}
+        self.any = any(part.charts for part in evidence)
+        self.styles = chart_styles() if self.any else ""
+        self.script = chart_script() if self.any else ""
+
+    def policy(self, styles: str) -> str:
+        """What a browser may do: draw pictures of the page, this style and this script; no more."""
+        script = f"; script-src {csp_hash(self.script)}" if self.any else ""
+        return f"default-src 'none'; img-src data:; style-src {csp_hash(styles)}{script}"
+
+    def main(self, part: Evidence) -> Markup:
+        """The part's own picture."""
+        return Markup("").join(self._drawn(part)[:1])
+
+    def others(self, part: Evidence) -> list[Markup]:
+        """What is folded."""
+        return self._drawn(part)[1:]
+
+    def _drawn(self, part: Evidence) -> list[Markup]:
+        # chart_figure escapes whatever came from a user.
+        return [
+            Markup(chart_figure(chart, f"part-{self.keys[part.question]}-{number}"))  # noqa: S704
+            for number, chart in enumerate(part.charts.values())
+        ]
 
 
 def _estimates(evidence: Sequence[Evidence], name: str) -> Mapping[str, Estimate]:

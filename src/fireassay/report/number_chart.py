@@ -28,9 +28,16 @@ def numbers_chart(part: Evidence) -> Chart | None:
     for name, estimate in part.estimates.items():
         measure = part.measure(name)
         if 0.0 <= estimate.low <= estimate.high <= 1.0 and 0.0 <= estimate.value <= 1.0:
-            ends = (estimate.low, estimate.high) if estimate.kind == "interval" else (None, None)
-            shown = measure.shown(estimate)
-            rows.append(IntervalRow(measure.label, estimate.value, *ends, text=shown))
+            known = estimate.kind == "interval"
+            rows.append(
+                IntervalRow(
+                    measure.label,
+                    estimate.value,
+                    estimate.low if known else None,
+                    estimate.high if known else None,
+                    text=measure.shown(estimate),
+                )
+            )
     if not rows:
         return None
     return Chart(

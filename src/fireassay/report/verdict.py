@@ -247,9 +247,12 @@ def _no_width(estimate: Estimate) -> bool:
 
 def _judged(check: GateCheck, ends: Ends, sure: bool, n_gates: int) -> GateCheck:
     gate = check.gate
-    shown = (check.measure or Measure.undescribed(gate.number)).shown_value
+    measure = check.measure or Measure.undescribed(gate.number)
+    shown = measure.shown_value
+    digits = None if check.estimate is None else measure.decimals(check.estimate)
     worst, best = (
-        "none" if end is None else shown(_short(end, gate)) for end in (ends.worst, ends.best)
+        "none" if end is None else _short(end, gate, measure, digits, side)
+        for end, side in zip((ends.worst, ends.best), ends.words, strict=True)
     )
     limit = shown(gate.limit)
     accepted = "".join(f"; accepted: {name} ({reason})" for name, reason in check.accepted)
@@ -263,7 +266,8 @@ def _judged(check: GateCheck, ends: Ends, sure: bool, n_gates: int) -> GateCheck
         else:
             why = f"{ends.words[0]} {worst}, must be {check.limit}; no bound from the other side"
     elif gate.keeps(ends.best):
-        span = f"between {best} and {worst}" if ends.worst is not None else f"beyond {best}"
+        low, high = (best, worst) if gate.direction == "max" else (worst, best)
+        span = f"between {low} and {high}" if ends.worst is not None else f"beyond {best}"
         why = f"the limit {limit} lies {span}"
     elif sure:
         even = "" if ends.best == ends.worst else "even the "
@@ -276,10 +280,23 @@ def _judged(check: GateCheck, ends: Ends, sure: bool, n_gates: int) -> GateCheck
     return replace(check, status=status, explanation=why + accepted)
 
 
-def _short(value: float, gate: Gate) -> float:
-    """Four significant digits, unless that moves it to the other side of the limit."""
-    short = float(f"{value:.4g}")
-    return short if gate.keeps(short) == gate.keeps(value) else value
+def _short(value: float, gate: Gate, measure: Measure, digits: int | None, side: str) -> str:
+    """As many digits as the interval allows, more where these put it beyond the limit, or on it.
+
+    A bound is rounded to its own side.
+    """
+    scale = 100.0 if measure.unit == "share" else 1.0
+    outward = {"upper bound": math.ceil, "lower bound": math.floor}.get(side)
+    for decimals in range(0 if digits is None else digits, 12):
+        power = 10.0**decimals
+        if outward is None or not math.isfinite(value):
+            short = round(value * scale, decimals) / scale
+        else:
+            nudge = 1e-9 if outward is math.floor else -1e-9
+            short = outward(value * scale * power + nudge) / power / scale
+        if gate.keeps(short) == gate.keeps(value) and (short != gate.limit or value == short):
+            return measure.shown_value(short, decimals)
+    return measure.shown_value(value)
 
 
 def _strict(check: GateCheck) -> GateCheck:

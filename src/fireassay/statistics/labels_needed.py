@@ -102,6 +102,35 @@ def labels_needed(
     return LabelsNeeded(more, chance, at_the_seen_rate=not uncertain)
 
 
+def labels_to_show(limit: float, rate: float, alpha: float = 0.025, power: float = 0.8) -> int:
+    """The fewest labels that show with this chance that a rate is at most ``limit``.
+
+    Parameters
+    ----------
+    limit
+        Of the rate, in (0, 1).
+    rate
+        The true one, below the limit.
+    alpha
+        One-sided error probability of the exact bound.
+    power
+        The chance.
+
+    >>> labels_to_show(0.05, 0.0), labels_to_show(0.05, 0.025)
+    (72, 465)
+    """
+    if not 0 <= rate < limit < 1:
+        raise ParameterError(
+            "labels_to_show takes 0 <= rate < limit < 1.", got=f"rate={rate}, limit={limit}"
+        )
+    allowed = 0
+    while True:
+        n = _labels_for(allowed, limit, alpha)
+        if bdtr(allowed, n, rate) >= power:
+            return n
+        allowed += 1
+
+
 def _fewest(
     errors: int, n: int, limit: float, alpha: float, enough: Callable[[int, int], bool]
 ) -> int | None:

@@ -212,6 +212,8 @@ class SupervisorComparison(Answer):
     def _answer(self, estimates: dict[str, Estimate], sets: list[str]) -> dict[str, str]:
         """The worst trouble in one sentence: how much of it raises the promised alarm."""
         kind = "caught" if all(f"caught_{name}" in estimates for name in sets) else "auroc"
+        doubted = {a.id for a in self.assumptions if a.status == "contradicted"}
+        sets = [name for name in sets if not doubted & set(self._rests_on(name))] or sets
         worst = min(sets, key=lambda name: estimates[f"{kind}_{name}"].value)
         answer = f"{kind}_{worst}"
         measure = find_measure(answer, MEASURES)

@@ -22,7 +22,7 @@ class RunView:
     """The report, the verdict on its gates, and why charts are missing, if they are."""
 
     report: "Report"
-    verdict: "Verdict | None"
+    verdict: "Verdict"
     problem: str
 
 
@@ -58,8 +58,7 @@ def _read(folder: Path) -> RunView:
         # The numbers are in result.json; only charts and pictures need the journal.
         problem = f"Charts cannot be read: {error}"
         report = Report.from_json(folder / "result.json")
-    gates = read_gates(folder)
-    return RunView(report, report.verdict(gates) if gates else None, problem)
+    return RunView(report, report.verdict(read_gates(folder)), problem)
 
 
 def table_chart(table: Table) -> Chart | None:

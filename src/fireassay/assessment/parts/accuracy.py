@@ -142,22 +142,31 @@ class AccuracyResult(Answer):
         ]
         left = len(self.recall) - len(worst)
         most = f" The {len(worst)} worst of {len(self.recall)} classes." if left else ""
-        charts = {
+        found = {
             "recall": Chart(
                 intervals(rows, "found", domain=(_tenth_below(worst["low"]), 1.0)),
                 f"How many rows of each class it finds, worst first.{most}",
                 "A dot with an interval for each class.",
             )
         }
-        if self.curve is not None:  # hard labels have no confidences
-            curve = self.curve
-            charts["reliability diagram"] = Chart(
+        curve = self.curve
+        if curve is not None:  # hard labels have no confidences
+            found["reliability diagram"] = Chart(
                 diagram(curve.mean_confidence, curve.accuracy, curve.low, curve.high),
                 "How sure it was against how often it was right; on the dashed line it is as sure "
                 "as it should be.",
                 "A reliability diagram with intervals.",
             )
-        return charts
+        return found
+
+    def _answer(self) -> dict[str, str]:
+        """The accuracy in one sentence; the worst class, where one is never found."""
+        if self.by_class.never_found:
+            names = [str(name) for name, _ in self.by_class.never_found]
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            return {"answer": "worst_recall", "sentence": f"Never finds “{names[0]}”{more}."}
+        told = MEASURES[0].told(self.accuracy)
+        return {"answer": "accuracy", "sentence": f"Right on {told} of the labelled rows."}
 
     def evidence(self) -> Evidence:
         """The accuracy as evidence."""
@@ -215,8 +224,7 @@ class AccuracyResult(Answer):
             assumptions=(self.independence,),
             tables=tables,
             charts=self.charts(),
-            answer="accuracy",
-            sentence=f"Right on {MEASURES[0].told(self.accuracy)} of the labelled rows.",
+            **self._answer(),
             limits=("These are the labelled rows; the field may be different (see reliability).",),
             provenance=self.provenance,
         )
@@ -330,24 +338,6 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
     )
 
 
-def samples(context: Context, answer: AccuracyResult) -> tuple[Sample, ...]:
-    """Wrong answers, the most confident first."""
-    wrong = np.flatnonzero(~answer.correct)
-    sure = answer.sure
-    if sure is not None:
-        wrong = wrong[np.argsort(-sure[wrong], kind="stable")]
-    gallery = Gallery(context, context.test)
-    return tuple(
-        gallery.at(
-            int(row),
-            "wrong" if sure is None else "wrong, and sure" if sure[row] > _SURE else "wrong",
-            said=str(answer.classes[answer.rows.predicted[row]]),
-            confidence=None if sure is None else float(sure[row]),
-        )
-        for row in wrong[:MOST]
-    )
-
-
 def outcomes(result: AccuracyResult) -> dict[str, RowOutcomes]:
     """Row by row: right, wrong, and for each class whether it was found, or named in vain."""
     rows, right = result.rows, result.correct
@@ -370,6 +360,24 @@ def outcomes(result: AccuracyResult) -> dict[str, RowOutcomes]:
             if j != i and own.any():
                 found[f"mistake[{name} -> {other}]"] = share(rows.predicted == j, own)
     return found
+
+
+def samples(context: Context, answer: AccuracyResult) -> tuple[Sample, ...]:
+    """Wrong answers, the most confident first."""
+    wrong = np.flatnonzero(~answer.correct)
+    sure = answer.sure
+    if sure is not None:
+        wrong = wrong[np.argsort(-sure[wrong], kind="stable")]
+    gallery = Gallery(context, context.test)
+    return tuple(
+        gallery.at(
+            int(row),
+            "wrong" if sure is None else "wrong, and sure" if sure[row] > _SURE else "wrong",
+            said=str(answer.classes[answer.rows.predicted[row]]),
+            confidence=None if sure is None else float(sure[row]),
+        )
+        for row in wrong[:MOST]
+    )
 
 
 def _curated(

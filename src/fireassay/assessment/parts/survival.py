@@ -103,6 +103,22 @@ def run(context: Context, settings: Settings) -> PartAnswer:
     )
 
 
+def outcomes(answer: PartAnswer) -> dict[str, RowOutcomes]:
+    """Sample by sample: whether it stands, against all attacks and against each."""
+    result = answer.result
+    if not isinstance(result, Observations):
+        return {}
+    table = result.frame()
+
+    def stands(part: pd.DataFrame) -> RowOutcomes:
+        broken = part.groupby("sample")["success"].any()
+        rows, values = broken.index.to_numpy(dtype=np.int64), (~broken).to_numpy(dtype=np.float64)
+        return RowOutcomes("share", rows, values, about=result.data_sha256)
+
+    found = {f"survival_{name}": stands(part) for name, part in table.groupby("attack")}
+    return {"standing_share": stands(table), **found}
+
+
 def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
     """Rows that fell soonest: what was sent, what it was made from, and the difference."""
     fell = answer.result.frame()
@@ -118,7 +134,7 @@ def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
         position = int(row["sample"])
         before = taken(gallery.rows, [position])
         after = gallery.as_given(taken(made, [place]))
-        more = (
+        more: dict[str, Any] = (
             {"cells": gallery.changed(before, after)}
             if gallery.is_table
             else gallery.content(after)
@@ -136,22 +152,6 @@ def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
             )
         )
     return tuple(found)
-
-
-def outcomes(answer: PartAnswer) -> dict[str, RowOutcomes]:
-    """Sample by sample: whether it stands, against all attacks and against each."""
-    result = answer.result
-    if not isinstance(result, Observations):
-        return {}
-    table = result.frame()
-
-    def stands(part: pd.DataFrame) -> RowOutcomes:
-        broken = part.groupby("sample")["success"].any()
-        rows, values = broken.index.to_numpy(dtype=np.int64), (~broken).to_numpy(dtype=np.float64)
-        return RowOutcomes("share", rows, values, about=result.data_sha256)
-
-    found = {f"survival_{name}": stands(part) for name, part in table.groupby("attack")}
-    return {"standing_share": stands(table), **found}
 
 
 Fooled = tuple[NDArray[Any], NDArray[np.str_], NDArray[np.int64]]

@@ -1,0 +1,40 @@
+"""Samples on the page: the worst ones for the first screen, and a series as a small line."""
+
+from collections.abc import Sequence
+
+from fireassay.core import Evidence, Sample
+from fireassay.report.verdict import Verdict
+
+WORST = 6
+_EACH = 3
+_URGENCY = {"fail": 0, "undecided": 1, "pass": 2}
+_WIDTH, _HEIGHT, _MARGIN = 120.0, 40.0, 2.0
+
+
+def worst_samples(parts: Sequence[Evidence], verdict: Verdict) -> list[Sample]:
+    """Inputs that show why: of parts whose limit is broken first, then undecided, then others."""
+    urgency = {
+        part.question: min(
+            (_URGENCY[check.status] for check in verdict.checks if check.part == part.question),
+            default=3,
+        )
+        for part in parts
+    }
+    ordered = sorted(parts, key=lambda part: urgency[part.question])
+    found = [sample for part in ordered for sample in part.samples[:_EACH]]
+    return found[:WORST]
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """The points of a line 120 wide and 40 high.
+
+    >>> sparkline([0.0, 1.0])
+    '2.0,38.0 118.0,2.0'
+    """
+    low, high = min(values), max(values)
+    step = (_WIDTH - 2 * _MARGIN) / max(1, len(values) - 1)
+    scale = (_HEIGHT - 2 * _MARGIN) / ((high - low) or 1.0)
+    return " ".join(
+        f"{_MARGIN + i * step:.1f},{_HEIGHT - _MARGIN - (value - low) * scale:.1f}"
+        for i, value in enumerate(values)
+    )

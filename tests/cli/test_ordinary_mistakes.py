@@ -1,0 +1,185 @@
+"""Seven ordinary mistakes of a user: none may end in a green, confident, wrong answer."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from fireassay.cli.main import app
+
+runner = CliRunner()
+# A model that says what the first feature says; the truth asks the second one, too.
+MODEL = """
+import numpy as np
+def model(X):
+    p = 1 / (1 + np.exp(-12 * (X[:, 0] - 0.5)))
+    return np.column_stack([1 - p, p])
+"""
+
+
+def call(*arguments):
+    return runner.invoke(app, [str(argument) for argument in arguments])
+
+
+def rows(n, seed):
+    X = np.random.default_rng(seed).random((n, 3))
+    return X, (X[:, 0] + 0.3 * (X[:, 1] - 0.5) > 0.5).astype(int)
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A folder with a model and good labelled rows."""
+    X, y = rows(400, 0)
+    np.savez(tmp_path / "test.npz", X=X, y=y)
+    (tmp_path / "mistaken.py").write_text(MODEL)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "mistaken", raising=False)
+    return tmp_path
+
+
+def begin(*more):
+    started = call("init", "--model", "mistaken:model", "--data", "test.npz", *more)
+    assert started.exit_code == 0, started.output
+
+
+def limits(project, **gates):
+    """Set limits in the file, as a user would."""
+    config = project / "fireassay.toml"
+    text = config.read_text()
+    for direction, given in gates.items():
+        lines = "\n".join(f'"{name}" = {limit}' for name, limit in given.items())
+        text = text.replace(f"[gates.{direction}]", f"[gates.{direction}]\n{lines}")
+    config.write_text(text)
+
+
+def verdict():
+    return json.loads(call("check", "fireassay-run", "--json").output)
+
+
+def test_the_columns_in_another_order_stop_at_the_door(project):
+    swapped = MODEL.replace("[1 - p, p]", "[p, 1 - p]")
+    (project / "mistaken.py").write_text(swapped)
+    found = call("init", "--model", "mistaken:model", "--data", "test.npz")
+    assert found.exit_code == 2
+    assert "order" in found.output
+    assert not (project / "fireassay.toml").exists()
+
+
+def test_without_bounds_no_attack_is_survived(project):
+    begin()  # a table: nobody can infer its bounds
+    limits(project, min={"survival.standing_share": 0.01})
+    run = call("run", "--only", "survival", "--json")
+    part = json.loads(run.output)["parts"]["survival"]
+    found = verdict()
+    if part["status"] != "done":
+        assert run.exit_code == 3
+        assert found["status"] == "not enough evidence"
+    else:  # attacked within the range of the rows: what was not tried is named
+        assert "≤" in part["headline"]
+        assert "stands against all" not in part["headline"]
+    assert found["status"] != "pass" or "not tried" in part["headline"] or part["claims"]
+
+
+def test_groups_that_are_ignored_keep_a_limit_from_passing(project):
+    X, y = rows(40, 0)
+    rng = np.random.default_rng(1)
+    repeated = np.repeat(X, 10, axis=0) + 1e-4 * rng.normal(size=(400, 3))
+    np.savez(project / "test.npz", X=repeated, y=np.repeat(y, 10))
+    begin()
+    limits(project, min={"accuracy.accuracy": 0.6})
+    assert call("run", "--only", "accuracy").exit_code == 0
+    found = verdict()
+    assert (found["status"], found["exit_code"]) == ("not enough evidence", 3)
+    assert "independent-rows" in found["checks"][0]["explanation"]
+    page = (project / "fireassay-run" / "report.html").read_text()
+    first = page[page.index("<body>") : page.index("<main>")]
+    assert "Do not rely on" in first
+    assert "nearly repeat another" in first
+
+
+def test_a_rare_class_that_is_never_found_leads_the_answer(project):
+    X, y = rows(400, 0)
+    y = y * 0
+    y[:8] = 1
+    np.savez(project / "test.npz", X=X, y=y)
+    (project / "mistaken.py").write_text(
+        "import numpy as np\n"
+        "def model(X): return np.column_stack([0.9 - 0.1 * X[:, 0], 0.1 + 0.1 * X[:, 0]])\n"
+    )
+    begin("--accept-below-baseline")
+    limits(project, min={"accuracy.worst_recall": 0.5})
+    run = call("run", "--only", "accuracy", "--accept-below-baseline", "--json")
+    part = json.loads(run.output)["parts"]["accuracy"]
+    assert "Never finds" in part["sentence"]
+    assert part["answer"] == "worst_recall"
+    assert part["headline"].startswith(("Always says", "Never finds"))
+    assert verdict()["status"] == "fail"
+
+
+def test_without_limits_nothing_is_a_pass(project):
+    begin()
+    run = call("run", "--only", "accuracy")
+    assert run.exit_code == 0
+    assert "No limits set. Nothing here is a pass." in run.output
+    found = call("check", "fireassay-run", "--junit", "out.xml")
+    assert found.exit_code == 3
+    assert "skipped" in (project / "out.xml").read_text()
+    page = (project / "fireassay-run" / "report.html").read_text()
+    assert "Nothing here is a pass." in page
+    # The file that init wrote proposes limits, with the labels that they need; none is set.
+    proposed = (project / "fireassay.toml").read_text().partition("[gates.max]")[2]
+    assert '# "reliability.pmi_upper"' in proposed
+    assert '# "accuracy.accuracy"' in proposed
+    assert "labels without an error" in proposed
+
+
+def test_labels_from_the_field_that_contradict_the_bound_take_its_place(project):
+    X, y = rows(400, 5)
+    np.savez(project / "field.npz", X=X, y=np.where(X[:, 2] < 0.5, 1 - y, y))
+    begin("--operational", "field.npz")
+    text = (project / "fireassay.toml").read_text()
+    settings = '[discovery]\nsearch = "low-confidence"\nbudget = 10\ndrawn = 80\n'
+    text = text.replace("[discovery]\n", settings, 1)
+    (project / "fireassay.toml").write_text(text)
+    limits(project, max={"reliability.pmi_upper": 0.2})
+    run = call("run", "--only", "discovery", "--only", "reliability", "--json")
+    part = json.loads(run.output)["parts"]["reliability"]
+    assert part["estimates"]["test_pmi_upper"]["value"] < 0.2  # which would have been a pass
+    assert "do not agree" in part["headline"]
+    found = verdict()
+    assert (found["status"], found["exit_code"]) == ("fail", 1)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
+def test_a_killed_run_is_not_a_pass_and_the_same_command_goes_on(project):
+    begin()
+    limits(project, min={"accuracy.accuracy": 0.6})
+    assert call("run", "--only", "accuracy").exit_code == 0
+    assert verdict()["status"] == "pass"
+    slow = "import os, time\n" + MODEL.replace(
+        "def model(X):", "def model(X):\n    open('asked', 'w').close(); time.sleep(60)"
+    )
+    (project / "mistaken.py").write_text(slow)
+    path = os.pathsep.join(map(str, (project, *sys.path)))
+    command = [sys.executable, "-m", "fireassay", "run", "--only", "accuracy"]
+    with subprocess.Popen(
+        command, cwd=project, env={**os.environ, "PYTHONPATH": path}, stderr=subprocess.DEVNULL
+    ) as process:
+        for _ in range(1200):
+            if (project / "asked").exists():
+                break
+            time.sleep(0.1)
+        process.send_signal(signal.SIGKILL)
+    (project / "mistaken.py").write_text(MODEL)
+    found = verdict()
+    assert found["status"] == "not enough evidence"
+    assert "has not come to its end" in found["reservations"]["run"]
+    assert call("run", "--only", "accuracy").exit_code == 0
+    assert verdict()["status"] == "pass"
