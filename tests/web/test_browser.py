@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 
 from fireassay import discovery
-from fireassay.core import Estimate, Evidence, Picture, Table
+from fireassay.core import Chart, Estimate, Evidence, Sample, Table
+from fireassay.core.drawing import bars
+from fireassay.core.sample import png_uri
 from fireassay.engine.consensus import consensus
 from fireassay.engine.label_book import LabelBook
 from fireassay.report import Report
@@ -261,8 +263,6 @@ def test_hostile_names_are_text_and_nothing_runs(tmp_path, start, page_of):
 
 
 def report_folder(folder):
-    square = "<rect width='9' height='9'/>"
-    svg = f"<svg xmlns='http://www.w3.org/2000/svg' width='80' height='40'>{square}</svg>"
     table = Table(
         ("name", "errors", "rate"), tuple((f"row {i}", i, 1 / (i + 1)) for i in range(12))
     )
@@ -271,7 +271,10 @@ def report_folder(folder):
         "Few errors.",
         estimates={"pmi": Estimate(0.1, 0.05, 0.2, 0.95, 100, "exact")},
         tables={"t": table},
-        figures={"f": Picture(svg, "A figure", "a small square")},
+        charts={"c": Chart(bars([("one", 3.0), ("two", 1.0)], "rows"), "Bars", "Two bars.")},
+        samples=(
+            Sample(7, "wrong", truth="cat", said="dog", pictures={"input": png_uri(np.eye(8))}),
+        ),
     )
     from fireassay.assessment.run_folder import PART_KEYS
     from fireassay.engine import RunStore
@@ -283,7 +286,7 @@ def report_folder(folder):
         store.set_meta(PART_KEYS, {"reliability": "k"})
 
 
-def test_tables_sort_and_filter_charts_speak_figures_zoom(tmp_path, start, page_of):
+def test_tables_sort_and_filter_and_charts_are_live(tmp_path, start, page_of):
     report_folder(tmp_path)
     served = start([tmp_path])
     page = page_of()
@@ -297,19 +300,17 @@ def test_tables_sort_and_filter_charts_speak_figures_zoom(tmp_path, start, page_
     expect(table.locator("tbody tr").first).to_contain_text("row 0")
     page.get_by_label("Show rows with").fill("row 1")
     expect(table.locator("tbody tr:visible")).to_have_count(3)
-    chart = page.get_by_role("application").first
-    chart.focus()
-    page.keyboard.press("ArrowRight")
-    expect(page.locator(".tip").first).to_contain_text("pmi")
-    chart.hover()
-    expect(page.locator(".tip").first).to_contain_text("0.100 [0.050, 0.200]")
-    page.get_by_role("button", name="Enlarge: A figure").press("Enter")
-    image = page.get_by_role("dialog").get_by_role("img")
-    small = image.bounding_box()["width"]
-    page.keyboard.press("+")
-    assert image.bounding_box()["width"] > 1.3 * small
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator("[data-drawn=live]")).to_have_count(2)  # the folded one is not in sight
+    page.locator("[data-chart=numbers] .chart-live .mark-symbol path").first.hover()
+    expect(page.locator("#vg-tooltip-element")).to_contain_text("10.0")
+    page.get_by_text("Draw it").click()
+    cloud = page.locator("[data-chart^=table]")
+    expect(cloud.locator(".chart-live .mark-symbol path")).to_have_count(12)
+    before = cloud.locator(".mark-symbol path").nth(3).get_attribute("transform")
+    cloud.locator("select").first.select_option("rate")
+    expect(cloud.locator(".mark-symbol path").nth(3)).not_to_have_attribute("transform", before)
+    picture = page.get_by_role("img", name="input of row 7")
+    assert picture.evaluate("image => image.naturalWidth") == 8
 
 
 UNNAMED = """() => [...document.querySelectorAll("input, select, button, a, img")]

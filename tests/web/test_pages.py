@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from fireassay import discovery
-from fireassay.core import Estimate, Evidence, Picture, Table
+from fireassay.core import Cell, Chart, Estimate, Evidence, Sample, Table
+from fireassay.core.drawing import bars
+from fireassay.core.sample import png_uri
 from fireassay.engine import RunStore
 from fireassay.report import Report
 from fireassay.web.label_pages import answer_keys
@@ -34,11 +36,21 @@ def hostile_evidence():
         headline=HOSTILE,
         estimates={HOSTILE: Estimate(0.5, 0.4, 0.6, 0.95, 10, HOSTILE)},
         tables={"t": Table((HOSTILE, "n", "m"), tuple((HOSTILE, i, i / 3) for i in range(9)), "")},
-        figures={"f": Picture("<svg xmlns='http://www.w3.org/2000/svg'/>", HOSTILE, HOSTILE)},
+        charts={"c": Chart(bars([(HOSTILE, 1.0)], HOSTILE), HOSTILE, HOSTILE)},
+        samples=(
+            Sample(
+                HOSTILE,
+                HOSTILE,
+                truth=HOSTILE,
+                pictures={HOSTILE: png_uri(np.zeros((4, 4)))},
+                cells=(Cell(HOSTILE, HOSTILE, unusual=True, usual=HOSTILE),),
+                text=((HOSTILE, 1.0),),
+            ),
+        ),
     )
 
 
-def test_a_run_with_its_report_and_figures(tmp_path, start):
+def test_a_run_with_its_report_and_charts(tmp_path, start):
     Report([hostile_evidence()], HOSTILE).to_json(tmp_path / "result.json")
     served = start([tmp_path])
     client = served.client()
@@ -52,11 +64,11 @@ def test_a_run_with_its_report_and_figures(tmp_path, start):
         assert "49" not in page or "{{7*7}}" in page
     assert "0.5" in pages[2]
     assert client.get(f"/runs/{key}/parts/1").status == 404
-    assert client.get(f"/runs/{key}/parts/0/figures/0").status == 404
+    assert client.get(f"/runs/{key}/parts/0/samples/0/0.png").status == 404
     assert client.get("/runs/" + "0" * 12).status == 404
 
 
-def test_figures_of_the_journal_are_images_that_cannot_run(tmp_path, start):
+def test_charts_and_pictures_come_from_the_journal_and_cannot_run(tmp_path, start):
     from fireassay.assessment.run_folder import PART_KEYS
 
     evidence = hostile_evidence()
@@ -68,9 +80,17 @@ def test_figures_of_the_journal_are_images_that_cannot_run(tmp_path, start):
     served = start([tmp_path])
     client = served.client()
     key = next(iter(served.app.state.workspace.runs()))
-    answer = client.get(f"/runs/{key}/parts/0/figures/0")
+    page = client.get(f"/runs/{key}/parts/0").text
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+    (data,) = re.findall(
+        r'data-chart="chart-0".*?<script type="application/json">(.*?)</script>', page, re.DOTALL
+    )
+    assert json.loads(data)["data"]["values"][0]["label"] == HOSTILE
+    assert client.get(f"/runs/{key}/parts/0/samples/0/1.png").status == 404
+    answer = client.get(f"/runs/{key}/parts/0/samples/0/0.png")
     assert answer.status == 200
-    assert answer.headers["content-type"].startswith("image/svg+xml")
+    assert answer.headers["content-type"].startswith("image/png")
     assert "sandbox" in answer.headers["content-security-policy"]
     assert "default-src 'none'" in answer.headers["content-security-policy"]
 

@@ -108,6 +108,10 @@ class RunSection(Section):
     max_queries: int | None = Field(
         default=None, ge=1, description="Most rows sent to the model in all, likewise."
     )
+    samples: bool = Field(
+        default=True,
+        description="Show rows of the data in report.html and result.json, as evidence.",
+    )
 
 
 class GatesSection(Section):

@@ -8,7 +8,7 @@ from fireassay.assessment.run_folder import (
     PART_KEYS,
     PART_SOURCES,
     RESULT,
-    with_figures,
+    as_journalled,
 )
 from fireassay.core import Evidence
 from fireassay.engine import RunStore
@@ -43,11 +43,11 @@ class EarlierParts:
             self.parts[name] = replace(part, stale=part.stale or OTHER_ANSWERS)
 
     def restore(self, name: str) -> None:
-        """Give a part that stays its figures back."""
+        """Give a part that stays its charts and samples back."""
         part, key = self.parts.get(name), self.keys.get(name)
         kept = (
             {} if part is None or key is None or self.store is None else self.store.finished([key])
         )
         if part is not None and key in kept:
-            journalled = with_figures(part, kept[key]["evidence"])
+            journalled = as_journalled(part, kept[key]["evidence"])
             self.parts[name] = replace(journalled, seconds=part.seconds)

@@ -52,30 +52,31 @@ def under_way(store: RunStore, config: Config | None = None) -> Iterator[None]:
     store.set_meta(_UNDER_WAY, None)
 
 
-def read_report(run: Path, *, figures: bool = True) -> Report:
+def read_report(run: Path, *, charts: bool = True) -> Report:
     """The report of a run folder (or a ``result.json``), compared with what there is now.
 
     Parts that were made from another model, other data, settings or another version than the
     configuration names now are stale; if the last run in the folder did not come to its end, all
-    are partial. Assumptions are accepted as the configuration says now.
+    are partial. Assumptions are accepted, and samples shown, as the configuration says now.
     """
     plain = Report.from_json(_as_written(run))
     config = configuration(run)
     now = {} if config is None else source_facts(config)
     sources, began = _noted(run, PART_SOURCES) or {}, _noted(run, _UNDER_WAY)
-    kept = _finished_parts(_folder(run)) if figures else {}
+    kept = _finished_parts(_folder(run)) if charts else {}
     parts = []
     for part in plain.parts:
         name = part.question
         if name in kept:
-            part = with_figures(part, kept[name]["evidence"])
+            part = as_journalled(part, kept[name]["evidence"])
         if part.status == "done" and not part.stale and name in now:
             part = replace(part, stale=what_differs(sources.get(name), now[name]))
         if part.status == "done" and began and not part.partial:
             part = replace(part, partial=_NOT_ENDED.format(began))
         parts.append(part)
     accepted = plain.accepted if config is None else config.gates.accept
-    return Report(parts, plain.title, accepted, read_about(run))
+    report = Report(parts, plain.title, accepted, read_about(run))
+    return report if config is None or config.run.samples else report.without_samples()
 
 
 def reservations(run: Path, report: Report) -> dict[str, str]:
@@ -110,9 +111,11 @@ def _as_written(run: Path) -> Path:
     return path
 
 
-def with_figures(part: Evidence, kept: Evidence) -> Evidence:
+def as_journalled(part: Evidence, kept: Evidence) -> Evidence:
     """The evidence as it was journalled, with what has been said about it since."""
     whole = replace(kept, stale=part.stale, partial=part.partial)
+    if part.withheld:  # the run was asked to leave samples out
+        whole = whole.without_samples()
     same = next((a for a in part.assumptions if a.id == REPRODUCIBLE), None)
     return whole if same is None else with_reproducibility(whole, same)
 

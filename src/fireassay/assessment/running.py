@@ -49,6 +49,7 @@ from fireassay.core import (
     Evidence,
     ParameterError,
     Result,
+    Sample,
     strict_json,
 )
 from fireassay.core.files import write_text
@@ -110,6 +111,7 @@ def run_assessment(
     max_queries: int | None = None,
     trust: bool = False,
     accept_below_baseline: bool = False,
+    samples: bool = True,
     say: Say = silent,
     progress: bool | None = None,
 ) -> RunOutcome:
@@ -130,6 +132,8 @@ def run_assessment(
         Allow a model file that can run code when read.
     accept_below_baseline
         Go on where the model agrees with the labels less than chance does (it is then said).
+    samples
+        Show rows of the data as evidence; False leaves them out, as ``[run] samples`` does.
     say, progress
         Gets lines for a terminal; whether to show a bar (None: where somebody can see it).
 
@@ -176,6 +180,7 @@ def run_assessment(
             sources=sources,
             about=begun(about_files(config, context), folder),
             budget=budget,
+            samples=samples and config.run.samples,
             say=say,
             progress=progress,
         )
@@ -206,6 +211,7 @@ class Run:
         sources: Mapping[str, Facts] | None = None,
         about: About | None = None,
         budget: Budget | None = None,
+        samples: bool = True,
         say: Say = silent,
         progress: bool | None = False,
     ) -> None:
@@ -214,7 +220,7 @@ class Run:
         self.instead = instead or {}
         self.title, self.gates = title, gates or {"max": {}, "min": {}}
         self.accepted = dict(accepted or {})
-        self.about = about
+        self.about, self.samples = about, samples
         self.budget, self.say, self.progress = budget or Budget(), say, progress
         self.store: RunStore | None = context.executor.store
         self.costs: Costs = {}
@@ -309,7 +315,8 @@ class Run:
         found = {**self._earlier.parts, **{name: self._judged(name) for name in self._done}}
         names = [*PARTS, *(name for name in found if name not in PARTS)]
         parts = [found[name] for name in names if name in found]
-        return Report(parts, self.title, self.accepted, self.about)
+        report = Report(parts, self.title, self.accepted, self.about)
+        return report if self.samples else report.without_samples()
 
     def _judged(self, name: str) -> Evidence:
         """What a part found, with what is known by now about the model's answers."""
@@ -338,6 +345,7 @@ class Run:
             with self.budget.enforced(context.model, seconds, queries, alone=alone):
                 result: Answer = module.run(context, self.settings[name])
                 evidence = resting_on(result.evidence(), context.doubts)
+                evidence = replace(evidence, samples=_samples(name, context, result))
         except OutOfTimeError:
             return self._cut_short(
                 name, f"stopped after {self.budget.max_minutes:g} minutes", start
@@ -391,6 +399,12 @@ class Run:
             return None
         seconds = self.store.timings().get(key)
         return replace(kept[key]["evidence"], seconds=seconds), kept[key]["result"]
+
+
+def _samples(name: str, context: Context, result: Answer) -> tuple[Sample, ...]:
+    """The inputs that prove what a part says, if it can name any."""
+    own = getattr(part_module(name), "samples", None)
+    return () if own is None else tuple(own(context, result))
 
 
 def write_run(

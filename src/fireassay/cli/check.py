@@ -45,7 +45,7 @@ def check(
     from fireassay.report import Gate
     from fireassay.report.gates import parse_gates
 
-    report = read_report(run, figures=False)
+    report = read_report(run, charts=False)
     reserved = reservations(run, report)
     given = [Gate.parse(text, "max") for text in max_ or []]
     given += [Gate.parse(text, "min") for text in min_ or []]

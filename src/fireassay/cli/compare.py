@@ -29,7 +29,7 @@ def compare(
 
     if len(runs) < 2:
         raise ParameterError("compare needs at least two runs.", got=f"{len(runs)}")
-    reports = [read_report(run, figures=False) for run in runs]
+    reports = [read_report(run, charts=False) for run in runs]
     reserved = {str(run): reservations(run, r) for run, r in zip(runs, reports, strict=True)}
     found = {}
     for run, report in zip(runs[1:], reports[1:], strict=True):

@@ -38,6 +38,10 @@ Confidence = Annotated[
     float, typer.Option("--confidence", min=0.0, max=1.0, help="Of every interval and bound.")
 ]
 LabelColumn = Annotated[str | None, typer.Option("--label", help="The label column of a table.")]
+NoSamples = Annotated[
+    bool,
+    typer.Option("--no-samples", help="Leave rows of the data out of report.html and result.json."),
+]
 AcceptBelowBaseline = Annotated[
     bool,
     typer.Option(

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from fireassay.cli.console import emit_json, say, starting
-from fireassay.cli.options import Json, Quiet
+from fireassay.cli.options import Json, NoSamples, Quiet
 
 
 def report(
@@ -16,6 +16,7 @@ def report(
     gsn: Annotated[Path | None, typer.Option(help="Also write the argument as GSN YAML.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Also write JUnit XML.")] = None,
     card: Annotated[Path | None, typer.Option(help="Also write a Markdown model card.")] = None,
+    no_samples: NoSamples = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -30,6 +31,8 @@ def report(
     from fireassay.assessment.run_folder import read_costs, read_gates, read_report, reservations
 
     loaded = read_report(run)
+    if no_samples:
+        loaded = loaded.without_samples()
     gates = read_gates(run)
     page = loaded.to_html(run / "report.html", gates, costs=read_costs(run))
     if gsn is not None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from fireassay.cli.console import emit_json, goes_on, say, starting
-from fireassay.cli.options import AcceptBelowBaseline, Cluster, Json, Quiet, Trust
+from fireassay.cli.options import AcceptBelowBaseline, Cluster, Json, NoSamples, Quiet, Trust
 from fireassay.cli.trusting import remember
 
 
@@ -23,6 +23,7 @@ def run(
         int | None, typer.Option(min=1, help="Most rows sent to the model in all.")
     ] = None,
     accept_below_baseline: AcceptBelowBaseline = False,
+    no_samples: NoSamples = False,
     trust: Trust = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -51,6 +52,7 @@ def run(
             cluster=cluster,
             max_minutes=max_minutes,
             max_queries=max_queries,
+            samples=not no_samples,
             trust=trust,
             accept_below_baseline=accept_below_baseline,
             say=lambda line: say(line, quiet=quiet or json),

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from fireassay.core.errors import ParameterError
 
-# In all parts together, and in one: a page must stay a page.
-MOST_SAMPLES = 200
+# Of a part: a page must stay a page.
 SHOWN_PER_PART = 12
 _LONGEST_SIDE = 96
 _RED, _BLUE = (163.0, 33.0, 28.0), (11.0, 92.0, 173.0)

@@ -76,6 +76,7 @@ def distance_chart(
             {"axis": axis("confidence", "share"), "scale": {"zero": False}},
             {"axis": axis("log of the change an attack needs"), "scale": {"zero": False}},
             kinds=kinds[order].tolist(),
+            muted="not asked about",
             line=line,
         ),
         "Confidence against the change that an attack needs, with what is usual (line). Rows far "

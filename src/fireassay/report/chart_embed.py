@@ -64,7 +64,7 @@ def chart_script() -> str:
     return f"{_libraries()}\n{named}{ours}"
 
 
-def chart_figure(chart: Chart, key: str) -> str:
+def chart_figure(chart: Chart, key: str, *, drawn: bool = True) -> str:
     """One chart as HTML: its drawing, its data for the script, its caption; all escaped.
 
     Parameters
@@ -73,6 +73,8 @@ def chart_figure(chart: Chart, key: str) -> str:
         Any chart.
     key
         Unique in the page; letters, digits and hyphens.
+    drawn
+        Whether the drawing stands in the page; a page that needs its script anyway does without.
 
     Returns
     -------
@@ -83,17 +85,25 @@ def chart_figure(chart: Chart, key: str) -> str:
     >>> chart_figure(Chart(bars([("<b>", 1.0)], "n"), "Rows", "Bars."), "rows-0")[:22]
     '<figure class="figure"'
     """
-    body = json.dumps(
-        {"description": chart.alternative, **chart.body}, ensure_ascii=False, allow_nan=False
-    )
-    data = recoloured(body, "page").replace("<", "\\u003c")
+    drawing = f'<div class="chart-still">{still(chart, key)}</div>' if drawn else ""
     return (
         f'<figure class="figure"><div class="chart" data-chart="{key}" role="img" '
         f'aria-label="{escape(chart.alternative)}">'
-        f'<div class="chart-still">{still(chart, key)}</div>'
-        f'<script type="application/json">{data}</script></div>'
+        f'{drawing}<script type="application/json">{chart_data(chart)}</script></div>'
         f"<figcaption>{escape(chart.caption)}</figcaption></figure>"
     )
+
+
+def chart_data(chart: Chart) -> str:
+    """The chart as JSON for the script, in the colours of the page; no ``<`` in it.
+
+    >>> from fireassay.core.drawing import bars
+    >>> "<" in chart_data(Chart(bars([("<b>", 1.0)], "n")))
+    False
+    """
+    body = {"description": chart.alternative, **chart.body}
+    text = json.dumps(body, ensure_ascii=False, allow_nan=False)
+    return recoloured(text, "page").replace("<", "\\u003c")
 
 
 def still(chart: Chart, key: str) -> str:

@@ -100,6 +100,11 @@ class Report:
         accepted = {**self.accepted, **(accept or {})}
         return judge(self.parts, parse_gates(gates), accepted, strict=strict)
 
+    def without_samples(self) -> Self:
+        """The same report without any row of the data; it says how many were left out."""
+        parts = [part.without_samples() for part in self.parts]
+        return type(self)(parts, self.title, self.accepted, self.about)
+
     def frame(self) -> "pd.DataFrame":
         """One row per number: what it is, its value and interval, and how it was made."""
         import pandas as pd
@@ -148,7 +153,7 @@ class Report:
 
     @classmethod
     def from_json(cls, path: str | Path) -> Self:
-        """Read a ``result.json`` (figures are not in it)."""
+        """Read a ``result.json`` (charts and pictures are not in it)."""
         return cls(*read_document(path))
 
     def to_html(self, path: str | Path, gates: Gates = (), *, costs: Costs | None = None) -> Path:

@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse, Response
 
 from fireassay.core.errors import FireassayError, StoreError
 from fireassay.engine.label_records import LeaseLostError
+from fireassay.report.chart_embed import chart_script, chart_styles
 from fireassay.web import label_pages, queue_pages, run_pages
 from fireassay.web.pages import render, static_files
 from fireassay.web.run_view import RunViews
@@ -49,10 +50,18 @@ def create_app(folders: Sequence[str | Path], access: Access | None = None) -> F
 
 
 def _static(name: str) -> Response:
+    # Made from the installed libraries once per installation, which takes some seconds.
+    if name == "charts.js":
+        return _file(chart_script().encode(), "text/javascript; charset=utf-8")
+    if name == "charts.css":
+        return _file(chart_styles().encode(), "text/css; charset=utf-8")
     known = static_files().get(name)
     if known is None:
         raise HTTPException(404)
-    content, kind = known
+    return _file(*known)
+
+
+def _file(content: bytes, kind: str) -> Response:
     return Response(content, media_type=kind, headers={"cache-control": "no-cache"})
 
 

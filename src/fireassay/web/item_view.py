@@ -1,13 +1,14 @@
 """One item as the browser shows it: a picture, a table of features, or a curve."""
 
 import io
-from typing import Any
 
 import numpy as np
 
+from fireassay.core import Chart
+from fireassay.core.drawing import axis, curves
 from fireassay.web.queue import Queue
 
-_MOST_STEPS = 4000
+_MOST_STEPS = 2000
 
 
 def png(queue: Queue, item: int) -> bytes:
@@ -29,25 +30,21 @@ def features(queue: Queue, item: int) -> list[tuple[str, float]]:
     return list(zip(names, values, strict=True))
 
 
-def series(queue: Queue, item: int) -> dict[str, Any]:
-    """A series item as data for the chart: one line per channel."""
+def series(queue: Queue, item: int) -> Chart:
+    """A series item: one line per channel."""
     values = np.asarray(queue.content[item], dtype=np.float64)
     lines = values[:, None] if values.ndim == 1 else values
-    step = -(-len(lines) // _MOST_STEPS)
     names = queue.feature_names or tuple(f"channel {i}" for i in range(lines.shape[1]))
-    times = list(range(0, len(lines), step))
-    return {
-        "x_label": "time step",
-        "y_label": names[0] if len(names) == 1 else "value",
-        "lines": [
-            {
-                "name": name,
-                "x": times,
-                "y": [value if np.isfinite(value) else None for value in lines[::step, i].tolist()],
-            }
-            for i, name in enumerate(names)
-        ],
-    }
+    return Chart(
+        curves(
+            {name: (np.arange(len(lines)), lines[:, i]) for i, name in enumerate(names)},
+            {"axis": axis("time step")},
+            {"axis": axis(names[0] if len(names) == 1 else "value"), "scale": {"zero": False}},
+            most=_MOST_STEPS,
+            height=180,
+        ),
+        alternative=description(queue, item),
+    )
 
 
 def description(queue: Queue, item: int) -> str:

@@ -1,14 +1,16 @@
 """Templates and shipped files. Everything from data is escaped by the templates."""
 
-import json
 import math
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
+from fireassay.core import Chart
 from fireassay.core.estimate import Estimate
+from fireassay.report.chart_embed import chart_figure
 from fireassay.version import __version__
 
 _TYPES = {
@@ -30,7 +32,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters.update(number=number, estimate=estimate, cell=cell, share=share)
-    found.filters.update(data=as_data, kappa=kappa, three=three)
+    found.filters.update(kappa=kappa, three=three, figure=figure)
     found.globals.update(version=__version__)
     return found
 
@@ -91,6 +93,6 @@ def cell(value: Any) -> str:
     return number(value) if isinstance(value, float) else str(value)
 
 
-def as_data(value: Any) -> str:
-    """Numbers for the scripts, in an attribute."""
-    return json.dumps(value, allow_nan=False, separators=(",", ":"))
+def figure(chart: Chart, key: str) -> Markup:
+    """A chart, drawn by the script that the report has, too; what came from users is escaped."""
+    return Markup(chart_figure(chart, key, drawn=False))  # noqa: S704

@@ -13,6 +13,8 @@ from fastapi.responses import (
     StreamingResponse,
 )
 
+from fireassay.core import Chart
+from fireassay.core.drawing import IntervalRow, intervals
 from fireassay.core.errors import DataError
 from fireassay.engine.consensus import STATES
 from fireassay.engine.questions import CANNOT_TELL, OTHER
@@ -248,11 +250,12 @@ def _chosen(queue: Queue, status: QueueStatus, state: str) -> Any:
     return sorted(i for i, agreed in status.found.items() if agreed.state == state)
 
 
-def _pair_chart(status: QueueStatus) -> dict[str, Any] | None:
+def _pair_chart(status: QueueStatus) -> Chart | None:
     if status.precision is None:
         return None
     rows = [
-        {"name": " / ".join(pair), "value": e.value, "low": e.low, "high": e.high, "text": str(e)}
+        IntervalRow(" / ".join(pair), e.value, e.low, e.high, text=e.percent())
         for pair, e in list(status.precision.by_pair.items())[:60]
     ]
-    return {"type": "intervals", "rows": rows, "x_label": "share kept"}
+    spec = intervals(rows, "share kept", domain=(0.0, 1.0), width=260)
+    return Chart(spec, "Share kept by pair of classes.", "A dot with an interval for each pair.")

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fireassay.core import Chart
 from fireassay.engine.consensus import Consensus, consensus
 from fireassay.engine.label_records import GivenAnswer, Slot
+from fireassay.report.chart_embed import chart_data
 from fireassay.web.agreement import Agreement, agreement
 from fireassay.web.discovery_curve import curve
 from fireassay.web.queue import Queue
@@ -88,7 +90,7 @@ def live(queue: Queue, status: QueueStatus) -> dict[str, Any]:
             "n": now.n,
             "p_value": now.p_value,
             "valid_as": now.valid_as,
-            "chart": curve_chart(status.curve),
+            "chart": chart_data(curve_chart(status.curve)),
         }
     if status.precision is not None:
         share = status.precision.overall
@@ -103,24 +105,11 @@ def live(queue: Queue, status: QueueStatus) -> dict[str, Any]:
     return result
 
 
-def curve_chart(curve: "RunningRatio") -> dict[str, Any]:
-    """The discovery ratio as data for the chart."""
-    points = curve.points()
-    return {
-        "x_label": "labels",
-        "y_label": "discovery ratio",
-        "y_zero": True,
-        "reference": {"y": 1, "label": "as many errors as expected"},
-        "lines": [
-            {
-                "name": "ratio",
-                "x": [point.n for point in points],
-                "y": [_finite(point.value) for point in points],
-                "low": [_finite(point.low) for point in points],
-                "high": [_finite(point.high) for point in points],
-            }
-        ],
-    }
+def curve_chart(curve: "RunningRatio") -> Chart:
+    """The discovery ratio as it grows."""
+    from fireassay.discovery.charts import ratio_chart
+
+    return ratio_chart(curve, "ratio")
 
 
 def _finite(value: float) -> float | None:

@@ -1,5 +1,6 @@
-"""Pages about runs: the list, a run with its progress, a part with its figures and tables."""
+"""Pages about runs: the list, a run with its progress, a part with charts, samples and tables."""
 
+import base64
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -7,18 +8,19 @@ from fastapi import APIRouter, Path, Request
 from fastapi.exceptions import HTTPException
 from fastapi.responses import HTMLResponse, Response
 
+from fireassay.core import Chart
 from fireassay.core.evidence import Evidence
+from fireassay.report.number_chart import numbers_chart
 from fireassay.web.events import stream
 from fireassay.web.pages import render
 from fireassay.web.progress import run_progress
-from fireassay.web.run_view import MOST_ROWS, RunView, RunViews, estimates_chart, table_chart
+from fireassay.web.run_view import MOST_ROWS, RunView, RunViews, table_chart
 from fireassay.web.workspace import Run, Workspace
 
 router = APIRouter()
 Key = Annotated[str, Path(pattern="^[0-9a-f]{12}$")]
 Number = Annotated[int, Path(ge=0, le=10_000_000)]
-# In its own document, as an image: the figure cannot run scripts nor load anything.
-_FIGURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+_PICTURE_HEADERS = {"content-security-policy": "default-src 'none'; sandbox"}
 
 
 @router.get("/")
@@ -94,7 +96,7 @@ def part_page(request: Request, key: Key, number: Number) -> HTMLResponse:
         view=view,
         part=part,
         number=number,
-        chart=estimates_chart(part),
+        chart=numbers_chart(part),
         table_charts={name: table_chart(table) for name, table in part.tables.items()},
         most_rows=MOST_ROWS,
         csrf=request.state.csrf,
@@ -102,21 +104,17 @@ def part_page(request: Request, key: Key, number: Number) -> HTMLResponse:
     return HTMLResponse(page)
 
 
-@router.get("/runs/{key}/parts/{number}/figures/{figure}")
-def figure(request: Request, key: Key, number: Number, figure: Number) -> Response:
-    """A figure as an image."""
-    import base64
-
+@router.get("/runs/{key}/parts/{number}/samples/{sample}/{picture}.png")
+def sample_picture(
+    request: Request, key: Key, number: Number, sample: Number, picture: Number
+) -> Response:
+    """A picture of a sample."""
     _, part = _part(request, _run(request, key), number)
-    pictures = list(part.figures.values())
-    if figure >= len(pictures):
+    pictures = list(part.samples[sample].pictures.values()) if sample < len(part.samples) else []
+    if picture >= len(pictures):
         raise HTTPException(404)
-    source = pictures[figure].source
-    headers = {"content-security-policy": _FIGURE_POLICY}
-    if source.startswith("data:image/png;base64,"):
-        content = base64.b64decode(source.partition(",")[2])
-        return Response(content, media_type="image/png", headers=headers)
-    return Response(source, media_type="image/svg+xml", headers=headers)
+    content = base64.b64decode(pictures[picture].partition(",")[2])
+    return Response(content, media_type="image/png", headers=_PICTURE_HEADERS)
 
 
 def _run(request: Request, key: str) -> Run:
@@ -139,5 +137,5 @@ def _part(request: Request, run: Run, number: int) -> tuple[RunView, Evidence]:
     return view, view.report.parts[number]
 
 
-def _charts(view: RunView | None) -> list[dict[str, Any] | None]:
-    return [] if view is None else [estimates_chart(part) for part in view.report.parts]
+def _charts(view: RunView | None) -> list[Chart | None]:
+    return [] if view is None else [numbers_chart(part) for part in view.report.parts]

@@ -1,12 +1,15 @@
-"""A run's report for the pages: read once per change, figures and all."""
+"""A run's report for the pages: read once per change, charts and samples and all."""
 
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fireassay.core import Chart
+from fireassay.core.drawing import axis, rounded
+from fireassay.core.drawing.axes import WIDTH, told_apart
 from fireassay.core.errors import FireassayError
-from fireassay.core.evidence import Evidence, Table
+from fireassay.core.evidence import Table
 
 if TYPE_CHECKING:
     from fireassay.report import Report, Verdict
@@ -16,7 +19,7 @@ MOST_ROWS = 2000
 
 @dataclass(frozen=True)
 class RunView:
-    """The report, the verdict on its gates, and why figures are missing, if they are."""
+    """The report, the verdict on its gates, and why charts are missing, if they are."""
 
     report: "Report"
     verdict: "Verdict"
@@ -52,36 +55,53 @@ def _read(folder: Path) -> RunView:
     try:
         report = read_report(folder)
     except (FireassayError, ImportError) as error:
-        # The numbers are in result.json; only the figures need the journal.
-        problem = f"Figures cannot be read: {error}"
+        # The numbers are in result.json; only charts and pictures need the journal.
+        problem = f"Charts cannot be read: {error}"
         report = Report.from_json(folder / "result.json")
     return RunView(report, report.verdict(read_gates(folder)), problem)
 
 
-def estimates_chart(part: Evidence) -> dict[str, Any] | None:
-    """The numbers of a part as intervals on one axis; None if they are no shares."""
-    rows = [
-        {"name": name, "value": e.value, "low": e.low, "high": e.high, "text": str(e)}
-        for name, e in part.estimates.items()
-        if 0.0 <= e.low <= e.high <= 1.0
-    ]
-    return {"type": "intervals", "rows": rows, "x_label": "share"} if rows else None
-
-
-def table_chart(table: Table) -> dict[str, Any] | None:
-    """A table's first two numeric columns as points, each with its row as text."""
+def table_chart(table: Table) -> Chart | None:
+    """A table's numeric columns as points, two at a time; the page has boxes to choose them."""
     numeric = [i for i in range(len(table.columns)) if _is_numeric(table, i)]
     if len(numeric) < 2 or len(table.rows) < 3:
         return None
-    return {
-        "type": "points",
-        "columns": [str(table.columns[i]) for i in numeric],
-        "values": [[_finite(row[i]) for i in numeric] for row in table.rows[:MOST_ROWS]],
-        "texts": [
-            "; ".join(f"{c}: {_short(v)}" for c, v in zip(table.columns, row, strict=True))[:300]
-            for row in table.rows[:MOST_ROWS]
+    values = [
+        {f"c{k}": rounded(row[i]) for k, i in enumerate(numeric)}
+        | {"text": "; ".join(_named(table, row))[:300]}
+        for row in table.rows[:MOST_ROWS]
+    ]
+    names = told_apart(str(table.columns[i]) for i in numeric)
+    fields = [f"c{k}" for k in range(len(numeric))]
+    chosen = [
+        {
+            "name": name,
+            "value": fields[k],
+            "bind": {"input": "select", "options": fields, "labels": names, "name": f"{name} "},
+        }
+        for k, name in enumerate(("across", "up"))
+    ]
+    spec = {
+        "width": WIDTH,
+        "height": 260,
+        "params": chosen,
+        "data": {"values": values},
+        "transform": [
+            {"calculate": "datum[across]", "as": "x"},
+            {"calculate": "datum[up]", "as": "y"},
         ],
+        "mark": {"type": "point", "size": 30},
+        "encoding": {
+            "x": {"field": "x", "type": "quantitative", "axis": axis("")},
+            "y": {"field": "y", "type": "quantitative", "axis": axis("")},
+            "tooltip": [{"field": "text", "type": "nominal", "title": " "}],
+        },
     }
+    return Chart(spec, "Each point is a row: choose what to draw.", "A cloud of points.")
+
+
+def _named(table: Table, row: tuple[Any, ...]) -> list[str]:
+    return [f"{name}: {_short(value)}" for name, value in zip(table.columns, row, strict=True)]
 
 
 def _is_numeric(table: Table, column: int) -> bool:
@@ -89,10 +109,6 @@ def _is_numeric(table: Table, column: int) -> bool:
     return bool(values) and all(
         isinstance(value, int | float) and not isinstance(value, bool) for value in values
     )
-
-
-def _finite(value: float) -> float | None:
-    return value if abs(value) < float("inf") else None
 
 
 def _short(value: Any) -> str:

@@ -8,7 +8,8 @@ from pydantic import BaseModel
 
 # A part's module has: Settings, USES (parts whose results it takes), missing(context) -> why it
 # cannot run or None, cost(context, settings) -> Cost, run(context, settings) -> Answer. It may have
-# state(context): what its answer depends on besides its inputs. The order is that of the report.
+# samples(context, answer): inputs that prove it, and state(context): what its answer depends on
+# besides its inputs. The order is that of the report.
 PARTS: dict[str, str] = {
     "accuracy": "fireassay.assessment.parts.accuracy",
     "curation": "fireassay.assessment.parts.curation",

@@ -1,5 +1,6 @@
 """Accuracy on the labelled rows: overall, per class, and how honest the confidences are."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +16,7 @@ from fireassay.assessment.calibration_check import CalibrationCheck
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import curated_rows, voted_rows
 from fireassay.assessment.operating_point import OperatingPoint
+from fireassay.assessment.shown_rows import MOST, Gallery
 from fireassay.assessment.uses import with_uses
 from fireassay.classifiers import Decided
 from fireassay.core import (
@@ -24,6 +26,7 @@ from fireassay.core import (
     Evidence,
     Measure,
     Provenance,
+    Sample,
     Table,
 )
 from fireassay.core.chart import Chart
@@ -68,8 +71,9 @@ MEASURES = (
     *calibration_check.MEASURES,
     *operating_point.MEASURES,
 )
-_LABELS_ALONE = "It answers with labels alone: how true its confidences are cannot be measured."
 _MOST_CLASSES = 20
+_SURE = 0.9
+_LABELS_ALONE = "It answers with labels alone: how true its confidences are cannot be measured."
 _ROWS, _GROUPS = ("independent-rows",), ("independent-groups",)
 
 
@@ -95,6 +99,8 @@ class AccuracyResult(Answer):
     curve: ReliabilityCurve | None
     by_class: recalls.ClassRecalls
     correct: NDArray[np.bool_]
+    predicted: NDArray[np.int64]
+    sure: NDArray[np.float64] | None
     independence: Assumption
     effective_n: Estimate | None
     provenance: Provenance
@@ -121,22 +127,22 @@ class AccuracyResult(Answer):
         ]
         left = len(self.recall) - len(worst)
         most = f" The {len(worst)} worst of {len(self.recall)} classes." if left else ""
-        found = {
+        charts = {
             "recall": Chart(
-                intervals(rows, "found", domain=(0, 1)),
+                intervals(rows, "found", domain=(_tenth_below(worst["low"]), 1.0)),
                 f"How many rows of each class it finds, worst first.{most}",
                 "A dot with an interval for each class.",
             )
         }
-        curve = self.curve
-        if curve is not None:
-            found["reliability diagram"] = Chart(
+        if self.curve is not None:  # hard labels have no confidences
+            curve = self.curve
+            charts["reliability diagram"] = Chart(
                 diagram(curve.mean_confidence, curve.accuracy, curve.low, curve.high),
                 "How sure it was against how often it was right; on the dashed line it is as sure "
                 "as it should be.",
                 "A reliability diagram with intervals.",
             )
-        return found
+        return charts
 
     def _answer(self) -> dict[str, str]:
         """The accuracy in one sentence; the worst class, where one is never found."""
@@ -214,6 +220,11 @@ def calibrated(context: Context, why: str, *, mended: bool = False) -> Assumptio
     return known.calibration.assumption(why, mended=mended)
 
 
+def _tenth_below(values: "pd.Series[float]") -> float:
+    """Where an axis starts that has room for the lowest of them."""
+    return max(0.0, math.floor(10 * float(values.min()) - 1e-9) / 10)
+
+
 def missing(context: Context) -> str | None:
     """Why accuracy cannot be measured, or None."""
     return None if context.test.y is not None else "the test rows have no labels"
@@ -280,6 +291,8 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         else None,
         by_class=recalls.class_recalls(labels, predicted, classes, confidence, groups),
         correct=correct,
+        predicted=predicted,
+        sure=own[np.arange(n), predicted] if context.has_confidences else None,
         independence=independence,
         effective_n=worth,
         provenance=Provenance(
@@ -292,6 +305,24 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         curated=curated,
         uses=uses,
         notes=context.notes,
+    )
+
+
+def samples(context: Context, answer: AccuracyResult) -> tuple[Sample, ...]:
+    """Wrong answers, the most confident first."""
+    wrong = np.flatnonzero(~answer.correct)
+    sure = answer.sure
+    if sure is not None:
+        wrong = wrong[np.argsort(-sure[wrong], kind="stable")]
+    gallery = Gallery(context, context.test)
+    return tuple(
+        gallery.at(
+            int(row),
+            "wrong" if sure is None else "wrong, and sure" if sure[row] > _SURE else "wrong",
+            said=str(answer.classes[answer.predicted[row]]),
+            confidence=None if sure is None else float(sure[row]),
+        )
+        for row in wrong[:MOST]
     )
 
 

@@ -4,16 +4,20 @@ import sys
 from dataclasses import replace
 from typing import Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.ambiguity import AmbiguityGenerator, evaluate
 from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.part_answer import PartAnswer
-from fireassay.core import Evidence
+from fireassay.assessment.shown_rows import MOST, Gallery
+from fireassay.core import Evidence, Sample
 from fireassay.core.extras import is_installed
+from fireassay.data import DataSet
 
 USES: tuple[str, ...] = ()
 _TORCH_MB = 190.0  # measured: torch 2.13 without CUDA, imported and used
+_ASKED = 60  # of the inputs, when samples are chosen
 _TRIVIAL = 2  # classes, of which any classifier ranks both first
 
 
@@ -53,6 +57,29 @@ def evidence(answer: PartAnswer) -> Evidence:
         assumptions=(*found.assumptions, *made.assumptions[:1]),
         tables={**found.tables, "autoencoders": made.tables["pairs"]},
         limits=(*found.limits, *made.limits),
+    )
+
+
+def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
+    """Inputs between two classes of which the model names neither, or one alone and surely."""
+    made = answer.kept["ambiguous"]
+    asked = np.unique(np.linspace(0, len(made) - 1, min(len(made), _ASKED)).round().astype(int))
+    gallery = Gallery(context, DataSet(made.X), "made")
+    said, sure = gallery.answers(made.X[asked])
+    names = np.asarray([str(label) for label in made.classes])
+    pairs = names[made.pair_positions[asked]]
+    outside = np.array([one not in pair for one, pair in zip(said, pairs, strict=True)])
+    confidence = np.array([1.0 if s is None else s for s in sure])
+    order = np.lexsort([np.arange(len(asked)), -confidence, ~outside])
+    return tuple(
+        gallery.at(
+            int(asked[i]),
+            "named neither of the two" if outside[i] else "sure of one of the two",
+            truth=f"{pairs[i][0]} or {pairs[i][1]}",
+            said=said[i],
+            confidence=sure[i],
+        )
+        for i in order[:MOST]
     )
 
 

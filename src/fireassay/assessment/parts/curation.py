@@ -9,9 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import voted_rows
 from fireassay.assessment.part_answer import PartAnswer
-from fireassay.core import Evidence
+from fireassay.assessment.shown_rows import MOST, Gallery
+from fireassay.core import Evidence, Sample
 from fireassay.core.validation import check_class_indices
-from fireassay.curation import LABELERS, curate
+from fireassay.curation import LABELERS, CurationFindings, curate
+from fireassay.data.rows import taken
 
 USES: tuple[str, ...] = ()
 
@@ -82,6 +84,27 @@ def run(context: Context, settings: Settings) -> PartAnswer:
     )
     asked = {"model_sha256": context.model.sha256, "queries": len(rows)}
     return PartAnswer("curation", curation.findings(**found), kept=asked)
+
+
+def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
+    """The hardest rows: those at the end of the order."""
+    voted = voted_rows(context)
+    if voted is None or not isinstance(answer.result, CurationFindings):
+        return ()
+    curation = answer.result.curation
+    hard = curation.order[::-1][:MOST]
+    gallery = Gallery(context, *voted)
+    said, sure = gallery.answers(taken(voted[0].X, hard))
+    return tuple(
+        gallery.at(
+            int(row),
+            f"hard: the votes of its rules support it least ({curation.score[row]:.2g})",
+            said=said[i],
+            confidence=sure[i],
+            scores={curation.settings.order_by: float(curation.score[row])},
+        )
+        for i, row in enumerate(hard)
+    )
 
 
 def evidence(answer: PartAnswer) -> Evidence:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.attack_space import attack_space
@@ -11,10 +12,11 @@ from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.field_draws import FieldDraws, answers_so_far, draw_labels
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.accuracy import calibrated
+from fireassay.assessment.shown_rows import MOST, Gallery
 from fireassay.assessment.uses import with_uses
 from fireassay.attacks import AttackSpace
 from fireassay.classifiers import Classifier, calibrate
-from fireassay.core import Assumption, Claim, Evidence, Table, generator
+from fireassay.core import Assumption, Claim, Evidence, Sample, Table, generator
 from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.discovery import SEARCHES, Search, SearchResult
 from fireassay.discovery.registry import self_sufficient_searches
@@ -119,6 +121,26 @@ def evidence(answer: PartAnswer) -> Evidence:
         )
         return replace(found, claims=(*found.claims, Claim(f"{text}.")))
     return _with_draws(found, drawn)
+
+
+def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
+    """Confidently wrong rows that the search found, the most confident first."""
+    found = answer.result
+    assert isinstance(found, SearchResult)
+    assert found.state.ids is not None  # given by _search
+    wrong = np.flatnonzero(found.wrong)
+    wrong = wrong[np.argsort(-found.confidence[wrong], kind="stable")][:MOST]
+    place = {str(name): i for i, name in enumerate(np.asarray(context.test.ids).tolist())}
+    gallery = Gallery(context, context.test)
+    return tuple(
+        gallery.at(
+            place[str(found.state.ids[found.queried[i]])],
+            "found by the search, confidently wrong",
+            said=str(found.predicted[i]),
+            confidence=float(found.confidence[i]),
+        )
+        for i in wrong.tolist()
+    )
 
 
 def _with_draws(found: Evidence, drawn: FieldDraws) -> Evidence:

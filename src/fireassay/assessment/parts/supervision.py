@@ -12,10 +12,19 @@ from fireassay.assessment.curated_rows import curated_rows
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.parts.survival import adversarial_inputs
+from fireassay.assessment.shown_rows import MOST, Gallery
 from fireassay.assessment.uses import with_uses
 from fireassay.attacks import ATTACKS
 from fireassay.classifiers import ActivationClassifier
-from fireassay.core import Evidence, NotEnoughEvidenceError, ParameterError, Table, generator
+from fireassay.core import (
+    Evidence,
+    NotEnoughEvidenceError,
+    ParameterError,
+    Sample,
+    Table,
+    generator,
+)
+from fireassay.data.rows import taken
 from fireassay.supervision import SUPERVISORS, SupervisorComparison, compare, corrupted_set
 from fireassay.supervision.corrupted import channels_first
 
@@ -80,6 +89,31 @@ def suspicion(
     for s in sets:
         scores[rows[s]] = comparison.scores[s][name]
     return scores, name
+
+
+def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
+    """Test rows that raise the alarm of the recommended supervisor, the loudest first."""
+    comparison = _comparison(answer)
+    scores, name = suspicion(answer, "test", len(context.test))
+    rule = comparison.rules.get(str(name))
+    if scores is None or rule is None:
+        return ()
+    flagged = np.flatnonzero(np.nan_to_num(scores, nan=-np.inf) > rule.threshold)
+    flagged = flagged[np.argsort(-scores[flagged], kind="stable")][:MOST]
+    if not len(flagged):
+        return ()
+    gallery = Gallery(context, context.test)
+    said, sure = gallery.answers(taken(context.test.X, flagged))
+    return tuple(
+        gallery.at(
+            int(row),
+            f"flagged by {name}",
+            said=said[i],
+            confidence=sure[i],
+            scores={"score": float(scores[row]), "threshold": float(rule.threshold)},
+        )
+        for i, row in enumerate(flagged)
+    )
 
 
 def _comparison(answer: PartAnswer) -> SupervisorComparison:

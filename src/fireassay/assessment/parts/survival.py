@@ -10,9 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from fireassay.assessment.attack_space import attack_space
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.part_answer import PartAnswer
+from fireassay.assessment.shown_rows import MOST, Gallery
 from fireassay.attacks import ColumnRule, suite
 from fireassay.classifiers import GradientClassifier
+from fireassay.core import Sample
 from fireassay.core.errors import ParameterError
+from fireassay.data.rows import taken
 from fireassay.survival import BUDGET, GRADIENT_COST, Observations, observe
 
 USES: tuple[str, ...] = ()
@@ -88,6 +91,40 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         replace(found, adversarial=None),
         kept={"adversarial": fooled, "attacks": made_by},
     )
+
+
+def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
+    """Rows that fell soonest: what was sent, what it was made from, and the difference."""
+    fell = answer.result.frame()
+    fell = fell[fell["success"]].reset_index(drop=True)
+    if not len(fell):
+        return ()
+    order = fell.sort_values(["upper", "distance"], kind="stable")
+    chosen = order.drop_duplicates("sample").head(MOST)
+    gallery, made = Gallery(context, context.test), answer.kept["adversarial"]
+    said, sure = gallery.answers(taken(made, chosen.index.to_numpy()))
+    found = []
+    for i, (place, row) in enumerate(chosen.iterrows()):
+        position = int(row["sample"])
+        before, after = taken(context.test.X, [position]), taken(made, [place])
+        more = (
+            {"cells": gallery.changed(before, after)}
+            if gallery.is_table
+            else gallery.content(after)
+        )
+        if "pictures" in more:
+            more["pictures"] |= gallery.difference(before, after)
+        found.append(
+            gallery.at(
+                position,
+                f"fell to {row['made_by']} after {row['upper']:.0f} queries",
+                said=said[i],
+                confidence=sure[i],
+                scores={"queries": float(row["upper"]), "distance": float(row["distance"])},
+                **more,
+            )
+        )
+    return tuple(found)
 
 
 def adversarial_inputs(context: Context) -> tuple[NDArray[Any], NDArray[np.str_]]:

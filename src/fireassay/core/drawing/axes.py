@@ -112,7 +112,9 @@ def level(
     style = "limit" if limit else "guide"
     data = {"values": [{"at": rounded(value), "word": word}]}
     at = {"field": "at", "type": "quantitative"}
-    place: Spec = {"align": "right", "baseline": "bottom", "dy": -3}
+    # What somebody set stands above its line, what was seen below: they may be close together.
+    place: Spec = {"align": "right", "baseline": "bottom" if limit else "top"}
+    place["dy"] = -3 if limit else 4
     end: Spec = {"x": {"value": width}}
     if channel == "x":
         place, end = {"align": "left", "baseline": "top", "dx": 4}, {"y": {"value": 2}}

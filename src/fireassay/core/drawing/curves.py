@@ -27,6 +27,7 @@ def curves(
     points: bool = False,
     diagonal: bool = False,
     levels: Sequence[tuple[float, str]] = (),
+    most: int = 400,
     width: int = WIDTH,
     height: int = 260,
 ) -> Spec:
@@ -49,7 +50,9 @@ def curves(
     diagonal
         Draw y = x, where confidence is honest.
     levels
-        Horizontal lines with a word: a gate, a base rate.
+        Horizontal lines with a word, e.g. a base rate.
+    most
+        Points of a line that are drawn.
 
     Returns
     -------
@@ -61,7 +64,7 @@ def curves(
     >>> len(spec["data"]["values"])
     2
     """
-    values, ends = _line_values(lines, bands or {})
+    values, ends = _line_values(lines, bands or {}, most)
     colour = {
         "field": "line",
         "type": "nominal",
@@ -129,7 +132,7 @@ def curves(
 
 
 def _line_values(
-    lines: Mapping[str, tuple[Any, Any]], bands: Mapping[str, tuple[Any, Any]]
+    lines: Mapping[str, tuple[Any, Any]], bands: Mapping[str, tuple[Any, Any]], most: int
 ) -> tuple[list[Spec], list[Spec]]:
     values: list[Spec] = []
     ends: list[Spec] = []
@@ -139,7 +142,7 @@ def _line_values(
             {"line": name, "x": rounded(a), "y": rounded(b), "low": rounded(c), "high": rounded(d)}
             for a, b, c, d in zip(xs, ys, low, high, strict=True)
         ]
-        own = thinned([v for v in own if v["x"] is not None and v["y"] is not None])
+        own = thinned([v for v in own if v["x"] is not None and v["y"] is not None], most)
         if not bands:
             own = [{key: v[key] for key in ("line", "x", "y")} for v in own]
         values += own

@@ -48,7 +48,7 @@ def matrix(
     values = [value for value in values if value["value"] is not None]
     sides = [list(dict.fromkeys(v[side] for v in values)) for side in ("down", "across")]
     downs, acrosses = list(order or sides[0]), list(columns or sides[1])
-    step = 34 if max(len(downs), len(acrosses)) <= 14 else 16
+    wide, high = 34 if len(acrosses) <= 14 else 16, 24 if len(downs) <= 30 else 12
     middle = domain[0] + 0.55 * (domain[1] - domain[0])
     longest = max((len(name) for name in acrosses), default=0)
     turned = longest > 4
@@ -82,7 +82,7 @@ def matrix(
     if framed:
         frame = {"type": "rect", "filled": False, "stroke": LIGHT["ink"], "strokeWidth": 2}
         layers.append({"transform": [{"filter": "datum.framed"}], "mark": frame})
-    if step > 16:
+    if wide > 16 and high > 12:
         layers.append(
             {
                 "mark": {"type": "text", "fontSize": 10},
@@ -100,8 +100,8 @@ def matrix(
             }
         )
     return {
-        "width": {"step": step},
-        "height": {"step": step if step == 16 else 26},
+        "width": {"step": max(wide, 46) if len(acrosses) <= 8 and turned else wide},
+        "height": {"step": high},
         "data": {"values": values},
         "encoding": encoding,
         "layer": layers,

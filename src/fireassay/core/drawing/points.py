@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from fireassay.core.chart_theme import LIGHT, SEQUENTIAL
+from fireassay.core.chart_theme import CATEGORIES, LIGHT, SEQUENTIAL
 from fireassay.core.drawing.axes import WIDTH, Spec, axis_title, rounded, thinned
 
 MOST_POINTS = 5000
@@ -19,6 +19,7 @@ def points(
     up: Spec,
     *,
     kinds: Sequence[str] | None = None,
+    muted: str = "",
     line: tuple[Any, Any] | None = None,
     width: int = WIDTH,
     height: int = 280,
@@ -33,6 +34,8 @@ def points(
         Encodings of the axes.
     kinds
         Of each point, told apart by colour and shape.
+    muted
+        The kind that is only the background.
     line
         x and y of a curve.
 
@@ -51,7 +54,7 @@ def points(
     if finite.sum() > MOST_POINTS:
         first = _binned(xs[finite], ys[finite], across, up)
     else:
-        first = _cloud(xs, ys, finite, kinds, across, up)
+        first = _cloud(xs, ys, finite, kinds, muted, across, up)
     layers = [first]
     if line is not None:
         drawn = [{"x": rounded(a), "y": rounded(b)} for a, b in zip(*line, strict=True)]
@@ -69,7 +72,13 @@ def points(
 
 
 def _cloud(
-    xs: Any, ys: Any, finite: Any, kinds: Sequence[str] | None, across: Spec, up: Spec
+    xs: Any,
+    ys: Any,
+    finite: Any,
+    kinds: Sequence[str] | None,
+    muted: str,
+    across: Spec,
+    up: Spec,
 ) -> Spec:
     rows = np.flatnonzero(finite)
     values: list[Spec] = [{"x": rounded(xs[i]), "y": rounded(ys[i])} for i in rows]
@@ -85,7 +94,11 @@ def _cloud(
         for value, i in zip(values, rows, strict=True):
             value["kind"] = kinds[int(i)]
         kind = {"field": "kind", "type": "nominal", "sort": None, "title": None}
-        encoding |= {"color": kind, "shape": kind}
+        named = list(dict.fromkeys(value["kind"] for value in values))
+        strong = iter(CATEGORIES[:-1] * (1 + len(named) // len(CATEGORIES)))
+        colours = [LIGHT["seven"] if name == muted else next(strong) for name in named]
+        colour = {**kind, "scale": {"domain": named, "range": colours}}
+        encoding |= {"color": colour, "shape": {**kind, "scale": {"domain": named}}}
         hover.append({**kind, "title": " "})
     return {
         "data": {"values": values},

@@ -68,7 +68,7 @@
     const focused = task.contains(document.activeElement) ? document.activeElement.dataset.key ?? "" : null;
     task.replaceChildren(...page.body.childNodes);
     if (focused !== null) focus(focused);
-    for (const chart of task.querySelectorAll("[data-chart]")) window.fireassayChart(chart);
+    for (const chart of task.querySelectorAll("[data-chart]")) window.fireassayChart?.(chart);
     arm(QUIET_MS);
     document.dispatchEvent(new Event("fireassay:answered"));
   }

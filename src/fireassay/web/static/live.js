@@ -36,7 +36,10 @@
       for (const element of root.querySelectorAll("[data-exact]")) element.dataset.exact = now.sdr.value ?? "";
       setText(root, "[data-sdr=valid_as_text]", now.sdr.valid_as === "fixed" ? "The budget is spent: exact Poisson interval." : "The 95 % interval holds at every look.");
       const chart = root.querySelector("[data-chart]");
-      if (chart) window.fireassayChart(chart, now.sdr.chart);
+      if (chart) {
+        chart.querySelector("script").textContent = now.sdr.chart;
+        window.fireassayChart?.(chart); // the charts' script draws it itself if it comes later
+      }
     }
     if (now.precision) {
       for (const name of ["value", "low", "high"]) setText(root, `[data-precision=${name}]`, percent(now.precision[name]));

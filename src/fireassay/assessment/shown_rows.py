@@ -1,0 +1,226 @@
+"""Rows as samples for the report: a picture, the features that deviate, a text, a small curve."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fireassay.assessment.context import Context
+from fireassay.classifiers.decided import Decided
+from fireassay.classifiers.probe import answers_again
+from fireassay.core import Cell, Sample
+from fireassay.core.sample import SHOWN_PER_PART, png_uri, signed_png_uri
+from fireassay.data import DataSet
+from fireassay.data.pixels import image_layout
+from fireassay.data.rows import taken
+
+MOST = SHOWN_PER_PART
+_CELLS, _STEPS, _TOKENS, _CHANNELS = 8, 120, 60, 4
+_LEAST_OF_A_CLASS, _REFERENCE, _RARE = 20, 5000, 0.05
+_SMALLEST_IMAGE = 4
+
+
+class Gallery:
+    """Makes samples of one set of rows: how they are shown follows from what they are.
+
+    Parameters
+    ----------
+    context
+        Whose model is asked about rows (as probes) and whose bounds say what black and white are.
+    data
+        The rows.
+    source
+        Which rows these are, for the reader: ``"test"``, ``"operational"``, ``"made"``.
+    """
+
+    def __init__(self, context: Context, data: DataSet, source: str = "test") -> None:
+        self.context, self.data, self.source = context, data, source
+        self._usual: dict[Any, Any] = {}
+        self._range: tuple[float, float] | None = None
+
+    def answers(self, X: Any) -> tuple[list[str], list[float | None]]:
+        """What the model says of rows, and how sure it is.
+
+        Asked as probes; only an operating rule is asked through its own door.
+        """
+        model = self.context.model
+        if isinstance(model, Decided):
+            answers = model.predict_proba(X)
+            own = model.own(answers)
+        else:
+            own = answers = answers_again(model, X)
+        said = answers.argmax(axis=1)
+        sure = own[np.arange(len(own)), said].tolist() if self.context.has_confidences else None
+        names = [str(model.classes[i]) for i in said]
+        return names, [None] * len(names) if sure is None else sure
+
+    def at(self, position: int, why: str, **more: Any) -> Sample:
+        """A row of the set."""
+        row = taken(self.data.X, [position])
+        label = None if self.data.y is None else self.data.y[position]
+        truth = "" if label is None else str(label)
+        identity = position if self.data.ids is None else _plain(self.data.ids[position])
+        content = self.content(row, label)
+        return Sample(
+            **{"row": identity, "why": why, "source": self.source, "truth": truth} | content | more
+        )
+
+    def content(self, row: Any, label: Any = None) -> dict[str, Any]:
+        """What shows a row (given as a set of one): the fields of `Sample` that have it."""
+        kinds = self.data.kinds or ()
+        if isinstance(row, pd.DataFrame):
+            return {"cells": self._cells([_text(v) for v in row.iloc[0]], row, label)}
+        values = np.asarray(row)
+        if values.ndim == 1:
+            tokens = str(values[0]).split()[:_TOKENS]
+            return {"text": tuple((token, 0.0) for token in tokens)}
+        if values.ndim == 2:
+            return {"cells": self._cells([_text(v) for v in values[0].tolist()], values, label)}
+        if self._is_image(values, kinds):
+            return {"pictures": {"input": self.picture(values)}}
+        return {"series": _series(values[0])}
+
+    def picture(self, row: Any) -> str:
+        """An image (given as a set of one) as a data URI."""
+        low, high = self._pixels()
+        return png_uri(_channels_last(np.asarray(row))[0], low=low, high=high)
+
+    def difference(self, before: Any, after: Any) -> dict[str, str]:
+        """The original and the difference as pictures; nothing for rows that are no images."""
+        if not self._is_image(np.asarray(before), self.data.kinds or ()):
+            return {}
+        change = np.asarray(after, dtype=float) - np.asarray(before, dtype=float)
+        return {
+            "original": self.picture(before),
+            "difference": signed_png_uri(_channels_last(change)[0]),
+        }
+
+    def changed(self, before: Any, after: Any) -> tuple[Cell, ...]:
+        """The features of a table that differ, those that changed most first."""
+        old, new = (np.asarray(row, dtype=object).ravel() for row in (before, after))
+        spread = self._table(None)["spread"]
+        moved = [
+            (_moved(a, b, s), name, a, b)
+            for a, b, s, name in zip(old, new, spread, self._names(), strict=True)
+            if a != b
+        ]
+        moved.sort(key=lambda entry: -entry[0])
+        return tuple(
+            Cell(name, _text(b), unusual=True, usual=_text(a)) for _, name, a, b in moved[:_CELLS]
+        )
+
+    @property
+    def is_table(self) -> bool:
+        """Whether rows are shown as features."""
+        return isinstance(self.data.X, pd.DataFrame) or np.ndim(self.data.X) == 2
+
+    def _is_image(self, values: NDArray[Any], kinds: tuple[str, ...]) -> bool:
+        if values.ndim < 3 or "series" in kinds:
+            return False
+        if values.ndim == 4:
+            return image_layout(values.shape) != "unclear"
+        return min(values.shape[1:3]) >= _SMALLEST_IMAGE
+
+    def _pixels(self) -> tuple[float, float]:
+        if self._range is None:
+            bounds = self.context.model.bounds
+            ends = None if bounds is None else [float(np.min(bounds[0])), float(np.max(bounds[1]))]
+            if ends is None or not np.isfinite(ends).all():
+                some = np.asarray(self.data.X[:500], dtype=float)
+                ends = [float(np.nanmin(some)), float(np.nanmax(some))]
+            self._range = ends[0], ends[1]
+        return self._range
+
+    def _names(self) -> tuple[str, ...]:
+        X = self.data.X
+        if isinstance(X, pd.DataFrame):
+            return tuple(str(name) for name in X.columns)
+        return self.data.feature_names or tuple(f"feature {i}" for i in range(X.shape[1]))
+
+    def _cells(self, texts: list[str], row: Any, label: Any) -> tuple[Cell, ...]:
+        """The features that deviate most from rows of the same class."""
+        table = self._table(label)
+        found = []
+        for i, (name, text) in enumerate(zip(self._names(), texts, strict=True)):
+            value = row.iloc[0, i] if isinstance(row, pd.DataFrame) else row[0, i]
+            far, unusual = _deviation(value, text, i, table)
+            found.append((far, Cell(name, text, unusual, table["usual"][i])))
+        found.sort(key=lambda entry: -entry[0])
+        return tuple(cell for _, cell in found[:_CELLS])
+
+    def _table(self, label: Any) -> dict[str, Any]:
+        """What is usual in each column, among rows of a class if there are enough."""
+        key = None if label is None else str(label)
+        if key not in self._usual:
+            rows: Any = slice(0, _REFERENCE)
+            if label is not None and self.data.y is not None:
+                own = np.flatnonzero(self.data.y == label)[:_REFERENCE]
+                rows = own if len(own) >= _LEAST_OF_A_CLASS else rows
+            self._usual[key] = _usual(self.data.X, rows)
+        return self._usual[key]
+
+
+def _usual(X: Any, rows: Any) -> dict[str, Any]:
+    frame = X.iloc[rows] if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)[rows])
+    found: dict[str, Any] = {"low": [], "high": [], "middle": [], "spread": [], "usual": []}
+    found["shares"] = []
+    for i in range(frame.shape[1]):
+        column = frame.iloc[:, i]
+        if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+            held = column.dropna().to_numpy(dtype=float)
+            low, middle, high = np.quantile(held, (0.025, 0.5, 0.975)) if len(held) else (0, 0, 0)
+            spread = float(high - low) or 1.0
+            row = (low, high, middle, spread, f"{_text(low)} to {_text(high)}", None)
+        else:
+            shares = column.astype(str).value_counts(normalize=True)
+            common = str(shares.index[0]) if len(shares) else ""
+            row = (0.0, 0.0, 0.0, 1.0, common, {str(k): float(v) for k, v in shares.items()})
+        for name, value in zip((*list(found)[:5], "shares"), row, strict=True):
+            found[name].append(value)
+    return found
+
+
+def _deviation(value: Any, text: str, i: int, table: dict[str, Any]) -> tuple[float, bool]:
+    """How far a value lies from what is usual, and whether that is worth a mark."""
+    shares = table["shares"][i]
+    if shares is not None:
+        share = shares.get(text, shares.get(str(value), 0.0))
+        return 1.0 - share, share < _RARE
+    if value is None or value != value:
+        return 1.0, True
+    number = float(value)
+    far = abs(number - table["middle"][i]) / table["spread"][i]
+    return far, not table["low"][i] <= number <= table["high"][i]
+
+
+def _moved(before: Any, after: Any, spread: float) -> float:
+    try:
+        return abs(float(after) - float(before)) / spread
+    except (TypeError, ValueError):
+        return 1.0  # another category
+
+
+def _series(values: NDArray[Any]) -> dict[str, tuple[float, ...]]:
+    """A few lines of at most so many steps; time is the longer side."""
+    lines = values if values.shape[0] < values.shape[-1] else np.moveaxis(values, -1, 0)
+    lines = lines.reshape(-1, lines.shape[-1])[:_CHANNELS]
+    step = -(-lines.shape[1] // _STEPS)
+    return {
+        f"channel {i}": tuple(float(f"{v:.4g}") for v in np.nan_to_num(line[::step]).tolist())
+        for i, line in enumerate(lines)
+    }
+
+
+def _channels_last(images: NDArray[Any]) -> NDArray[Any]:
+    return np.moveaxis(images, 1, -1) if image_layout(images.shape) == "CHW" else images
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float | np.floating):
+        return "missing" if np.isnan(value) else f"{value:.4g}"
+    return str(value)
+
+
+def _plain(identity: Any) -> int | str:
+    return int(identity) if isinstance(identity, int | np.integer) else str(identity)
