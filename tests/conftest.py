@@ -1,7 +1,9 @@
 """Settings for all tests."""
 
 import signal
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import settings
 
 # A loaded machine is not a failure: what is slow is told by benchmarks.
@@ -12,3 +14,11 @@ settings.load_profile("fireassay")
 # would inherit that: the programs under test are started as a terminal does.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def settings_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What tests trust is not written into the settings of whoever runs them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FIREASSAY_SETTINGS", str(tmp_path_factory.mktemp("settings")))
+        yield

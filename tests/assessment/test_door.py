@@ -59,7 +59,8 @@ def test_the_look_at_the_door_counts_as_a_probe(cancer):
     counted = fa.as_classifier(model)
     part = fa.evaluate(counted, X, y, parts="accuracy")["accuracy"]
     assert counted.queries == part.provenance.queries == len(X)
-    assert counted.probe_queries == len(X)  # fewer than 400
+    again = 3 * 32  # whether it gives the same answer twice
+    assert counted.probe_queries == len(X) + again  # fewer than 400
 
 
 def test_a_class_that_is_never_found_leads_the_headline():

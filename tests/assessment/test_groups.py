@@ -99,11 +99,11 @@ def test_the_configuration_names_the_column(tmp_path):
     write(table(1).drop(columns="label"), tmp_path / "field.csv")
     write(table(2).drop(columns="patient"), tmp_path / "train.csv")
     data = {"test": "test.csv", "operational": "field.csv", "train": "train.csv"}
-    started = initialise("careful:model", {**data, "group": "patient"}, folder=tmp_path)
+    started = initialise("careful:model", {**data, "group": "patient"}, folder=tmp_path, trust=True)
     (tmp_path / "fireassay.toml").write_text(started.text)
     config = read_config(tmp_path / "fireassay.toml")
     assert config.data.group == "patient"
-    context = load_context(config)
+    context = load_context(config, trust=True)
     assert context.test.X.shape[1] == 2
     assert len(np.unique(context.test.groups)) == 30
     assert len(np.unique(context.operational.groups)) == 30

@@ -50,7 +50,7 @@ def write_rows(folder, seed=0):
 
 
 def call(folder, command, *arguments, run="fireassay-run"):
-    given = [] if command == "run" else [run]
+    given = ["--trust"] if command == "run" else [run]
     sys.modules.pop("thresholds", None)
     return CliRunner().invoke(app, [command, *given, *arguments])
 
@@ -62,7 +62,7 @@ def ends_badly(how):
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_a_changed_model_whose_run_is_killed_does_not_pass(project):
     (project / "thresholds.py").write_text(ends_badly("os.kill(os.getpid(), signal.SIGKILL)"))
-    command = [sys.executable, "-m", "fireassay", "run"]
+    command = [sys.executable, "-m", "fireassay", "run", "--trust"]
     assert subprocess.run(command, cwd=project, check=False).returncode == -9
     checked = call(project, "check")
     assert checked.exit_code == 3, checked.stdout

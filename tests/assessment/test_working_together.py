@@ -76,7 +76,6 @@ def test_the_report_keeps_its_order_and_says_what_was_used(report):
     }
     assert "datasets of curation" in said["accuracy"][0]
     assert "adversarial inputs from the attacks of survival" in said["supervision"][0]
-    assert "which supervision recommends" in said["discovery"][0]
     assert "labels that discovery drew by lot" in said["reliability"][0]
 
 
@@ -153,9 +152,9 @@ def test_attacks_are_made_once_and_equal_those_of_survival_alone(tmp_path):
 def test_other_parts_take_the_adversarial_inputs_of_survival():
     part = part_module("survival")
     fresh = context()
-    made, by = part.adversarial_inputs(fresh)
+    made, by, _ = part.adversarial_inputs(fresh)
     answer = part.run(context(), part.Settings())
-    taken, taken_by = part.adversarial_inputs(context(results={"survival": answer}))
+    taken, taken_by, _ = part.adversarial_inputs(context(results={"survival": answer}))
     np.testing.assert_array_equal(taken, made)
     np.testing.assert_array_equal(taken_by, by)
 
@@ -211,6 +210,23 @@ def test_rows_of_the_test_set_are_not_counted_twice():
     report = Run(context(operational=None), ["discovery", "reliability"], small()).go()
     assert "drawn_error_rate" in report["discovery"].estimates
     assert "field_pmi_upper" not in report["reliability"].estimates
+
+
+def test_many_labels_are_drawn_by_suspicion_and_bound_the_field():
+    """From 50 expected errors on; the bound is that of the weighted draws."""
+    given = context(operational=rows(2000, 3), train=None)
+    space = attack_space(given)
+    draw = draw_labels(given, space[1], given.model, np.arange(10), 500)
+    assert draw.guide == "confidence"
+    assert draw.plan is not None
+    confident, wrong = draw.result.confidence, draw.result.wrong
+    assert confident.mean() < draw.state.confidence.mean() - 0.02, "doubtful rows come more often"
+    assert abs(len(wrong) - 500) < 80
+    truth = float((given.model.predict(rows(50_000, 5).X) != rows(50_000, 5).y).mean())
+    rate = draw.error_rate
+    assert rate.low < truth < rate.high < draw.upper_bound(0.999).value
+    few = draw_labels(given, space[1], given.model, np.arange(10), 50)
+    assert (few.guide, few.plan, few.upper_bound(0.975).method) == (None, None, "Clopper-Pearson")
 
 
 @pytest.mark.slow

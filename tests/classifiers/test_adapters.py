@@ -91,11 +91,11 @@ def test_one_row_is_enough_for_a_new_kind_of_object(own_module: str) -> None:
 def test_one_row_is_enough_for_a_new_kind_of_file(own_module: str, tmp_path: Path) -> None:
     (tmp_path / "m.lookup").write_text("L0.5")
     (tmp_path / "m.other").write_text("L0.5")
-    with pytest.raises(ModelError, match=r"\.onnx or \.skops"):
+    with pytest.raises(ModelError, match=r"\.onnx, \.skops"):
         fa.as_classifier(tmp_path / "m.lookup")
     FILES.register(ModelFile("lookup", "`m.lookup`", own_module, endings=(".lookup",)))
     assert fa.as_classifier(tmp_path / "m.lookup").predict_proba([[1.0]]).tolist() == [[0.5, 0.5]]
-    with pytest.raises(ModelError, match=r"\.skops or \.lookup"):
+    with pytest.raises(ModelError, match=r"\.txt or \.lookup"):
         fa.as_classifier(tmp_path / "m.other")
     FILES.register(
         ModelFile("risky", "`m.risky`", own_module, heads=(b"L0",), endings=(".r",), runs_code=True)

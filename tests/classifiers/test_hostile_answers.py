@@ -1,6 +1,11 @@
 """Models that misbehave when they are asked."""
 
+import json
+import signal
+import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +16,7 @@ from typer.testing import CliRunner
 import fireassay as fa
 from fireassay.cli.main import app
 from fireassay.core import DataError, ModelError, ProbabilityError
+from fireassay.engine.signals import orderly_termination
 
 X = np.random.default_rng(0).random((20, 2))
 
@@ -39,7 +45,7 @@ def test_a_model_that_exits_does_not_end_a_run_well(
         '[model]\npath = "leaving_model:model"\n[data]\ntest = "test.npz"\n'
         '[run]\nparts = ["accuracy"]\n'
     )
-    done = CliRunner().invoke(app, ["run"])
+    done = CliRunner().invoke(app, ["run", "--trust"])
     assert done.exit_code in (2, 3)
     assert "SystemExit" in done.output
 
@@ -61,3 +67,139 @@ def test_masked_arrays_are_refused_as_rows_and_as_answers() -> None:
     masked = fa.as_classifier(lambda rows: np.ma.masked_array(halves(rows), mask=True))
     with pytest.raises(ProbabilityError, match="masked"):
         masked.predict_proba(X)
+
+
+def test_a_model_that_raises_what_ctrl_c_raises_is_an_error() -> None:
+    def interrupt(rows: Any) -> Any:
+        del rows
+        raise KeyboardInterrupt
+
+    with pytest.raises(ModelError, match="KeyboardInterrupt"):
+        fa.as_classifier(interrupt).predict_proba(X)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_ctrl_c_of_the_user_is_not_taken_for_an_error(hidden: bool) -> None:
+    def pressed(rows: Any) -> Any:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            if hidden:
+                raise RuntimeError("what was that?") from None
+            raise
+        return halves(rows)
+
+    with pytest.raises((KeyboardInterrupt, RuntimeError)) as caught:
+        fa.as_classifier(pressed).predict_proba(X)
+    assert not isinstance(caught.value, ModelError)
+
+
+def test_a_request_to_end_that_arrives_in_the_model_ends_the_run() -> None:
+    def asked_to_end(rows: Any) -> Any:
+        signal.raise_signal(signal.SIGTERM)
+        return halves(rows)
+
+    with pytest.raises(SystemExit) as caught, orderly_termination():
+        fa.as_classifier(asked_to_end).predict_proba(X)
+    assert caught.value.code == 143
+
+
+def forever(rows: Any) -> Any:
+    while True:
+        time.sleep(3600)
+
+
+def spinning(rows: Any) -> Any:
+    while True:
+        pass
+
+
+@pytest.mark.parametrize("model", [forever, spinning])
+def test_a_model_that_hangs_is_an_error_that_says_what_to_do(model: Any) -> None:
+    classifier: Any = fa.as_classifier(model)
+    classifier.hang_s = 0.3
+    with pytest.raises(ModelError, match="hang_minutes"):
+        classifier.predict_proba(X)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_model_that_hangs_in_another_thread_is_an_error_too() -> None:
+    def later(rows: Any) -> Any:
+        while True:
+            time.sleep(0.01)
+
+    classifier: Any = fa.as_classifier(later)
+    classifier.hang_s = 0.3
+    with ThreadPoolExecutor(1) as pool, pytest.raises(ModelError, match="hang_minutes"):
+        pool.submit(classifier.predict_proba, X).result()
+
+
+STUCK = """
+import ctypes
+import numpy as np
+import fireassay as fa
+from fireassay.core.patience import exit_if_stuck
+exit_if_stuck()
+def stuck(rows):  # a lock that is taken twice, in compiled code that never looks at signals
+    lock, taken = ctypes.CDLL(None).pthread_mutex_lock, ctypes.create_string_buffer(64)
+    lock(taken), lock(taken)
+model = fa.as_classifier(stuck)
+model.hang_s = 0.5
+model.predict_proba(np.zeros((2, 2)))
+"""
+
+
+def test_compiled_code_that_hangs_ends_a_program_that_nobody_watches() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", STUCK], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 3
+    assert "cannot be interrupted" in done.stderr
+
+
+PRINTING = """
+import os
+import numpy as np
+print("loading weights")
+def model(X):
+    print("in Python")
+    os.write(1, b"below Python\\n")
+    return np.column_stack([1 - X[:, 0], X[:, 0]])
+"""
+
+
+def test_what_a_model_prints_does_not_break_json(tmp_path: Path) -> None:
+    (tmp_path / "printing_model.py").write_text(PRINTING)
+    np.savez(tmp_path / "test.npz", X=X, y=(X[:, 0] > 0.5).astype(int))
+    (tmp_path / "fireassay.toml").write_text(
+        '[model]\npath = "printing_model:model"\n[data]\ntest = "test.npz"\n'
+        '[run]\nparts = ["accuracy"]\n'
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "fireassay", "run", "--json", "--trust"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["parts"]["accuracy"]["status"] == "done"
+    for words in ("loading weights", "in Python", "below Python"):
+        assert words in done.stderr
+
+
+def test_a_run_with_a_model_that_hangs_does_not_end_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "waiting_model.py").write_text("import time\ndef model(X): time.sleep(3600)\n")
+    np.savez(tmp_path / "test.npz", X=X, y=(X[:, 0] > 0.5).astype(int))
+    (tmp_path / "fireassay.toml").write_text(
+        '[model]\npath = "waiting_model:model"\nclasses = [0, 1]\n[data]\ntest = "test.npz"\n'
+        '[run]\nparts = ["accuracy"]\nhang_minutes = 0.005\n'
+    )
+    done = CliRunner().invoke(app, ["run", "--trust"])
+    assert done.exit_code in (2, 3), done.output
+    assert "hang_minutes" in done.output

@@ -218,7 +218,7 @@ def test_nobody_listening(server: Server) -> None:
         (b"[" * 100_000, ModelError, "JSON"),
         (b"", ModelError, "JSON"),
         (b"[1, 2]", ModelError, "predictions"),
-        (b'{"result": 1}', ModelError, "Got result"),
+        (b'{"result": 1}', ModelError, "Got the keys 'result'"),
         (b'{"predictions": [[0.5, 0.5]]}', ProbabilityError, "20 rows"),
         (b'{"predictions": [[NaN, 1.0]]}', ProbabilityError, "20 rows|NaN"),
         (b'{"predictions": [{"boxes": [], "scores": []}]}', ModelError, "detectors"),

@@ -195,3 +195,47 @@ def test_weights_in_a_file_of_their_own_are_part_of_the_model(tmp_path: Path) ->
     assert np.array_equal(pickle.loads(pickle.dumps(other)).predict_proba(X), before)
     with pytest.raises(ModelError, match="must lie in the files"):
         fa.as_classifier(str(tmp_path / "b" / "m.onnx"), output="logits")
+
+
+def with_metadata(path: Path, **entries: str) -> Path:
+    model = onnx.load(graph(path))
+    onnx.helper.set_model_props(model, entries)
+    onnx.save(model, path)
+    return path
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"class_names": '["cat", "dog", "owl"]'},
+        {"names": "{0: 'cat', 1: 'dog', 2: 'owl'}"},
+        {"id2label": '{"0": "cat", "1": "dog", "2": "owl"}'},
+        {"labels": "cat\ndog\nowl"},
+        {"classes": "cat, dog, owl"},
+    ],
+)
+def test_names_of_classes_in_the_metadata_are_used(tmp_path: Path, entries: dict[str, str]) -> None:
+    assert fa.as_classifier(with_metadata(tmp_path / "m.onnx", **entries)).classes == (
+        "cat",
+        "dog",
+        "owl",
+    )
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [{"names": "cat, dog"}, {"names": "cat, cat, dog"}, {"names": '{"5": "cat"}'}, {"names": "[["}],
+)
+def test_names_that_do_not_fit_are_left(tmp_path: Path, entries: dict[str, str]) -> None:
+    model = fa.as_classifier(with_metadata(tmp_path / "m.onnx", **entries))
+    assert model.classes == (0, 1, 2)
+
+
+def test_a_graph_with_state_is_refused_with_the_function_to_write(tmp_path: Path) -> None:
+    model = onnx.load(graph(tmp_path / "m.onnx"))
+    state = onnx.helper.make_tensor_value_info("state", onnx.TensorProto.FLOAT, [1, 4])
+    model.graph.input.append(state)
+    onnx.save(model, tmp_path / "m.onnx")
+    with pytest.raises(ModelError, match=r"rows: tensor\(float\), state: tensor\(float\)") as found:
+        fa.as_classifier(tmp_path / "m.onnx")
+    assert 'return session.run([\'answer\'], {"rows": X, "state": …})[0]' in str(found.value)

@@ -140,7 +140,7 @@ def test_layers_are_read_in_row_order() -> None:
     [
         (mlp(), "output='logits'"),
         (torch.nn.LSTM(6, 3, batch_first=True), "outputs|tensor"),
-        (torch.nn.Sequential(mlp(), torch.nn.Linear(3, 1)), "two columns"),
+        (torch.nn.Sequential(mlp(), torch.nn.Linear(3, 1)), "One column"),
         (torch.nn.Sequential(torch.nn.Linear(7, 3)), "shape"),
     ],
     ids=["undeclared logits", "tuple", "one column", "wrong width"],

@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from fireassay.cli.main import QUESTIONS, VERBS, app
 from fireassay.core import Estimate, Evidence
-from fireassay.report import Report
+from fireassay.report import Report, compare_reports
+from fireassay.statistics import share
 
 runner = CliRunner()
 
@@ -228,6 +229,10 @@ def test_doctor_names_missing_extras():
     assert facts["versions"]["fireassay"]
 
 
+def _share_only(hits, n):
+    return Report([Evidence("accuracy", "h", estimates={"accuracy": share(round(hits), n)})])
+
+
 def test_two_runs_on_the_same_rows_are_compared_row_by_row(project):
     call("init", "--model", "my_digits:model", "--data", "test.npz")
     call("run", "--only", "accuracy")
@@ -236,13 +241,19 @@ def test_two_runs_on_the_same_rows_are_compared_row_by_row(project):
     (project / "my_digits2.py").write_text(module.replace("max_iter=300", "max_iter=300, C=1e-3"))
     config = (project / "fireassay.toml").read_text().replace("my_digits:", "my_digits2:")
     (project / "fireassay.toml").write_text(config)
-    assert call("run", "--only", "accuracy").exit_code == 0
+    assert call("run", "--only", "accuracy", "--trust").exit_code == 0
     record = json.loads(call("compare", "old", "fireassay-run", "--json").output)["fireassay-run"]
     assert record["changed"] == ["accuracy: another model"]
-    unpaired = next(d for d in record["differences"] if d["number"] == "accuracy")
-    paired = record["paired_accuracy"]
-    assert paired["value"] == pytest.approx(unpaired["change"])
-    assert paired["high"] - paired["low"] < unpaired["high"] - unpaired["low"]
+    paired = next(d for d in record["differences"] if d["number"] == "accuracy")
+    assert "accuracy.accuracy" in record["paired"]
+    lost, won = len(record["newly_wrong"]), len(record["newly_right"])
+    n = json.loads((project / "old" / "result.json").read_text())["parts"]["accuracy"]["estimates"][
+        "accuracy"
+    ]["n"]
+    assert paired["change"] == pytest.approx((won - lost) / n)
+    before, after = paired["before"] * n, paired["after"] * n
+    whole = compare_reports(_share_only(before, n), _share_only(after, n)).differences[0].change
+    assert paired["high"] - paired["low"] < whole.high - whole.low
 
 
 def test_compare_says_what_changed(tmp_path):

@@ -1,5 +1,6 @@
 import contextlib
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -167,6 +168,14 @@ def test_a_worker_that_dies_is_replaced(tmp_path):
     flag = str(tmp_path / "died")
     assert Executor(2).map(kills_its_process, range(12), {"flag": flag}) == list(range(12))
     assert Path(flag).exists()
+
+
+def test_a_worker_that_has_grown_is_replaced_without_a_hang():
+    program = str(Path(__file__).with_name("growing_workers.py"))
+    done = subprocess.run(
+        [sys.executable, program], capture_output=True, text=True, timeout=240, check=False
+    )
+    assert done.stdout.strip() == str(list(range(14))), done.stderr
 
 
 def kills_every_process(row):

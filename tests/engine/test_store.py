@@ -344,3 +344,39 @@ def test_an_artifact_that_is_a_link_is_neither_read_nor_written(tmp_path):
         with pytest.raises(StoreError, match="a link"):
             store.save_artifact(artifact.name, 1)
     assert secret.read_text() == "precious"
+
+
+class InterruptedAfter:
+    """A connection on which Ctrl-C arrives right after a statement was executed."""
+
+    def __init__(self, connection: sqlite3.Connection, statement: str) -> None:
+        self.connection, self.statement = connection, statement
+
+    def execute(self, statement: str, *parameters: object) -> sqlite3.Cursor:
+        cursor = self.connection.execute(statement, *parameters)
+        if statement == self.statement:
+            raise KeyboardInterrupt
+        return cursor
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.connection, name)
+
+
+@pytest.mark.parametrize("statement", ["BEGIN IMMEDIATE", "COMMIT"])
+def test_ctrl_c_around_a_transaction_leaves_a_journal_that_can_be_written(tmp_path, statement):
+    with RunStore(tmp_path / "run") as store:
+        real = store._connection
+        store._connection = InterruptedAfter(real, statement)
+        with pytest.raises(KeyboardInterrupt):
+            store.set_meta("before", 1)
+        store._connection = real
+        assert not real.in_transaction
+        store.set_meta("after", 1)
+        assert store.meta("after") == 1
+
+
+def test_a_transaction_left_open_by_an_interrupt_is_undone_by_the_next(tmp_path):
+    with RunStore(tmp_path / "run") as store:
+        store._connection.execute("BEGIN IMMEDIATE")
+        store.set_meta("after", 1)
+        assert store.meta("after") == 1

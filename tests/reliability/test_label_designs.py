@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from fireassay.core import DataError, ParameterError
-from fireassay.reliability import DESIGNS, importance_design, plan, stratified_design
+from fireassay.reliability import DESIGNS, importance_design, plan
 from fireassay.statistics import clopper_pearson
 
 
@@ -53,26 +53,14 @@ def test_a_misleading_risk_costs_width_not_validity():
     assert misled.pmi_upper > 0.0345
 
 
-def test_neyman_labels_most_where_errors_vary_most():
-    risk, _ = pool(10_000, np.random.default_rng(0))
-    design = stratified_design(risk, 500)
-    counts = np.bincount(design.stratum)
-    assert counts.argmax() == len(counts) - 1
-    assert counts.min() >= 1
-    assert len(np.unique(design.rows)) == 500
-    assert design.stratum_share.sum() == pytest.approx(1)
-
-
 def test_bad_designs_are_refused():
-    with pytest.raises(DataError, match="more rows"):
-        stratified_design(np.ones(10), 20)
     with pytest.raises(ParameterError, match="budget"):
         importance_design(np.ones(10), 0)
     with pytest.raises(DataError, match="risk"):
         importance_design([np.nan], 1)
     with pytest.raises(DataError, match="0 or 1"):
         importance_design(np.ones(10), 5).estimate([2, 0, 0, 0, 0])
-    same = stratified_design(np.zeros(50), 10)
+    same = importance_design(np.zeros(50), 10)
     assert same.estimate(np.zeros(10)).pmi == 0
 
 

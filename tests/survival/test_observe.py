@@ -124,18 +124,61 @@ def test_rejection_is_not_failure(network, samples):
 
 @pytest.mark.extras
 def test_answers_of_a_noisy_model_are_asked_again(network, samples):
-    attack = [("hopskipjump", {"eps": 0.3})]
+    attack = [("hopskipjump", {"eps": 1.0})]
     noisy = survival.observe(
-        network, *samples, attack, budget=60, defence=GaussOut(0.5, seed=1), draws=9
+        network, *samples, attack, budget=60, defence=GaussOut(0.2, seed=1), draws=9
     )
     once = survival.observe(
-        network, *samples, attack, budget=60, defence=GaussOut(0.5, seed=1), draws=1
+        network, *samples, attack, budget=60, defence=GaussOut(0.2, seed=1), draws=1
     )
     again = survival.observe(
-        network, *samples, attack, budget=60, defence=GaussOut(0.5, seed=1), draws=9
+        network, *samples, attack, budget=60, defence=GaussOut(0.2, seed=1), draws=9
     )
     pd.testing.assert_frame_equal(noisy.frame(), again.frame())
     assert noisy.frame()["success"].sum() != 0 or once.frame()["success"].sum() != 0
+
+
+@pytest.mark.extras
+def test_noise_on_the_answer_hides_nothing_from_an_attacker_who_knows_it(network, samples):
+    """The noise has mean zero: what falls without it falls with it, and stays fallen."""
+    attack = [("pgd", {"eps": 0.12})]
+    plain = survival.observe(network, *samples, attack, budget=120)
+    noisy = survival.observe(
+        network, *samples, attack, budget=120, defence=GaussOut(0.1, seed=1), keep_adversarial=True
+    )
+    fell = noisy.frame()["success"].to_numpy()
+    assert noisy.standing().value <= plain.standing().value + 0.1
+    y = samples[1][noisy.frame()["sample"]]
+    shield = survival.defend(network, GaussOut(0.1, seed=1))
+    wrong = shield.wrong_share(noisy.adversarial, y[fell], first=1000, count=60)
+    assert wrong.mean() > 0.6
+
+
+@pytest.mark.extras
+def test_masked_gradients_are_noticed(network, samples):
+    torch = pytest.importorskip("torch")
+    honest = survival.observe(network, *samples, budget=100)
+    (found,) = (a for a in honest.evidence().assumptions if a.id == "gradients-not-masked")
+    assert found.status == "supported"
+    assert honest.gradient_check.fell > 0
+    assert honest.gradient_check.lost_with_size == 0
+
+    class Hidden(torch.nn.Module):
+        """The same answers; the gradient is that of something else."""
+
+        def __init__(self, inner):
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, x):
+            return self.inner(x.detach()) + 1e-9 * x.flatten(1)[:, :10]
+
+    masked = as_classifier(
+        Hidden(network.module), classes=range(10), bounds=(0, 1), output="logits"
+    )
+    hidden = survival.observe(masked, *samples, [("auto", {"eps": 0.25})], budget=300)
+    (found,) = (a for a in hidden.evidence().assumptions if a.id == "gradients-not-masked")
+    assert found.status == "contradicted"
 
 
 def test_noise_on_the_answer_depends_on_the_input_alone(linear, samples):

@@ -1,15 +1,37 @@
 """Where attacks move: the declared bounds, or each column on the scale of its own spread."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from fireassay.assessment.coded_context import attack_kinds, changeable
 from fireassay.assessment.context import Context
 from fireassay.attacks import AttackSpace, SpacedClassifier
 from fireassay.attacks.clip_range import check_clip_range
-from fireassay.classifiers import Classifier
+from fireassay.classifiers import Classifier, CodedClassifier
+from fireassay.core.errors import ParameterError
+from fireassay.data.pixels import image_layout
+
+
+@dataclass(frozen=True, eq=False)
+class CodedSpace(AttackSpace):
+    """The space of coded rows: what codes a hole stays one, whatever else its column may do."""
+
+    hole_codes: NDArray[np.float64] | None = None
+
+    def inside(self, X: ArrayLike) -> NDArray[Any]:
+        """Rows of codes on the attack's scale."""
+        return super().inside(_with_holes(np.asarray(X, dtype=np.float64), self.hole_codes))
+
+    def outside(self, X: ArrayLike) -> NDArray[Any]:
+        """Rows on the attack's scale as codes."""
+        found = super().outside(X)
+        return (
+            found if self.hole_codes is None else np.where(np.isnan(found), self.hole_codes, found)
+        )
 
 
 def attack_space(
@@ -17,29 +39,108 @@ def attack_space(
 ) -> tuple[Classifier, AttackSpace]:
     """The model as attacks see it, and the space of its rows.
 
-    With declared bounds nothing is scaled. Without, tables get the spread of each column, images
-    one range for all pixels; columns without a range and one-hot codes stay as they are.
+    With declared bounds nothing is scaled. Without, tables get the spread of each column, series
+    and images with negative values the range of each channel, other images one range for all
+    pixels; integers may move by one at least; columns without a range, texts, dates and one-hot
+    codes stay as they are.
     ``columns`` are the user's rules, ``eps`` the size of the attack that they are for.
     """
     X, bounds = context.test.X, context.model.bounds
     if bounds is not None:
         check_clip_range(X, bounds)
-    space = AttackSpace.of(
-        X,
-        columns,
+    holes = _hole_codes(context)
+    kind = AttackSpace if holes is None else CodedSpace
+    space = kind.of(
+        _with_holes(X, holes),
+        _rules_in_codes(context, columns),
         names=context.test.feature_names,
+        kinds=attack_kinds(context),
         bounds=bounds,
         moving=_numbers(context),
         eps=eps or 0.1,
     )
+    if isinstance(space, CodedSpace):
+        space = replace(space, hole_codes=holes)
+    if bounds is None:
+        space = _by_channel(_with_a_step(space, eps or 0.1), context)
     return (context.model if space.plain else SpacedClassifier(context.model, space)), space
 
 
+def _with_a_step(space: AttackSpace, eps: float) -> AttackSpace:
+    """Integers may always move by one: what cannot move at all would seem to stand."""
+    step = np.where(space.integer, (1.0 + 1e-6) / eps, 0.0)
+    return replace(space, unit=np.maximum(space.unit, step))
+
+
+def _by_channel(space: AttackSpace, context: Context) -> AttackSpace:
+    """One range per channel, for series and for images that were normalised."""
+    X = context.test.X
+    axis = _channel_axis(context)
+    if axis is None:
+        return space
+    others = tuple(i for i in range(X.ndim) if i != axis)
+    shape = [1] * X.ndim
+    shape[axis] = -1
+    low, high = (
+        np.broadcast_to(end.reshape(shape)[0], X.shape[1:]).astype(np.float64).ravel()
+        for end in (X.min(axis=others), X.max(axis=others))
+    )
+    moving = space.moving & (high > low)
+    unit = np.where(high > low, high - low, 1.0)
+    return replace(space, low=low, high=high, origin=low, unit=unit, moving=moving)
+
+
+def _channel_axis(context: Context) -> int | None:
+    X = context.test.X
+    if context.test.kinds == ("series",) and X.ndim == 3:
+        return 1
+    if X.ndim != 4 or float(X.min()) >= 0:
+        return None
+    return {"CHW": 1, "HWC": 3}.get(image_layout(X.shape))
+
+
+def _hole_codes(context: Context) -> NDArray[np.float64] | None:
+    model = context.model
+    if not isinstance(model, CodedClassifier):
+        return None
+    codes: NDArray[np.float64] = model.book.hole_codes
+    return codes if not np.isnan(codes).all() else None
+
+
+def _with_holes(X: NDArray[Any], holes: NDArray[np.float64] | None) -> NDArray[Any]:
+    return X if holes is None else np.where(holes == X, np.nan, X)
+
+
+def _rules_in_codes(
+    context: Context, columns: Mapping[str, Any] | None
+) -> Mapping[str, Any] | None:
+    """Rules that name values of a column name their codes instead."""
+    if not columns or not isinstance(context.model, CodedClassifier):
+        return columns
+    levels = {
+        c.name: [str(v) for v in c.levels]
+        for c in context.model.book.columns
+        if c.levels is not None
+    }
+    found = dict(columns)
+    for name, rule in columns.items():
+        if name in levels and isinstance(rule, Mapping) and rule.get("values") is not None:
+            unknown = [v for v in rule["values"] if str(v) not in levels[name]]
+            if unknown:
+                raise ParameterError(
+                    f"Column {name!r} has the values {', '.join(levels[name][:8])}.",
+                    got=repr(unknown[0]),
+                )
+            codes = [float(levels[name].index(str(value))) for value in rule["values"]]
+            found[name] = {**rule, "values": codes}
+    return found
+
+
 def _numbers(context: Context) -> NDArray[np.bool_] | None:
-    """True for columns of numbers, False for one-hot codes; None if nothing is encoded."""
+    """Columns that may change: not one-hot codes, texts and dates; None if all may."""
     encoder = context.test.encoder
     if encoder is None or all(categories is None for categories in encoder.categories):
-        return None
+        return changeable(context)
     flags: list[bool] = []
     for categories in encoder.categories:
         flags += [True] if categories is None else [False] * len(categories)

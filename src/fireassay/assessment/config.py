@@ -21,6 +21,27 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class HttpSection(Section):
+    """How to talk to a model behind an address: ``[model.http]``."""
+
+    request: str | None = Field(
+        default=None,
+        description='The request as JSON with {rows} (or {row}: one by one), e.g. {"inputs": '
+        "{rows}}.",
+    )
+    answer: str | None = Field(
+        default=None, description="Where the scores are in the answer, e.g. outputs[0].scores."
+    )
+    token_env: str | None = Field(
+        default=None, description="Name of the environment variable with the bearer token."
+    )
+    timeout_s: float | None = Field(default=None, gt=0, description="Seconds for one request.")
+    retries: int | None = Field(default=None, ge=0, description="Attempts after a failure.")
+    concurrency: int | None = Field(
+        default=None, ge=1, le=64, description="Requests under way at a time."
+    )
+
+
 class ModelSection(Section):
     """Which model, and how to talk to it."""
 
@@ -40,6 +61,9 @@ class ModelSection(Section):
         default=None, description="Rows sent to the model at once (left out: the adapter's choice)."
     )
     device: str | None = Field(default=None, description="For torch models: cpu, cuda, …")
+    http: HttpSection = Field(
+        default=HttpSection(), description="For addresses: how to ask and where the answer is."
+    )
 
 
 class DataSection(Section):
@@ -64,6 +88,25 @@ class DataSection(Section):
         default=None,
         description="The column (or npz array) that says which rows belong together: a patient, "
         "a device, a video. It is no feature; intervals count groups, not rows.",
+    )
+    id: str | None = Field(default=None, description="The id column of a table.")
+    ignore: tuple[str, ...] | None = Field(
+        default=None, description="Columns of a table that are no features."
+    )
+    slices: tuple[str, ...] | None = Field(
+        default=None, description="Columns of a table: accuracy is shown for each of their values."
+    )
+    weight: str | None = Field(
+        default=None,
+        description="The column of weights: how often the field has such a row, over how often "
+        "the test rows have it.",
+    )
+    kind: Literal["image", "series", "integer", "real"] | None = Field(
+        default=None, description="What the rows of an array are, where the type does not say it."
+    )
+    missing: bool | None = Field(
+        default=None,
+        description="Allow missing values (NaN) in arrays, for a model that takes them.",
     )
 
 
@@ -108,6 +151,11 @@ class RunSection(Section):
     max_queries: int | None = Field(
         default=None, ge=1, description="Most rows sent to the model in all, likewise."
     )
+    hang_minutes: float = Field(
+        default=30,
+        gt=0,
+        description="Most minutes for one block of rows; then the model is said to hang.",
+    )
     samples: bool = Field(
         default=True,
         description="Show rows of the data in report.html and result.json, as evidence.",
@@ -117,6 +165,12 @@ class RunSection(Section):
 class GatesSection(Section):
     """Limits on numbers, judged at the unfavourable end of their interval."""
 
+    looks: int | None = Field(
+        default=None,
+        ge=1,
+        description="How many models will be judged on these labels: each gets its share of the "
+        "error probability.",
+    )
     max: dict[str, float] = Field(
         default_factory=dict,
         description="Upper limits, each by the name of its number.",

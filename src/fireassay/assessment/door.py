@@ -1,13 +1,15 @@
-"""What is looked at before anything runs: order of classes, hard labels, copies of training rows."""
+"""Looked at before anything runs: order of classes, hard labels, copies of training rows."""
 
 from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
+from fireassay.assessment.coded_context import coded
 from fireassay.assessment.context import Context
 from fireassay.assessment.copied_rows import unseen_rows
 from fireassay.assessment.named_labels import named_by_index
+from fireassay.classifiers.base import BLOCK_ROWS
 from fireassay.classifiers.probe import answers_again
 from fireassay.core import ModelError, ProbabilityError, generator
 from fireassay.core.arrays import FloatArray, IntArray
@@ -41,6 +43,7 @@ def at_the_door(
     ProbabilityError
         If what it answers is no classification; the message says what to pass.
     """
+    context = coded(context)
     try:
         context, found = _looked_at(context)
     except ProbabilityError:
@@ -98,7 +101,7 @@ def _looked_at(context: Context) -> tuple[Context, dict[str, Any]]:
     try:
         _ = context.model.classes
     except ModelError:  # known from the first answer on
-        answers_again(context.model, context.test.X[rows[:1]])
+        answers_again(context.model, context.test.subset(rows[:1]).X)
     named = named_by_index(context)
     found: dict[str, Any] = named.once(
         "the door", (named.test.sha256, len(rows)), lambda: _look(named, rows)
@@ -107,7 +110,10 @@ def _looked_at(context: Context) -> tuple[Context, dict[str, Any]]:
 
 
 def _look(context: Context, rows: IntArray) -> dict[str, Any]:
-    answers = answers_again(context.model, context.test.X[rows])
+    pieces = np.array_split(rows, -(-len(rows) // BLOCK_ROWS))
+    answers = np.concatenate(
+        [answers_again(context.model, context.test.subset(some).X) for some in pieces]
+    )
     found: dict[str, Any] = {"hard_labels": is_hard(answers), "order": None}
     if context.test.y is not None:
         y = check_class_indices(context.test.y, context.model.classes)[rows]

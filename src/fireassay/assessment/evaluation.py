@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,22 +17,24 @@ from fireassay.assessment.running import Run
 from fireassay.classifiers import as_classifier
 from fireassay.core import FireassayWarning, ModelError, ParameterError
 from fireassay.core.seeds import check_seed
-from fireassay.data import DataSet
+from fireassay.data import DataSet, from_frame
 from fireassay.engine import Executor
 from fireassay.report import Report
+from fireassay.statistics import slice_columns
 
 
 def evaluate(
     model: Any,
-    X: ArrayLike,
+    X: Any,
     y: ArrayLike | None = None,
     parts: str | Sequence[str] = "all",
     seed: int = 0,
     *,
-    train: tuple[ArrayLike, ArrayLike] | None = None,
-    operational: ArrayLike | None = None,
+    train: tuple[Any, ArrayLike] | None = None,
+    operational: Any = None,
     votes: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    slices: Any = None,
     costs: Mapping[str, float] | None = None,
     threshold: str | Mapping[Any, float] = "argmax",
     workers: int = 1,
@@ -46,7 +49,8 @@ def evaluate(
     model
         A `Classifier`, or anything that `as_classifier` takes.
     X, y
-        Test rows and their labels; without labels fewer questions can be answered.
+        Test rows (an array, a data frame, or texts) and their labels; without labels fewer
+        questions can be answered.
     parts
         ``"all"``, or names of parts.
     train, operational, votes
@@ -55,6 +59,9 @@ def evaluate(
     groups
         For each test row the patient, device or document it belongs to: intervals then count
         groups, not rows.
+    slices
+        Columns by name (a mapping or a frame), one value per test row: rates, gaps and bounds for
+        every value, all at once. Columns of True and False are memberships.
     costs
         What each kind of mistake costs, by ``"truth -> answer"``; ``*`` is any class. Then the
         expected cost of a decision is bounded, and the cheapest threshold looked for.
@@ -95,11 +102,12 @@ def evaluate(
     if unknown:
         raise ParameterError(f"Known parts: {', '.join(PARTS)}.", got=repr(unknown[0]))
     decision = Decision.of(costs, threshold)
+    classifier = as_classifier(model)
     context = Context(
-        model=decision.applied(as_classifier(model)),
-        test=_data_set(X, y, groups),
-        train=None if train is None else _data_set(*train),
-        operational=None if operational is None else _data_set(operational),
+        model=decision.applied(classifier),
+        test=_data_set(classifier, X, y, groups, slices),
+        train=None if train is None else _data_set(classifier, *train),
+        operational=None if operational is None else _data_set(classifier, operational),
         votes=votes,
         decision=decision,
         seed=check_seed(seed),
@@ -130,6 +138,17 @@ def _say_failures(report: Report) -> None:
         warnings.warn(f"{part.question} failed: {part.reason}", FireassayWarning, stacklevel=3)
 
 
-def _data_set(X: ArrayLike, y: ArrayLike | None = None, groups: ArrayLike | None = None) -> DataSet:
+def _data_set(
+    model: Any,
+    X: Any,
+    y: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    slices: Any = None,
+) -> DataSet:
     y, groups = (None if given is None else np.asanyarray(given) for given in (y, groups))
-    return DataSet(np.asanyarray(X), y, groups=groups)
+    members = None if slices is None else slice_columns(slices)
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
+        columns = getattr(model, "feature_names", None) or [str(name) for name in X.columns]
+        rows = from_frame(X, label=False, columns=columns)
+        return replace(rows, y=y, groups=groups, slices=members)
+    return DataSet(np.asanyarray(X), y, groups=groups, slices=members)

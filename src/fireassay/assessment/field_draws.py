@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,39 +10,52 @@ from numpy.typing import NDArray
 
 from fireassay.assessment.context import Context
 from fireassay.assessment.part_answer import PartAnswer
+from fireassay.assessment.parts.accuracy import AccuracyResult
 from fireassay.assessment.parts.supervision import suspicion
 from fireassay.attacks import AttackSpace
 from fireassay.classifiers import Classifier
 from fireassay.core import DataError, Estimate, Result, generator, sha256
-from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.data import DataSet
-from fireassay.discovery import Search, SearchResult, SearchState, estimate_error
+from fireassay.discovery import Search, SearchResult, SearchState
 from fireassay.discovery.labelling import STATE_FILE
-from fireassay.discovery.result import KNOWN_CHANCES
-from fireassay.statistics import clopper_pearson
+from fireassay.discovery.result import CONFIDENCE, KNOWN_CHANCES
+from fireassay.statistics import (
+    Thinning,
+    clopper_pearson,
+    share,
+    thinned_lower,
+    thinned_upper,
+    thinning,
+)
 
 POOL_ROWS = 2000
-_SEARCH = "weighted"
+# With fewer labels no plan expects the errors that make suspicion pay (`thinning`).
+_TOO_FEW, _OUTSIDE = 50, 500
 
 
 @dataclass(frozen=True, eq=False)
 class FieldDraws(Result):
-    """A search that draws its rows by lot, every row of a pool with a known chance.
+    """Rows drawn by lot among a pool, every one with a known chance, and their labels.
 
     Attributes
     ----------
     source
         ``"operational"`` or ``"test"``: where the pool comes from.
     guide
-        Whose suspicion made a row more likely: a supervisor's name, or "confidence".
+        Whose suspicion made a row more likely: a supervisor's name, "confidence", or None where
+        all rows were alike, because too few errors are expected for suspicion to pay.
     waiting
         Labels that a person still has to give.
+    plan
+        The chance of every row; None where all rows were alike.
     """
 
     result: SearchResult
     source: str
-    guide: str
+    guide: str | None
     waiting: int
+    plan: Thinning | None = None
 
     @property
     def state(self) -> SearchState:
@@ -52,24 +66,52 @@ class FieldDraws(Result):
         """The rows that were drawn, as the search has them."""
         return self.result.frame()
 
-    def upper_bound(self, confidence: float) -> Estimate | None:
-        """Upper bound of the error rate that the pool was drawn from; None while labels miss.
-
-        With half of the error probability the pool has more errors than the betting interval of
-        the draws allows; if not, with the other half the field's rate is above the exact binomial
-        bound of that many errors in the pool. Both hold together with this confidence.
-        """
-        alpha = 1 - confidence
-        found, pool = self.result, len(self.state.rows)
-        if self.waiting or not len(found.wrong):
+    @property
+    def error_rate(self) -> Estimate | None:
+        """Of what the pool was drawn from, with a two-sided interval; None without labels."""
+        n = len(self.result.wrong)
+        if self.waiting or not n:
             return None
-        chances = np.array(self.state.probabilities)
-        rate = estimate_error(found.queried, found.wrong, chances, pool, confidence=confidence)
-        most = int(np.floor(min(1.0, rate.high) * pool + 1e-9))
-        upper = float(clopper_pearson(most, pool, 1 - alpha / 2, "upper")[1])
-        method = "betting on weighted draws, then exact binomial"
-        n = len(found.wrong)
-        return Estimate.bound(upper, confidence, n, method, rests_on=(KNOWN_CHANCES.id,))
+        if self.plan is None:
+            return share(int(self.result.wrong.sum()), n, CONFIDENCE, rests_on=(KNOWN_CHANCES.id,))
+        drawn, wrong = self._rows()
+        each = (1.0 + CONFIDENCE) / 2.0
+        return Estimate.around(
+            float(((drawn & wrong) / self.plan.chances).mean()),
+            thinned_lower(self.plan, drawn, wrong, each),
+            thinned_upper(self.plan, drawn, wrong, each),
+            confidence=CONFIDENCE,
+            n=n,
+            method="betting on weighted draws",
+            rests_on=(KNOWN_CHANCES.id,),
+        )
+
+    def upper_bound(self, confidence: float) -> Estimate | None:
+        """Upper bound of the error rate that the pool was drawn from; None while labels miss."""
+        n = len(self.result.wrong)
+        if self.waiting or not n:
+            return None
+        if self.plan is None:
+            upper = clopper_pearson(int(self.result.wrong.sum()), n, confidence, "upper")[1]
+            method = "Clopper-Pearson"
+        else:
+            upper = thinned_upper(self.plan, *self._rows(), confidence)
+            method = "betting on weighted draws"
+        rests_on = (KNOWN_CHANCES.id,)
+        return Estimate.bound(float(upper), confidence, n, method, rests_on=rests_on)
+
+    def _rows(self) -> tuple[BoolArray, BoolArray]:
+        """For each row of the pool whether it was drawn, and whether it is wrong.
+
+        A row that nobody could label counts as wrong.
+        """
+        scores = self.state.scores
+        assert scores is not None  # the draws of a plan are the rows of score 0
+        drawn = np.zeros(len(scores), dtype=bool)
+        drawn[self.state.rows] = scores == 0
+        wrong = drawn.copy()
+        wrong[self.result.rows] = self.result.wrong
+        return drawn, wrong
 
 
 def draw_labels(
@@ -79,38 +121,85 @@ def draw_labels(
     test_pool: IntArray,
     budget: int,
 ) -> FieldDraws:
-    """Draw rows of the field (else of the test rows), suspicious ones more often, and label them.
+    """Draw rows of the field (else of the test rows) by lot, and label them.
 
-    Where field rows have no labels, the search waits in the run folder for ``fireassay label``.
+    Where enough errors are expected, suspicious rows are drawn more often (`thinning`). Where
+    field rows have no labels, the search waits in the run folder for ``fireassay label``.
     """
     source = "test" if context.operational is None else "operational"
     data = context.test if context.operational is None else context.operational
     supervised = context.results.get("supervision")
-    scores, guide = None, "confidence"
+    scores = suspect = None
     if isinstance(supervised, PartAnswer):
-        scores, supervisor = suspicion(supervised, source, len(data))
-        guide = supervisor or guide
+        scores, suspect = suspicion(supervised, source, len(data))
     rows = test_pool if source == "test" else _field_pool(len(data), scores, context.seed)
-    low_is_suspicious = None if scores is None else -scores[rows]
     pool = data.subset(rows)
+    X, budget = space.inside(pool.X), min(budget, len(pool))
+    plan, guide = None, None
+    if budget > _TOO_FEW:
+        by_supervisor = _risk_by_supervisor(context, suspect, scores, rows)
+        risks = by_supervisor or _risk_by_confidence(context, space, model, X, test_pool)
+        made = None if risks is None else thinning(*risks, budget)
+        if made is not None and made.even < 1.0:
+            plan, guide = made, suspect if by_supervisor else "confidence"
+    how: dict[str, Any] = {"name": "random", "budget": budget}
+    if plan is not None:
+        drawn = plan.draw(generator(context.seed, "field draws"))
+        how = {"name": "score", "budget": int(drawn.sum()), "scores": (~drawn).astype(float)}
     path = _waiting_path(context, data)
     if path is not None and path.is_file():
-        search = _going_on(path, space.inside(pool.X))
+        search = _going_on(path, X, how["name"])
     else:
         search = Search(
-            _SEARCH,
             model=model,
-            X=space.inside(pool.X),
+            X=X,
             threshold=0.0,
-            budget=budget,
-            scores=low_is_suspicious,
             ids=pool.ids,
             path=path,
             seed=context.seed,
+            **how,
         )
     if pool.y is not None:
         search.run(lambda row: pool.labels[row])
-    return FieldDraws(search.result, source, guide, search.remaining)
+    return FieldDraws(search.result, source, guide, search.remaining, plan)
+
+
+def _risk_by_supervisor(
+    context: Context, suspect: str | None, scores: FloatArray | None, rows: IntArray
+) -> tuple[FloatArray, FloatArray] | None:
+    """How likely rows of the pool and test rows are wrong, learnt on the labelled test rows."""
+    from sklearn.isotonic import IsotonicRegression
+
+    supervised, judged = context.results.get("supervision"), context.results.get("accuracy")
+    if (
+        scores is None
+        or suspect is None
+        or context.operational is None
+        or not isinstance(supervised, PartAnswer)
+        or not isinstance(judged, AccuracyResult)
+    ):
+        return None
+    known, _ = suspicion(supervised, "test", len(context.test))
+    if known is None:
+        return None
+    seen = ~np.isnan(known)
+    curve = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
+    curve.fit(known[seen], ~judged.correct[seen])
+    return curve.predict(scores[rows]), curve.predict(known[seen])
+
+
+def _risk_by_confidence(
+    context: Context, space: AttackSpace, model: Classifier, X: Any, test_pool: IntArray
+) -> tuple[FloatArray, FloatArray] | None:
+    """One minus the confidence, of the pool and of test rows outside it, if there are any."""
+    others = np.arange(len(context.test))
+    if context.operational is None:
+        others = np.setdiff1d(others, test_pool)
+    if not len(others):
+        return None
+    outside = space.inside(context.test.X[others[:_OUTSIDE]])
+    risk, other = (1.0 - model.predict_proba(part).max(axis=1) for part in (X, outside))
+    return risk, other
 
 
 def answers_so_far(context: Context) -> tuple[tuple[int, object, str], ...]:
@@ -131,9 +220,9 @@ def _waiting_path(context: Context, data: DataSet) -> Path | None:
     return store.path / STATE_FILE if store is not None and data.y is None else None
 
 
-def _going_on(path: Path, X: NDArray[np.floating]) -> Search:
+def _going_on(path: Path, X: NDArray[np.floating], name: str) -> Search:
     search = Search.load(path)
-    if (search.state.name, search.state.data_sha256) != (_SEARCH, sha256(X)):
+    if (search.state.name, search.state.data_sha256) != (name, sha256(X)):
         raise DataError(
             f"{path} must be the search of this run.",
             got="a search on other rows",

@@ -3,15 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from fireassay.assessment.config import DataSection
 from fireassay.assessment.context import Context
 from fireassay.assessment.door import at_the_door, verified_order
-from fireassay.assessment.inputs import load_sets, make_importable
-from fireassay.assessment.inspection import Inspection, inspect
+from fireassay.assessment.inputs import load_sets, unused_columns
+from fireassay.assessment.inspection import Inspection, columns_of, inspect
 from fireassay.assessment.parts import PARTS, part_module
 from fireassay.assessment.proposed_gates import propose_gates
 from fireassay.assessment.template import write_config
+from fireassay.classifiers.code_beside import make_importable
 from fireassay.data import DataSet
 
 
@@ -26,12 +28,13 @@ class Initialised:
 
 def initialise(
     model: str,
-    data: Mapping[str, str | None],
+    data: Mapping[str, Any],
     *,
     output: str | None = None,
     bounds: tuple[float, float] | None = None,
     classes: Sequence[str] | None = None,
     accept_below_baseline: bool = False,
+    http: Mapping[str, Any] | None = None,
     trust: bool = False,
     folder: Path = Path(),
     seed: int = 0,
@@ -51,6 +54,8 @@ def initialise(
         Labelled rows then show whether that order can be right.
     accept_below_baseline
         Go on where the model agrees with the labels less than chance does.
+    http
+        With the keys of the ``[model.http]`` table, for a model behind an address.
     trust
         As in `as_classifier`.
     seed
@@ -74,14 +79,14 @@ def initialise(
     ...         "import numpy as np\\n"
     ...         "def model(X): return np.where(X[:, :1] < 0.5, [[0.9, 0.1]], [[0.2, 0.8]])\\n"
     ...     )
-    ...     started = initialise("left:model", {"test": "test.npz"}, folder=folder)
+    ...     started = initialise("left:model", {"test": "test.npz"}, folder=folder, trust=True)
     >>> started.inspection.output, started.missing["accuracy"]
     ('probabilities', None)
     """
     section = DataSection.model_validate({k: v for k, v in data.items() if v is not None})
-    sets = load_sets(section, folder)
     model_path = str(folder / model) if (folder / model).exists() else model
-    make_importable(model, folder)
+    make_importable(model, folder, trust=trust)
+    sets = load_sets(section, folder, columns_of(model_path, output=output, trust=trust))
     found, classifier = inspect(
         model_path,
         sets["test"],
@@ -90,7 +95,12 @@ def initialise(
         output=output,
         bounds=bounds,
         classes=None if classes is None else as_labels(classes, sets["test"]),
+        http=http,
     )
+    unused = unused_columns(section, folder, sets["test"])
+    if unused:
+        note = f"columns that the model does not take, left out: {', '.join(unused[:8])}"
+        found = replace(found, notes=(*found.notes, note))
     context = at_the_door(
         Context(classifier, **sets, seed=seed), accept_below_baseline=accept_below_baseline
     )
@@ -102,6 +112,7 @@ def initialise(
             "output": found.output,
             "classes": [c if isinstance(c, int | str) else str(c) for c in found.classes],
             "bounds": found.bounds,
+            "http": http,
         },
         "data": section.model_dump(),
         "run": {

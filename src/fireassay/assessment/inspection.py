@@ -1,5 +1,6 @@
 """What can be inferred from a model and some data before anything is configured."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -7,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from fireassay.classifiers import Classifier, ProbeResult, as_classifier, probe
+from fireassay.classifiers.base import BaseClassifier
 from fireassay.core import ModelError, ProbabilityError
 from fireassay.data import DataSet
 
 PROBE_ROWS = 32
+_PATIENCE_S = 300.0  # for a few rows; a run may be given more
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,16 @@ class Inspection:
     probe: ProbeResult
     unseen_classes: tuple[Any, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    kinds: tuple[str, ...] = ()
+
+    def kinds_in_words(self) -> str:
+        """The shape of a row, and of which kinds its columns are."""
+        counts = {kind: self.kinds.count(kind) for kind in dict.fromkeys(self.kinds)}
+        shape = " x ".join(map(str, self.shape))
+        if len(self.kinds) > 1 and len(counts) > 1:
+            listed = ", ".join(f"{n} {kind}" for kind, n in counts.items())
+            return f"{shape} columns: {listed}"
+        return " of ".join(filter(None, (shape, "".join(counts)))) if counts else shape
 
     def lines(self) -> list[str]:
         """One line per finding, for a person."""
@@ -36,7 +49,7 @@ class Inspection:
         cut = "does not matter" if self.probe.batch_invariant else "CHANGES the answers"
         lines = [
             f"rows        {self.rows}, {'labelled' if self.labelled else 'without labels'}",
-            f"input       {' x '.join(map(str, self.shape))}"
+            f"input       {self.kinds_in_words()}"
             + (f", values in [{self.bounds[0]:g}, {self.bounds[1]:g}]" if self.bounds else ""),
             f"classes     {len(self.classes)}: {classes}",
             f"output      {self.output}",
@@ -54,12 +67,13 @@ def inspect(
     output: str | None = None,
     bounds: tuple[float, float] | None = None,
     classes: tuple[Any, ...] | None = None,
+    http: Mapping[str, Any] | None = None,
 ) -> tuple[Inspection, Classifier]:
     """Ask the model about a few rows, and infer what the configuration needs."""
     bounds = bounds or infer_bounds(data)
     rows = data.X[:PROBE_ROWS]
     classifier, output, notes = _first_output_that_fits(
-        model, rows, data, bounds, trust, output, classes
+        model, rows, data, bounds, output, classes, {"trust": trust, **(http or {})}
     )
     probed = probe(classifier, rows)
     known = set(map(str, classifier.classes))
@@ -91,14 +105,25 @@ def inspect(
             probe=probed,
             unseen_classes=strangers,
             notes=tuple(notes),
+            kinds=data.kinds or (),
         ),
         classifier,
     )
 
 
+def columns_of(model: str, *, output: str | None, trust: bool) -> tuple[str, ...] | None:
+    """The columns that a model was fitted on, if it knows them; nothing is sent to it."""
+    try:
+        classifier = as_classifier(model, output=output or "probabilities", trust=trust)
+    except ModelError:  # said by `inspect`, which tries other outputs, too
+        return None
+    names: tuple[str, ...] | None = getattr(classifier, "feature_names", None)
+    return names
+
+
 def infer_bounds(data: DataSet) -> tuple[float, float] | None:
     """[0, 1] or [0, 255] for images; None for tables, whose range the rows do not tell."""
-    if data.X.ndim < 3:
+    if data.X.ndim < 3 or data.kinds == ("series",) or not data.rows.is_plain:
         return None
     low, high = float(data.X.min()), float(data.X.max())
     if low < 0 or high > 255:
@@ -111,27 +136,31 @@ def _first_output_that_fits(
     rows: Any,
     data: DataSet,
     bounds: tuple[float, float] | None,
-    trust: bool,
     output: str | None,
     given: tuple[Any, ...] | None,
+    options: Mapping[str, Any],
 ) -> tuple[Classifier, str, list[str]]:
     """The model with the first kind of output that its answers are, and what has to be said."""
     labels = None if data.y is None else tuple(np.unique(data.y).tolist())
     refusals: dict[str, str] = {}
     for candidate in [output] if output else ["probabilities", "logits", "labels"]:
-        for named in (given,) if given else (None, data.classes or None):
+        for named in (given,) if given else (None, data.class_names or data.classes or None):
             if candidate == "labels" and named is None:
                 continue
             try:
                 classifier = as_classifier(
-                    model, classes=named, bounds=bounds, output=candidate, trust=trust
+                    model, classes=named, bounds=bounds, output=candidate, **options
                 )
+                if isinstance(classifier, BaseClassifier):
+                    classifier.hang_s = _PATIENCE_S
                 found = classifier.predict_proba(rows)
             except ProbabilityError as refusal:
                 refusals[str(candidate)] = str(refusal)
                 break
             own = set(map(str, classifier.classes))
             fits = labels is None or set(map(str, labels)) <= own or _are_names(classifier.classes)
+            if data.class_names and tuple(classifier.classes) == tuple(range(found.shape[1])):
+                fits = False  # the data have names for the model's numbers
             if fits or named is not None or found.shape[1] != len(data.classes):
                 notes = []
                 if given is None and named is not None and candidate != "labels":

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fireassay.assessment.coded_context import coded
 from fireassay.assessment.config import Config
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.inputs import load_context
@@ -160,12 +161,14 @@ def price(
     instead: Mapping[str, Context] | None = None,
 ) -> Plan:
     """Price some parts; ``instead`` gives parts a context of their own."""
+    context = coded(context)
+    instead = {name: coded(own) for name, own in (instead or {}).items()}
     speeds: dict[int, Speed] = {}
     planned = []
     libraries = arrays = 0.0
     for name in in_running_order(parts):
         module = part_module(name)
-        own = context if instead is None else instead.get(name, context)
+        own = instead.get(name, context)
         reason = module.missing(own)
         if reason is not None:
             planned.append(PlanRow(name, reason))

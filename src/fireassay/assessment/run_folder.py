@@ -2,13 +2,20 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from fireassay.assessment.config import Config, read_config
+from fireassay.assessment.looks import (
+    LookLedger,
+    RowSketch,
+    fraction,
+    looks_at,
+    sketch_from_json,
+)
 from fireassay.assessment.measures import full_names
 from fireassay.assessment.part_key import what_differs
 from fireassay.assessment.reproducibility import REPRODUCIBLE, with_reproducibility
@@ -17,11 +24,13 @@ from fireassay.core import DataError, Evidence, Result, strict_json
 from fireassay.core.hashing import sha256_file
 from fireassay.engine import RunStore
 from fireassay.report import About, Report
+from fireassay.report.gates import parse_gates
 
 RESULT, PAGE = "result.json", "report.html"
 TIMINGS, COSTS, GATES = "timings.json", "costs.json", "gates.json"
 ABOUT = "about.json"
 PART_KEYS, PART_FACTS, PART_SOURCES = "part keys", "part facts", "part sources"
+TEST_ROWS = "test rows"
 _CONFIGURATION, _UNDER_WAY, _WRITTEN = "configuration", "under way", "result.json"
 _NOT_ENDED = "the run that began {} has not come to its end"
 
@@ -75,8 +84,31 @@ def read_report(run: Path, *, charts: bool = True) -> Report:
             part = replace(part, partial=_NOT_ENDED.format(began))
         parts.append(part)
     accepted = plain.accepted if config is None else config.gates.accept
-    report = Report(parts, plain.title, accepted, read_about(run))
+    fractions = {} if config is None else looks_left(config, labelled_rows(run), parts)
+    report = Report(parts, plain.title, accepted, read_about(run), fractions)
     return report if config is None or config.run.samples else report.without_samples()
+
+
+def looks_left(
+    config: Config, sketch: RowSketch | None, parts: Sequence[Evidence]
+) -> dict[str, float]:
+    """What is left of each gated number's error probability; empty if looks are not planned."""
+    if sketch is None or config.gates.looks is None:
+        return {}
+    gates = parse_gates(configured_gates(config))
+    looks = looks_at(LookLedger(config.folder), sketch, gates, parts)
+    return {gate.number: fraction(look, config.gates.looks) for gate, _, look in looks}
+
+
+def labelled_rows(run: Path) -> RowSketch | None:
+    """The labelled rows that the run in a folder was made on; None for a run without any."""
+    return sketch_from_json(_noted(run, TEST_ROWS))
+
+
+def project_folder(run: Path) -> Path:
+    """Where a run belongs: the folder of its configuration, or the one that its folder is in."""
+    config = configuration(run)
+    return _folder(run).resolve().parent if config is None else config.folder
 
 
 def reservations(run: Path, report: Report) -> dict[str, str]:

@@ -9,18 +9,22 @@ from typing import Any
 
 from fireassay.assessment import block_sizes
 from fireassay.assessment.about_run import about_files, begun
+from fireassay.assessment.coded_context import coded, with_own_hash
 from fireassay.assessment.config import Config
 from fireassay.assessment.context import Context
 from fireassay.assessment.copied_rows import resting_on
 from fireassay.assessment.door import at_the_door
 from fireassay.assessment.earlier_parts import EarlierParts
 from fireassay.assessment.inputs import load_context
+from fireassay.assessment.judging import judge_run
+from fireassay.assessment.looks import RowSketch, sketch_to_json
 from fireassay.assessment.memory_use import forget_most, most_held_mb
 from fireassay.assessment.part_key import Facts, part_facts, part_key
 from fireassay.assessment.parts import PARTS, in_running_order, part_module
 from fireassay.assessment.planning import Plan, PlanRow, price
 from fireassay.assessment.progress import RunProgress
 from fireassay.assessment.reproducibility import Reproducibility, with_reproducibility
+from fireassay.assessment.row_outcomes import row_marks
 from fireassay.assessment.run_folder import (
     ABOUT,
     COSTS,
@@ -30,8 +34,10 @@ from fireassay.assessment.run_folder import (
     PART_KEYS,
     PART_SOURCES,
     RESULT,
+    TEST_ROWS,
     TIMINGS,
     configured_gates,
+    looks_left,
     under_way,
 )
 from fireassay.assessment.sources import source_facts
@@ -56,6 +62,7 @@ from fireassay.core.files import write_text
 from fireassay.engine import Executor, RunStore
 from fireassay.engine.signals import no_other_exit
 from fireassay.report import About, Report, Verdict
+from fireassay.report.gates import parse_gates
 
 Say = Callable[[str], None]
 Costs = dict[str, dict[str, Any]]
@@ -129,7 +136,7 @@ def run_assessment(
     seed, workers, max_minutes, max_queries, cluster
         Instead of the configuration's, and the address of a Dask scheduler.
     trust
-        Allow a model file that can run code when read.
+        Allow a model file that can run code when read, and code beside the configuration.
     accept_below_baseline
         Go on where the model agrees with the labels less than chance does (it is then said).
     samples
@@ -145,7 +152,7 @@ def run_assessment(
     ...     _ = file.with_name("at_half.py").write_text(
     ...         "import numpy as np\\ndef model(X): return np.hstack([1 - X, X])\\n")
     ...     _ = file.write_text('[model]\\npath="at_half:model"\\n[data]\\ntest="test.csv"\\n')
-    ...     outcome = run_assessment(read_config(file), only=["accuracy"])
+    ...     outcome = run_assessment(read_config(file), only=["accuracy"], trust=True)
     >>> outcome.report["accuracy"].estimates["accuracy"].value, outcome.verdict.status
     (0.75, 'no limits set')
     """
@@ -169,6 +176,10 @@ def run_assessment(
         )
         for note in (*context.notes, *(doubt.check for doubt in context.doubts)):
             say(f"{'note':<13}{note}")
+        sketch = None
+        if context.test.y is not None:
+            sketch = RowSketch.of(row_marks(context.test.X, context.test.labels))
+            store.set_meta(TEST_ROWS, sketch_to_json(sketch))
         run = Run(
             context,
             config.run.parts if only is None else tuple({*config.run.parts, *only}),
@@ -178,6 +189,7 @@ def run_assessment(
             gates=configured_gates(config),
             accepted=config.gates.accept,
             sources=sources,
+            left=lambda parts: looks_left(config, sketch, parts),
             about=begun(about_files(config, context), folder),
             budget=budget,
             samples=samples and config.run.samples,
@@ -185,6 +197,7 @@ def run_assessment(
             progress=progress,
         )
         report = run.go()
+    judge_run(folder, report, parse_gates(run.gates))  # what a run shows was looked at
     return RunOutcome(folder, report, run.costs, tuple(only or ()), run.gates)
 
 
@@ -209,18 +222,20 @@ class Run:
         gates: dict[str, dict[str, float]] | None = None,
         accepted: Mapping[str, str] | None = None,
         sources: Mapping[str, Facts] | None = None,
+        left: Callable[[Sequence[Evidence]], Mapping[str, float]] | None = None,
         about: About | None = None,
         budget: Budget | None = None,
         samples: bool = True,
         say: Say = silent,
         progress: bool | None = False,
     ) -> None:
+        context = coded(context)
         self.context, self.settings, self.only = context, settings, only
         self.names = in_running_order(parts)
-        self.instead = instead or {}
+        self.instead = {name: coded(own) for name, own in (instead or {}).items()}
         self.title, self.gates = title, gates or {"max": {}, "min": {}}
         self.accepted = dict(accepted or {})
-        self.about, self.samples = about, samples
+        self.about, self.left, self.samples = about, left, samples
         self.budget, self.say, self.progress = budget or Budget(), say, progress
         self.store: RunStore | None = context.executor.store
         self.costs: Costs = {}
@@ -315,7 +330,8 @@ class Run:
         found = {**self._earlier.parts, **{name: self._judged(name) for name in self._done}}
         names = [*PARTS, *(name for name in found if name not in PARTS)]
         parts = [found[name] for name in names if name in found]
-        report = Report(parts, self.title, self.accepted, self.about)
+        fractions = {} if self.left is None else self.left(parts)
+        report = Report(parts, self.title, self.accepted, self.about, fractions)
         return report if self.samples else report.without_samples()
 
     def _judged(self, name: str) -> Evidence:
@@ -344,7 +360,8 @@ class Run:
                 block_sizes.decide_before(context, module.cost(context, self.settings[name]))
             with self.budget.enforced(context.model, seconds, queries, alone=alone):
                 result: Answer = module.run(context, self.settings[name])
-                evidence = resting_on(result.evidence(), context.doubts)
+                evidence = with_own_hash(result.evidence(), context)
+                evidence = resting_on(evidence, context.doubts)
                 evidence = replace(evidence, samples=_samples(name, context, result))
         except OutOfTimeError:
             return self._cut_short(

@@ -12,7 +12,11 @@ from fireassay.data.idx import labels_beside
 from fireassay.version import __version__
 
 # How the model is run, which its answers do not depend on.
-_MANNER = {"batch_size", "device", "trust"}
+_MANNER: dict[str, Any] = {
+    "batch_size": True,
+    "device": True,
+    "http": {"token_env", "timeout_s", "retries", "concurrency"},
+}
 
 
 def source_facts(config: Config) -> dict[str, Facts]:
@@ -22,10 +26,9 @@ def source_facts(config: Config) -> dict[str, Facts]:
     module's file if that lies beside the configuration.
     """
     data = config.data
+    columns = data.model_dump(exclude={"test", "train", "operational", "votes", "groups"})
     sets = {
-        name: None
-        if path is None
-        else (path, data.label, data.categorical, _content(config.folder / path))
+        name: None if path is None else (path, columns, _content(config.folder / path))
         for name, path in (
             ("test", data.test),
             ("train", data.train),

@@ -44,10 +44,14 @@ def write_config(
     return "\n".join([*blocks, _gates(values.get("gates", {}), proposed)])
 
 
-def _gates(values: Mapping[str, Mapping[str, Any]], proposed: Sequence[ProposedGate]) -> str:
+def _gates(values: Mapping[str, Any], proposed: Sequence[ProposedGate]) -> str:
     """The last tables, so that limits can be added at the end of the file."""
     lines = ["# Limits on numbers, judged by fireassay check. Without any, nothing is a pass."]
-    for name, field in GatesSection.model_fields.items():
+    fields = dict(GatesSection.model_fields)
+    looks, planned = fields.pop("looks"), values.get("looks")
+    lines += ["[gates]", f"# {looks.description}"]
+    lines += ["# looks = 20" if planned is None else f"looks = {planned}"]
+    for name, field in fields.items():
         lines += [f"# {field.description}", f"[gates.{name}]"]
         given = values.get(name, {})
         fitting = [gate for gate in proposed if gate.direction == name]
@@ -61,8 +65,11 @@ def _gates(values: Mapping[str, Mapping[str, Any]], proposed: Sequence[ProposedG
 
 
 def _section(name: str, section: type[BaseModel], values: Mapping[str, Any]) -> str:
-    lines = [f"[{name}]"]
+    lines, inner = [f"[{name}]"], []
     for key, field in section.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            inner.append(_section(f"{name}.{key}", field.annotation, values.get(key) or {}))
+            continue
         if field.description:
             lines.append(f"# {field.description}")
         if key in values and values[key] is not None:
@@ -71,7 +78,7 @@ def _section(name: str, section: type[BaseModel], values: Mapping[str, Any]) -> 
         default = field.get_default(call_default_factory=True)
         shown = "" if default in (None, PydanticUndefined) else _toml(default)
         lines.append(f"# {key} = {shown}".rstrip())
-    return "\n".join(lines) + "\n"
+    return "\n".join(["\n".join(lines) + "\n", *inner])
 
 
 def _toml(value: Any) -> str:

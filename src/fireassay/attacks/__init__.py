@@ -12,12 +12,15 @@ from fireassay.attacks.column_rule import ColumnRule
 from fireassay.attacks.deepfool import deepfool
 from fireassay.attacks.discrete import discrete
 from fireassay.attacks.fgm import fgm
+from fireassay.attacks.fmn import fmn
 from fireassay.attacks.hopskipjump import hopskipjump
 from fireassay.attacks.pgd import pgd
+from fireassay.attacks.pixel import pixel
 from fireassay.attacks.registry import ATTACKS, AttackRow, make, suite
 from fireassay.attacks.result import AttackResult
 from fireassay.attacks.spaced_classifier import SpacedClassifier
 from fireassay.attacks.square import square
+from fireassay.attacks.threshold import threshold
 
 __all__ = [
     "ATTACKS",
@@ -36,11 +39,14 @@ __all__ = [
     "deepfool",
     "discrete",
     "fgm",
+    "fmn",
     "hopskipjump",
     "in_blocks",
     "make",
     "members",
     "pgd",
+    "pixel",
     "square",
     "suite",
+    "threshold",
 ]

@@ -182,7 +182,7 @@ class AttackSpace:
         array = np.asarray(X)
         if self.plain:
             return array
-        rows = array.reshape(len(array), -1)
+        rows = array.reshape(len(array), len(self.unit))
         # Steps of integers must not be lost in the rounding of float32.
         coarse = rows.dtype.kind == "f" and not self.discrete.any()
         kept = rows.dtype if coarse else np.dtype(np.float64)
@@ -195,7 +195,7 @@ class AttackSpace:
         array = np.asarray(X)
         if self.plain:
             return array
-        rows = array.reshape(len(array), -1)
+        rows = array.reshape(len(array), len(self.unit))
         found: NDArray[Any] = self.origin + rows.astype(np.float64) * self.unit
         exact = self.integer | self.category
         found[:, exact] = np.rint(found[:, exact] * 2**20) / 2**20  # what scaling has rounded
@@ -238,7 +238,9 @@ class AttackSpace:
 
     def moved(self, before: ArrayLike, after: ArrayLike) -> dict[str, int]:
         """How many of these rows changed in each column that changed in any."""
-        first = np.asarray(before, dtype=np.float64).reshape(len(np.asarray(before)), -1)
+        first = np.asarray(before, dtype=np.float64).reshape(
+            len(np.asarray(before)), len(self.unit)
+        )
         second = np.asarray(after, dtype=np.float64).reshape(first.shape)
         counts = ((first != second) & ~(np.isnan(first) & np.isnan(second))).sum(axis=0)
         return {self.names[at]: int(counts[at]) for at in np.flatnonzero(counts)}

@@ -32,7 +32,8 @@ class AttackedModel:
     hard. `check` is the only way in which a sample can fall.
 
     A model may withhold answers (a method ``withheld(probabilities)``): such an answer is no
-    failure, and counts as the class attacked.
+    failure, and counts as the class attacked. A model whose answers are random says what stays
+    wrong when it is asked again (a method ``stays_wrong(X, goal)``): nothing else is a failure.
 
     Parameters
     ----------
@@ -167,7 +168,12 @@ class AttackedModel:
         np.add.at(self.queries, rows, 1)
         answers = np.asarray(self.model.predict_proba(points.reshape(len(points), *self.shape)))
         wrong = answers.argmax(axis=1) != self.goal[rows]
-        return answers, np.asarray(wrong & ~self._withheld(answers))
+        wrong &= ~self._withheld(answers)
+        if wrong.any() and hasattr(self.model, "stays_wrong"):
+            at = np.flatnonzero(wrong)
+            shaped = points[at].reshape(len(at), *self.shape)
+            wrong[at] = self.model.stays_wrong(shaped, self.goal[rows[at]])
+        return answers, np.asarray(wrong)
 
     def logits(self, points: NDArray[Any], rows: Index) -> NDArray[np.float64]:
         """Scores before the softmax, of a model that has them; one forward query each."""
@@ -272,11 +278,17 @@ class AttackedModel:
         self._still_right(rows[~counts])
 
     def distances(self, points: NDArray[Any], rows: Index) -> NDArray[np.float64]:
-        """How far points lie from their samples; categories count in l0 alone."""
+        """How far points lie from their samples; categories count in l0 alone.
+
+        Elsewhere another category is a change without a size: not nothing, but less than any.
+        """
         moves = points.astype(np.float64) - self.original[rows]
-        if self.space is not None and self.norm != "l0":
-            moves[:, self.space.category] = 0.0
-        return length(moves, self.norm)
+        if self.space is None or self.norm == "l0" or not self.space.category.any():
+            return length(moves, self.norm)
+        other = moves[:, self.space.category].any(axis=1)
+        moves[:, self.space.category] = 0.0
+        found = length(moves, self.norm)
+        return np.where(other & (found == 0.0), np.finfo(np.float64).tiny, found)
 
     def keep_last(self, points: NDArray[Any], rows: Index) -> None:
         """For fixed-size attacks: what to return for samples that did not fall."""

@@ -13,16 +13,25 @@ Vector = NDArray[np.float64]
 
 
 def along_line(
-    target: AttackedModel, rows: Index, points: NDArray[Any], tolerance: float
+    target: AttackedModel,
+    rows: Index,
+    points: NDArray[Any],
+    tolerance: float,
+    *,
+    first: float = 0.5,
 ) -> NDArray[Any]:
-    """Bisect the straight line to the sample; ``tolerance`` is a share of the distance left."""
+    """Bisect the straight line to the sample; ``tolerance`` is a share of the distance left.
+
+    ``first`` is where to look first, as a share of the distance: far out where the boundary is
+    known to be near the points.
+    """
     samples = target.original[rows].astype(np.float64)
     offsets = points - samples
 
     def at(position: Vector, chosen: Index) -> NDArray[Any]:
         return samples[chosen] + position[:, None] * offsets[chosen]
 
-    return _bisect(target, rows, points, np.ones(len(rows)), at, tolerance)
+    return _bisect(target, rows, points, np.ones(len(rows)), at, tolerance, first)
 
 
 def into_box(
@@ -46,17 +55,19 @@ def _bisect(
     wrong_at: Vector,
     at: Callable[[Vector, Index], NDArray[Any]],
     tolerance: float,
+    first: float = 0.5,
 ) -> NDArray[Any]:
     """Bisect between 0 (the sample, right) and ``wrong_at``; returns the nearest wrong points."""
     best = points.copy()
     right_at = np.zeros(len(rows))
-    for _ in range(_MOST_ROUNDS):
+    for step in range(_MOST_ROUNDS):
         open_ = np.flatnonzero(
             (wrong_at - right_at > tolerance * wrong_at) & (target.room(rows) >= 1)
         )
         if not len(open_):
             break
-        middle = (wrong_at[open_] + right_at[open_]) / 2
+        share = first if step == 0 else 0.5
+        middle = right_at[open_] + share * (wrong_at[open_] - right_at[open_])
         proposals = target.inside(at(middle, open_), rows[open_])
         wrong = target.check(proposals, rows[open_])
         best[open_[wrong]] = proposals[wrong]

@@ -35,6 +35,16 @@ def log_odds(logits: Matrix, columns: Index) -> tuple[Matrix, Matrix]:
     return np.asarray(total - logits[take, goal]), weights
 
 
+def margin(logits: Matrix, columns: Index) -> tuple[Matrix, Matrix]:
+    """Minus the lead of the attacked class over the best other one.
+
+    >>> margin(np.array([[3.0, 1.0, 2.0]]), np.array([[0]]))
+    (array([-1.]), array([[-1.,  0.,  1.]]))
+    """
+    goal = columns[:, 0]
+    return -lead(logits, goal), _toward(logits, goal, rivals(logits, goal).argmax(axis=1))
+
+
 def logit_ratio(logits: Matrix, columns: Index) -> tuple[Matrix, Matrix]:
     """Difference of logits ratio: minus the lead over the spread of the three largest logits.
 

@@ -15,10 +15,13 @@ from fireassay.attacks.boundary import boundary
 from fireassay.attacks.deepfool import deepfool
 from fireassay.attacks.discrete import discrete
 from fireassay.attacks.fgm import fgm
+from fireassay.attacks.fmn import fmn
 from fireassay.attacks.hopskipjump import hopskipjump
 from fireassay.attacks.pgd import pgd
+from fireassay.attacks.pixel import pixel
 from fireassay.attacks.result import AttackResult
 from fireassay.attacks.square import square
+from fireassay.attacks.threshold import threshold
 from fireassay.core.errors import ParameterError
 from fireassay.core.hashing import sha256
 from fireassay.core.registry import Registry
@@ -49,7 +52,7 @@ class AttackRow:
         Forward queries of the whole attack, where that is known.
 
     >>> sorted(name for name, row in ATTACKS.items() if not row.needs_gradients)
-    ['auto', 'boundary', 'discrete', 'hopskipjump', 'square']
+    ['auto', 'boundary', 'discrete', 'hopskipjump', 'pixel', 'square', 'threshold']
     >>> ATTACKS["pgd"].within(budget=300, gradient_cost=2.0, given={})  # 10 steps of 1 + 2 each
     {'max_queries': 102, 'restarts': 10}
     """
@@ -122,8 +125,20 @@ ATTACKS: Registry[AttackRow] = Registry(
             "likely boundaries", needs_gradients=True,
         ),
         AttackRow(
+            "fmn", fmn, ("l0", *_EVERY), "the smallest change: gradient steps in a ball that "
+            "shrinks and grows", needs_gradients=True,
+        ),
+        AttackRow(
             "square", square, ("l2", "linf"), "scores alone: random squares of pixels (blocks of "
             "features) inside a ball of radius `eps`", needs_scores=True, fixed_size=True,
+        ),
+        AttackRow(
+            "pixel", pixel, ("l0",), "scores alone: `eps` features of any value, by differential "
+            "evolution", needs_scores=True, fixed_size=True,
+        ),
+        AttackRow(
+            "threshold", threshold, ("linf",), "scores alone: every feature within `eps`, by "
+            "differential evolution", needs_scores=True, fixed_size=True,
         ),
         AttackRow(
             "discrete", discrete, ("l0", "linf"), "scores alone: integers, categories and ends of "

@@ -66,7 +66,7 @@ def find_starts(
             open_ = np.flatnonzero(~started & (candidates[:, k] >= 0))
             proposals = pool.points[candidates[open_, k]]
             _try(target, rows, open_, proposals, points, started)
-    ranges = _ranges(target, pool)
+    ranges = feature_ranges(target, pool)
     for k in range(_NOISE_TRIES):
         open_ = np.flatnonzero(~started)
         if not len(open_):
@@ -112,7 +112,9 @@ def _nearest_others(target: AttackedModel, rows: Index, pool: Pool) -> Index:
     return nearest
 
 
-def _ranges(target: AttackedModel, pool: Pool | None) -> tuple[NDArray[Any], NDArray[Any]]:
+def feature_ranges(
+    target: AttackedModel, pool: Pool | None = None
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """The range of each feature: the model's bounds, or what X and the pool show."""
     d = target.original.shape[1]
     if np.isfinite(target.low).all() and np.isfinite(target.high).all():

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from fireassay.classifiers.adapters import ADAPTERS, ALL_OPTIONS, Adapter, every_kind
 from fireassay.classifiers.base import BaseClassifier
 from fireassay.classifiers.declared import SUPPORTED
+from fireassay.classifiers.five_lines import refuse_object
 from fireassay.classifiers.protocol import Classifier
 from fireassay.core.errors import ModelError, ParameterError
 
@@ -24,6 +25,9 @@ def as_classifier(
     token_env: str | None = None,
     timeout_s: float = 30.0,
     retries: int = 4,
+    request: str | None = None,
+    answer: str | None = None,
+    concurrency: int = 1,
 ) -> Classifier:
     """Any model as a `Classifier`: counted, checked, within a budget. Sends no query itself.
 
@@ -33,7 +37,8 @@ def as_classifier(
         A fitted scikit-learn estimator, a torch module, a function ``f(X) -> probabilities``, a
         MAITE image-classification model, a file (``.onnx``, ``.skops``), a URL
         (``http://…``: "POST JSON", or KServe v2 if it ends in ``/infer``), an import path
-        ``"package.module:name"``, or a `Classifier`, which is returned as it is. All kinds are
+        ``"package.module:name"`` (a model, a function, or a function without arguments that
+        loads one), or a `Classifier`, which is returned as it is. All kinds are
         rows of ``fireassay.classifiers.adapters``.
     classes
         Class labels in column order. Default: the estimator's own, else 0 … k-1 from the first
@@ -58,6 +63,10 @@ def as_classifier(
     token_env, timeout_s, retries
         For URLs: the name of the environment variable with the bearer token, seconds for one
         request in all, and how often to try again after 429, 5xx and timeouts.
+    request, answer, concurrency
+        For URLs: the request as JSON with ``{rows}`` in it, e.g. ``'{"inputs": {rows}}'``, the
+        path of the scores in the answer, e.g. ``"outputs[0].scores"``, and how many requests may
+        be under way at a time.
 
     Raises
     ------
@@ -82,6 +91,7 @@ def as_classifier(
         )
     if isinstance(obj, Classifier):
         return _unchanged(obj, classes, bounds, output, batch_size, max_queries)
+    refuse_object(obj)
     given = {
         "classes": classes,
         "bounds": bounds,
@@ -93,6 +103,9 @@ def as_classifier(
         "token_env": token_env,
         "timeout_s": timeout_s,
         "retries": retries,
+        "request": request,
+        "answer": answer,
+        "concurrency": concurrency,
     }
     for row in reversed(list(ADAPTERS.values())):
         if row.accepts(obj):

@@ -14,7 +14,14 @@ from fireassay.core.extras import EXTRAS, is_installed
 from fireassay.core.registry import Registry
 
 _HERE: Final = "fireassay.classifiers."
-SERVER_OPTIONS: Final = ("token_env", "timeout_s", "retries")
+SERVER_OPTIONS: Final = (
+    "token_env",
+    "timeout_s",
+    "retries",
+    "request",
+    "answer",
+    "concurrency",
+)
 ALL_OPTIONS: Final = ("device", "trust", *SERVER_OPTIONS)
 _TO_ONNX: Final = (
     'Export the model to ONNX: torch.onnx.export(module.eval(), (example_batch,), "model.onnx", '
@@ -87,7 +94,7 @@ class ModelFile(Adapter):
         As of an `Adapter`.
 
     >>> [name for name, row in FILES.items() if not row.runs_code]
-    ['onnx', 'skops']
+    ['onnx', 'skops', 'xgboost file', 'lightgbm file']
     """
 
     endings: tuple[str, ...] = ()
@@ -117,6 +124,12 @@ ADAPTERS: Final = Registry[Adapter](
             layers="submodules",
             takes=("device",),
         ),
+        Adapter(
+            "xgboost", "a native `xgboost.Booster`", _HERE + "xgboost_adapter", extra="xgboost"
+        ),
+        Adapter(
+            "lightgbm", "a native `lightgbm.Booster`", _HERE + "lightgbm_adapter", extra="lightgbm"
+        ),
         Adapter("maite", "a MAITE image-classification model", _HERE + "maite_adapter"),
         Adapter("file", "a model file", _HERE + "model_file", takes=ALL_OPTIONS),
         Adapter(
@@ -129,7 +142,7 @@ ADAPTERS: Final = Registry[Adapter](
         ),
         Adapter(
             "server",
-            '`"http://…"` (KServe v2, or POST JSON)',
+            '`"http://…"` (KServe v2, or any JSON by a template)',
             _HERE + "http_adapter",
             takes=SERVER_OPTIONS,
         ),
@@ -156,6 +169,23 @@ FILES: Final = Registry[ModelFile](
             takes=("trust",),
             endings=(".skops",),
             members=("schema.json",),
+        ),
+        ModelFile(
+            "xgboost file",
+            '`"model.ubj"` or `"model.json"` of XGBoost',
+            _HERE + "xgboost_adapter",
+            maker="adapt_file",
+            extra="xgboost",
+            endings=(".ubj", ".json"),
+        ),
+        ModelFile(
+            "lightgbm file",
+            '`"model.txt"` of LightGBM',
+            _HERE + "lightgbm_adapter",
+            maker="adapt_file",
+            extra="lightgbm",
+            endings=(".txt",),
+            heads=(b"tree\n",),
         ),
         ModelFile(
             "pt2",

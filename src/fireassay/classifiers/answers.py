@@ -1,11 +1,12 @@
 """A model's raw answer turned into checked float64 probabilities."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fireassay.classifiers import answer_forms
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import ModelError, ProbabilityError
 from fireassay.core.probabilities import softmax
@@ -24,29 +25,46 @@ def probabilities(
     ModelError
         For answers that are not a classification at all.
     """
-    array = as_array(raw)
+    return named_probabilities(raw, output=output, n=n, classes=classes, first_row=first_row)[0]
+
+
+def named_probabilities(
+    raw: Any,
+    *,
+    output: str,
+    n: int,
+    classes: Sequence[Any] | None,
+    first_row: int = 0,
+    declared: bool = True,
+) -> tuple[FloatArray, tuple[Any, ...] | None]:
+    """As `probabilities`, and the names of the columns if the answer has them.
+
+    Where the classes were ``declared``, named columns are put into their order.
+    """
+    form = answer_forms.opened(raw, output, n)
+    array, output = as_array(form.array), form.output
     if output == "labels":
-        return one_hot(array, classes, n)
+        return one_hot(array, classes, n), None
     n_classes = None if classes is None else len(classes)
+    array = answer_forms.two_columns(array, output, n_classes)
+    names = form.names
+    if names is not None and classes is not None and (declared or set(classes) == set(names)):
+        array, names = answer_forms.in_order(array, names, classes), None
+    return _of_array(array, output, n=n, n_classes=n_classes, first_row=first_row), names
+
+
+def _of_array(
+    array: NDArray[Any], output: str, *, n: int, n_classes: int | None, first_row: int
+) -> FloatArray:
     if output == "logits":
         array = softmax(checked_logits(array, n=n, n_classes=n_classes, first_row=first_row))
     return _checked(array, n=n, n_classes=n_classes, first_row=first_row)
 
 
 def as_array(raw: Any) -> NDArray[Any]:
-    """The answer as one array; detections and several outputs are refused by name."""
-    if isinstance(raw, Mapping) or (
-        isinstance(raw, list | tuple) and raw and isinstance(raw[0], Mapping)
-    ):
-        keys = raw.keys() if isinstance(raw, Mapping) else raw[0].keys()
-        raise ModelError(
-            "A classifier must return one array with a row per input and a column per class.",
-            got=f"a dict with {', '.join(map(repr, list(keys)[:6]))}",
-            do="Object detectors and segmenters are not supported; for a model that wraps its "
-            "logits in a dict, pass a function that returns the array.",
-        )
+    """The answer as one array; several outputs are refused by name."""
     if _several_outputs(raw):
-        raise ModelError(
+        raise ProbabilityError(
             "A classifier must return one array with a row per input and a column per class.",
             got=f"{len(raw)} outputs, the first of shape {np.shape(raw[0])}",
             do="Multi-output models and detectors are not supported; pass a function that "

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers import answers, block_ladder, declared
+from fireassay.classifiers.asking import HANG_S, asked
 from fireassay.classifiers.block_ladder import BlockSizes, Call, DistinctRows
 from fireassay.core.arrays import AnyArray, FloatArray
 from fireassay.core.errors import (
@@ -60,6 +61,7 @@ class BaseClassifier(ABC):
 
     pads_blocks: bool = True
     has_fixed_batch: bool = False
+    hang_s: float = HANG_S  # seconds for one block, after which the model is said to hang
     takes_objects: bool = False  # whether `_raw` understands frames and lists of texts
     takes_integers: bool = False  # whether integers are sent as such, and not as floats
 
@@ -75,6 +77,7 @@ class BaseClassifier(ABC):
         self.output = check_choice(output, "output", OUTPUTS)
         self._classes = None if classes is None else declared.checked_classes(classes)
         self._declared_classes = self._classes
+        self._is_settled = False
         self._bounds = None if bounds is None else declared.checked_bounds(bounds)
         size = BLOCK_ROWS if batch_size == "auto" else batch_size
         self.batch_size = None if size is None else check_integer(size, "batch_size", low=1)
@@ -194,22 +197,25 @@ class BaseClassifier(ABC):
         return array
 
     def _probabilities_of_block(self, block: Any) -> tuple[FloatArray]:
-        n_classes = None if self._classes is None else len(self._classes)
-        probabilities = answers.probabilities(
+        probabilities, names = answers.named_probabilities(
             self._raw(block),
             output=self.output,
             n=len(block),
             classes=self._classes,
             first_row=getattr(self._local, "first_row", 0),
+            declared=self._declared_classes is not None or self._is_settled,
         )
-        if n_classes is None:
-            self._settle_classes(probabilities.shape[1])
+        if self._classes is None or names is not None:
+            self._settle_classes(probabilities.shape[1], names)
         return (probabilities,)
 
-    def _settle_classes(self, n_classes: int) -> None:
+    def _settle_classes(self, n_classes: int, names: Sequence[Any] | None = None) -> None:
+        """Classes that nobody declared: the names in the first answer, else their positions."""
         with self._lock:
-            if self._classes is None:
-                self._classes = tuple(range(n_classes))
+            if not self._is_settled and (self._classes is None or names is not None):
+                found = range(n_classes) if names is None else names
+                self._classes = declared.checked_classes(tuple(found))
+                self._is_settled = True
 
     def _in_blocks(
         self, kind: str | None, call: Call, *arrays: AnyArray, gradients_per_row: int = 0
@@ -254,18 +260,7 @@ class BaseClassifier(ABC):
         self, call: Call, blocks: list[AnyArray], start: int, stop: int
     ) -> tuple[AnyArray, ...]:
         self._local.first_row = start
-        try:
-            return call(*blocks)
-        except FireassayError:
-            raise
-        except (Exception, SystemExit) as failure:  # a model that exits must not end the run
-            sent = f" of shape {blocks[0].shape} ({blocks[0].dtype})" if blocks[0].ndim > 1 else ""
-            raise ModelError(
-                f"The model must answer for every row; it failed on rows {start} to {stop - 1}, "
-                f"sent in a block{sent}.",
-                got=f"{type(failure).__name__}: {failure}"[:500],
-                do="Rows are sent as they are: check the shape and type that the model takes.",
-            ) from failure
+        return asked(call, blocks, start, stop, self.hang_s)
 
     # Block sizes ----------------------------------------------------------------------------
 

@@ -21,6 +21,16 @@ class Book(Protocol):
         """Of the values that codes stand for."""
         ...
 
+    @property
+    def columns(self) -> Any:
+        """How each column is coded."""
+        ...
+
+    @property
+    def hole_codes(self) -> FloatArray:
+        """For each column what stands for a missing value, NaN where nothing does."""
+        ...
+
     def decode(self, codes: AnyArray) -> Any:
         """What the model takes."""
         ...

@@ -1,6 +1,8 @@
 """Models named by where they live in Python code: "package.module:name"."""
 
+import functools
 import importlib
+import inspect
 import re
 from pathlib import Path
 from typing import Any
@@ -25,10 +27,60 @@ def accepts(obj: Any) -> bool:
 
 
 def adapt(path: str, **options: Any) -> Any:
-    """The classifier made of what the path names."""
+    """The classifier made of what the path names: a model, or a function that loads one."""
     from fireassay.classifiers.adapt import as_classifier
 
-    return as_classifier(import_object(path), **options)
+    return as_classifier(loaded(import_object(path), path), **options)
+
+
+def loaded(found: Any, path: str) -> Any:
+    """What a factory makes; anything else as it is. A factory is called once in a process.
+
+    A function or class that needs no argument is called: what it returns is the model, if that
+    can be one. A function that returns something else, such as an array, is the model itself.
+    """
+    if not (inspect.isroutine(found) or inspect.isclass(found)):
+        return found
+    return _called(found, path)
+
+
+@functools.cache
+def _called(found: Any, path: str) -> Any:
+    try:
+        parameters = inspect.signature(found).parameters.values()
+    except (TypeError, ValueError):
+        return found
+    if any(
+        p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in parameters
+    ):
+        return found
+    try:
+        made = found()
+    except Exception as failure:
+        if parameters and not inspect.isclass(found):
+            return found  # it can be called with rows: a model after all
+        raise ModelError(
+            f"'{path}' must return a model when it is called without arguments.",
+            got=f"{type(failure).__name__}: {failure}"[:400],
+        ) from failure
+    if _can_be_a_model(made):
+        return made
+    if parameters and not inspect.isclass(found):
+        return found
+    raise ModelError(
+        f"'{path}' must return a model when it is called without arguments.",
+        got=type(made).__name__,
+        do="Return an estimator, a module, a function of the rows or the path of a model file.",
+    )
+
+
+def _can_be_a_model(made: Any) -> bool:
+    from fireassay.classifiers.adapters import ADAPTERS
+    from fireassay.classifiers.protocol import Classifier
+
+    if isinstance(made, str | Path):
+        return Path(made).is_file() or str(made).startswith(("http://", "https://"))
+    return isinstance(made, Classifier) or any(row.accepts(made) for row in ADAPTERS.values())
 
 
 def import_object(path: str) -> Any:

@@ -4,6 +4,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from fireassay.classifiers import five_lines
 from fireassay.classifiers.adapters import FILES, ModelFile, safe_endings
 from fireassay.classifiers.trusted_files import is_trusted
 from fireassay.core.errors import ModelError, UntrustedFileError
@@ -54,8 +55,10 @@ def model_kind(path: Path) -> ModelFile:
 
 def _kind(path: Path, head: bytes) -> ModelFile:
     if head[:2] == b"PK":
+        five_lines.refuse_file(path, path.suffix.lower())
         return _zip_kind(path)
     ending = path.suffix.lower()
+    five_lines.refuse_file(path, ending)
     named = next((row for row in FILES.values() if ending in row.endings), None)
     told = next((row for row in FILES.values() if row.heads and head.startswith(row.heads)), None)
     if told is not None and (named is None or not named.runs_code):
@@ -79,6 +82,10 @@ def _zip_kind(path: Path) -> ModelFile:
         raise ModelError(
             "The model file must be a whole zip archive.", got=f"{str(path)!r} ({damage})"
         ) from damage
+    if any(name.endswith("/constants.pkl") for name in names) and not any(
+        name.endswith("archive_format") for name in names
+    ):
+        five_lines.refuse_file(path, ".torchscript")
     for row in FILES.values():
         if row.members and any(name.endswith(row.members) for name in names):
             return row

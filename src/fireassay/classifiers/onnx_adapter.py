@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers.base import BaseClassifier
 from fireassay.classifiers.declared import SUPPORTED
+from fireassay.classifiers.five_lines import wrapper_of_inputs
+from fireassay.classifiers.onnx_names import class_names
 from fireassay.classifiers.outputs import choose_output
 from fireassay.core.errors import DataError, ModelError, ParameterError
 from fireassay.core.extras import require
@@ -52,11 +54,21 @@ class OnnxClassifier(BaseClassifier):
 
     def _read_input(self, session: Any) -> None:
         inputs = session.get_inputs()
-        if len(inputs) != 1 or inputs[0].type not in _TYPES:
+        listed = ", ".join(f"{i.name}: {i.type}" for i in inputs) or "none"
+        if len(inputs) > 1:
+            raise ModelError(
+                "An ONNX classifier must have one input, and keep no state between calls.",
+                got=f"{self.path.name!r} with inputs {listed}",
+                do=wrapper_of_inputs(
+                    self.path.name,
+                    [str(i.name) for i in inputs],
+                    [str(o.name) for o in session.get_outputs()],
+                ),
+            )
+        if not inputs or inputs[0].type not in _TYPES:
             raise ModelError(
                 SUPPORTED,
-                got=f"{self.path.name!r} with inputs "
-                f"{', '.join(f'{i.name}: {i.type}' for i in inputs) or 'none'}",
+                got=f"{self.path.name!r} with inputs {listed}",
                 do="Export the model with one numeric input.",
             )
         self._input_name = str(inputs[0].name)
@@ -81,7 +93,9 @@ class OnnxClassifier(BaseClassifier):
         width = shape[1] if shape and len(shape) == 2 and kind.startswith("tensor") else None
         if self.output != "labels" and isinstance(width, int) and width > 1:
             if self._classes is None:
-                self._classes = tuple(range(width))
+                metadata = session.get_modelmeta().custom_metadata_map
+                names = class_names(metadata, self._model, width)
+                self._classes = tuple(range(width)) if names is None else names
             elif len(self._classes) != width:
                 raise ModelError(
                     f"The ONNX model has {width} output columns.",
@@ -133,9 +147,7 @@ class OnnxClassifier(BaseClassifier):
         (answer,) = self._session().run(
             [self._output_name], {self._input_name: block.astype(self._input_type, copy=False)}
         )
-        if isinstance(answer, list) and answer and isinstance(answer[0], dict):
-            return np.array([[row[key] for key in sorted(row)] for row in answer])  # ZipMap
-        return answer
+        return answer  # of a ZipMap: records with the names of the classes
 
     @property
     def layers(self) -> tuple[str, ...]:

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.classifiers import declared
 from fireassay.classifiers.base import BaseClassifier
+from fireassay.classifiers.block_ladder import Call
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import ParameterError, ReproducibilityWarning
-from fireassay.core.validation import check_features, check_integer, check_real
+from fireassay.core.validation import check_integer, check_real
 
 
 @dataclass(frozen=True)
@@ -72,15 +74,18 @@ def probe(model: Any, X: ArrayLike, *, rows: int = 16, tolerance: float = 1e-5) 
     >>> found.deterministic, found.batch_invariant, found.queries  # an answer depends on its batch
     (True, False, 8)
     """
+    from fireassay.classifiers.adapt import as_classifier
+
     inner = _adapter(model)
     check_integer(rows, "rows", low=1)
     check_real(tolerance, "tolerance", low=0, inclusive="low")
-    chosen = inner._checked_input(check_features(X)[:rows])
+    call, chosen = _question(inner, _decoded(as_classifier(model), X))
+    chosen = chosen[:rows]
     queries = 4 * len(chosen)
     inner._reserve(queries, name="probe_queries")
-    first, repeated = _answers(inner, chosen), _answers(inner, chosen)
-    backwards = _answers(inner, chosen[::-1])[::-1]
-    alone = np.concatenate([_answers(inner, row[None]) for row in chosen])
+    first, repeated = _answers(inner, call, chosen), _answers(inner, call, chosen)
+    backwards = _answers(inner, call, chosen[::-1])[::-1]
+    alone = np.concatenate([_answers(inner, call, row[None]) for row in chosen])
     repeat, batch, order = (_furthest(first, other) for other in (repeated, alone, backwards))
     result = ProbeResult(
         deterministic=repeat == 0.0,
@@ -115,9 +120,9 @@ def answers_again(model: Any, X: ArrayLike) -> FloatArray:
     inner = _innermost(given)
     if not isinstance(inner, BaseClassifier):
         return np.asarray(given.predict_proba(X), dtype=np.float64)
-    rows = inner._checked_input(X)
+    call, rows = _question(inner, _decoded(given, X))
     inner._reserve(len(rows), name="probe_queries")
-    return _answers(inner, rows)
+    return _answers(inner, call, rows)
 
 
 def _adapter(model: Any) -> BaseClassifier:
@@ -137,11 +142,26 @@ def _innermost(model: Any) -> Any:
     return model
 
 
-def _answers(model: BaseClassifier, rows: NDArray[Any]) -> FloatArray:
+def _decoded(model: Any, X: Any) -> Any:
+    """Rows as the innermost classifier takes them, where a model of codes stands around it."""
+    if hasattr(model, "book"):
+        return model.book.decode(np.asarray(X))
+    return _decoded(model.model, X) if hasattr(model, "model") else X
+
+
+def _question(model: BaseClassifier, X: Any) -> tuple[Call, NDArray[Any]]:
+    """How to ask about rows, and what to ask with: the rows, or positions of frames and texts."""
+    objects = declared.as_objects(X) if model.takes_objects else None
+    if objects is None:
+        return model._probabilities_of_block, model._checked_input(X)
+    return model._of_objects(objects), np.arange(len(objects))
+
+
+def _answers(model: BaseClassifier, call: Call, rows: NDArray[Any]) -> FloatArray:
     """Rows in one block as it is, unless they are more than one or the size is fixed."""
     size = model.batch_size
     cut = size is not None and (model.has_fixed_batch or len(rows) > size)
-    return model._sent(model._probabilities_of_block, (rows,), (size,) if cut else None)[0]
+    return model._sent(call, (rows,), (size,) if cut else None)[0]
 
 
 def _furthest(first: FloatArray, other: FloatArray) -> float:

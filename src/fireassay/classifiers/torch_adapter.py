@@ -55,7 +55,7 @@ class TorchLabels(TorchForward):
         hooks = [submodules[name].register_forward_hook(catch(name)) for name in names]
         try:
             with self._quiet(), torch.no_grad():
-                self._forward(self._tensor(block))
+                self._answer(self._tensor(block))
         finally:
             for handle in hooks:
                 handle.remove()

@@ -1,14 +1,14 @@
 """A torch module's forward pass: evaluation mode, one thread, the module left as it was."""
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.classifiers import answers
+from fireassay.classifiers import answer_forms, answers
 from fireassay.classifiers.base import BaseClassifier
 from fireassay.classifiers.fingerprint import fingerprint
 from fireassay.core.errors import ModelError
@@ -40,18 +40,33 @@ class TorchForward(BaseClassifier):
     def _raw(self, block: NDArray[Any]) -> Any:
         torch = require("torch", "torch", "A torch model")
         with self._quiet(), torch.no_grad():
-            return self._numpy(self._forward(self._tensor(block)))
+            answer, kind = self._answer(self._tensor(block))
+            array = self._numpy(answer)
+            return {"logits": array} if kind == "logits" != self.output else array
 
     # Inside one call ------------------------------------------------------------------------
 
-    def _forward(self, inputs: Any) -> Any:
-        output = self.module(inputs)
+    def _answer(self, inputs: Any) -> tuple[Any, str]:
+        """The module's tensor, and what it is; one column of a binary model becomes two."""
+        torch = require("torch", "torch", "A torch model")
+        output, kind = self.module(inputs), self.output
+        if isinstance(output, Mapping):
+            form = answer_forms.wrapped_array(output, self.output)
+            if form is not None:
+                output, kind = form.array, form.output
         if not hasattr(output, "detach"):
-            answers.as_array(output)  # says what came instead of a tensor, if it has a name
+            opened = answer_forms.opened(output, self.output, len(inputs))
+            answers.as_array(opened.array)  # says what came instead of a tensor, if it has a name
             raise ModelError(
                 "A torch classifier must return one tensor.", got=type(output).__name__
             )
-        return output
+        single = output.ndim == 1 or (output.ndim == 2 and output.shape[1] == 1)
+        if single and output.dtype.is_floating_point and kind != "labels":
+            answer_forms.two_columns(self._numpy(output), kind, None)  # refuses what is neither
+            column = output.reshape(-1)
+            first = torch.zeros_like(column) if kind == "logits" else 1 - column
+            output = torch.stack([first, column], dim=1)
+        return output, kind
 
     def _tensor(self, block: NDArray[Any]) -> Any:
         torch = require("torch", "torch", "A torch model")

@@ -133,11 +133,11 @@ class TorchGradients(TorchForward):
     def _logits_of_block(self, block: NDArray[Any]) -> tuple[FloatArray]:
         torch = require("torch", "torch", "A torch model")
         with self._quiet(), torch.no_grad():
-            return (self._settled(self._as_logits(self._forward(self._tensor(block)))),)
+            return (self._settled(self._as_logits(*self._answer(self._tensor(block)))),)
 
     def _scores_with_graph(self, block: NDArray[Any]) -> tuple[Any, Any]:
         inputs = self._tensor(block).requires_grad_(True)
-        scores = self._as_logits(self._forward(inputs))
+        scores = self._as_logits(*self._answer(inputs))
         if not scores.requires_grad:
             raise ModelError(
                 "The module's answer must be differentiable with respect to its input.",
@@ -146,8 +146,8 @@ class TorchGradients(TorchForward):
             )
         return inputs, scores
 
-    def _as_logits(self, output: Any) -> Any:
-        if self.output == "logits":
+    def _as_logits(self, output: Any, kind: str) -> Any:
+        if kind == "logits":
             return output
         torch = require("torch", "torch", "A torch model")
         # Checked as probabilities first: the logarithm of logits would be silent nonsense.

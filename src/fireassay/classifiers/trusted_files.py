@@ -37,6 +37,11 @@ def is_trusted(path: Path) -> bool:
     return bool(known) and _sha256(path) in known
 
 
+def is_trusted_digest(digest: str) -> bool:
+    """Whether the user has trusted something with this SHA-256."""
+    return digest in _known()
+
+
 def remember_trust(path: str | Path) -> Path | None:
     """Keep that a file of these bytes is trusted; what is no file (an address) needs no trust.
 
@@ -53,7 +58,12 @@ def remember_trust(path: str | Path) -> Path | None:
     path = Path(path)
     if not path.is_file():
         return None
-    known = {**_known(), _sha256(path): str(path.resolve())}
+    return remember_digest(_sha256(path), str(path.resolve()))
+
+
+def remember_digest(digest: str, what: str) -> Path:
+    """Keep that something with this SHA-256 is trusted; ``what`` is for whoever reads the list."""
+    known = {**_known(), digest: what}
     return write_text(trusted_list(), json.dumps(known, indent=2, sort_keys=True) + "\n")
 
 

@@ -177,7 +177,7 @@ class WrappedClassifier(ABC):
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Probabilities, float64 of shape ``(n, k)``, rows summing to one."""
-        rows = X if isinstance(X, np.ndarray) else np.asarray(X)
+        rows: Any = X if hasattr(X, "iloc") else np.asarray(X)
         return self._answer(self.model.predict_proba(self._seen(rows)), rows)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:

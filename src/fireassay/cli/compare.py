@@ -8,6 +8,8 @@ import typer
 from fireassay.cli.console import emit_json, say, starting
 from fireassay.cli.options import Json, Quiet
 
+_SHOWN = 12
+
 
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Two or more run folders, oldest first.")],
@@ -16,13 +18,16 @@ def compare(
 ) -> None:
     """Show differences with intervals, each run against the first, and what changed around them.
 
+    On the same rows every number that keeps its rows is compared row by row, and the rows whose
+    answers became wrong or right are listed by id.
+
     Exit code 3: they are shown, but a run's configuration, model or data have changed since, or it
     has not come to its end.
 
     Example: fireassay compare run-v1 run-v2
     """
     starting("reading the runs", quiet=quiet or json)
-    from fireassay.assessment.paired_runs import paired_accuracy
+    from fireassay.assessment.paired_runs import pair_runs
     from fireassay.assessment.run_folder import read_report, reservations
     from fireassay.core import ParameterError
     from fireassay.report import compare_reports
@@ -33,28 +38,33 @@ def compare(
     reserved = {str(run): reservations(run, r) for run, r in zip(runs, reports, strict=True)}
     found = {}
     for run, report in zip(runs[1:], reports[1:], strict=True):
-        comparison = compare_reports(reports[0], report)
-        paired = paired_accuracy(runs[0], run)
+        pairs = pair_runs(runs[0], run, (reports[0], report))
+        comparison = compare_reports(reports[0], report, pairs.changes)
         found[str(run)] = {
             "differences": comparison.frame().to_dict("records"),
             "changed": comparison.changed,
             "only_before": comparison.only_before,
             "only_after": comparison.only_after,
             "reservations": {str(runs[0]): reserved[str(runs[0])], str(run): reserved[str(run)]},
-            "paired_accuracy": None if paired is None else paired.to_dict(),
+            "paired": sorted(pairs.changes),
+            "newly_wrong": list(pairs.newly_wrong),
+            "newly_right": list(pairs.newly_right),
         }
         if json or quiet:
             continue
         say(f"{runs[0]} → {run}")
         for change in comparison.changed:
             say(f"  changed: {change}")
-        if paired is not None:
-            say(f"  accuracy, row by row: change {paired} ({paired.method})")
         for d in comparison.differences:
             mark = "*" if d.clear else " "
             before, after, change = (d.measure.shown(e) for e in (d.before, d.after, d.change))
             say(f"{mark} {d.part}: {d.measure.label} ({d.number})")
-            say(f"    {before} → {after}, change {change}")
+            how = "row by row" if f"{d.part}.{d.number}" in pairs.changes else "not row by row"
+            say(f"    {before} → {after}, change {change} ({how})")
+        for word, ids in (("wrong", pairs.newly_wrong), ("right", pairs.newly_right)):
+            if ids:
+                more = f" and {len(ids) - _SHOWN:,} more" if len(ids) > _SHOWN else ""
+                say(f"  newly {word} ({len(ids):,}): {', '.join(map(str, ids[:_SHOWN]))}{more}")
         for title, names in (("gone", comparison.only_before), ("new", comparison.only_after)):
             if names:
                 say(f"  {title}: {', '.join(names)}")

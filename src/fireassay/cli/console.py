@@ -1,6 +1,7 @@
 """What commands print: an answer in a few lines, or strict JSON."""
 
 import contextlib
+import os
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -12,13 +13,57 @@ from fireassay.version import __version__
 if TYPE_CHECKING:
     from fireassay.core.evidence import Evidence
 
+_answers: Any = None
 INTERRUPTED = 130  # what shells say of a program that Ctrl-C ended
 
 
 def say(text: str = "", *, quiet: bool = False) -> None:
     """Print one line of plain text (markup in names is not interpreted)."""
     if not quiet:
-        sys.stdout.write(text + "\n")
+        out = _answers or sys.stdout
+        out.write(text + "\n")
+
+
+def flush() -> None:
+    """Let whoever reads the answers have what was said so far."""
+    (_answers or sys.stdout).flush()
+
+
+@contextlib.contextmanager
+def only_answers() -> Iterator[None]:
+    """While inside, standard output has what `say` says, and nothing else.
+
+    What models and libraries print, in Python or by themselves, goes to standard error: a word of
+    theirs would make JSON unreadable.
+    """
+    global _answers
+    if _answers is not None:
+        yield
+        return
+    answers, real = sys.stdout, _is_real(sys.stdout)
+    if real:
+        sys.stdout.flush()
+        kept = os.dup(1)
+        answers = open(kept, "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors)  # noqa: SIM115
+        os.dup2(2, 1)
+    _answers = answers
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _answers = None
+        answers.flush()
+        if real:
+            os.dup2(answers.fileno(), 1)
+            answers.close()
+
+
+def _is_real(stream: Any) -> bool:
+    """Whether a stream is this process's own standard output, and no stand-in."""
+    try:
+        return int(stream.fileno()) == 1
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 def warn(text: str) -> None:

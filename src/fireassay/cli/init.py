@@ -24,6 +24,21 @@ def init(
     group: Annotated[
         str | None, typer.Option(help="The column that says which rows belong together.")
     ] = None,
+    id_column: Annotated[str | None, typer.Option("--id", help="The id column of a table.")] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(help="A column that is no feature (repeatable).")
+    ] = None,
+    slices: Annotated[
+        list[str] | None,
+        typer.Option(help="A column to show the accuracy of each value of (repeatable)."),
+    ] = None,
+    weight: Annotated[str | None, typer.Option(help="The column of weights.")] = None,
+    kind: Annotated[
+        str | None, typer.Option(help="What arrays are: image, series, integer or real.")
+    ] = None,
+    missing: Annotated[
+        bool, typer.Option("--missing", help="Allow missing values (NaN) in arrays.")
+    ] = False,
     model_output: Annotated[
         str | None,
         typer.Option("--model-output", help="probabilities, logits or labels (default: inferred)."),
@@ -34,6 +49,15 @@ def init(
     ] = None,
     bounds: Bounds = None,
     accept_below_baseline: AcceptBelowBaseline = False,
+    request: Annotated[
+        str | None, typer.Option(help='For an address: JSON with {rows}, e.g. {"inputs": {rows}}.')
+    ] = None,
+    answer: Annotated[
+        str | None, typer.Option(help="For an address: where the scores are, e.g. outputs[0].data.")
+    ] = None,
+    token_env: Annotated[
+        str | None, typer.Option(help="For an address: the variable that holds its token.")
+    ] = None,
     config: Annotated[Path, typer.Option(help="The file to write.")] = Path("fireassay.toml"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     trust: Trust = False,
@@ -47,13 +71,15 @@ def init(
     """
     starting("looking at the model and the data", quiet=quiet or json)
     from fireassay.assessment import initialise
+    from fireassay.classifiers.code_beside import code_beside
 
     if config.exists() and not force:
         say(f"{config} exists already. Pass --force to overwrite it.")
         raise typer.Exit(2)
     base = config.resolve().parent
-    if trust:
-        remember(model)
+    named = code_beside(model, base) is not None  # by the user, on the command line
+    if trust or named:
+        remember(model, base)
     started = initialise(
         model=_relative(model, base),
         data={
@@ -64,12 +90,19 @@ def init(
             "groups": None if groups is None else _relative(str(groups), base),
             "label": label,
             "group": group,
+            "id": id_column,
+            "ignore": ignore or None,
+            "slices": slices or None,
+            "weight": weight,
+            "kind": kind,
+            "missing": missing or None,
         },
         output=model_output,
         bounds=bounds,
         classes=None if classes is None else [name.strip() for name in classes.split(",")],
         accept_below_baseline=accept_below_baseline,
-        trust=trust,
+        http=_given(request=request, answer=answer, token_env=token_env),
+        trust=trust or named,
         folder=base,
         seed=seed,
     )
@@ -101,3 +134,7 @@ def _relative(path: str, base: Path) -> str:
     if "://" in path or not Path(path).exists():
         return path
     return os.path.relpath(Path(path).resolve(), base)
+
+
+def _given(**options: str | None) -> dict[str, str]:
+    return {name: value for name, value in options.items() if value is not None}

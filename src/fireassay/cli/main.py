@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 from fireassay.cli import ambiguity, label, supervision, survival
 from fireassay.cli.check import check
 from fireassay.cli.compare import compare
-from fireassay.cli.console import say, warn
+from fireassay.cli.console import only_answers, say, warn
 from fireassay.cli.curation import curation
 from fireassay.cli.demo import demo
 from fireassay.cli.discovery import discovery
@@ -56,13 +56,22 @@ class Commands(TyperGroup):
         """Run the chosen command."""
         # Bad input is a message, not a traceback; a bug still shows its traceback.
         from fireassay.core.errors import FireassayError
+        from fireassay.core.patience import exit_if_stuck
 
-        with _plain_warnings():
+        exit_if_stuck()
+        with _plain_warnings(), _only_answers(ctx):
             try:
                 return super().invoke(ctx)
             except FireassayError as error:
                 warn(f"Error: {error}")
                 raise typer.Exit(USAGE_ERROR) from error
+
+
+def _only_answers(ctx: Any) -> contextlib.AbstractContextManager[None]:
+    """Where a program reads what a command prints, what a model prints goes elsewhere."""
+    words = [*ctx._protected_args, *ctx.args]
+    read_by_programs = ("--json" in words or "-" in words) and "--help" not in words
+    return only_answers() if read_by_programs else contextlib.nullcontext()
 
 
 @contextlib.contextmanager

@@ -28,7 +28,7 @@ def plan(
 
     read = read_config(config)
     if trust:
-        remember(read.resolve(read.model.path))
+        remember(read.resolve(read.model.path), read.folder)
     planned = make_plan(read, seed=seed, trust=trust)
     costs = read_costs(read.folder / read.run.folder)
     if json:

@@ -42,7 +42,7 @@ def run(
 
     asked = read_config(config)
     if trust:
-        remember(asked.resolve(asked.model.path))
+        remember(asked.resolve(asked.model.path), asked.folder)
     with goes_on("fireassay run"):
         outcome = run_assessment(
             asked,

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fireassay.cli.console import emit, emit_json, say
+from fireassay.cli.console import emit, emit_json, flush, say
 from fireassay.cli.options import Json, Output, Quiet, Seed, Trust
 from fireassay.cli.probing import probe_words, probed
 
@@ -290,7 +290,7 @@ def _stream(supervisor: Any, limit: float | None, quiet: bool) -> int:
             answer = _row(number, value, limit)
             alarms += bool(answer["alarm"])
         say(dumps(answer), quiet=quiet)
-        sys.stdout.flush()
+        flush()
     return alarms
 
 

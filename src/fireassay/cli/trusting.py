@@ -1,16 +1,23 @@
 """``--trust``: said once on the command line, kept in the user's own settings."""
 
+from pathlib import Path
+
 from fireassay.cli.console import warn
 
 
-def remember(model: str) -> None:
-    """Keep that the user trusts this model file, so that later commands need not ask again.
+def remember(model: str, folder: Path) -> None:
+    """Keep that the user trusts this model, so that later commands need not ask again.
+
+    A file counts by its bytes, "package.module:name" by those of all code beside the
+    configuration in ``folder``.
 
     Trust holds for this command even where the settings cannot be written; that is said.
     """
+    from fireassay.classifiers.code_beside import remember_code
     from fireassay.classifiers.trusted_files import remember_trust, trusted_list
 
     try:
         remember_trust(model)
+        remember_code(model, folder)
     except OSError as failure:
         warn(f"Warning: trust holds for this command only, {trusted_list()}: {failure}")

@@ -31,8 +31,9 @@ def watch(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder of the state and the page.")
     ] = Path("fireassay-watch"),
-    alpha: Annotated[
-        float, typer.Option("--alpha", help="Chance of ever a false alarm, of errors and inputs.")
+    false_alarm: Annotated[
+        float,
+        typer.Option("--false-alarm", help="Chance of ever a false alarm, of errors and inputs."),
     ] = 0.01,
     confidence: Annotated[
         float, typer.Option("--confidence", help="Of the bound on the newest labels, one-sided.")
@@ -87,11 +88,22 @@ def watch(
     lock = RunLock(output / "lock")
     try:
         watching = _watch(
-            config, model, reference, Columns(id_, answer, label), output, remember,
-            output_kind=output_kind, trust=trust,
-            settings={"limit": limit, "alpha": alpha, "confidence": confidence, "window": window,
-                      "seed": seed},
-        )  # fmt: skip
+            config,
+            model,
+            reference,
+            Columns(id_, answer, label),
+            output,
+            remember,
+            output_kind=output_kind,
+            trust=trust,
+            settings={
+                "limit": limit,
+                "alpha": false_alarm,
+                "confidence": confidence,
+                "window": window,
+                "seed": seed,
+            },
+        )
         if source == "-":
             lines = lines_of(
                 sys.stdin.buffer, watching.cursor.lines if replayed else 0, watching.cursor

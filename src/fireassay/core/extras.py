@@ -11,6 +11,8 @@ from fireassay.core.errors import MissingExtraError
 EXTRAS: dict[str, tuple[str, str]] = {
     "torch": ("torch", "torch models, gradient attacks, ambiguity generation, reference networks"),
     "interop": ("onnxruntime", "ONNX and skops model files, MAITE models and data sets"),
+    "xgboost": ("xgboost", "native XGBoost models and their files"),
+    "lightgbm": ("lightgbm", "native LightGBM models and their files"),
     "tables": ("pyarrow", "Parquet files and out-of-core tables"),
     "statistics": ("statsmodels", "Cox regression and further survival checks"),
     "attacks": ("art", "attacks of the Adversarial Robustness Toolbox"),

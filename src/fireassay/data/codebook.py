@@ -16,6 +16,8 @@ from fireassay.data.text_features import text_features
 
 _EXACT = 2.0**53
 _NEAR = 1e-6
+_ROUNDING = 1e-12
+_FAR = 1e-3
 _MOST_INDICATORS = 64
 
 
@@ -50,6 +52,14 @@ class ColumnCodes:
         """How many values there are; 0 for plain numbers."""
         return 0 if self.levels is None else len(self.levels)
 
+    @property
+    def hole_code(self) -> float:
+        """What stands for a missing value; NaN if nothing is missing."""
+        if self.levels is None:
+            return np.nan if self.hole is None else self.hole
+        missing = np.flatnonzero(pd.isna(np.asarray(self.levels, dtype=object)))
+        return float(missing[0]) if len(missing) else np.nan
+
     def encode(self, values: "pd.Series[Any]") -> FloatArray:
         """Codes of a column; a value that is not in the list is refused."""
         if self.levels is None:
@@ -57,7 +67,7 @@ class ColumnCodes:
             if self.hole is None:
                 return numbers
             return np.where(np.isnan(numbers), self.hole, numbers)
-        found = pd.Index(self.levels).get_indexer(pd.Index(values.astype(self.dtype)))
+        found = self._places(values)
         if (found < 0).any():
             row = int((found < 0).argmax())
             raise DataError(
@@ -65,6 +75,12 @@ class ColumnCodes:
                 got=f"{values.iloc[row]!r} in row {row}",
             )
         return found.astype(np.float64)
+
+    def _places(self, values: "pd.Series[Any]") -> Any:
+        if self.dtype != np.dtype(object):
+            return pd.Index(self.levels).get_indexer(pd.Index(values.astype(self.dtype)))
+        known = {_exact(level): place for place, level in enumerate(self.levels)}
+        return np.array([known.get(_exact(value), -1) for value in values.tolist()])
 
     def decode(self, codes: FloatArray) -> Any:
         """The values behind codes."""
@@ -166,6 +182,11 @@ class Codebook:
             ],
         )
 
+    @property
+    def hole_codes(self) -> FloatArray:
+        """For each column of codes what stands for a missing value, NaN where nothing does."""
+        return np.array([c.hole_code for c in self.columns])
+
     def encode(self, rows: Rows) -> FloatArray:
         """Float codes, of the shape of the rows."""
         if self.form == "plain":
@@ -191,8 +212,11 @@ class Codebook:
         if self.form == "plain":
             return codes
         if self.form == "frame":
-            columns = {c.name: c.decode(codes[:, i]) for i, c in enumerate(self.columns)}
-            return pd.DataFrame(columns)
+            parts = {
+                c.name: pd.Series(c.decode(codes[:, i]), dtype=c.dtype)
+                for i, c in enumerate(self.columns)
+            }
+            return pd.DataFrame(parts)
         (only,) = self.columns
         if self.form == "text":
             return np.asarray(only.decode(codes[:, 0]), dtype=object)
@@ -230,6 +254,11 @@ def _learnt(parts: Sequence["pd.Series[Any]"], kind: str) -> ColumnCodes:
         levels: Any = pd.Categorical([*values, None] if lost else values, dtype=dtype)
         return ColumnCodes(name, kind, dtype, pd.CategoricalIndex(levels))
     dtype = parts[0].dtype if len(dtypes) == 1 else np.dtype(object)
+    if dtype == np.dtype(object):
+        held = {_exact(value): value for part in parts for value in part.tolist()}
+        levels = np.empty(len(held), dtype=object)
+        levels[:] = list(held.values())
+        return ColumnCodes(name, kind, dtype, levels)
     joined = pd.concat([part.astype(dtype) for part in parts], ignore_index=True)
     _, distinct = pd.factorize(joined, use_na_sentinel=False)
     levels = pd.Index(distinct, dtype=dtype)
@@ -239,14 +268,28 @@ def _learnt(parts: Sequence["pd.Series[Any]"], kind: str) -> ColumnCodes:
     return ColumnCodes(name, kind, dtype, levels)
 
 
+def _exact(value: Any) -> tuple[str, Any]:
+    """A key that tells 1 from 1.0, True and "1", and None from NaN."""
+    missing = value is None or (isinstance(value, float) and value != value) or value is pd.NA
+    return type(value).__name__, None if missing else value
+
+
 def _hole(low: float, high: float) -> float:
-    return float(np.floor(low - (high - low) - 1.0))
+    """A number that is far from all others, below the smallest one."""
+    with np.errstate(over="ignore"):
+        below = float(low - max(high - low, 1.0, _FAR * max(abs(low), abs(high))))
+    if np.isfinite(below):
+        return below
+    raise DataError("Numbers with holes must be of a usual size.", got=f"{low:g} to {high:g}")
 
 
 def _moments_of(values: FloatArray) -> tuple[float, float]:
     held = values[np.isfinite(values)]
-    spread = float(held.std()) if held.size else 1.0
-    return float(held.mean()) if held.size else 0.0, spread if spread > 0 else 1.0
+    if not held.size:
+        return 0.0, 1.0
+    largest = float(np.abs(held).max()) or 1.0  # so that no square is too large
+    centre, spread = float((held / largest).mean()), float((held / largest).std())
+    return centre * largest, spread * largest if spread > 0 else 1.0
 
 
 def _seconds(levels: Any) -> FloatArray:
@@ -260,7 +303,8 @@ def _seconds(levels: Any) -> FloatArray:
 def _whole(codes: FloatArray, name: str, below: int | None = None) -> Any:
     """Codes as integers: whole numbers, and in the list where there is one."""
     nearest = np.rint(codes)
-    if not np.abs(codes - nearest).max(initial=0.0) <= _NEAR:
+    # Scaled to [0, 1] and back, a large integer is off by some rounding.
+    if not (np.abs(codes - nearest) <= _NEAR + _ROUNDING * np.abs(nearest)).all():
         raise DataError(
             f"{name!r} must have whole numbers: what lies between two values is none.",
             got=f"{codes.ravel()[np.abs(codes - nearest).argmax()]!r}",

@@ -197,10 +197,10 @@ def _checked_rows(X: Any, missing: bool) -> Any:
         check_text_size(texts.tolist(), "The texts")
         return texts
     array = np.asarray(X) if not isinstance(X, list | tuple) else X
-    if isinstance(array, np.ndarray) and array.dtype.kind in "iu":
-        if array.dtype != np.uint8 or array.ndim < 3:
-            check_features(array)
-            return array.astype(array.dtype.newbyteorder("="), copy=False)
+    whole = isinstance(array, np.ndarray) and array.dtype.kind in "iu"
+    if whole and (array.dtype != np.uint8 or array.ndim < 3):
+        check_features(array)
+        return array.astype(array.dtype.newbyteorder("="), copy=False)
     if isinstance(array, np.ndarray) and array.dtype in (np.uint8, np.bool_):
         array = array.astype(np.float32)  # exact; float64 would take eight times the memory
     if missing and isinstance(array, np.ndarray) and array.dtype.kind == "f":

@@ -14,8 +14,16 @@ from fireassay.data.table_encoder import TableEncoder
 
 _PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth")
 _OF_TABLES = (
-    "label", "id_column", "group", "weight", "ignore", "slices", "columns", "encoder", "categorical",
-)  # fmt: skip
+    "label",
+    "id_column",
+    "group",
+    "weight",
+    "ignore",
+    "slices",
+    "columns",
+    "encoder",
+    "categorical",
+)
 _KNOWN = "npz, npy, csv, tsv, parquet, idx, idx.gz, or a folder of images with a folder per class"
 
 

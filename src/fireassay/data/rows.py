@@ -103,7 +103,7 @@ class Rows:
         if not self.is_frame:
             return sha256(self.values)
         columns = [self.values.iloc[:, i] for i in range(self.width)]
-        return sha256("table", [(str(c.name), str(c.dtype), _content(c)) for c in columns])
+        return sha256("table", [(str(c.name), *_content(c)) for c in columns])
 
     def take(self, rows: Any) -> "Rows":
         """Some of the rows, by position or mask."""
@@ -156,16 +156,17 @@ def as_texts(values: Sequence[Any] | AnyArray) -> AnyArray | None:
     if isinstance(values, list | tuple):
         if not values or not all(isinstance(item, str) for item in values):
             return None
-    elif (
-        not isinstance(values, np.ndarray)
-        or values.ndim != 1
-        or values.dtype.kind not in "OU"
-        or (values.dtype.kind == "O" and not all(isinstance(item, str) for item in values))
-    ):
+    elif not _holds_texts(values):
         return None
     texts = np.empty(len(array), dtype=object)
     texts[:] = [str(item) for item in array]
     return texts
+
+
+def _holds_texts(values: Any) -> bool:
+    if not isinstance(values, np.ndarray) or values.ndim != 1 or values.dtype.kind not in "OU":
+        return False
+    return values.dtype.kind == "U" or all(isinstance(item, str) for item in values)
 
 
 def _kind_of(column: "pd.Series[Any]") -> str:
@@ -187,8 +188,12 @@ def _kind_of(column: "pd.Series[Any]") -> str:
     return "text" if varied and long > _TEXT_LENGTH else "category"
 
 
-def _content(column: "pd.Series[Any]") -> Any:
+def _content(column: "pd.Series[Any]") -> tuple[str, Any]:
+    """The type and the values; text is text, in whatever way pandas holds it."""
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiubmM":
-        return column.to_numpy()
+        return str(column.dtype), column.to_numpy()
     codes, levels = pd.factorize(column, use_na_sentinel=True)
-    return codes.astype(np.int64), [(type(level).__name__, str(level)) for level in levels]
+    texts = pd.api.types.is_string_dtype(column.dtype)
+    kind = "text" if texts or column.dtype == np.dtype(object) else str(column.dtype)
+    listed = [(type(level).__name__, str(level)) for level in levels]
+    return kind, (codes.astype(np.int64), listed)

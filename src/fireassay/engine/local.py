@@ -6,11 +6,13 @@ import shutil
 import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from fireassay.core.errors import StoreError
+from fireassay.core.patience import exit_if_stuck
 from fireassay.core.threads import one_thread
 from fireassay.engine.attempt import Outcome, Task, attempt
 from fireassay.engine.failure import ExecutionError
@@ -80,6 +82,9 @@ def _noted(
 def _parallel(task: Task, rows: Rows, path: str, workers: int) -> Outcomes:
     from joblib import Parallel, delayed, parallel_config
 
+    # A worker that has grown is replaced, with a warning in the thread that hands out the tasks:
+    # where warnings are errors it would end that thread, and the run would wait for ever.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     with parallel_config(backend="loky", inner_max_num_threads=1):
         parallel = Parallel(n_jobs=workers, return_as="generator_unordered", max_nbytes=None)
         outcomes = parallel(delayed(_in_worker)(task, i, row, path) for i, row in rows)
@@ -89,6 +94,7 @@ def _parallel(task: Task, rows: Rows, path: str, workers: int) -> Outcomes:
 
 def _in_worker(task: Task, position: int, row: Any, path: str) -> Outcome:
     _die_with(os.getppid(), path)
+    exit_if_stuck()
     shared = read_shared(path)
     return attempt(task, position, row, shared.given, shared.models)
 

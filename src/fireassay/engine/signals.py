@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
+from fireassay.core.patience import AskedToEnd
 from fireassay.engine.failure import ExecutionError
 
 ASKED_TO_END = 128 + signal.SIGTERM
@@ -13,7 +14,7 @@ ASKED_TO_END = 128 + signal.SIGTERM
 
 @contextlib.contextmanager
 def orderly_termination() -> Iterator[None]:
-    """While inside, SIGTERM raises ``SystemExit(143)``: files are closed and workers ended.
+    """While inside, SIGTERM raises `AskedToEnd` (exit code 143): files are closed, workers ended.
 
     A program that handles SIGTERM itself keeps its own way, and threads are left alone.
     """
@@ -35,9 +36,9 @@ def no_other_exit(who: str) -> Iterator[None]:
     """While inside, a ``SystemExit`` that nobody asked for by SIGTERM is an error of ``who``."""
     try:
         yield
+    except AskedToEnd:
+        raise
     except SystemExit as error:
-        if error.code == ASKED_TO_END:
-            raise
         raise ExecutionError(
             "A run must come to its end.",
             got=f"{who} ended the program (SystemExit: {error.code})",
@@ -46,4 +47,4 @@ def no_other_exit(who: str) -> Iterator[None]:
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:
-    raise SystemExit(ASKED_TO_END)
+    raise AskedToEnd(ASKED_TO_END)

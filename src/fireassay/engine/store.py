@@ -320,8 +320,10 @@ class RunStore:
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         with self._writing, self._explained("write"):
             self._check_writable()
-            self._connection.execute("BEGIN IMMEDIATE")
+            if self._connection.in_transaction:  # left by Ctrl-C while another one was undone
+                self._connection.execute("ROLLBACK")
             try:
+                self._connection.execute("BEGIN IMMEDIATE")
                 yield self._connection
                 self._connection.execute("COMMIT")
             except BaseException:

@@ -17,8 +17,8 @@ from fireassay.reliability.label_designs import (
     Design,
     LabelDesign,
     importance_design,
-    stratified_design,
 )
+from fireassay.reliability.label_noise import CorrectedBound, LabelNoise
 from fireassay.reliability.latent import PcaLatent, VaeLatent
 from fireassay.reliability.latent_cells import TopCells
 from fireassay.reliability.measures import MEASURES
@@ -45,6 +45,7 @@ __all__ = [
     "ConservativeBayes",
     "ConservativeBound",
     "ConservativePrior",
+    "CorrectedBound",
     "DensityProfile",
     "Design",
     "Details",
@@ -56,6 +57,7 @@ __all__ = [
     "GroupsBetting",
     "KdeProfile",
     "LabelDesign",
+    "LabelNoise",
     "LabelPlan",
     "LatentCells",
     "Method",
@@ -84,5 +86,4 @@ __all__ = [
     "plan",
     "r_separation",
     "splitting",
-    "stratified_design",
 ]

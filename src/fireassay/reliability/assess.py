@@ -1,5 +1,6 @@
 """How often will this classifier be wrong in the field, and how sure can one be?"""
 
+from dataclasses import replace
 from typing import Any, Protocol
 
 from numpy.typing import ArrayLike
@@ -9,10 +10,11 @@ from fireassay.core.registry import Registry
 from fireassay.reliability.conservative_bayes import ConservativeBayes
 from fireassay.reliability.exact import Exact
 from fireassay.reliability.grouped import GroupsBetting
+from fireassay.reliability.label_noise import LabelNoise, corrected_bound
 from fireassay.reliability.problem import Problem, check_problem
 from fireassay.reliability.ram import Ram
 from fireassay.reliability.rectified import Rectified
-from fireassay.reliability.result import ReliabilityResult
+from fireassay.reliability.result import ReliabilityResult, with_noise
 from fireassay.reliability.worst_case import WorstCase
 
 
@@ -57,6 +59,7 @@ def assess(
     method: str | Method = "rectified",
     groups: ArrayLike | None = None,
     weights: Any = None,
+    label_noise: LabelNoise | None = None,
     confidence: float = 0.975,
     seed: int = 0,
     workers: int = 1,
@@ -84,6 +87,9 @@ def assess(
     weights
         Where labels were not drawn from the profile: its density over that of the labels, one per
         label or as a function of rows; ``"estimate"`` estimates them (then nothing is claimed).
+    label_noise
+        Rows that were labelled twice: then limits of the error rate against the truth stand beside
+        those against the labels.
     confidence
         Of each one-sided bound, in (0, 1).
     workers, cluster
@@ -134,4 +140,25 @@ def assess(
         workers=workers,
         cluster=cluster,
     )
-    return chosen.run(problem)
+    result = chosen.run(problem)
+    return result if label_noise is None else _corrected(result, chosen, problem, label_noise)
+
+
+def _corrected(
+    result: ReliabilityResult, method: Method, problem: Problem, noise: LabelNoise
+) -> ReliabilityResult:
+    """The result with the limits that wrong labels leave; half of the error goes to the noise."""
+    if noise.apart and len(problem.classes) != 2:
+        raise ParameterError(
+            "Label errors that have nothing to do with the model's are a point for two classes.",
+            got=f"{len(problem.classes)} classes",
+            do="Leave out apart=True: the interval that is left holds for any number.",
+        )
+    if not result.is_bound:
+        raise ParameterError("label_noise corrects a bound.", got=f"method {method.name!r}")
+    alpha = 1 - problem.confidence
+    halved = method.run(replace(problem, confidence=1 - alpha / 2))
+    found = corrected_bound(
+        halved.pmi, halved.pmi_lower, halved.pmi_upper, result.n_labels, noise, problem.confidence
+    )
+    return with_noise(result, found)

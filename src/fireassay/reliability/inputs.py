@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from fireassay.classifiers.protocol import Classifier
+from fireassay.classifiers.views import numeric_view
 from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fireassay.core.hashing import sha256
 from fireassay.reliability.disk_rows import DiskRows
@@ -24,7 +25,7 @@ class Inputs:
     @classmethod
     def ask(cls, model: Classifier, rows: AnyArray) -> "Inputs":
         """Rows of any shape with the model's answers."""
-        return cls(rows.reshape(len(rows), -1).astype(np.float64), model.predict_proba(rows))
+        return cls(numeric_view(model, rows), model.predict_proba(rows))
 
     @property
     def predicted(self) -> IntArray:

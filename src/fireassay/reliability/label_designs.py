@@ -55,7 +55,7 @@ class Design(ABC):
     def estimate(self, wrong: ArrayLike, confidence: float = 0.975) -> DesignEstimate:
         """Error rate and one-sided bounds: ``wrong[i]`` says whether draw i is an error.
 
-        >>> design = stratified_design([0.01] * 500 + [0.5] * 500, budget=200)
+        >>> design = importance_design([0.01] * 500 + [0.5] * 500, budget=200)
         >>> found = design.estimate(design.rows == 0)
         >>> found.pmi < found.pool_upper < found.pmi_upper  # of the draws, the pool, the field
         True
@@ -94,26 +94,6 @@ class ImportanceDesign(Design):
         return float(values.mean()), std, betting_upper(game, alpha)
 
 
-@dataclass(frozen=True)
-class StratifiedDesign(Design):
-    """Draws per stratum: the stratum of each, and the pool's share in every stratum."""
-
-    stratum: IntArray
-    stratum_share: FloatArray
-
-    def pool_bound(self, wrong: FloatArray, alpha: float) -> tuple[float, float, float]:
-        """Exact bounds of all strata at once, weighted by their shares."""
-        strata = len(self.stratum_share)
-        n = np.bincount(self.stratum, minlength=strata)
-        errors = np.bincount(self.stratum, weights=wrong, minlength=strata)
-        used = n > 0
-        rate = np.where(used, errors / np.maximum(n, 1), 0.0)
-        std = float(np.sqrt((self.stratum_share**2 * rate * (1 - rate) / np.maximum(n, 1)).sum()))
-        _, upper = clopper_pearson(errors, np.maximum(n, 1), 1 - alpha / strata, "upper")
-        bound = float(self.stratum_share @ np.where(used, upper, 1.0))
-        return float(self.stratum_share @ rate), std, min(1.0, bound)
-
-
 def importance_design(
     risk: ArrayLike, budget: int, *, floor: float = 0.6, seed: int = 0
 ) -> ImportanceDesign:
@@ -148,68 +128,6 @@ def importance_design(
     return ImportanceDesign(rows.astype(np.int64), weights, n, float(1 / (n * chance.min())))
 
 
-def stratified_design(
-    risk: ArrayLike, budget: int, *, strata: int = 4, seed: int = 0
-) -> StratifiedDesign:
-    """Cut the pool at quantiles of the guessed risk, and label where errors vary most (Neyman).
-
-    Every stratum gets at least a tenth of an equal share, so that a wrong guess is found out.
-
-    Parameters
-    ----------
-    risk
-        As in `importance_design`.
-    budget
-        Number of labels, at least ``strata``.
-    strata
-        Number of strata, at least 1.
-    seed
-        Of the draws.
-
-    >>> design = stratified_design([0.01] * 50 + [0.5] * 50, budget=20, strata=2)
-    >>> risky = design.rows >= 50
-    >>> int(risky.sum()), float(design.weights[risky].sum())  # most labels, and half of the weight
-    (16, 10.0)
-    """
-    values = _checked_risk(risk)
-    check_integer(strata, "strata", low=1)
-    check_integer(budget, "budget", low=strata)
-    n = len(values)
-    if budget > n:
-        raise DataError(
-            "A stratified design cannot label more rows than there are.", got=f"{budget} of {n}"
-        )
-    cuts = np.unique(np.quantile(values, np.linspace(0, 1, strata + 1)[1:-1]))
-    stratum = np.searchsorted(cuts, values, side="right")
-    stratum = np.unique(stratum, return_inverse=True)[1].ravel()
-    sizes = np.bincount(stratum)
-    mean = np.bincount(stratum, weights=np.clip(values, 0, 1)) / sizes
-    wanted = sizes * np.sqrt(np.maximum(mean * (1 - mean), 1e-6))
-    share = 0.9 * wanted / wanted.sum() + 0.1 / len(sizes)
-    counts = np.minimum(np.maximum(1, np.floor(share * budget)).astype(np.int64), sizes)
-    counts = _spend(counts, sizes, budget, share)
-    rng = generator(seed, "stratified-design")
-    rows = np.concatenate(
-        [
-            rng.choice(np.flatnonzero(stratum == h), size=count, replace=False)
-            for h, count in enumerate(counts)
-        ]
-    )
-    chosen = stratum[rows]
-    weights = sizes[chosen] / counts[chosen] * budget / n
-    return StratifiedDesign(rows.astype(np.int64), weights, n, chosen.astype(np.int64), sizes / n)
-
-
-def _spend(counts: IntArray, sizes: IntArray, budget: int, share: FloatArray) -> IntArray:
-    counts = counts.copy()
-    while counts.sum() < budget:
-        room = np.where(counts < sizes, share - counts / budget, -np.inf)
-        counts[int(room.argmax())] += 1
-    while counts.sum() > budget:
-        counts[int(np.where(counts > 1, counts, 0).argmax())] -= 1
-    return counts
-
-
 def _checked_risk(risk: ArrayLike) -> FloatArray:
     values = np.asarray(risk, dtype=np.float64)
     if values.ndim != 1 or len(values) < 1 or not np.isfinite(values).all():
@@ -230,7 +148,7 @@ class LabelDesign:
     draw
         E.g. `importance_design`.
 
-    >>> len(DESIGNS["stratified"].draw([0.1, 0.2, 0.3, 0.4, 0.5], 4).rows)
+    >>> len(DESIGNS["importance"].draw([0.1, 0.2, 0.3, 0.4, 0.5], 4).rows)
     4
     """
 
@@ -246,11 +164,6 @@ DESIGNS = Registry(
             "importance",
             "rows at random, risky ones more often (Horvitz-Thompson weights)",
             importance_design,
-        ),
-        LabelDesign(
-            "stratified",
-            "strata of equal risk, most labels where errors vary most (Neyman allocation)",
-            stratified_design,
         ),
     ),
 )

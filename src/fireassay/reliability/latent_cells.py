@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.seeds import derived_seed, generator
@@ -19,6 +18,7 @@ from fireassay.reliability.rare_events import MonteCarlo, RareEventEstimator
 from fireassay.reliability.result import ReliabilityResult, build_result
 from fireassay.reliability.separation import r_separation
 from fireassay.reliability.splitting import ball_problem
+from fireassay.statistics import betting_interval
 from fireassay.statistics.kde import leave_one_out_bandwidth, product_cell_mass
 
 _ROWS_FOR_R = 2000
@@ -104,17 +104,18 @@ def by_latent_cells(
     enough = int(np.searchsorted(np.cumsum(mass[order]), top.mass)) + 1
     chosen = order[: min(top.top_k, enough, len(order))]
     ball = _ball_radius(problem) if radius is None else check_real(radius, "radius", low=0)
-    wanted, position = np.unique(np.concatenate([chosen, found.drawn]), return_inverse=True)
-    every, label = _evaluate(problem, latent, top, found, wanted, ball)
-    heavy, drawn = position[: len(chosen)], every[position[len(chosen) :]]
-    unastuteness, weight = every[heavy], mass[chosen]
+    # Drawn cells are evaluated once per draw, so that the draws are independent of each other.
+    every, label = _evaluate(problem, latent, top, found, np.append(chosen, found.drawn), ball)
+    unastuteness, drawn = every[: len(chosen)], every[len(chosen) :]
+    weight = mass[chosen]
     inside = float(weight @ unastuteness)
     evaluated = float(weight.sum())
     mean = inside / evaluated if evaluated > 0 else 1.0
     pmi = inside + (1 - evaluated) * (1.0 if top.rest == "worst" else mean)
     cells = pd.DataFrame({f"low_{a}": column for a, column in enumerate(corner[chosen].T)})
     cells["kind"] = [KINDS[i] for i in found.kind[chosen]]
-    cells["label"], cells["unastuteness"], cells["mass"] = label[heavy], unastuteness, weight
+    cells["label"], cells["unastuteness"] = label[: len(chosen)], unastuteness
+    cells["mass"] = weight
     cells["vote"] = 1 - unastuteness
     rows = [("latent cells, heaviest", mean, pmi, "none: see the evaluated mass")]
     others = "always wrong" if top.rest == "worst" else "like these"
@@ -132,8 +133,7 @@ def by_latent_cells(
     average = drawn_upper = float("nan")
     if len(drawn) > 1:
         average = float(drawn.mean())
-        error = float(drawn.std(ddof=1) / np.sqrt(len(drawn)))
-        drawn_upper = min(1.0, average + float(norm.isf(problem.alpha)) * error)
+        drawn_upper = betting_interval(drawn, 1.0 - problem.alpha, alternative="upper")[1]
         why = "none: empty cells are labelled by the model, balls are not the field"
         name = f"latent cells, {len(drawn)} drawn from the profile"
         rows.append((name, average, drawn_upper, why))
@@ -240,13 +240,21 @@ def latent_unastuteness(
         return unastuteness, label
     rng = generator(problem.seed, "latent-decoded", start)
     dims = keys.shape[1]
-    spots = keys[rows, None] + rng.random((len(rows), top.decoded, dims))
-    images = latent.decode((spots * top.side).reshape(-1, dims))
-    if problem.model.bounds is not None:
-        images = np.clip(images, *problem.model.bounds)
-    voted = problem.predict(images.reshape(len(images), -1)).reshape(len(rows), -1)
-    counts = (voted[:, :, None] == np.arange(problem.n_classes)).sum(axis=1)
-    label[rows] = np.where(kind[rows] == EMPTY, counts.argmax(axis=1), label[rows])
+
+    def decoded(cells: IntArray) -> FloatArray:
+        spots = keys[cells, None] + rng.random((len(cells), top.decoded, dims))
+        images = latent.decode((spots * top.side).reshape(-1, dims))
+        return images if problem.model.bounds is None else np.clip(images, *problem.model.bounds)
+
+    empty = rows[kind[rows] == EMPTY]
+    if len(empty):
+        # Labels come from images of their own: a cell is not judged by those that voted for it.
+        pilot = decoded(empty)
+        voted = problem.predict(pilot.reshape(len(pilot), -1)).reshape(len(empty), -1)
+        label[empty] = (
+            (voted[:, :, None] == np.arange(problem.n_classes)).sum(axis=1).argmax(axis=1)
+        )
+    images = decoded(rows)
     margin, low, high = ball_problem(problem.model, images, radius)
     owners = np.repeat(label[rows], top.decoded)
     found = top.balls(margin, low, high, owners, derived_seed(problem.seed, "balls", start))

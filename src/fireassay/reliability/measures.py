@@ -23,6 +23,18 @@ _NUMBERS = {
         "Wrong in the field, at most, from labels drawn by lot",
         "Upper bound from the labels that discovery drew among the field rows alone.",
     ),
+    "corrected_pmi_upper": (
+        "Wrong in the field, at most, with wrong labels allowed for",
+        "Upper bound of how often its answer is not the truth, where labels may be wrong.",
+    ),
+    "corrected_pmi_lower": (
+        "Wrong in the field, at least, with wrong labels allowed for",
+        "Lower bound of how often its answer is not the truth, where labels may be wrong.",
+    ),
+    "label_error": (
+        "Labels that are wrong",
+        "How often a label is wrong, from rows that were labelled twice.",
+    ),
     "test_pmi": (
         "Wrong by the test rows, which the field contradicts",
         "Estimate from the test rows; labels from the field do not agree with it.",
@@ -34,6 +46,14 @@ _NUMBERS = {
     "test_pmi_lower": (
         "Wrong by the test rows, at least, which the field contradicts",
         "Lower bound from the test rows; labels from the field do not agree with it.",
+    ),
+    "worst_slice_upper": (
+        "Wrong in the worst slice, at most",
+        "Upper bound of the error rate of every slice that was named, all at once.",
+    ),
+    "worst_slice_lower": (
+        "Wrong in the worst slice, at least",
+        "Lower bound of the error rate of the worst slice.",
     ),
     "pmi_ram": (
         "Wrong in the field, by the published cells",

@@ -11,6 +11,7 @@ from scipy.stats import binom
 
 from fireassay.classifiers import as_classifier
 from fireassay.classifiers.protocol import Classifier
+from fireassay.classifiers.views import flat_rows, has_view
 from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.evidence import Provenance
@@ -96,6 +97,12 @@ class Problem:
 
     def predict(self, X: FloatArray) -> IntArray:
         """Class indices of flat rows."""
+        if has_view(self.model):
+            raise DataError(
+                "This method needs rows of numbers, between which there are others.",
+                got="a table with names, dates or holes, texts or integers",
+                do="Use method 'rectified' or 'exact'.",
+            )
         rows = X.reshape(len(X), *self.row_shape)
         return np.asarray(self.model.predict_proba(rows).argmax(axis=1), dtype=np.int64)
 
@@ -148,7 +155,7 @@ def check_problem(
     classifier = model if isinstance(model, Classifier) else as_classifier(model)
     before = classifier.queries
     rows = check_features(X, name="X")
-    shape = rows.shape[1:]
+    shape, coded, field_rows = rows.shape[1:], has_view(classifier), None
     check_lengths(X=len(rows), y=len(np.asarray(y)))
     labelled = Inputs.ask(classifier, rows)
     indices = check_class_indices(y, classifier.classes, name="y", n=len(rows))
@@ -174,7 +181,8 @@ def check_problem(
     elif operational is not None and profile is None:
         if isinstance(operational, str | Path):
             operational = load(operational, label=False).X
-        field = Inputs.ask(classifier, _same_shape(operational, shape, "operational"))
+        field_rows = _same_shape(operational, shape, "operational")
+        field = Inputs.ask(classifier, field_rows)
     shared = 0
     if field is not None:
         fresh = ~known.among(field.X)
@@ -190,9 +198,9 @@ def check_problem(
         confidence=confidence,
         seed=seed,
         data_sha256=sha256(
-            labelled.X,
+            flat_rows(rows),
             indices,
-            content or (None if field is None else field.X),
+            content or (None if field is None else field_rows if coded else field.X),
             *(() if together is None else (together,)),
         ),
         queries_before=before,

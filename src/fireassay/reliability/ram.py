@@ -27,7 +27,7 @@ from fireassay.reliability.weighted_cells import (
     refinement_curve,
 )
 
-_SAMPLES = 10_000
+_SAMPLES, _POINTS = 10_000, 1_024
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,8 @@ class Ram:
     bandwidth
         Of the profile: 0.2 of the box if None; "loo" for the best one with folded borders.
     samples
-        Draws per cell (10,000).
+        Draws per cell that is sampled (1,024, one to a stratum). Exact cells need none; the
+        published variance is that of 10,000.
     radius
         With ``latent``: radius of the pixel ball; from r-separation if None.
     latent, top
@@ -57,8 +58,8 @@ class Ram:
     >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
     >>> X = (np.arange(100)[:, None] + 0.5) / 100
     >>> found = assess(half, X, X[:, 0] > 0.5, method=Ram(cells=20, samples=50))
-    >>> found.pmi_upper, found.is_bound  # 100 right answers are no proof of 0
-    (0.0, False)
+    >>> found.details.pmi, round(found.pmi_upper, 5), found.is_bound  # the cells vote for it
+    (0.0, 0.00037, False)
     """
 
     cells: int | tuple[int, ...] | None = None
@@ -105,8 +106,12 @@ class Ram:
         bounds = box_around(X) if self.bounds is None else self.bounds
         grid = Grid.regular(cells, bounds, dimensions=d)
         profile = self._profile(problem, grid)
-        samples = _SAMPLES if self.samples is None else self.samples
-        estimator = self.estimator or estimator_for(problem.model, samples, problem.workers)
+        estimator = self.estimator or estimator_for(
+            problem.model, self.samples or _POINTS, problem.workers
+        )
+        exact = isinstance(estimator, ExactTrees)
+        usual = _SAMPLES if exact else int(getattr(estimator, "samples", _POINTS))
+        samples = max(2, self.samples or usual)
         common: dict[str, Any] = {
             "grid": grid,
             "profile": profile,
@@ -117,7 +122,7 @@ class Ram:
         found = assess_cells(
             problem.predict, X, problem.y, alpha=problem.alpha, samples=samples, **common
         )
-        factors = _refinements(grid, exact=isinstance(estimator, ExactTrees))
+        factors = _refinements(grid, exact=exact)
         p = problem.contradiction(found.pmi_upper)
         details = GridCells(
             pmi=found.pmi,
@@ -133,8 +138,12 @@ class Ram:
         )
         kept = found.pmi + float(norm.isf(problem.alpha)) * found.std_covariances
         own = "none: labels of empty cells are the model's own"
+        first = ("cells, published", found.pmi, found.pmi_upper, "none: contradicted in simulation")
+        if found.total is not None:
+            how = f"cells, {found.total.drawn:,} points drawn by mass, exact binomial"
+            first = (how, found.pmi, found.pmi_upper, f"for this profile; {own[6:]}")
         rows = [
-            ("cells, published", found.pmi, found.pmi_upper, "none: contradicted in simulation"),
+            first,
             ("cells, covariances kept", found.pmi, min(1.0, kept), own),
             exact_row(problem),
         ]

@@ -1,7 +1,7 @@
 """What an assessment found: the bound, what stands beside it, and what it rests on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from fireassay.core.drawing import axis, curves, rounded
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
 from fireassay.core.result import Answer
+from fireassay.reliability.label_noise import CorrectedBound
 from fireassay.reliability.measures import MEASURES
 from fireassay.reliability.problem import Problem
 from fireassay.statistics.clopper_pearson import clopper_pearson
@@ -122,6 +123,8 @@ class ReliabilityResult(Answer):
         Labelled rows, wrong ones among them, and operational rows.
     notes, provenance
         What to know about this run, and where its numbers come from.
+    corrected
+        The limits that wrong labels leave, if rows were labelled twice.
     """
 
     method: str
@@ -139,6 +142,7 @@ class ReliabilityResult(Answer):
     confusions: pd.DataFrame
     notes: tuple[str, ...]
     provenance: Provenance
+    corrected: CorrectedBound | None = None
 
     @property
     def contradicted(self) -> tuple[Assumption, ...]:
@@ -159,6 +163,12 @@ class ReliabilityResult(Answer):
     def headline(self) -> str:
         """The answer in one line."""
         return self.details.headline(self)
+
+    def _estimates(self) -> dict[str, Estimate]:
+        found = self.details.estimates(self)
+        if self.corrected is None:
+            return found
+        return {**found, **self.corrected.estimates(self.details.rests_on)}
 
     def frame(self) -> pd.DataFrame:
         """All bounds on the same data, side by side."""
@@ -182,7 +192,7 @@ class ReliabilityResult(Answer):
             question="reliability",
             headline=self.headline,
             claims=tuple(claims),
-            estimates=self.details.estimates(self),
+            estimates=self._estimates(),
             assumptions=self.assumptions,
             tables={**tables, **self.details.tables()},
             charts=self.charts(),
@@ -191,6 +201,31 @@ class ReliabilityResult(Answer):
             provenance=self.provenance,
             **_answer(self.details.estimates(self)),
         )
+
+
+def with_noise(result: ReliabilityResult, found: CorrectedBound) -> ReliabilityResult:
+    """The result with the corrected limits beside its own, and what the labels were found to be."""
+    noise = found.noise
+    told = f"{noise.differ} of {noise.n} rows labelled twice have two different labels."
+    ledger = tuple(
+        replace(a, status="contradicted" if noise.differ else a.status, check=told)
+        if a.id == "labels-right"
+        else a
+        for a in result.assumptions
+    )
+    row = {
+        "method": "corrected for wrong labels",
+        "pmi": found.value,
+        "pmi_upper": found.upper,
+        "claim": found.how,
+    }
+    table = pd.concat([result.comparison, pd.DataFrame([row])], ignore_index=True)
+    return replace(
+        result,
+        corrected=found,
+        comparison=table,
+        assumptions=(*ledger, *noise.assumptions()),
+    )
 
 
 def _answer(estimates: Mapping[str, Estimate]) -> dict[str, str]:

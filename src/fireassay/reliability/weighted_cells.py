@@ -12,9 +12,12 @@ from scipy.stats import norm
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import NotEnoughEvidenceError
 from fireassay.reliability.cell_shares import CellEstimator, CellShares, Predict
+from fireassay.reliability.cell_total import CellTotal, cell_total
 from fireassay.reliability.cells import CROSS_BOUNDARY, KINDS, NORMAL, CellLabels, Grid
 from fireassay.reliability.profile import KdeProfile, Profile
 from fireassay.statistics.kde import BinnedKde
+
+_DRAWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,9 @@ class WeightedCells:
         The standard deviation with every covariance between cells kept.
     acu
         Average cell unastuteness, the mean of λᵢ without the profile.
+    total
+        Where cells are sampled: the points drawn for ``pmi`` and its exact bound, which takes the
+        place of the published one.
     cells
         One row per cell: corner, kind, label (position among the model's classes, -1 for none),
         unastuteness, mass, proven share, and the share of the winning class.
@@ -45,6 +51,7 @@ class WeightedCells:
     grid: Grid
     unastuteness: FloatArray
     mass: FloatArray
+    total: CellTotal | None
 
 
 def assess_cells(
@@ -71,7 +78,8 @@ def assess_cells(
     mass = profile.cell_mass(grid)
     mass = mass / mass.sum()
     pmi = float(mass @ unastuteness)
-    drawn = unastuteness * (1 - unastuteness) / (samples - 1)
+    inside = np.clip(unastuteness, 0.0, 1.0)
+    drawn = inside * (1 - inside) / (samples - 1)
     if isinstance(profile, CentreDensity):
         mass_variance = profile.half_bootstrap_variance(grid)
         covariances = profile.standard_error(grid, unastuteness)
@@ -85,16 +93,30 @@ def assess_cells(
     std = float(np.sqrt(terms.sum()))
     z = float(norm.isf(alpha))
     upper = min(1.0, pmi + z * std)
+    total = None
+    if shares.vote is not None:
+        # Sampled cells: the number is a share of fresh points, and its bound is exact.
+        total = cell_total(
+            predict,
+            grid,
+            labels,
+            label,
+            mass,
+            draws=max(samples, _DRAWS),
+            seed=seed,
+            within=getattr(estimator, "within", None),
+        )
+        pmi, upper = total.share, total.upper(alpha)
     cells = _frame(grid, labels, label, unastuteness, mass, shares)
     acu = float(unastuteness.mean())
     return WeightedCells(
-        pmi, std, upper, covariances, acu, cells, shares, labels, grid, unastuteness, mass
+        pmi, std, upper, covariances, acu, cells, shares, labels, grid, unastuteness, mass, total
     )
 
 
 def cell_unastuteness(labels: CellLabels, shares: CellShares) -> tuple[FloatArray, IntArray]:
     """λᵢ and the label of each cell: seen, voted by the model itself, or none (λᵢ = 1)."""
-    voted = shares.shares.argmax(axis=1)
+    voted = shares.shares.argmax(axis=1) if shares.vote is None else shares.vote
     label = np.where(labels.kind == NORMAL, labels.label, voted)
     unastuteness = 1 - shares.shares[np.arange(len(label)), label]
     unastuteness[labels.kind == CROSS_BOUNDARY] = 1.0

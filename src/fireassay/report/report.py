@@ -14,7 +14,8 @@ from fireassay.report.gsn import to_gsn
 from fireassay.report.html import to_html
 from fireassay.report.junit import to_junit
 from fireassay.report.model_card import to_model_card
-from fireassay.report.verdict import Verdict, judge
+from fireassay.report.spent_level import judge_spent
+from fireassay.report.verdict import Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +38,9 @@ class Report:
         reason: it is said wherever the number is.
     about
         The model, the data, the day and the seed, for the first line of the page and of the card.
+    fractions
+        By the name of a gate's number what is left of its error probability after earlier looks
+        at the same labels; 0: nothing.
 
     >>> from fireassay.core import Estimate
     >>> error = Estimate(0.04, 0.02, 0.06, 0.95, 100, "Clopper-Pearson")
@@ -51,6 +55,7 @@ class Report:
         title: str = "Fire assay",
         accepted: Accepted | None = None,
         about: About | None = None,
+        fractions: Mapping[str, float] | None = None,
     ):
         self.parts: tuple[Evidence, ...] = tuple(
             item if isinstance(item, Evidence) else item.evidence() for item in items
@@ -58,6 +63,7 @@ class Report:
         self.title = title
         self.accepted = dict(accepted or {})
         self.about = about
+        self.fractions = dict(fractions or {})
         names = [part.question for part in self.parts]
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
@@ -98,7 +104,9 @@ class Report:
             If a gate names a number that no part has, or that several have.
         """
         accepted = {**self.accepted, **(accept or {})}
-        return judge(self.parts, parse_gates(gates), accepted, strict=strict)
+        return judge_spent(
+            self.parts, parse_gates(gates), accepted, strict=strict, fractions=self.fractions
+        )
 
     def without_samples(self) -> Self:
         """The same report without any row of the data; it says how many were left out."""

@@ -78,24 +78,29 @@ class RunComparison(Result):
                 "low": d.change.low,
                 "high": d.change.high,
                 "clear": d.clear,
+                "method": d.change.method,
             }
             for d in self.differences
         ]
-        columns = ["part", "number", "label", "before", "after", "change", "low", "high", "clear"]
-        return pd.DataFrame(rows, columns=columns)
+        columns = ["part", "number", "label", "before", "after", "change", "low", "high"]
+        return pd.DataFrame(rows, columns=[*columns, "clear", "method"])
 
 
-def compare_reports(before: Report, after: Report) -> RunComparison:
+def compare_reports(
+    before: Report, after: Report, paired: Mapping[str, Estimate] | None = None
+) -> RunComparison:
     """Numbers that both runs have, with the interval of their difference.
 
-    The interval takes the runs as independent. On the same rows it is wider than a paired one where
-    both models fail on the same rows, and too narrow where each fails where the other does not
-    (complementary errors: .86 instead of .95); `paired_difference` knows which.
+    Without ``paired`` the interval takes the runs as independent. On the same rows it is wider than
+    a paired one where both models fail on the same rows, and too narrow where each fails where the
+    other does not (complementary errors: .86 instead of .95).
 
     Parameters
     ----------
     before, after
         Reports of the two runs.
+    paired
+        Changes that were found row by row, by ``part.number``: these are taken instead.
 
     >>> def run(right):
     ...     share = Estimate(right, right - 0.03, right + 0.03, 0.95, 400, "Clopper-Pearson")
@@ -113,7 +118,8 @@ def compare_reports(before: Report, after: Report) -> RunComparison:
             name,
             old[part].estimates[name],
             new[part].estimates[name],
-            _change(old[part].estimates[name], new[part].estimates[name]),
+            (paired or {}).get(f"{part}.{name}")
+            or _change(old[part].estimates[name], new[part].estimates[name]),
             new[part].measure(name),
         )
         for part in old

@@ -1,7 +1,7 @@
 """The verdict: every limit judged; green is earned."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -162,15 +162,7 @@ def judge(
     if strict:
         judged = [_strict(check) for check in judged]
     failed_parts = tuple(name for name, item in parts.items() if item.status == "failed")
-    found = {check.status for check in judged}
-    status: Status = "pass"
-    if not judged:
-        status = "no limits set"
-    elif "fail" in found:
-        status = "fail"
-    elif "undecided" in found or failed_parts:
-        status = "not enough evidence"
-    return Verdict(status, tuple(judged), advice, failed_parts)
+    return Verdict(overall(judged, failed_parts), tuple(judged), advice, failed_parts)
 
 
 def _settled_by(
@@ -189,6 +181,16 @@ def _settled_by(
         short = check.measure.name if check.measure else ""
         against = next((a for a in part.contradicted(short) if a.id not in accepted), None)
     return remedy(check.gate, part, against)
+
+
+def overall(checks: Sequence[GateCheck], failed_parts: Sequence[str]) -> Status:
+    """The status of all gates together: a failure outranks missing evidence, that a pass."""
+    found = {check.status for check in checks}
+    if not checks:
+        return "no limits set"
+    if "fail" in found:
+        return "fail"
+    return "not enough evidence" if "undecided" in found or failed_parts else "pass"
 
 
 def _checked_reasons(accept: Mapping[str, str]) -> Mapping[str, str]:

@@ -25,7 +25,11 @@ from fireassay.statistics.kappa import cohen_kappa, fleiss_kappa
 from fireassay.statistics.loess import Loess, loess
 from fireassay.statistics.mann_whitney import MannWhitney, mann_whitney_auc
 from fireassay.statistics.mean_cost import mean_cost
-from fireassay.statistics.paired import paired_difference
+from fireassay.statistics.paired import (
+    paired_auc_difference,
+    paired_difference,
+    paired_mean_difference,
+)
 from fireassay.statistics.permutation import permutation_test
 from fireassay.statistics.poisson import poisson_interval
 from fireassay.statistics.poisson_binomial import poisson_binomial_tail
@@ -33,17 +37,27 @@ from fireassay.statistics.ranks import average_ranks
 from fireassay.statistics.share import share
 from fireassay.statistics.simultaneous import simultaneous_aucs, worse_than_best
 from fireassay.statistics.simultaneous_shares import simultaneous_shares
+from fireassay.statistics.slice_search import Condition, SliceRule, find_slices
+from fireassay.statistics.slices import SliceRates, slice_columns, slice_members, slice_rates
 from fireassay.statistics.spearman import spearman
 from fireassay.statistics.temperature import fit_temperature
-from fireassay.statistics.thinned_betting import Thinning, thinned_upper, thinning
+from fireassay.statistics.thinned_betting import (
+    Thinning,
+    thinned_lower,
+    thinned_upper,
+    thinning,
+)
 from fireassay.statistics.wilson import wilson
 
 __all__ = [
+    "Condition",
     "ErrorDetector",
     "Loess",
     "MannWhitney",
     "NearDuplicates",
     "ReliabilityCurve",
+    "SliceRates",
+    "SliceRule",
     "Thinning",
     "autocorrelation_time",
     "average_ranks",
@@ -58,6 +72,7 @@ __all__ = [
     "delong_interval",
     "delong_test",
     "expected_calibration_error",
+    "find_slices",
     "fit_temperature",
     "fleiss_kappa",
     "grouped_share",
@@ -68,7 +83,9 @@ __all__ = [
     "mann_whitney_auc",
     "mean_cost",
     "near_duplicates",
+    "paired_auc_difference",
     "paired_difference",
+    "paired_mean_difference",
     "permutation_test",
     "poisson_binomial_tail",
     "poisson_interval",
@@ -78,7 +95,11 @@ __all__ = [
     "simultaneous_aucs",
     "simultaneous_shares",
     "size_rate_test",
+    "slice_columns",
+    "slice_members",
+    "slice_rates",
     "spearman",
+    "thinned_lower",
     "thinned_upper",
     "thinning",
     "wilson",

@@ -82,8 +82,8 @@ def class_order(
     The order is the assignment of columns to classes with the largest mean recall on one half of
     the rows. It counts where on the other half it is right at least twenty points more often, and
     finds classes twenty points more often in the mean, with McNemar's exact p below .001 (with
-    groups: the sign test over groups). A model that is merely weak, or that raises many false alarms on purpose, is
-    neither: mean recall does not count the majority more.
+    groups: the sign test over groups). A model that is merely weak, or that raises many false
+    alarms on purpose, is neither: mean recall does not count the majority more.
 
     Parameters
     ----------

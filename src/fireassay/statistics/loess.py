@@ -9,9 +9,11 @@ from fireassay.core.errors import DataError
 from fireassay.core.validation import check_finite, check_integer, check_lengths, check_real
 
 Vector = NDArray[np.float64]
-_MOST_EXACT = 1500
-_QUANTILE_ANCHORS = 300
-_EVEN_ANCHORS = 150
+_MOST_EXACT = 3000
+_QUANTILE_ANCHORS = 800
+_EVEN_ANCHORS = 400
+_MOST_BINS = 1 << 13
+_BLOCK_ANCHORS = 64
 _SMALLEST_SPREAD = 1e-12
 
 
@@ -53,10 +55,11 @@ def loess(x: ArrayLike, y: ArrayLike, span: float = 0.1, iterations: int = 3) ->
 
     Notes
     -----
-    Cleveland 1979. Up to 1,500 different x the curve is fitted at each of them; beyond, at 450
-    anchors (quantiles, so that they are dense where points pile up, and even steps), which agrees
-    with the exact curve to well under 1e-2. Where the points of a window hardly differ in x, the
-    local mean takes the place of the line.
+    Cleveland 1979. Up to 3,000 different x the curve is fitted at each of them; beyond, at 1,200
+    anchors (quantiles, so that they are dense where points pile up, and even steps). More than
+    8,192 points are counted in bins of neighbours, whose moments take the place of their points.
+    Both agree with the exact curve to about 1e-3. Where the points of a window hardly differ in x,
+    the local mean takes the place of the line.
 
     >>> curve = loess([0, 1, 2, 3, 4], [0, 2, 4, 6, 8], span=1.0)
     >>> float(curve.predict(2.5).round(6))
@@ -74,16 +77,16 @@ def loess(x: ArrayLike, y: ArrayLike, span: float = 0.1, iterations: int = 3) ->
     x, y = x[order], y[order]
     anchors = _anchors(x)
     count = min(len(x), max(2, int(span * len(x) + 1e-10)))
-    starts = _windows(x, anchors, count)
+    windows = _Windows.of(x, anchors, count)
     robustness = np.ones(len(x))
-    values = _fit(x, y, robustness, anchors, starts, count)
+    values = windows.fit(x, y, robustness)
     for _ in range(iterations):
         residuals = y - np.interp(x, anchors, values)
         scale = 6.0 * float(np.median(np.abs(residuals)))
         if scale <= 0:
             break
         robustness = np.square(np.maximum(1.0 - np.square(residuals / scale), 0.0))
-        values = _fit(x, y, robustness, anchors, starts, count)
+        values = windows.fit(x, y, robustness)
     return Loess(anchors, values, span, iterations, len(x))
 
 
@@ -96,7 +99,7 @@ def _anchors(x: Vector) -> Vector:
     return np.unique(np.concatenate([quantiles, np.linspace(x[0], x[-1], _EVEN_ANCHORS)]))
 
 
-def _windows(x: Vector, anchors: Vector, count: int) -> NDArray[np.int64]:
+def _first_points(x: Vector, anchors: Vector, count: int) -> NDArray[np.int64]:
     """The first index of the ``count`` points nearest to each anchor, by bisection."""
     low = np.zeros(len(anchors), dtype=np.int64)
     high = np.full(len(anchors), len(x) - count, dtype=np.int64)
@@ -109,34 +112,74 @@ def _windows(x: Vector, anchors: Vector, count: int) -> NDArray[np.int64]:
     return low
 
 
-def _fit(
-    x: Vector,
-    y: Vector,
-    robustness: Vector,
-    anchors: Vector,
-    starts: NDArray[np.int64],
-    count: int,
-) -> Vector:
-    values = np.empty(len(anchors))
-    for i, (anchor, start) in enumerate(zip(anchors, starts, strict=True)):
-        window = slice(start, start + count)
-        reach = max(anchor - x[start], x[start + count - 1] - anchor)
-        if reach == 0:
-            # More ties than the window holds: all of them count, whatever their order.
-            window = slice(*np.searchsorted(x, [anchor, np.nextafter(anchor, np.inf)]))
-        offsets = x[window] - anchor
-        weights = robustness[window]
-        if reach > 0:
-            ratio = np.abs(offsets) / reach
-            weights = weights * (1.0 - ratio * ratio * ratio) ** 3
-        total = weights.sum()
+@dataclass(frozen=True)
+class _Windows:
+    """The points that each anchor sees, in bins of neighbours (of one point each, if few)."""
+
+    anchors: Vector
+    reach: Vector
+    first_bin: NDArray[np.int64]
+    n_bins: int
+    edges: NDArray[np.int64]
+    centres: Vector
+
+    @classmethod
+    def of(cls, x: Vector, anchors: Vector, count: int) -> "_Windows":
+        starts = _first_points(x, anchors, count)
+        reach = np.maximum(anchors - x[starts], x[starts + count - 1] - anchors)
+        size = -(-len(x) // _MOST_BINS)
+        edges = np.arange(0, len(x), size)
+        sizes = np.diff(np.append(edges, len(x)))
+        centres = x if size == 1 else np.add.reduceat(x, edges) / sizes
+        return cls(anchors, reach, starts // size, count // size + 2, edges, centres)
+
+    def fit(self, x: Vector, y: Vector, robustness: Vector) -> Vector:
+        """The local line of every anchor, at the anchor."""
+        moments = self._moments(x, y, robustness)
+        values = np.empty(len(self.anchors))
+        for begin in range(0, len(values), _BLOCK_ANCHORS):
+            block = slice(begin, begin + _BLOCK_ANCHORS)
+            values[block] = self._fit_block(block, moments)
+        for i in np.flatnonzero(np.isnan(values)):
+            values[i] = self._fit_alone(i, x, y, robustness)
+        return values
+
+    def _moments(self, x: Vector, y: Vector, weights: Vector) -> tuple[Vector, ...]:
+        """Sums over each bin of the weights, times the offset from its centre, times y."""
+        if len(self.edges) == len(x):
+            none = np.zeros(len(x))
+            return weights, none, none, weights * y, none
+        offset = x - np.repeat(self.centres, np.diff(np.append(self.edges, len(x))))
+        first, level = weights * offset, weights * y
+        columns = (weights, first, first * offset, level, level * offset)
+        return tuple(np.add.reduceat(column, self.edges) for column in columns)
+
+    def _fit_block(self, block: slice, moments: tuple[Vector, ...]) -> Vector:
+        bins = self.first_bin[block, None] + np.arange(self.n_bins)
+        inside = bins < len(self.centres)
+        bins = np.minimum(bins, len(self.centres) - 1)
+        offsets = self.centres[bins] - self.anchors[block, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.abs(offsets) / self.reach[block, None]
+        tricube = np.where(inside, np.maximum(1.0 - ratio * ratio * ratio, 0.0), 0.0)
+        tricube *= tricube * tricube
+        m0, m1, m2, t0, t1 = (tricube * moment[bins] for moment in moments)
+        total = m0.sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean_x = (m0 * offsets + m1).sum(axis=1) / total
+            mean_y = t0.sum(axis=1) / total
+            centred = offsets - mean_x[:, None]
+            spread = (m0 * centred * centred + 2.0 * m1 * centred + m2).sum(axis=1) / total
+            # The floor turns the line into a mean where the points hardly differ in x.
+            covariance = (t0 * centred + t1).sum(axis=1) / total
+            slope = covariance / np.maximum(spread, _SMALLEST_SPREAD)
+            return np.asarray(mean_y - slope * mean_x)
+
+    def _fit_alone(self, i: int, x: Vector, y: Vector, robustness: Vector) -> float:
+        """Where a window has no width or no weight: the mean of the ties, or the median."""
+        ends = self.anchors[i] - self.reach[i], self.anchors[i] + self.reach[i]
+        window = slice(*np.searchsorted(x, [ends[0], np.nextafter(ends[1], np.inf)]))
+        total = float(robustness[window].sum()) if self.reach[i] == 0 else 0.0
         if total <= 0:
-            values[i] = np.median(y[window])
-            continue
-        mean_x, mean_y = (weights @ offsets) / total, (weights @ y[window]) / total
-        centred = offsets - mean_x
-        spread = (weights @ (centred * centred)) / total
-        # The floor turns the line into a mean where the points of a window hardly differ in x.
-        slope = (weights @ (centred * y[window])) / total / max(spread, _SMALLEST_SPREAD)
-        values[i] = mean_y - slope * mean_x
-    return values
+            return float(np.median(y[window]))
+        return float(robustness[window] @ y[window]) / total

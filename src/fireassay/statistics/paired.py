@@ -1,18 +1,28 @@
-"""Two shares of the same rows: the interval of their difference."""
+"""Two numbers of the same rows: the interval of their difference."""
 
 import math
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import stdtrit
 
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
-from fireassay.core.validation import check_lengths
-from fireassay.statistics.samples import check_confidence
+from fireassay.core.validation import check_labels, check_lengths
+from fireassay.statistics.delong import delong, delong_interval
+from fireassay.statistics.grouped_share import grouped_share
+from fireassay.statistics.samples import FloatVector, check_confidence, check_positive, check_sample
 from fireassay.statistics.wilson import wilson
 
+_FEW = 20
 
-def paired_difference(first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> Estimate:
+
+def paired_difference(
+    first: ArrayLike,
+    second: ArrayLike,
+    confidence: float = 0.95,
+    groups: ArrayLike | None = None,
+) -> Estimate:
     """Share of ``second`` minus share of ``first``, on the same rows.
 
     Rows that two models answer alike say nothing about their difference; using that makes the
@@ -24,6 +34,8 @@ def paired_difference(first: ArrayLike, second: ArrayLike, confidence: float = 0
         True or False per row, e.g. whether each of two models is right; rows in the same order.
     confidence
         In (0, 1).
+    groups
+        For each row the patient, device or document it belongs to: then groups are counted.
 
     Returns
     -------
@@ -33,7 +45,9 @@ def paired_difference(first: ArrayLike, second: ArrayLike, confidence: float = 0
     -----
     Newcombe's score interval for paired proportions (1998, method 10): the two Wilson intervals
     are combined with the correlation of the rows. The correlation is shrunk by half a row in the
-    direction of no correlation, as in his continuity-corrected phi.
+    direction of no correlation, as in his continuity-corrected phi. Where no row differs, the
+    exact limit of the share of rows that do is given. With groups the intervals of the shares of
+    rows gained and of rows lost are combined (MOVER, `grouped_share`): approximate.
 
     >>> print(paired_difference([1, 1, 0, 0] * 25, [1, 1, 1, 0] * 25))
     0.250 [0.161, 0.333] n=100
@@ -44,6 +58,9 @@ def paired_difference(first: ArrayLike, second: ArrayLike, confidence: float = 0
     n = len(a)
     if n == 0:
         raise DataError("A difference needs at least one row.", got="0 rows")
+    if groups is not None:
+        gained, lost = (grouped_share(x, groups, confidence)[0] for x in (~a & b, a & ~b))
+        return _of_discordant(gained, lost, f"{gained.method}, gained and lost rows")
     both, neither = int((a & b).sum()), int((~a & ~b).sum())
     only_b, only_a = int((~a & b).sum()), int((a & ~b).sum())
     share_a, share_b = (both + only_a) / n, (both + only_b) / n
@@ -53,8 +70,107 @@ def paired_difference(first: ArrayLike, second: ArrayLike, confidence: float = 0
     value = share_b - share_a
     down = _combined(share_b - low_b, high_a - share_a, phi)
     up = _combined(high_b - share_b, share_a - low_a, phi)
-    method = "Newcombe, paired"
+    if only_a + only_b == 0:
+        # |change| is at most the chance that the two differ, of which no row shows any.
+        most = 1.0 - (1.0 - confidence) ** (1.0 / n)
+        return Estimate(0.0, -most, most, confidence, n, "exact, no row differs")
+    return Estimate(value, value - down, value + up, confidence, n, "Newcombe, paired")
+
+
+def _of_discordant(gained: Estimate, lost: Estimate, method: str) -> Estimate:
+    """The interval of gained minus lost, both with intervals of their own (MOVER)."""
+    value = gained.value - lost.value
+    low = value - math.hypot(gained.value - gained.low, lost.high - lost.value)
+    high = value + math.hypot(gained.high - gained.value, lost.value - lost.low)
+    return Estimate(value, low, high, gained.confidence, gained.n, method)
+
+
+def paired_mean_difference(
+    first: ArrayLike,
+    second: ArrayLike,
+    confidence: float = 0.95,
+    groups: ArrayLike | None = None,
+) -> Estimate:
+    """Mean of ``second`` minus mean of ``first``, on the same rows: Student's t, approximate.
+
+    Parameters
+    ----------
+    first, second
+        A number per row, e.g. the queries until two models fall; rows in the same order.
+    confidence
+        In (0, 1).
+    groups
+        For each row what it belongs to: then the spread is that of whole groups left out in turn.
+
+    >>> print(paired_mean_difference([1.0, 2, 3, 4], [2.0, 3, 3, 5]))
+    0.750 [-0.046, 1.546] n=4
+    """
+    check_confidence(confidence)
+    a, b = check_sample(first, "first", min_rows=2), check_sample(second, "second", min_rows=2)
+    check_lengths(first=len(a), second=len(b))
+    change = b - a
+    n, value = len(change), float(change.mean())
+    units, error = n, float(change.std(ddof=1)) / math.sqrt(n)
+    method = "t, paired"
+    if groups is not None:
+        _, member = np.unique(check_labels(groups, name="groups", n=n), return_inverse=True)
+        sums, sizes = np.bincount(member.ravel(), change), np.bincount(member.ravel())
+        units = len(sizes)
+        if units < 2:
+            return Estimate(value, -math.inf, math.inf, confidence, n, "one group: no spread")
+        without = (change.sum() - sums) / (n - sizes)
+        error = math.sqrt((units - 1) / units * float(np.square(without - value).sum()))
+        method = f"t, paired, jackknife over {units} groups"
+    half = -float(stdtrit(units - 1, (1.0 - confidence) / 2.0)) * error
+    return Estimate(value, value - half, value + half, confidence, n, method)
+
+
+def paired_auc_difference(
+    first: ArrayLike, second: ArrayLike, positive: ArrayLike, confidence: float = 0.95
+) -> Estimate:
+    """AUC of ``second`` minus AUC of ``first`` on the same rows: DeLong's covariance, approximate.
+
+    Parameters
+    ----------
+    first, second
+        Two scores of the same rows; larger means more positive.
+    positive
+        True or False per row, at least two of each.
+    confidence
+        In (0, 1).
+
+    Notes
+    -----
+    The two intervals on the logit scale (`delong_interval`) are combined with DeLong's correlation,
+    shrunk by ``m / (m + 20)`` with m rows of the rarer kind, as Newcombe combines shares: a normal
+    interval of the difference misses 12 % near AUC 0.98 with 20 positives. Scores that order the
+    rows alike have the same AUC on any rows.
+
+    >>> print(paired_auc_difference([1, 2, 3, 4], [1, 2, 3, 4], [0, 1, 0, 1]))
+    0.000 [0.000, 0.000] n=4
+    """
+    check_confidence(confidence)
+    a, b = check_sample(first, "first", min_rows=4), check_sample(second, "second", min_rows=4)
+    check_lengths(first=len(a), second=len(b))
+    marks = check_positive(positive, len(a))
+    if min(int(marks.sum()), int((~marks).sum())) < 2:
+        raise DataError("A difference of AUCs needs two rows of each kind.", got="fewer")
+    aucs, covariance = delong(np.stack([a, b]), marks)
+    value, n, method = float(aucs[1] - aucs[0]), len(a), "DeLong, paired, combined logit intervals"
+    if _same_order(a, b):
+        return Estimate(value, value, value, confidence, n, "the same order of rows")
+    before, after = (delong_interval(scores, marks, confidence) for scores in (a, b))
+    spread = math.sqrt(float(covariance[0, 0] * covariance[1, 1]))
+    together = max(float(covariance[0, 1]) / spread, 0.0) if spread > 1e-15 else 0.0
+    fewest = min(int(marks.sum()), int((~marks).sum()))
+    together *= fewest / (fewest + _FEW)  # a correlation of few rows is not to be relied on
+    down = _combined(after.value - after.low, before.high - before.value, together)
+    up = _combined(after.high - after.value, before.value - before.low, together)
     return Estimate(value, value - down, value + up, confidence, n, method)
+
+
+def _same_order(a: FloatVector, b: FloatVector) -> bool:
+    return bool((np.argsort(a, kind="stable") == np.argsort(b, kind="stable")).all())
 
 
 def _combined(one: float, other: float, phi: float) -> float:

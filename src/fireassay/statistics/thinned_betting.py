@@ -113,21 +113,13 @@ def thinned_upper(
     >>> round(thinned_upper(plan, drawn, np.zeros(1000)), 4)  # no error: 1 - 0.025 ** (1 / 200)
     0.0183
     """
-    check_confidence(confidence)
-    taken, errors = np.asarray(drawn).astype(bool), np.asarray(wrong).astype(bool)
-    check_lengths(drawn=len(taken), wrong=len(errors), plan=len(plan.chances))
+    taken, errors = _checked(plan, drawn, wrong, confidence)
     if plan.even == 1.0:
         hits = int((taken & errors).sum())
         return float(clopper_pearson(hits, int(taken.sum()), confidence, "upper")[1])
     target = math.log(1.0 / (1.0 - confidence))
-    n = len(taken)
-    z = (taken & errors) / plan.chances
-    time = np.arange(1, n + 1)
-    deviation = np.cumsum((z - np.cumsum(z) / time) ** 2)
-    variance = (_PRIOR_ROWS * plan.first_variance + deviation) / (time + _PRIOR_ROWS)
-    before = np.concatenate([[plan.first_variance], variance[:-1]])
-    most = _LARGEST_STAKE * plan.even * plan.labels / n
-    stakes = np.minimum(np.sqrt(2.0 * target / (n * np.maximum(before, 1e-300))), most)
+    z, bets = _game(plan, taken, errors, target)
+    stakes = np.minimum(bets, _LARGEST_STAKE * plan.even * plan.labels / len(taken))
 
     def rejected(rate: float) -> bool:
         return bool(np.cumsum(np.log1p(stakes * (rate - z))).max() >= target)
@@ -139,3 +131,58 @@ def thinned_upper(
         middle = (low + high) / 2.0
         low, high = (low, middle) if rejected(middle) else (middle, high)
     return high
+
+
+def thinned_lower(
+    plan: Thinning, drawn: ArrayLike, wrong: ArrayLike, confidence: float = 0.975
+) -> float:
+    """Lower bound of the error rate that the pool was drawn from.
+
+    Parameters
+    ----------
+    plan, drawn, wrong, confidence
+        As for `thinned_upper`.
+
+    >>> plan = thinning([0.01] * 1000, [0.01] * 100, labels=200)
+    >>> drawn = np.arange(1000) % 5 == 0
+    >>> round(thinned_lower(plan, drawn, np.arange(1000) < 100), 3)  # 20 of 200 rows
+    0.062
+    """
+    taken, errors = _checked(plan, drawn, wrong, confidence)
+    if plan.even == 1.0:
+        hits = int((taken & errors).sum())
+        return float(clopper_pearson(hits, int(taken.sum()), confidence, "lower")[0])
+    target = math.log(1.0 / (1.0 - confidence))
+    z, bets = _game(plan, taken, errors, target)
+
+    def rejected(rate: float) -> bool:
+        stakes = np.minimum(bets, _LARGEST_STAKE / max(rate, 1e-300))
+        return bool(np.cumsum(np.log1p(stakes * (z - rate))).max() >= target)
+
+    low, high = 0.0, 1.0
+    for _ in range(44):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if rejected(middle) else (low, middle)
+    return low
+
+
+def _checked(
+    plan: Thinning, drawn: ArrayLike, wrong: ArrayLike, confidence: float
+) -> tuple[BoolArray, BoolArray]:
+    check_confidence(confidence)
+    taken, errors = np.asarray(drawn).astype(bool), np.asarray(wrong).astype(bool)
+    check_lengths(drawn=len(taken), wrong=len(errors), plan=len(plan.chances))
+    return taken, errors
+
+
+def _game(
+    plan: Thinning, taken: BoolArray, errors: BoolArray, target: float
+) -> tuple[FloatArray, FloatArray]:
+    """Weighted errors in the order of the plan, and stakes that depend on earlier ones only."""
+    n = len(taken)
+    z = (taken & errors) / plan.chances
+    time = np.arange(1, n + 1)
+    deviation = np.cumsum((z - np.cumsum(z) / time) ** 2)
+    variance = (_PRIOR_ROWS * plan.first_variance + deviation) / (time + _PRIOR_ROWS)
+    before = np.concatenate([[plan.first_variance], variance[:-1]])
+    return z, np.sqrt(2.0 * target / (n * np.maximum(before, 1e-300)))

@@ -31,4 +31,18 @@ MEASURES: tuple[Measure, ...] = (
         "low",
         "The share of normal rows that raise the alarm.",
     ),
+    Measure(
+        "worst_slice_false_alarm_upper",
+        "False alarms in the worst slice, at most",
+        "share",
+        "low",
+        "Upper bound of the share of false alarms in every slice that was named, all at once.",
+    ),
+    Measure(
+        "worst_slice_false_alarm_lower",
+        "False alarms in the worst slice, at least",
+        "share",
+        "low",
+        "Lower bound of the share of false alarms in the worst slice.",
+    ),
 )

@@ -4,6 +4,7 @@ import pandas as pd
 
 from fireassay.core.evidence import Assumption
 from fireassay.statistics import share
+from fireassay.survival.masked_gradients import GradientCheck
 
 _HIDDEN_SHARE = 0.05
 
@@ -26,23 +27,29 @@ def gradient_price(forward_queries: float) -> Assumption:
     )
 
 
-def gradients_not_masked(table: pd.DataFrame, confidence: float) -> Assumption | None:
-    """Whether a search without gradients broke what gradients could not; None: neither was tried.
+def gradients_not_masked(
+    table: pd.DataFrame, confidence: float, check: GradientCheck | None = None
+) -> Assumption | None:
+    """Whether gradients lead to failures where there are any; None: they were not tried.
 
-    Rows that gradient attacks left standing are what a search by score then gets. If it breaks more
-    than a twentieth of them (the lower end of the interval), gradients point the wrong way.
+    Three signs against it, each counted if the lower end of its interval is above a twentieth: a
+    search by score breaks what gradient attacks left standing; more steps, or a larger ball, leave
+    standing what fewer steps, or a smaller ball, broke.
     """
     tried = table[(table["attack"] == "auto") & (table["gradient_queries"] > 0)]
     if tried.empty:
         return None
-    by_search = int((tried["made_by"] == "square").sum())
+    by_search = int(tried["made_by"].isin(["square", "discrete"]).sum())
     left = by_search + int((~tried["success"]).sum())
-    broken = share(by_search, left, confidence) if left else None
+    signs = [(by_search, left)]
+    if check is not None:
+        signs += [(check.lost_with_steps, check.fell), (check.lost_with_size, check.fell)]
+    hidden = any(n and share(count, n, confidence).low > _HIDDEN_SHARE for count, n in signs)
     return Assumption(
         "Gradients are not masked: they lead to failures where there are any.",
-        "contradicted" if broken is not None and broken.low > _HIDDEN_SHARE else "supported",
+        "contradicted" if hidden else "supported",
         f"Of {left} samples that gradient attacks left standing, a search by score broke "
-        f"{by_search}.",
+        f"{by_search}.{'' if check is None else ' ' + check.words}",
         id="gradients-not-masked",
     )
 

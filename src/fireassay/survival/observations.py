@@ -18,6 +18,7 @@ from fireassay.survival.assumptions import (
     gradients_not_masked,
 )
 from fireassay.survival.kaplan_meier import KaplanMeier, kaplan_meier, reached
+from fireassay.survival.masked_gradients import GradientCheck
 from fireassay.survival.measures import MEASURES
 from fireassay.survival.rmst import Rmst, rmst
 
@@ -50,6 +51,8 @@ class Observations(Answer):
     moved
         Of a table with rules for its columns: each column, its rule, and how many of the inputs
         that fooled the model differ in it.
+    gradient_check
+        Of ``auto`` on a model with gradients: whether more effort broke less.
     """
 
     table: pd.DataFrame
@@ -64,6 +67,7 @@ class Observations(Answer):
     adversarial: NDArray[Any] | None = None
     not_tried: tuple[str, ...] = ()
     moved: tuple[tuple[str, str, int], ...] | None = None
+    gradient_check: GradientCheck | None = None
 
     def frame(self) -> pd.DataFrame:
         """One row per sample and attack."""
@@ -148,7 +152,7 @@ class Observations(Answer):
         fastest = min(
             medians, key=lambda name: (medians[name], accuracy["adversarial_accuracy"][name])
         )
-        masked = gradients_not_masked(self.table, self.confidence)
+        masked = gradients_not_masked(self.table, self.confidence, self.gradient_check)
         tables = {
             "accuracy": Table.from_frame(accuracy, "Accuracy and failure rate by attack"),
             "mean_times": Table.from_frame(means.frame(), "Mean queries to failure"),

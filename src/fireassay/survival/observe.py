@@ -32,6 +32,7 @@ from fireassay.survival.defences import (
     defend,
     make_defence,
 )
+from fireassay.survival.masked_gradients import check_gradients
 from fireassay.survival.observations import Observations
 
 AttackSpec = str | Attack | tuple[str | Attack, Mapping[str, Any]]
@@ -171,11 +172,12 @@ def observe(
         gradient_cost,
     )
     parts, fooling, missed = [], [features[:0]], dict[str, None]()
-    untouched = [features[:0]]
+    untouched, checked = [features[:0]], None
     if right.any():
+        attacked = target.adaptive(draws) if isinstance(target, DefendedClassifier) else target
         results = in_blocks(
             {label: attack for label, _, attack in listed},
-            target,
+            attacked,
             features[right],
             labels[right],
             mask=mask,
@@ -184,9 +186,19 @@ def observe(
         )
         for label, eps, _ in listed:
             found = results[label]
+            if label == "auto" and _moves_reals(attacked):
+                checked = check_gradients(
+                    attacked,
+                    features[right],
+                    labels[right],
+                    norm=found.norm,
+                    eps=eps,
+                    seed=seed,
+                    executor=executor,
+                )
             part = _rows(found, drawn[right], label, eps, budget, gradient_cost)
             if isinstance(shield, GaussOut):
-                _confirm_over_draws(part, found, target, goal[right], shield, draws)
+                _confirm_over_draws(part, found, target, goal[right], draws)
             parts.append(part)
             missed |= dict.fromkeys(found.not_tried)
             fell = part["success"].to_numpy(dtype=np.bool_)
@@ -209,8 +221,14 @@ def observe(
         data_sha256=sha256(np.ascontiguousarray(features), labels),
         adversarial=np.concatenate(fooling) if keep_adversarial else None,
         not_tried=tuple(missed),
+        gradient_check=checked,
         moved=_moved(target, np.concatenate(untouched), np.concatenate(fooling)),
     )
+
+
+def _moves_reals(model: Any) -> bool:
+    space = getattr(model, "space", None)
+    return space is None or bool(space.reals.any())
 
 
 def _moved(
@@ -331,7 +349,6 @@ def _confirm_over_draws(
     found: AttackResult,
     target: Any,
     goal: NDArray[np.int64],
-    shield: GaussOut,
     draws: int,
 ) -> None:
     """A random answer that was wrong once is no failure: ask again with other noise."""
@@ -339,11 +356,8 @@ def _confirm_over_draws(
     rows = np.flatnonzero(fell)
     if not len(rows):
         return
-    wrong = np.zeros(len(rows))
-    for draw in range(1, draws + 1):
-        again = target.with_defence(draw=shield.draw + draw).predict_proba(found.adversarial[rows])
-        wrong += again.argmax(axis=1) != goal[rows]
-    unconfirmed = rows[wrong <= draws / 2]
+    wrong = target.wrong_share(found.adversarial[rows], goal[rows], first=1, count=draws)
+    unconfirmed = rows[wrong <= 0.5]
     part.loc[unconfirmed, "lower"] = part.loc[unconfirmed, "upper"]
     part.loc[unconfirmed, "upper"] = np.inf
     part.loc[unconfirmed, "success"] = False

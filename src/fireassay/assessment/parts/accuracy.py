@@ -10,13 +10,15 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from fireassay.assessment import calibration_check, operating_point
+from fireassay.assessment import calibration_check, operating_point, slice_report
 from fireassay.assessment import class_recalls as recalls
 from fireassay.assessment.calibration_check import CalibrationCheck
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import curated_rows, voted_rows
 from fireassay.assessment.operating_point import OperatingPoint
+from fireassay.assessment.row_outcomes import Kind, RowOutcomes, row_marks
 from fireassay.assessment.shown_rows import MOST, Gallery
+from fireassay.assessment.slice_report import SliceFindings
 from fireassay.assessment.uses import with_uses
 from fireassay.classifiers import Decided
 from fireassay.core import (
@@ -70,6 +72,7 @@ MEASURES = (
     *recalls.MEASURES,
     *calibration_check.MEASURES,
     *operating_point.MEASURES,
+    *slice_report.MEASURES,
 )
 _MOST_CLASSES = 20
 _SURE = 0.9
@@ -86,6 +89,17 @@ class Settings(BaseModel):
 
 
 @dataclass(frozen=True)
+class AnsweredRows:
+    """The labelled rows one by one: what tells them apart, their labels and the answers."""
+
+    marks: NDArray[np.int64]
+    ids: NDArray[Any]
+    labels: NDArray[np.int64]
+    predicted: NDArray[np.int64]
+    groups: NDArray[Any] | None
+
+
+@dataclass(frozen=True)
 class AccuracyResult(Answer):
     """Accuracy, its complement, per-class recall and calibration, each with an interval."""
 
@@ -93,13 +107,14 @@ class AccuracyResult(Answer):
     error: Estimate
     calibration: CalibrationCheck | None
     decided: OperatingPoint
+    slices: SliceFindings
     classes: tuple[Any, ...]
     confusion: NDArray[np.int64]
     recall: pd.DataFrame
     curve: ReliabilityCurve | None
     by_class: recalls.ClassRecalls
     correct: NDArray[np.bool_]
-    predicted: NDArray[np.int64]
+    rows: "AnsweredRows"
     sure: NDArray[np.float64] | None
     independence: Assumption
     effective_n: Estimate | None
@@ -127,22 +142,22 @@ class AccuracyResult(Answer):
         ]
         left = len(self.recall) - len(worst)
         most = f" The {len(worst)} worst of {len(self.recall)} classes." if left else ""
-        charts = {
+        found = {
             "recall": Chart(
                 intervals(rows, "found", domain=(_tenth_below(worst["low"]), 1.0)),
                 f"How many rows of each class it finds, worst first.{most}",
                 "A dot with an interval for each class.",
             )
         }
-        if self.curve is not None:  # hard labels have no confidences
-            curve = self.curve
-            charts["reliability diagram"] = Chart(
+        curve = self.curve
+        if curve is not None:  # hard labels have no confidences
+            found["reliability diagram"] = Chart(
                 diagram(curve.mean_confidence, curve.accuracy, curve.low, curve.high),
                 "How sure it was against how often it was right; on the dashed line it is as sure "
                 "as it should be.",
                 "A reliability diagram with intervals.",
             )
-        return charts
+        return found
 
     def _answer(self) -> dict[str, str]:
         """The accuracy in one sentence; the worst class, where one is never found."""
@@ -158,6 +173,7 @@ class AccuracyResult(Answer):
         tables = {
             "recall": Table.from_frame(self.frame(), "Recall per class"),
             "decision": self.decided.table(),
+            **self.slices.tables(),
         }
         estimates = {
             "accuracy": self.accuracy,
@@ -167,6 +183,7 @@ class AccuracyResult(Answer):
                 for name, number in self.by_class.estimates().items()
             },
             **self.decided.estimates,
+            **self.slices.estimates(self.accuracy.rests_on),
         }
         how_sure: tuple[Claim, ...] = (Claim(_LABELS_ALONE),)
         if self.calibration is not None:
@@ -178,7 +195,8 @@ class AccuracyResult(Answer):
             worth = f" They are worth {self.effective_n.value:.0f} independent ones."
         if len(self.curated):
             tables["curated"] = Table.from_frame(
-                self.curated, "Accuracy in what each curated dataset adds, from easy to hard"
+                self.curated.drop(columns="method"),
+                "Accuracy in what each curated dataset adds, from easy to hard",
             )
             last = self.curated.iloc[-1]
             estimates["accuracy_curated_last"] = Estimate.around(
@@ -187,7 +205,7 @@ class AccuracyResult(Answer):
                 last["high"],
                 confidence=self.accuracy.confidence,
                 n=int(last["n"]),
-                method=self.accuracy.method.split(",")[0],
+                method=str(last["method"]),
                 rests_on=self.accuracy.rests_on,
             )
         found = Evidence(
@@ -198,6 +216,7 @@ class AccuracyResult(Answer):
                 *(Claim(note) for note in self.notes),
                 Claim(self.by_class.beside()),
                 *self.decided.claims,
+                *self.slices.claims(),
                 *how_sure,
             ),
             estimates=estimates,
@@ -276,6 +295,15 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             seed=context.seed,
             rests_on=rests_on,
         ),
+        slices=slice_report.slice_findings(
+            context.test,
+            ~correct,
+            predicted,
+            classes,
+            confidence=confidence,
+            seed=context.seed,
+            rests_on=rests_on,
+        ),
         classes=tuple(classes),
         confusion=confusion,
         recall=_shares(
@@ -285,13 +313,15 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             confidence,
             pd.Index(map(str, classes), name="class"),
             "recall",
-        ),
+        ).drop(columns="method"),
         curve=reliability_curve(own, labels, n_bins=10, groups=groups)
         if context.has_confidences
         else None,
         by_class=recalls.class_recalls(labels, predicted, classes, confidence, groups),
         correct=correct,
-        predicted=predicted,
+        rows=AnsweredRows(
+            row_marks(context.test.X, labels), context.test.ids, labels, predicted, groups
+        ),
         sure=own[np.arange(n), predicted] if context.has_confidences else None,
         independence=independence,
         effective_n=worth,
@@ -308,6 +338,30 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
     )
 
 
+def outcomes(result: AccuracyResult) -> dict[str, RowOutcomes]:
+    """Row by row: right, wrong, and for each class whether it was found, or named in vain."""
+    rows, right = result.rows, result.correct
+
+    def share(values: NDArray[Any], some: Any = slice(None), kind: Kind = "share") -> RowOutcomes:
+        groups = None if rows.groups is None else rows.groups[some]
+        return RowOutcomes(kind, rows.marks[some], values[some].astype(np.float64), groups=groups)
+
+    found = {"accuracy": share(right), "error": share(~right), "above_majority": share(right)}
+    sizes = np.bincount(rows.labels, minlength=len(result.classes))
+    weight = len(right) / (np.count_nonzero(sizes) * sizes[rows.labels])
+    found["balanced_accuracy"] = share(right * weight, kind="mean")
+    for i, name in enumerate(result.classes):
+        own = rows.labels == i
+        if own.any():
+            found[f"recall[{name}]"] = share(right, own)
+        if not own.all():
+            found[f"specificity[{name}]"] = share(rows.predicted != i, ~own)
+        for j, other in enumerate(result.classes):
+            if j != i and own.any():
+                found[f"mistake[{name} -> {other}]"] = share(rows.predicted == j, own)
+    return found
+
+
 def samples(context: Context, answer: AccuracyResult) -> tuple[Sample, ...]:
     """Wrong answers, the most confident first."""
     wrong = np.flatnonzero(~answer.correct)
@@ -319,7 +373,7 @@ def samples(context: Context, answer: AccuracyResult) -> tuple[Sample, ...]:
         gallery.at(
             int(row),
             "wrong" if sure is None else "wrong, and sure" if sure[row] > _SURE else "wrong",
-            said=str(answer.classes[answer.predicted[row]]),
+            said=str(answer.classes[answer.rows.predicted[row]]),
             confidence=None if sure is None else float(sure[row]),
         )
         for row in wrong[:MOST]
@@ -390,13 +444,14 @@ def _shares(
         "low": [e.low for e in found],
         "high": [e.high for e in found],
         "n": [e.n for e in found],
+        "method": [e.method for e in found],
     }
     return pd.DataFrame(columns, index=index)
 
 
 def _independence(data: DataSet, seed: int) -> Assumption:
     """Near-duplicates contradict; that there are none shows nothing about how rows were drawn."""
-    near = near_duplicates(data.X, seed, data.groups)
+    near = near_duplicates(data.view(), seed, data.groups)
     several = data.groups is not None
     what, other = ("groups", "a row of another group") if several else ("rows", "another")
     check = f"{near.count} of {near.looked_at} rows nearly repeat {other}."

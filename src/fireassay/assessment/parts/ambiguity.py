@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.ambiguity import AmbiguityGenerator, evaluate
+from fireassay.assessment.coded_context import why_not_between
 from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.shown_rows import MOST, Gallery
@@ -90,6 +91,9 @@ def missing(context: Context) -> str | None:
     if not context.has_confidences:
         return HARD_LABELS.format("how unsure it is between two classes")
     rows = context.train or context.test
+    reason = why_not_between(context)
+    if reason is not None:
+        return reason
     if rows.y is None:
         return "there are no labelled rows to learn from (data.train)"
     return None

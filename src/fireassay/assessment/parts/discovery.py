@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.attack_space import attack_space
 from fireassay.assessment.calibration_check import CALIBRATED
+from fireassay.assessment.coded_context import has_codes, why_no_distances
 from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.field_draws import FieldDraws, answers_so_far, draw_labels
 from fireassay.assessment.part_answer import PartAnswer
@@ -18,7 +19,7 @@ from fireassay.attacks import AttackSpace
 from fireassay.classifiers import Classifier, calibrate
 from fireassay.core import Assumption, Claim, Evidence, Sample, Table, generator
 from fireassay.core.arrays import AnyArray, IntArray
-from fireassay.discovery import SEARCHES, Search, SearchResult
+from fireassay.discovery import SEARCHES, Search, SearchResult, principal_components
 from fireassay.discovery.registry import self_sufficient_searches
 from fireassay.discovery.result import KNOWN_CHANCES
 
@@ -49,7 +50,8 @@ class Settings(BaseModel):
     drawn: int = Field(
         default=50,
         ge=0,
-        description="Labels drawn by lot, by the supervisor's suspicion: the error rate of all.",
+        description="Labels drawn by lot: the error rate of all. From 50 expected errors on, by "
+        "the supervisor's suspicion.",
     )
     pool: int = Field(default=400, ge=10, description="The most rows that are attacked.")
     max_queries: int = Field(default=300, ge=1, description="Queries per attacked row.")
@@ -72,11 +74,13 @@ def state(context: Context) -> Any:
 def cost(context: Context, settings: Settings) -> Cost:
     """Every row of the pool is attacked, unless the search needs no distances."""
     rows = min(settings.pool, len(context.test))
-    attacked = SEARCHES[settings.search].needs == "distances"
+    attacked = SEARCHES[_search_name(context, settings)].needs == "distances"
     sent = rows * (1 + (settings.max_queries if attacked else 0))
     calibrated = int(settings.calibration_share * len(context.test))
     field_rows = rows if context.operational is None else min(2000, len(context.operational))
     started = min(2000, len(context.train or ())) if attacked else 0
+    if settings.drawn > 50:
+        field_rows = 2 * field_rows + min(500, len(context.test))
     row_mb = 1e-6 * context.test.X[0].nbytes
     return Cost(
         queries=sent + calibrated + field_rows + started,
@@ -100,6 +104,9 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         "drawn": drawn,
         "calibration_rows": rows,
         "calibrated": calibrated(context, "an excess of errors is news.", mended=rows > 0),
+        "instead": None
+        if _search_name(context, settings) == settings.search
+        else why_no_distances(context),
     }
     return PartAnswer("discovery", search, kept)
 
@@ -111,6 +118,9 @@ def evidence(answer: PartAnswer) -> Evidence:
         found.assumptions, answer.kept["calibration_rows"], answer.kept["calibrated"]
     )
     found = replace(found, assumptions=assumptions)
+    if answer.kept["instead"] is not None:
+        text = f"No attack measures distances here ({answer.kept['instead']}): the least sure of "
+        found = replace(found, claims=(*found.claims, Claim(f"{text}the sure come first.")))
     drawn: FieldDraws | None = answer.kept["drawn"]
     if drawn is None:
         return found
@@ -147,13 +157,15 @@ def _with_draws(found: Evidence, drawn: FieldDraws) -> Evidence:
     where = {"test": "test", "operational": "field"}[drawn.source]
     n, result = len(drawn.result.wrong), drawn.result
     estimates, assumptions = dict(found.estimates), found.assumptions
-    if result.error_rate is not None:
-        estimates["drawn_error_rate"] = result.error_rate
+    rate = drawn.error_rate
+    if rate is not None:
+        estimates["drawn_error_rate"] = rate
         if KNOWN_CHANCES not in assumptions:
             assumptions = (*assumptions, KNOWN_CHANCES)
     claim = Claim(
-        f"Drawn by lot, {result.errors} of {n} {where} rows are wrong; weighted by their "
-        f"chances, the error rate of all {result.pool_size} is {result.error_rate}."
+        f"Drawn by lot, {result.errors} of {n} {where} rows are wrong; "
+        + ("" if drawn.guide is None else "weighted by their chances, ")
+        + f"the error rate of what they were drawn from is {rate}."
     )
     table = Table.from_frame(result.frame(), "Rows drawn by lot", index=False)
     provenance = found.provenance
@@ -171,7 +183,7 @@ def _with_draws(found: Evidence, drawn: FieldDraws) -> Evidence:
         tables={**found.tables, "drawn": table},
         provenance=provenance,
     )
-    if drawn.guide == "confidence":
+    if drawn.guide in (None, "confidence"):
         return found
     return with_uses(found, (f"the scores of {drawn.guide}, which supervision recommends",))
 
@@ -204,19 +216,27 @@ def _search(
     starts = _pool_of_starts(context)
     if starts is not None and not space.scaled:
         attack["pool"] = starts
+    name = _search_name(context, settings)
     search = Search(
-        settings.search,
+        name,
         model=model,
         X=space.inside(rows.X),
         threshold=settings.threshold,
         budget=settings.budget,
         matched_share=settings.matched_share,
         max_queries=settings.max_queries,
-        attack_parameters=attack,
+        attack_parameters=attack if SEARCHES[name].needs == "distances" else {},
+        features=principal_components(rows.view()) if has_codes(context) else None,
         ids=rows.ids,
         seed=context.seed,
     )
     return search.run(lambda row: rows.labels[row])
+
+
+def _search_name(context: Context, settings: Settings) -> str:
+    """The search that was asked for, or one without attacks where none is possible."""
+    attacks = SEARCHES[settings.search].needs == "distances"
+    return "low-confidence" if attacks and why_no_distances(context) else settings.search
 
 
 def _pool_of_starts(context: Context) -> AnyArray | None:

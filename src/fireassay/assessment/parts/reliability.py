@@ -1,16 +1,19 @@
 """Reliability: how often will it be wrong in the field, with a bound that holds."""
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.part_answer import PartAnswer
-from fireassay.assessment.parts.accuracy import calibrated
+from fireassay.assessment.parts.accuracy import AccuracyResult, calibrated
+from fireassay.assessment.slice_report import LARGE_ENOUGH, with_worst_slice
 from fireassay.assessment.uses import with_uses
-from fireassay.core import Assumption, Claim, Estimate, Evidence
-from fireassay.reliability import METHODS, GroupsBetting, assess
+from fireassay.core import Assumption, Claim, Estimate, Evidence, NotEnoughEvidenceError
+from fireassay.engine.twice_labelled import twice_labelled
+from fireassay.reliability import METHODS, GroupsBetting, LabelNoise, assess
+from fireassay.statistics import SliceRates, slice_members, slice_rates
 
 USES = ("discovery", "accuracy")
 _OVERRULED = ("pmi", "pmi_upper", "pmi_lower")
@@ -24,12 +27,18 @@ class Settings(BaseModel):
 
     method: str = Field(default="rectified", description=f"{METHODS.listed()}.")
     confidence: float = Field(
-        default=0.975, gt=0, lt=1, description="Confidence of the bound, one-sided."
+        default=0.975, gt=0.5, lt=1, description="Confidence of the bound, one-sided."
     )
     largest_group: int | None = Field(
         default=None,
         ge=1,
         description="groups-betting: the most rows a group can have, declared beforehand.",
+    )
+
+    second_labels: Literal["independent", "truth"] | None = Field(
+        default=None,
+        description="Rows that two people labelled in this run's label book say how often labels "
+        "are wrong: independent (both err alike) or truth (the second is right).",
     )
 
     @field_validator("method")
@@ -74,14 +83,60 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         if settings.largest_group is None
         else GroupsBetting(settings.largest_group),
         groups=context.test.groups,
+        weights=context.test.weights,
+        label_noise=_label_noise(context, settings),
         confidence=settings.confidence,
         seed=context.seed,
         workers=context.executor.workers,
         cluster=context.executor.cluster,
     )
     why = "the surrogate foretells errors well. The bound holds in any case, it is then narrower."
-    kept = {"calibrated": calibrated(context, why), **_from_the_field(context, settings)}
+    kept = {
+        "calibrated": calibrated(context, why),
+        "slices": _slices(context, settings),
+        **_from_the_field(context, settings),
+    }
     return PartAnswer("reliability", result, kept)
+
+
+def state(context: Context) -> Any:
+    """What the answer depends on besides its inputs: rows that two people have labelled since."""
+    store = context.executor.store
+    found = (0, 0) if store is None else twice_labelled(store.path)
+    return found if found[1] else None
+
+
+def _label_noise(context: Context, settings: Settings) -> LabelNoise | None:
+    if settings.second_labels is None:
+        return None
+    found = state(context)
+    if found is None:
+        raise NotEnoughEvidenceError(
+            "second_labels needs rows that two people have labelled.",
+            got="none in this run's label book",
+            do="Label some rows again with: fireassay label serve",
+        )
+    return LabelNoise(*found, settings.second_labels)
+
+
+def _slices(context: Context, settings: Settings) -> SliceRates | None:
+    """The error rate of every slice that the data names, at the confidence of the bound."""
+    data, known = context.test, context.results.get("accuracy")
+    if data.slices is None:
+        return None
+    correct = (
+        known.correct
+        if isinstance(known, AccuracyResult)
+        else context.model.predict(data.X) == data.labels
+    )
+    ledger = "independent-rows" if data.groups is None else "independent-groups"
+    return slice_rates(
+        ~correct,
+        slice_members(data.slices),
+        2.0 * settings.confidence - 1.0,
+        groups=data.groups,
+        rests_on=(ledger, LARGE_ENOUGH),
+    )
 
 
 def _from_the_field(context: Context, settings: Settings) -> dict[str, Any]:
@@ -95,7 +150,7 @@ def _from_the_field(context: Context, settings: Settings) -> dict[str, Any]:
         return {}
     n, pool = len(drawn.result.wrong), len(drawn.state.rows)
     uses = (f"the {n} labels that discovery drew by lot among {pool} field rows",)
-    return {"field_rate": drawn.result.error_rate, "field_upper": upper, "uses": uses}
+    return {"field_rate": drawn.error_rate, "field_upper": upper, "uses": uses}
 
 
 def evidence(answer: PartAnswer) -> Evidence:
@@ -104,6 +159,8 @@ def evidence(answer: PartAnswer) -> Evidence:
     checked = answer.kept["calibrated"]
     if checked is not None:
         found = replace(found, assumptions=(*found.assumptions, checked))
+    if answer.kept["slices"] is not None:
+        found = with_worst_slice(found, answer.kept["slices"], "worst_slice", "Errors")
     if "field_upper" not in answer.kept:
         return found
     rate, upper = answer.kept["field_rate"], answer.kept["field_upper"]

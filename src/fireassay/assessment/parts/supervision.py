@@ -7,12 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from fireassay.assessment.coded_context import has_codes, real_columns, why_not_attacked
 from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.curated_rows import curated_rows
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.parts.survival import adversarial_inputs
+from fireassay.assessment.row_outcomes import RowOutcomes
 from fireassay.assessment.shown_rows import MOST, Gallery
+from fireassay.assessment.slice_report import LARGE_ENOUGH, with_worst_slice
 from fireassay.assessment.uses import with_uses
 from fireassay.attacks import ATTACKS
 from fireassay.classifiers import ActivationClassifier
@@ -23,19 +26,33 @@ from fireassay.core import (
     Sample,
     Table,
     generator,
+    sha256,
 )
+from fireassay.core.validation import check_class_indices
 from fireassay.data.rows import taken
+from fireassay.statistics import SliceRates, slice_members, slice_rates
 from fireassay.supervision import SUPERVISORS, SupervisorComparison, compare, corrupted_set
 from fireassay.supervision.corrupted import channels_first
 
 USES = ("ambiguity", "curation", "survival", "accuracy")
 NOMINAL, CALIBRATION, CURATED, FIELD = "nominal", "calibration", "curated", "control field"
+ERRORS = "errors"
 _FIELD_ROWS = 2000
 
 
 def _without_recipe() -> tuple[str, ...]:
     """An ensemble needs a training recipe, which neither a file nor a server has."""
     return tuple(name for name, row in SUPERVISORS.items() if "ensemble" not in row.needs)
+
+
+def _usable(context: Context) -> tuple[str, ...]:
+    """Supervisors that look at codes as if they were measurements are left out."""
+    blind = has_codes(context)
+    return tuple(
+        name
+        for name in _without_recipe()
+        if not blind or "inputs" not in (*SUPERVISORS[name].needs, *SUPERVISORS[name].fit_needs)
+    )
 
 
 class Settings(BaseModel):
@@ -69,6 +86,9 @@ def evidence(answer: PartAnswer) -> Evidence:
     checked = answer.kept["calibrated"]
     if checked is not None:
         found = replace(found, assumptions=(*found.assumptions, checked))
+    if answer.kept["slices"] is not None:
+        slices = answer.kept["slices"]
+        found = with_worst_slice(found, slices, "worst_slice_false_alarm", "False alarms")
     return with_uses(found, answer.kept["uses"])
 
 
@@ -81,7 +101,7 @@ def suspicion(
     """
     comparison, rows = _comparison(answer), answer.kept["rows"]
     name = comparison.recommended
-    wanted = (FIELD,) if source == "operational" else (NOMINAL, CALIBRATION, CURATED)
+    wanted = (FIELD,) if source == "operational" else (NOMINAL, CALIBRATION, CURATED, ERRORS)
     sets = [s for s in wanted if s in rows]
     if name is None or not sets:
         return None, None
@@ -154,12 +174,12 @@ def run(context: Context, settings: Settings) -> PartAnswer:
     if context.train is None:
         raise NotEnoughEvidenceError("Supervision needs training rows.", got="none")
     rng = generator(context.seed, "supervision part")
-    sampled = context.test.subset(rng.permutation(len(context.test))[: settings.samples])
-    troubles = _Troubles()
-    _add_made(troubles, context, sampled, settings)
+    drawn = rng.permutation(len(context.test))[: settings.samples]
+    troubles = _Troubles(context.test.groups)
+    _add_made(troubles, context, drawn, settings)
     rows = _add_real(troubles, context, settings, rng)
     train = context.train.subset(np.arange(min(settings.train_rows, len(context.train))))
-    chosen = settings.supervisors or _without_recipe()
+    chosen = settings.supervisors or _usable(context)
     comparison = compare(
         context.model,
         train.X,
@@ -169,57 +189,136 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         sets=troubles.sets,
         supervisors=chosen,
         kinds=troubles.kinds,
+        groups=_groups_of(troubles, context, rows),
         false_alarm=settings.false_alarm,
         seed=context.seed,
         workers=context.executor.workers,
         cluster=context.executor.cluster,
     )
+    nominal = context.test.X[rows[NOMINAL]]
     why = "scores made of them mean the same everywhere. What was caught is counted in any case."
-    kept = {"rows": rows, "uses": tuple(troubles.uses), "calibrated": calibrated(context, why)}
+    kept = {
+        "rows": rows,
+        "uses": tuple(troubles.uses),
+        "calibrated": calibrated(context, why),
+        "sets": {name: sha256(nominal, X) for name, X in troubles.sets.items()},
+        "slices": _false_alarms_in_slices(context, comparison, rows[NOMINAL]),
+    }
     return PartAnswer("supervision", comparison, kept)
 
 
-class _Troubles:
-    """Sets of trouble by name, the kinds within each, and where they come from."""
+def outcomes(answer: PartAnswer) -> dict[str, RowOutcomes]:
+    """Score by score of the recommended supervisor: nominal rows and those of each trouble."""
+    comparison = _comparison(answer)
+    name = comparison.recommended
+    if name is None or comparison.groups is not None or comparison.confirmed:
+        return {}
+    found = {}
+    nominal = comparison.scores[NOMINAL][name]
+    for trouble, about in answer.kept["sets"].items():
+        if name in comparison.scores.get(trouble, {}):
+            scores = np.concatenate([nominal, comparison.scores[trouble][name]])
+            rows = np.arange(len(scores))
+            found[f"auroc_{trouble}"] = RowOutcomes(
+                "auc", rows, scores, positive=rows >= len(nominal), about=about
+            )
+    return found
 
-    def __init__(self) -> None:
+
+def _false_alarms_in_slices(
+    context: Context, comparison: SupervisorComparison, nominal: NDArray[np.int64]
+) -> SliceRates | None:
+    """How often normal rows of each slice raise the alarm of the recommended supervisor."""
+    rule = comparison.rules.get(str(comparison.recommended))
+    if context.test.slices is None or rule is None:
+        return None
+    rows = context.test.subset(nominal)
+    alarm = comparison.scores[NOMINAL][str(comparison.recommended)] > rule.threshold
+    return slice_rates(
+        alarm, slice_members(rows.slices or {}), groups=rows.groups, rests_on=(LARGE_ENOUGH,)
+    )
+
+
+class _Troubles:
+    """Sets of trouble by name, the kinds and groups within each, and where they come from."""
+
+    def __init__(self, groups: NDArray[Any] | None = None) -> None:
         self.sets: dict[str, NDArray[Any]] = {}
         self.kinds: dict[str, NDArray[Any]] = {}
+        self.groups: dict[str, NDArray[Any]] = {}
         self.uses: list[str] = []
+        self._of_test = groups
 
-    def add(self, name: str, X: NDArray[Any], kinds: NDArray[Any] | None = None) -> None:
+    def add(
+        self,
+        name: str,
+        X: NDArray[Any],
+        kinds: NDArray[Any] | None = None,
+        rows: NDArray[np.int64] | None = None,
+    ) -> None:
+        """A set; ``rows`` are the test rows that it was made of, one by one."""
         self.sets[name] = X
         if kinds is not None:
             self.kinds[name] = kinds
+        if rows is not None and self._of_test is not None:
+            self.groups[name] = self._of_test[rows]
 
 
-def _add_made(troubles: _Troubles, context: Context, rows: Any, settings: Settings) -> None:
+def _groups_of(
+    troubles: _Troubles, context: Context, rows: dict[str, NDArray[np.int64]]
+) -> dict[str, NDArray[Any]] | None:
+    """Which rows belong together in each set; None where nobody said so."""
+    if context.test.groups is None:
+        return None
+    known = {name: context.test.groups[rows[name]] for name in (NOMINAL, CALIBRATION)}
+    field = context.operational
+    if field is not None and field.groups is not None:
+        known[FIELD] = field.groups[rows[FIELD]]
+    return {**troubles.groups, **known}
+
+
+def _add_made(
+    troubles: _Troubles, context: Context, drawn: NDArray[np.int64], settings: Settings
+) -> None:
     """Ambiguous, adversarial, corrupted and invalid inputs."""
+    X = context.test.X[drawn]
     made = context.results.get("ambiguity")
     if isinstance(made, PartAnswer):
         between = made.kept["ambiguous"].X
         troubles.add("ambiguous", between)
         troubles.uses.append(f"the {len(between)} ambiguous inputs of ambiguity")
-    if context.test.y is not None:
+    if context.test.y is not None and why_not_attacked(context) is None:
         _add_adversarial(troubles, context)
-    if _can_be_corrupted(context, rows.X):
+    if _can_be_corrupted(context, X):
+        free = real_columns(context) if has_codes(context) else None
         made_worse = corrupted_set(
-            rows.X, settings.severity, seed=context.seed, bounds=context.model.bounds
+            X if free is None else X[:, free],
+            settings.severity,
+            seed=context.seed,
+            bounds=context.model.bounds,
         )
-        troubles.add("corrupted", made_worse.X, made_worse.kind)
-    troubles.add("scrambled", _scrambled(rows.X, context.seed))
+        worse = made_worse.X
+        if free is not None:
+            worse = X.copy()
+            worse[:, free] = made_worse.X
+        of = drawn if len(worse) == len(drawn) else None
+        troubles.add("corrupted", worse, made_worse.kind, of)
+    if not context.test.rows.is_text:
+        # Values of a table are shuffled within columns: such a row is of no group.
+        of = drawn if X.ndim > 2 else None
+        troubles.add("scrambled", _scrambled(X, context.seed), rows=of)
 
 
 def _add_adversarial(troubles: _Troubles, context: Context) -> None:
     """The inputs that fooled the model under attack: small changes apart from strong ones."""
-    X, made_by = adversarial_inputs(context)
+    X, made_by, samples = adversarial_inputs(context)
     # Attacks of a fixed size go far over the boundary, which softmax scores do not see.
     # A member of an ensemble is called after its attack: "apgd-targeted".
     rows = [ATTACKS[str(name).partition("-")[0]] for name in made_by]
     strong = np.array([row.fixed_size for row in rows], dtype=np.bool_)
     for name, chosen in (("adversarial", ~strong), ("strong adversarial", strong)):
         if chosen.sum() > 1:
-            troubles.add(name, X[chosen], made_by[chosen])
+            troubles.add(name, X[chosen], made_by[chosen], samples[chosen])
             troubles.uses.append(f"{chosen.sum()} {name} inputs from the attacks of survival")
 
 
@@ -234,9 +333,9 @@ def _add_real(
         hard, dataset = curated.hardest(settings.samples)
         left = np.setdiff1d(nominal, hard) if curated.source == "test" else nominal
         if len(left) >= 120:
-            troubles.add(
-                CURATED, curated.data.X[hard], np.char.add("dataset ", dataset.astype(str))
-            )
+            of = hard if curated.source == "test" else None
+            kinds = np.char.add("dataset ", dataset.astype(str))
+            troubles.add(CURATED, curated.data.X[hard], kinds, of)
             troubles.uses.append(f"the hardest of {curated.in_words}")
             nominal = left
             if curated.source == "test":
@@ -244,14 +343,54 @@ def _add_real(
     if context.operational is not None:
         rows[FIELD] = rng.permutation(len(context.operational))[:_FIELD_ROWS]
         troubles.add(FIELD, context.operational.X[rows[FIELD]])
-    order = rng.permutation(nominal)
-    rows[CALIBRATION] = np.sort(order[: len(order) // 2])
-    rows[NOMINAL] = np.sort(order[len(order) // 2 :])
+    if context.test.y is not None and why_not_attacked(context) is not None:
+        nominal, rows[ERRORS] = _add_errors(troubles, context, nominal)
+    rows[CALIBRATION], rows[NOMINAL] = _halves(nominal, context.test.groups, rng)
     return rows
 
 
+def _add_errors(
+    troubles: _Troubles, context: Context, rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The model's own errors as trouble; returns the rows that it gets right, and the others."""
+    chosen = context.test.subset(rows)
+    y = check_class_indices(chosen.labels, context.model.classes)
+    wrong = context.model.predict_proba(chosen.X).argmax(axis=1) != y
+    if wrong.sum() < 2 and not troubles.sets:
+        raise NotEnoughEvidenceError(
+            "Supervision needs some trouble: of these rows none can be made.",
+            got=f"{int(wrong.sum())} errors of the model among {len(rows)} rows",
+            do="Give more test rows, or votes for curated ones.",
+        )
+    if wrong.sum() > 1:
+        troubles.add(ERRORS, chosen.X[wrong], rows=rows[wrong])
+    return rows[~wrong], rows[wrong]
+
+
+def _halves(
+    rows: NDArray[np.int64], groups: NDArray[Any] | None, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Two halves of the rows; no group is in both."""
+    order = rng.permutation(rows)
+    if groups is None:
+        return np.sort(order[: len(order) // 2]), np.sort(order[len(order) // 2 :])
+    # Whole groups, in the order in which they are drawn, until half of the rows are taken.
+    _, first, member = np.unique(groups[order], return_index=True, return_inverse=True)
+    place = np.argsort(np.argsort(first))[member.ravel()]
+    sizes = np.bincount(place)
+    taken = place < max(1, int(np.searchsorted(np.cumsum(sizes), len(rows) / 2) + 1))
+    if taken.all():
+        raise NotEnoughEvidenceError(
+            "A threshold needs rows of at least two groups.", got="all rows in one group"
+        )
+    return np.sort(order[taken]), np.sort(order[~taken])
+
+
 def _can_be_corrupted(context: Context, X: NDArray[Any]) -> bool:
-    """All tables; of images those in [0, 1] that are large enough to show a change."""
+    """Tables with numbers; of images those in [0, 1] that are large enough to show a change."""
+    if has_codes(context):
+        free = real_columns(context)
+        return X.ndim == 2 and free is not None and bool(free.any())
     if X.ndim == 2:
         return True
     sides = X.shape[2:] if channels_first(X) else X.shape[1:3]

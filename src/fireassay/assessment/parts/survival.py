@@ -4,12 +4,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from fireassay.assessment.attack_space import attack_space
+from fireassay.assessment.coded_context import why_not_attacked
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.part_answer import PartAnswer
+from fireassay.assessment.row_outcomes import RowOutcomes
 from fireassay.assessment.shown_rows import MOST, Gallery
 from fireassay.attacks import ColumnRule, suite
 from fireassay.classifiers import GradientClassifier
@@ -17,6 +20,7 @@ from fireassay.core import Sample
 from fireassay.core.errors import ParameterError
 from fireassay.data.rows import taken
 from fireassay.survival import BUDGET, GRADIENT_COST, Observations, observe
+from fireassay.survival.masked_gradients import queries as gradient_check_queries
 
 USES: tuple[str, ...] = ()
 
@@ -59,17 +63,22 @@ class Settings(BaseModel):
 
 def missing(context: Context) -> str | None:
     """Why nothing can be attacked, or None."""
-    return None if context.test.y is not None else "the test rows have no labels"
+    if context.test.y is None:
+        return "the test rows have no labels"
+    return why_not_attacked(context)
 
 
 def cost(context: Context, settings: Settings) -> Cost:
     """Each row is attacked until it falls, or the budget is spent."""
     rows = min(settings.samples, len(context.test))
     gradients = isinstance(context.model, GradientClassifier)
+    checked = gradient_check_queries(rows) if gradients else 0
     row_mb = 1e-6 * context.test.X[0].nbytes * rows
     return Cost(
-        queries=rows * (1 + settings.budget),
-        gradient_queries=int(rows * settings.budget / (1.0 + GRADIENT_COST)) if gradients else 0,
+        queries=rows * (1 + settings.budget) + checked,
+        gradient_queries=int(rows * settings.budget / (1.0 + GRADIENT_COST)) + checked
+        if gradients
+        else 0,
         labels=rows,
         calls=2 * settings.budget,
         own_seconds=2.0 + 2e-9 * rows * settings.budget * context.test.X[0].size,
@@ -82,15 +91,32 @@ def run(context: Context, settings: Settings) -> PartAnswer:
     """Attack a random sample of the test rows.
 
     Other parts take ``kept["adversarial"]``, the inputs that fooled the model, as it takes them,
-    and ``kept["attacks"]``, the name of the attack that made each.
+    ``kept["attacks"]``, the name of the attack that made each, and ``kept["samples"]``, the test
+    row that each was made from.
     """
     found = _observed(context, settings)
-    fooled, made_by = _adversarial(context, settings, found)
+    fooled = _adversarial(context, settings, found)
     return PartAnswer(
         "survival",
         replace(found, adversarial=None),
-        kept={"adversarial": fooled, "attacks": made_by},
+        kept=dict(zip(("adversarial", "attacks", "samples"), fooled, strict=True)),
     )
+
+
+def outcomes(answer: PartAnswer) -> dict[str, RowOutcomes]:
+    """Sample by sample: whether it stands, against all attacks and against each."""
+    result = answer.result
+    if not isinstance(result, Observations):
+        return {}
+    table = result.frame()
+
+    def stands(part: pd.DataFrame) -> RowOutcomes:
+        broken = part.groupby("sample")["success"].any()
+        rows, values = broken.index.to_numpy(dtype=np.int64), (~broken).to_numpy(dtype=np.float64)
+        return RowOutcomes("share", rows, values, about=result.data_sha256)
+
+    found = {f"survival_{name}": stands(part) for name, part in table.groupby("attack")}
+    return {"standing_share": stands(table), **found}
 
 
 def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
@@ -127,14 +153,17 @@ def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
     return tuple(found)
 
 
-def adversarial_inputs(context: Context) -> tuple[NDArray[Any], NDArray[np.str_]]:
-    """The inputs that fooled the model and which attack made each, for other parts.
+Fooled = tuple[NDArray[Any], NDArray[np.str_], NDArray[np.int64]]
+
+
+def adversarial_inputs(context: Context) -> Fooled:
+    """The inputs that fooled the model, which attack made each, and of which test row.
 
     Taken from this part, if it has run, and made with its usual settings otherwise.
     """
     known = context.results.get("survival")
     if isinstance(known, PartAnswer):
-        return known.kept["adversarial"], known.kept["attacks"]
+        return known.kept["adversarial"], known.kept["attacks"], known.kept["samples"]
     settings = Settings()
     return _adversarial(context, settings, _observed(context, settings))
 
@@ -162,11 +191,11 @@ def _observed(context: Context, settings: Settings) -> Observations:
     return found
 
 
-def _adversarial(
-    context: Context, settings: Settings, found: Observations
-) -> tuple[NDArray[Any], NDArray[np.str_]]:
+def _adversarial(context: Context, settings: Settings, found: Observations) -> Fooled:
     table = found.frame()
-    made_by = table.loc[table["success"], "made_by"].to_numpy(dtype=np.str_)
+    fooled = table[table["success"]]
+    made_by = fooled["made_by"].to_numpy(dtype=np.str_)
     assert found.adversarial is not None  # kept by _observed
+    samples = fooled["sample"].to_numpy(dtype=np.int64)
     _, space = attack_space(context, settings.columns, settings.eps)
-    return space.outside(found.adversarial), made_by
+    return space.outside(found.adversarial), made_by, samples

@@ -1,0 +1,83 @@
+"""What each row contributed to a number, so that two runs on the same rows can be paired."""
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from fireassay.core import Estimate
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray
+from fireassay.statistics import paired_auc_difference, paired_difference, paired_mean_difference
+
+Kind = Literal["share", "mean", "auc"]
+_LEAST_COMMON = 0.9
+
+
+@dataclass(frozen=True)
+class RowOutcomes:
+    """The rows of one number, each with what it contributed.
+
+    Attributes
+    ----------
+    kind
+        The number is a share of the rows, their mean, or the AUC of their scores.
+    rows
+        What tells rows apart, the same in both runs; numbers that `row_marks` gives.
+    values
+        Whether each row counts (share), its own number (mean), or its score (auc).
+    positive
+        For an AUC: which rows should score high.
+    groups
+        For each row the patient or device it belongs to.
+    about
+        What the row numbers are about; runs with another one have no rows in common.
+    """
+
+    kind: Kind
+    rows: IntArray
+    values: FloatArray
+    positive: AnyArray | None = None
+    groups: AnyArray | None = None
+    about: str = ""
+
+
+def row_marks(X: AnyArray, y: AnyArray) -> IntArray:
+    """A number for each labelled row; equal rows with equal labels are numbered on.
+
+    >>> row_marks(np.array([[1.0], [2.0], [1.0]]), np.array([0, 0, 0])).shape
+    (3,)
+    """
+    marks = np.empty(len(X), dtype=np.int64)
+    seen: Counter[bytes] = Counter()
+    rows = np.ascontiguousarray(X)
+    for i, label in enumerate(y.tolist()):
+        content = rows[i].tobytes() + str(label).encode()
+        plain = hashlib.blake2b(content, digest_size=16).digest()
+        again = seen[plain]
+        seen[plain] += 1
+        digest = hashlib.blake2b(plain + again.to_bytes(4, "big"), digest_size=8).digest()
+        marks[i] = int.from_bytes(digest, "big", signed=True)
+    return marks
+
+
+def paired_change(before: RowOutcomes, after: RowOutcomes, confidence: float) -> Estimate | None:
+    """The change of a number row by row; None if the runs share too few of their rows."""
+    if before.kind != after.kind or before.about != after.about:
+        return None
+    _, first, second = np.intersect1d(before.rows, after.rows, return_indices=True)
+    if len(first) < max(4, _LEAST_COMMON * max(len(before.rows), len(after.rows))):
+        return None
+    a, b = before.values[first], after.values[second]
+    groups = None if after.groups is None else after.groups[second]
+    if after.kind == "auc":
+        if before.positive is None or after.positive is None or groups is not None:
+            return None
+        marks = after.positive[second]
+        if not (before.positive[first] == marks).all() or min(marks.sum(), (~marks).sum()) < 2:
+            return None
+        return paired_auc_difference(a, b, marks, confidence)
+    if after.kind == "mean":
+        return paired_mean_difference(a, b, confidence, groups)
+    return paired_difference(a > 0, b > 0, confidence, groups)

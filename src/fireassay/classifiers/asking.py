@@ -1,0 +1,64 @@
+"""One call of a model, which may raise anything, exit, or never come back."""
+
+import signal
+import threading
+from collections.abc import Sequence
+from typing import Final
+
+from fireassay.classifiers.block_ladder import Call
+from fireassay.core.arrays import AnyArray
+from fireassay.core.errors import FireassayError, ModelError
+from fireassay.core.patience import AskedToEnd, HangsError, Watch, watched
+
+HANG_S: Final = 1800.0
+
+
+def asked(
+    call: Call, blocks: Sequence[AnyArray], start: int, stop: int, hang_s: float
+) -> tuple[AnyArray, ...]:
+    """What the model answers for one block, which holds rows ``start`` to ``stop`` - 1.
+
+    Raises
+    ------
+    ModelError
+        Whatever the model raises, also what ``sys.exit`` and Ctrl-C raise, and if it does not
+        answer within ``hang_s`` seconds. Ctrl-C of the user and SIGTERM go through.
+    """
+    watch: Watch | None = None
+    try:
+        with watched(hang_s, "The model") as watch:
+            return call(*blocks)
+    except (FireassayError, AskedToEnd):
+        raise
+    except (Exception, SystemExit, KeyboardInterrupt, HangsError) as failure:
+        if watch is not None and watch.hangs:
+            raise _hangs(len(blocks[0]), hang_s) from None
+        if watch is None or watch.interrupted or _may_be_the_user(failure):
+            raise
+        sent = f" of shape {blocks[0].shape} ({blocks[0].dtype})" if blocks[0].ndim > 1 else ""
+        raise ModelError(
+            f"The model must answer for every row; it failed on rows {start} to {stop - 1}, "
+            f"sent in a block{sent}.",
+            got=f"{type(failure).__name__}: {failure}"[:500],
+            do="Rows are sent as they are: check the shape and type that the model takes.",
+        ) from failure
+
+
+def _may_be_the_user(failure: BaseException) -> bool:
+    """Ctrl-C in a program that handles interrupts in its own way cannot be told apart."""
+    own = (signal.default_int_handler, signal.SIG_IGN, signal.SIG_DFL)
+    return (
+        isinstance(failure, KeyboardInterrupt)
+        and threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) not in own
+    )
+
+
+def _hangs(rows: int, hang_s: float) -> ModelError:
+    return ModelError(
+        f"The model must answer for a block of {rows} rows within {hang_s / 60:.3g} minutes "
+        "([run] hang_minutes).",
+        got="no answer",
+        do="See what it waits for: a lock, a server, input(). If it is only slow, allow more "
+        "minutes, or smaller blocks ([model] batch_size).",
+    )

@@ -1,0 +1,163 @@
+"""Foreign code that does not come back, or that pretends to be Ctrl-C."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+STUCK_EXIT = 3
+_POLL_S = 1.0
+_GRACE_S = 60.0
+
+
+class AskedToEnd(SystemExit):
+    """Somebody asked this process to end (SIGTERM); no foreign code's ``sys.exit``."""
+
+
+class HangsError(BaseException):
+    """Raised inside the code that hangs, so that it comes back."""
+
+
+@dataclass(eq=False)
+class Watch:
+    """One call of foreign code, watched.
+
+    Attributes
+    ----------
+    hangs
+        It did not come back in time, and was interrupted for that.
+    interrupted
+        The user pressed Ctrl-C meanwhile; other `KeyboardInterrupt` are the code's own.
+    """
+
+    limit_s: float
+    what: str
+    thread: int = field(default_factory=threading.get_ident)
+    began: float = field(default_factory=time.monotonic)
+    by_signal: bool = False
+    hangs: bool = False
+    interrupted: bool = False
+
+    def on_interrupt(self, _number: int, _frame: Any) -> None:
+        """Instead of Python's own handler of SIGINT."""
+        if not self.hangs:
+            self.interrupted = True
+        raise KeyboardInterrupt
+
+
+class _Watchdog:
+    """One thread that looks at all calls under way."""
+
+    def __init__(self) -> None:
+        self.forget()
+        self.exits = False
+
+    def forget(self) -> None:
+        """Nothing is watched: at first, and in a process that was forked off."""
+        self.lock = threading.Lock()
+        self.calls: dict[int, Watch] = {}
+        self.short = threading.Event()
+        self.running: threading.Thread | None = None
+
+    def begin(self, watch: Watch) -> None:
+        with self.lock:
+            self.calls[id(watch)] = watch
+            if self.running is None:
+                self.running = threading.Thread(
+                    target=self._look, daemon=True, name="fireassay-patience"
+                )
+                self.running.start()
+        if watch.limit_s < 4 * _POLL_S:
+            self.short.set()
+
+    def end(self, watch: Watch) -> None:
+        with self.lock:
+            self.calls.pop(id(watch), None)
+            if watch.hangs and not watch.by_signal:  # it came back by itself: nothing to raise
+                _raise_in(watch.thread, None)
+
+    def _look(self) -> None:
+        while True:
+            with self.lock:
+                calls = list(self.calls.values())
+                for watch in calls:
+                    late = time.monotonic() - watch.began - watch.limit_s
+                    if late > 0 and not watch.hangs:
+                        _interrupt(watch)
+                    elif late > min(watch.limit_s, _GRACE_S) and self.exits:
+                        _leave(watch)
+            shortest = min((watch.limit_s for watch in calls), default=4 * _POLL_S)
+            self.short.wait(min(_POLL_S, shortest / 4))
+            self.short.clear()
+
+
+_watchdog = _Watchdog()
+os.register_at_fork(after_in_child=_watchdog.forget)
+
+
+def exit_if_stuck() -> None:
+    """From now on, end this process if code that hangs cannot even be interrupted.
+
+    For programs and worker processes, which nobody watches; not for a notebook.
+    """
+    _watchdog.exits = True
+
+
+@contextlib.contextmanager
+def watched(limit_s: float, what: str) -> Iterator[Watch]:
+    """Interrupt what happens inside if it takes longer than ``limit_s`` seconds.
+
+    The interruption is a `KeyboardInterrupt` in the main thread and `HangsError` elsewhere, with
+    ``hangs`` set. Compiled code that never looks at signals cannot be interrupted: then it is said
+    on standard error, and after `exit_if_stuck` the process ends.
+    """
+    watch = Watch(limit_s, what)
+    main = threading.current_thread() is threading.main_thread()
+    watch.by_signal = main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if watch.by_signal:
+        signal.signal(signal.SIGINT, watch.on_interrupt)
+    try:
+        _watchdog.begin(watch)
+        yield watch
+    finally:
+        try:
+            _watchdog.end(watch)
+        finally:
+            if watch.by_signal:
+                _restore()
+
+
+def _restore() -> None:
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    except KeyboardInterrupt:  # one that arrived at this very moment is handled first
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        raise
+
+
+def _interrupt(watch: Watch) -> None:
+    watch.hangs = True
+    if watch.by_signal:
+        signal.pthread_kill(watch.thread, signal.SIGINT)
+    else:
+        _raise_in(watch.thread, HangsError)
+
+
+def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
+    wanted = None if kind is None else ctypes.py_object(kind)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), wanted)
+
+
+def _leave(watch: Watch) -> None:
+    sys.stderr.write(
+        f"Error: {watch.what} has not come back for {time.monotonic() - watch.began:.0f} s, and "
+        "cannot be interrupted. This process ends; what is done is kept.\n"
+    )
+    sys.stderr.flush()
+    os._exit(STUCK_EXIT)

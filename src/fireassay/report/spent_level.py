@@ -1,0 +1,140 @@
+"""A number at a stricter level, for limits that are judged again and again on the same labels."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from scipy.special import stdtrit
+
+from fireassay.core import Estimate, Evidence
+from fireassay.report.gates import Gate, find_number
+from fireassay.report.verdict import GateCheck, Verdict, judge, overall
+
+_EXACT = "Clopper-Pearson"
+_FEW_GROUPS = 4  # degrees of freedom that any number made from groups is taken to have at least
+
+
+def judge_spent(
+    evidence: Iterable[Evidence],
+    gates: Sequence[Gate],
+    accepted: Mapping[str, str],
+    *,
+    strict: bool,
+    fractions: Mapping[str, float],
+) -> Verdict:
+    """Judge gates, each number at what is left of its error probability."""
+    parts = {part.question: part for part in evidence}
+    for gate in gates:
+        left = fractions.get(gate.number, 1.0)
+        found = find_number(gate.number, parts) if 0 < left < 1 else ""
+        if not isinstance(found, str):
+            parts[found[0].question] = at_fraction(*found, left)
+    verdict = judge(parts.values(), gates, accepted, strict=strict)
+    if all(fractions.get(gate.number, 1.0) for gate in gates):
+        return verdict
+    checks = tuple(_nothing_left(check, fractions, strict=strict) for check in verdict.checks)
+    return replace(verdict, checks=checks, status=overall(checks, verdict.failed_parts))
+
+
+def _nothing_left(check: GateCheck, fractions: Mapping[str, float], *, strict: bool) -> GateCheck:
+    if fractions.get(check.gate.number, 1.0) or check.status != "pass":
+        return check
+    why = "all planned looks at these labels are spent; label other rows, or plan for more looks"
+    return replace(check, status="fail" if strict else "undecided", explanation=why)
+
+
+def at_fraction(part: Evidence, name: str, fraction: float) -> Evidence:
+    """The part with one number at a fraction of its error probability, its other bound likewise.
+
+    Parameters
+    ----------
+    part
+        What a part found.
+    name
+        The number; ``X_upper`` and ``X_lower`` go together.
+    fraction
+        In (0, 1]: what is left of the error probability of each side.
+
+    Notes
+    -----
+    Shares are computed anew from their counts. What else has an interval is stretched around its
+    value by ``log α' / log α``, which is enough for exponential tails and more than enough for
+    normal ones; what counts groups by the ratio of Student's quantiles with 4 degrees of freedom,
+    if that is larger. The method says so.
+
+    >>> error = Estimate(0.01, 0.0052, 0.0174, 0.95, 1000, "Clopper-Pearson")
+    >>> found = Evidence("accuracy", "h", estimates={"error": error})
+    >>> print(at_fraction(found, "error", 1 / 20).estimates["error"])
+    0.010 [0.003, 0.023] n=1000
+    """
+    estimates = dict(part.estimates)
+    stem = name.removesuffix("_upper").removesuffix("_lower")
+    names = [name] if name == stem else [f"{stem}_upper", f"{stem}_lower"]
+    for each in names:
+        if each in estimates:
+            centre = estimates[stem].value if stem in estimates else math.nan
+            estimates[each] = _stricter(estimates[each], centre, fraction)
+    return replace(part, estimates=estimates)
+
+
+def _stricter(estimate: Estimate, centre: float, fraction: float) -> Estimate:
+    if estimate.kind == "interval":
+        return _interval(estimate, fraction)
+    if estimate.kind == "bound":
+        return _bound(estimate, centre, fraction)
+    return estimate
+
+
+def _interval(estimate: Estimate, fraction: float) -> Estimate:
+    alpha = (1 - estimate.confidence) / 2
+    confidence = 1 - 2 * alpha * fraction
+    hits = _hits(estimate.value, estimate)
+    if hits is not None:
+        from fireassay.statistics import share
+
+        return replace(share(hits, estimate.n, confidence), rests_on=estimate.rests_on)
+    factor = _factor(alpha, fraction, estimate.method)
+    value = estimate.value
+    low, high = (value + factor * (end - value) for end in (estimate.low, estimate.high))
+    return replace(
+        estimate,
+        low=low,
+        high=high,
+        confidence=confidence,
+        method=f"{estimate.method}, stretched to {100 * confidence:.6g} %",
+    )
+
+
+def _bound(estimate: Estimate, centre: float, fraction: float) -> Estimate:
+    alpha = 1 - estimate.confidence
+    confidence = 1 - alpha * fraction
+    hits = _hits(centre, estimate)
+    upper = not estimate.value < centre
+    if hits is not None:
+        from fireassay.statistics import clopper_pearson
+
+        low, high = clopper_pearson(hits, estimate.n, confidence, "upper" if upper else "lower")
+        value, method = float(high if upper else low), estimate.method
+    else:
+        # Without a centre everything down to 0 belongs to the margin: more than enough.
+        start = 0.0 if math.isnan(centre) else centre
+        value = start + _factor(alpha, fraction, estimate.method) * (estimate.value - start)
+        value = min(1.0, max(0.0, value))
+        method = f"{estimate.method}, stretched to {100 * confidence:.6g} %"
+    return Estimate.bound(value, confidence, estimate.n, method, rests_on=estimate.rests_on)
+
+
+def _hits(value: float, estimate: Estimate) -> int | None:
+    """The count behind an exact share; None for other numbers."""
+    hits = value * estimate.n
+    if estimate.method != _EXACT or math.isnan(hits):
+        return None
+    return round(hits) if abs(hits - round(hits)) <= 1e-6 * estimate.n else None
+
+
+def _factor(alpha: float, fraction: float, method: str) -> float:
+    factor = math.log(alpha * fraction) / math.log(alpha)
+    if "group" in method:
+        tails = (float(stdtrit(_FEW_GROUPS, a)) for a in (alpha * fraction, alpha))
+        factor = max(factor, next(tails) / next(tails))
+    return factor

@@ -1,0 +1,172 @@
+"""Native boosters and their files, against the predictions of the libraries themselves."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit, softmax
+from sklearn.datasets import load_breast_cancer, load_iris
+
+import fireassay as fa
+from fireassay.core import DataError, ModelError
+
+pytestmark = pytest.mark.extras
+xgboost = pytest.importorskip("xgboost")
+lightgbm = pytest.importorskip("lightgbm")
+
+CANCER, IRIS = load_breast_cancer(return_X_y=True), load_iris(return_X_y=True)
+
+
+def xgb(objective, data, rounds=8, **more):
+    X, y = data
+    if objective.startswith("multi"):
+        more["num_class"] = 3
+    settings = {"objective": objective, "max_depth": 3, "seed": 0, "nthread": 1, **more}
+    return xgboost.train(settings, xgboost.DMatrix(X, label=y), rounds)
+
+
+def lgb(objective, data, rounds=8, **more):
+    X, y = data
+    if objective.startswith("multi"):
+        more["num_class"] = 3
+    settings = {"objective": objective, "verbose": -1, "seed": 0, "num_threads": 1, **more}
+    return lightgbm.train(settings, lightgbm.Dataset(X, label=y), rounds)
+
+
+@pytest.mark.parametrize("objective", ["multi:softprob", "multi:softmax"])
+def test_xgboost_with_several_classes(objective):
+    booster = xgb(objective, IRIS)
+    rows = xgboost.DMatrix(IRIS[0])
+    expected = softmax(booster.predict(rows, output_margin=True).astype(float), axis=1)
+    model = fa.as_classifier(booster, classes=["setosa", "versicolor", "virginica"])
+    np.testing.assert_allclose(model.predict_proba(IRIS[0]), expected, atol=1e-6)
+    assert model.predict(IRIS[0][:1]).tolist() == ["setosa"]
+
+
+@pytest.mark.parametrize("objective", ["binary:logistic", "binary:logitraw"])
+def test_xgboost_with_two_classes(objective, tmp_path):
+    booster = xgb(objective, CANCER)
+    expected = expit(booster.predict(xgboost.DMatrix(CANCER[0]), output_margin=True).astype(float))
+    for place in (booster, tmp_path / "m.ubj", tmp_path / "m.json"):
+        if place is not booster:
+            booster.save_model(place)
+        model = fa.as_classifier(place)
+        assert model.classes == (0, 1)
+        np.testing.assert_allclose(model.predict_proba(CANCER[0])[:, 1], expected, atol=1e-6)
+    assert fa.as_classifier(tmp_path / "m.ubj").sha256 == fa.as_classifier(booster).sha256
+
+
+@pytest.mark.parametrize(("objective", "data"), [("binary", CANCER), ("multiclass", IRIS)])
+def test_lightgbm(objective, data, tmp_path):
+    booster = lgb(objective, data)
+    booster.save_model(tmp_path / "m.txt")
+    expected = booster.predict(data[0])
+    if objective == "binary":
+        expected = np.column_stack([1 - expected, expected])
+    for place in (booster, str(tmp_path / "m.txt")):
+        found = fa.as_classifier(place).predict_proba(data[0])
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_frames_are_taken_by_the_names_of_their_columns():
+    names = [f"f{i}" for i in range(4)]
+    frame = pd.DataFrame(IRIS[0], columns=names)
+    data = xgboost.DMatrix(frame, label=IRIS[1])
+    booster = xgboost.train({"objective": "multi:softprob", "num_class": 3}, data, 3)
+    model = fa.as_classifier(booster)
+    np.testing.assert_allclose(
+        model.predict_proba(frame[names[::-1]].assign(other=1.0)), booster.predict(data), atol=1e-6
+    )
+    with pytest.raises(DataError, match="without"):
+        model.predict_proba(frame[names[:2]])
+    other = lightgbm.train(
+        {"objective": "binary", "verbose": -1}, lightgbm.Dataset(frame, IRIS[1] == 1), 3
+    )
+    found = fa.as_classifier(other).predict_proba(frame[names[::-1]])
+    np.testing.assert_allclose(found[:, 1], other.predict(frame), atol=1e-12)
+    with pytest.raises(DataError, match="4 features"):
+        fa.as_classifier(other).predict_proba(IRIS[0][:, :3])
+
+
+def test_regressions_are_refused():
+    with pytest.raises(ModelError, match="reg:squarederror"):
+        fa.as_classifier(xgb("reg:squarederror", CANCER))
+    with pytest.raises(ModelError, match="'regression'"):
+        fa.as_classifier(lgb("regression", CANCER))
+    with pytest.raises(ModelError, match="gives probabilities"):
+        fa.as_classifier(lgb("binary", CANCER), output="logits")
+
+
+def changed(booster, change, path):
+    model = json.loads(bytes(booster.save_raw("json")))
+    change(model["learner"]["gradient_booster"]["model"]["trees"][0])
+    path.write_text(json.dumps(model))
+    return path
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda tree: tree["left_children"].__setitem__(0, 0),  # in a circle
+        lambda tree: tree["right_children"].__setitem__(0, 10_000_000),
+        lambda tree: tree["split_indices"].__setitem__(0, 4000),
+    ],
+)
+def test_xgboost_files_with_impossible_trees_are_refused(change, tmp_path):
+    path = changed(xgb("binary:logistic", CANCER), change, tmp_path / "m.json")
+    with pytest.raises(ModelError, match=r"must be a tree|must be readable"):
+        fa.as_classifier(path)
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("left_child", "0"),
+        ("left_child", "9999999"),
+        ("right_child", "-9999999"),
+        ("split_feature", "5000"),
+        ("num_leaves", "100000"),
+        ("threshold", ""),
+        ("max_feature_idx", "1"),
+    ],
+)
+def test_lightgbm_files_with_impossible_trees_are_refused(line, value, tmp_path):
+    text = lgb("binary", CANCER).model_to_string()
+    start = text.index(f"\n{line}=") + len(line) + 2
+    end = text.index("\n", start)
+    rest = text[start:end].split(" ")[1:]
+    path = tmp_path / "m.txt"
+    path.write_text(text[:start] + " ".join([value, *rest]) + text[end:])
+    with pytest.raises(ModelError):
+        fa.as_classifier(path)
+
+
+def test_other_text_files_are_no_models(tmp_path):
+    (tmp_path / "notes.txt").write_text("hello")
+    with pytest.raises(ModelError, match="LightGBM"):
+        fa.as_classifier(tmp_path / "notes.txt")
+    (tmp_path / "notes.json").write_text("[1, 2]")
+    with pytest.raises(ModelError, match="XGBoost"):
+        fa.as_classifier(tmp_path / "notes.json")
+    (tmp_path / "other.json").write_text('{"a": 1}')
+    with pytest.raises(ModelError, match="must be readable"):
+        fa.as_classifier(tmp_path / "other.json")
+
+
+def test_categories_of_lightgbm_are_checked(tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 40, 400), rng.normal(size=400)])
+    y = (X[:, 0] % 3 == 0).astype(int)
+    data = lightgbm.Dataset(X, y, categorical_feature=[0])
+    booster = lightgbm.train({"objective": "binary", "verbose": -1}, data, 5)
+    booster.save_model(tmp_path / "m.txt")
+    model = fa.as_classifier(tmp_path / "m.txt")
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], booster.predict(X), atol=1e-12)
+    text = (tmp_path / "m.txt").read_text()
+    assert "num_cat=0" not in text.split("\n\n")[1]
+    start = text.index("cat_boundaries=") + len("cat_boundaries=")
+    end = text.index("\n", start)
+    (tmp_path / "bad.txt").write_text(text[:start] + "0 999999" + text[end:])
+    with pytest.raises(ModelError, match="categories"):
+        fa.as_classifier(tmp_path / "bad.txt")
