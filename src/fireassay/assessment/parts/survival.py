@@ -132,8 +132,9 @@ def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
     found = []
     for i, (place, row) in enumerate(chosen.iterrows()):
         position = int(row["sample"])
-        before, after = taken(context.test.X, [position]), taken(made, [place])
-        more = (
+        before = taken(gallery.rows, [position])
+        after = gallery.as_given(taken(made, [place]))
+        more: dict[str, Any] = (
             {"cells": gallery.changed(before, after)}
             if gallery.is_table
             else gallery.content(after)
