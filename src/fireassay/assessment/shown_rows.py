@@ -180,7 +180,14 @@ def _usual(X: Any, rows: Any) -> dict[str, Any]:
             held = column.dropna().to_numpy(dtype=float)
             low, middle, high = np.quantile(held, (0.025, 0.5, 0.975)) if len(held) else (0, 0, 0)
             spread = float(high - low) or 1.0
-            row: tuple[Any, ...] = (low, high, middle, spread, f"{_text(low)} to {_text(high)}", None)
+            row: tuple[Any, ...] = (
+                low,
+                high,
+                middle,
+                spread,
+                f"{_text(low)} to {_text(high)}",
+                None,
+            )
         else:
             shares = column.astype(str).value_counts(normalize=True)
             common = str(shares.index[0]) if len(shares) else ""
