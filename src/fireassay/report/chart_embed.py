@@ -102,9 +102,7 @@ def chart_data(chart: Chart) -> str:
     >>> "<" in chart_data(Chart(bars([("<b>", 1.0)], "n")))
     False
     """
-    body = {"description": chart.alternative, **chart.body}
-    text = json.dumps(body, ensure_ascii=False, allow_nan=False)
-    return recoloured(text, "page").replace("<", "\\u003c")
+    return recoloured(chart.text(), "page").replace("<", "\\u003c")
 
 
 def still(chart: Chart, key: str) -> str:
