@@ -5,13 +5,16 @@ from fireassay.assessment.demonstration import run_demo
 from fireassay.assessment.evaluation import evaluate
 from fireassay.assessment.initialising import initialise
 from fireassay.assessment.planning import Plan, make_plan
+from fireassay.assessment.power import HowMany, how_many
 from fireassay.assessment.running import RunOutcome, run_assessment
 
 __all__ = [
     "Config",
+    "HowMany",
     "Plan",
     "RunOutcome",
     "evaluate",
+    "how_many",
     "initialise",
     "make_plan",
     "read_config",

@@ -112,7 +112,7 @@ class Gallery:
         moved = [
             (_moved(a, b, s), name, a, b)
             for a, b, s, name in zip(old, new, spread, self._names(), strict=True)
-            if a != b
+            if a != b and not (pd.isna(a) and pd.isna(b))
         ]
         moved.sort(key=lambda entry: -entry[0])
         return tuple(
@@ -180,7 +180,8 @@ def _usual(X: Any, rows: Any) -> dict[str, Any]:
             held = column.dropna().to_numpy(dtype=float)
             low, middle, high = np.quantile(held, (0.025, 0.5, 0.975)) if len(held) else (0, 0, 0)
             spread = float(high - low) or 1.0
-            row: tuple[Any, ...] = (low, high, middle, spread, f"{_text(low)} to {_text(high)}", None)
+            usual = f"{_text(low)} to {_text(high)}"
+            row: tuple[Any, ...] = (low, high, middle, spread, usual, None)
         else:
             shares = column.astype(str).value_counts(normalize=True)
             common = str(shares.index[0]) if len(shares) else ""

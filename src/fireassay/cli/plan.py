@@ -1,7 +1,10 @@
 """``fireassay plan``: what each part will cost, before anything is spent."""
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from fireassay.cli.console import emit_json, say, starting
 from fireassay.cli.options import Config, FileSeed, Json, Quiet, Trust
@@ -12,6 +15,17 @@ def plan(
     config: Config = Path("fireassay.toml"),
     seed: FileSeed = None,
     trust: Trust = False,
+    power: Annotated[
+        str | None,
+        typer.Option(
+            help="Instead of costs, how many it takes for: bound, models, auroc, monitor, slices, "
+            "groups, audit, campaign."
+        ),
+    ] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Option(help="With --power, what is assumed: NAME=NUMBER, e.g. limit=0.05."),
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -19,8 +33,11 @@ def plan(
 
     After a run, also what each part took: the error of the plan.
 
-    Example: fireassay plan
+    Example: fireassay plan --power bound --given limit=0.05 --given rate=0.02
     """
+    if power is not None or given:
+        _how_many(power, given or [], config, json=json)
+        return
     starting("measuring a few batches", quiet=quiet or json)
     from fireassay.assessment import make_plan, read_config
     from fireassay.assessment.run_folder import read_costs
@@ -28,7 +45,7 @@ def plan(
 
     read = read_config(config)
     if trust:
-        remember(read.resolve(read.model.path), read.folder)
+        remember(read.resolve(read.model.path), read.folder, read.model.http.token_env)
     planned = make_plan(read, seed=seed, trust=trust)
     costs = read_costs(read.folder / read.run.folder)
     if json:
@@ -43,6 +60,34 @@ def plan(
         words = in_words(costs)
         if words is not None:
             say(words)
+
+
+def _how_many(power: str | None, given: list[str], config: Path, *, json: bool) -> None:
+    """Answer one question about sizes; only the audit needs a project."""
+    from fireassay.assessment import how_many, read_config
+    from fireassay.core import ParameterError
+    from fireassay.data.npz_file import read_npy
+
+    if power is None:
+        raise ParameterError("--given belongs to --power.", got=" ".join(given))
+    numbers = {}
+    for text in given:
+        name, _, number = text.partition("=")
+        try:
+            numbers[name.strip()] = float(number)
+        except ValueError as error:
+            raise ParameterError(
+                "What is given must look like NAME=NUMBER.", got=repr(text)
+            ) from error
+    votes = None
+    if power == "audit":
+        read = read_config(config)
+        votes = None if read.data.votes is None else read_npy(read.folder / read.data.votes)
+    found = how_many(power, numbers, votes=votes)
+    if json:
+        emit_json(asdict(found))
+    else:
+        say(str(found))
 
 
 def _print_costs(costs: dict[str, dict[str, Any]]) -> None:

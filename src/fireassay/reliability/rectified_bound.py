@@ -27,7 +27,8 @@ from fireassay.statistics.prediction_powered import (
     ppi_interval,
 )
 
-_SMALL_SHARE, _LARGE_SHARE = 0.1, 0.8
+_SMALL_SHARE = 0.1
+_SHARES, _FORECASTS = (0.035, 0.1, 0.5, 0.8, 0.965), 12
 _FIRST_FIT = 40
 
 
@@ -261,7 +262,7 @@ def _play_fixed(
     values = np.where(groups.counts > 0, values, weights * wrong)
     each = float(groups.counts.mean())
     expected = float((trial * (1 - trial)).mean() + trial.var() / each) if len(trial) else 0.1
-    share = _betting_share(trial, expected, n, alpha)
+    share = _betting_share(trial, expected, n, alpha, each, rng)
     game = RectifiedValues(values, np.full(n, bound + largest), max(1e-4, expected * bound))
     return game, share, here, field
 
@@ -280,17 +281,30 @@ def _staged(stages: list[tuple[int, int, Risk]], inputs: Inputs, labels: IntArra
     return values
 
 
-def _betting_share(trial: FloatArray, expected: float, n: int, alpha: float) -> float:
+def _betting_share(
+    trial: FloatArray, expected: float, n: int, alpha: float, each: float, rng: np.random.Generator
+) -> float:
     """How much of alpha the betting bound gets, decided without labels.
 
-    If the surrogate were calibrated, both widths can be foretold from it alone.
+    If the surrogate were calibrated, labels can be drawn from it: the split that gives the
+    smallest bound on such labels is taken.
     """
     if not len(trial):
         return _SMALL_SHARE
-    rate = float(trial.mean())
-    exact = _cp(rate * n, n, alpha) - rate
-    betting = np.sqrt(2 * np.log(1 / (_LARGE_SHARE * alpha)) * expected / n)
-    return _LARGE_SHARE if betting < exact else _SMALL_SHARE
+    totals = np.zeros(len(_SHARES))
+    ceiling = np.full(n, 1.0 + float(trial.max()))
+    spread = float(trial.std()) / np.sqrt(max(1.0, each))
+    for _ in range(_FORECASTS):
+        risk = rng.choice(trial, n)
+        wrong = rng.random(n) < risk
+        others = trial.mean() + spread * rng.standard_normal(n)
+        game = RectifiedValues(wrong - risk + np.maximum(0.0, others), ceiling, max(1e-4, expected))
+        errors = int(wrong.sum())
+        totals += [
+            min(betting_upper(game, share * alpha), _cp(errors, n, (1 - share) * alpha))
+            for share in _SHARES
+        ]
+    return _SHARES[int(totals.argmin())]
 
 
 def _refits(n: int) -> list[int]:

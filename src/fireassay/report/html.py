@@ -62,6 +62,7 @@ def to_html(
         main_chart=page.main,
         other_charts=page.others,
         sparkline=sparkline,
+        first_few=lambda items, most: items[:most],
         sure=lambda share: "–" if share is None else f"{100 * share:.0f} %",
         number=_number,
         percent=lambda share: f"{100 * share:g} %",

@@ -10,6 +10,7 @@ from fireassay.statistics.calibration import (
 )
 from fireassay.statistics.cheapest_threshold import cheapest_threshold
 from fireassay.statistics.clopper_pearson import clopper_pearson
+from fireassay.statistics.clumped_rows import ClumpedRows, clumped_rows
 from fireassay.statistics.clustered_auc import clustered_auc
 from fireassay.statistics.delong import delong, delong_interval, delong_test
 from fireassay.statistics.error_detector import ErrorDetector, recent_rate_upper
@@ -34,6 +35,13 @@ from fireassay.statistics.permutation import permutation_test
 from fireassay.statistics.poisson import poisson_interval
 from fireassay.statistics.poisson_binomial import poisson_binomial_tail
 from fireassay.statistics.ranks import average_ranks
+from fireassay.statistics.sample_sizes import (
+    groups_for_bound,
+    labels_until_alarm,
+    rows_for_auroc,
+    rows_for_bound,
+    rows_for_pair,
+)
 from fireassay.statistics.share import share
 from fireassay.statistics.simultaneous import simultaneous_aucs, worse_than_best
 from fireassay.statistics.simultaneous_shares import simultaneous_shares
@@ -50,6 +58,7 @@ from fireassay.statistics.thinned_betting import (
 from fireassay.statistics.wilson import wilson
 
 __all__ = [
+    "ClumpedRows",
     "Condition",
     "ErrorDetector",
     "Loess",
@@ -66,6 +75,7 @@ __all__ = [
     "bootstrap",
     "cheapest_threshold",
     "clopper_pearson",
+    "clumped_rows",
     "clustered_auc",
     "cohen_kappa",
     "delong",
@@ -77,8 +87,10 @@ __all__ = [
     "fleiss_kappa",
     "grouped_share",
     "groups_betting_upper",
+    "groups_for_bound",
     "hoeffding_bentkus_upper",
     "intraclass_test",
+    "labels_until_alarm",
     "loess",
     "mann_whitney_auc",
     "mean_cost",
@@ -91,6 +103,9 @@ __all__ = [
     "poisson_interval",
     "recent_rate_upper",
     "reliability_curve",
+    "rows_for_auroc",
+    "rows_for_bound",
+    "rows_for_pair",
     "share",
     "simultaneous_aucs",
     "simultaneous_shares",
