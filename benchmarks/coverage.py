@@ -16,7 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import group_worlds
+import label_noise_worlds
 import numpy as np
+import paired_worlds
 from scipy.special import ndtr
 from scipy.stats import binom
 
@@ -351,6 +353,14 @@ def null_groups(rng: Rng) -> float:
 INTERVALS += [
     IntervalRow(name, setting, experiment, group_worlds.RUNS, promise, nominal=0.975)
     for name, setting, experiment, promise in group_worlds.ROWS
+]
+INTERVALS += [
+    IntervalRow(name, setting, experiment, paired_worlds.RUNS, "approximate")
+    for name, setting, experiment in paired_worlds.ROWS
+]
+INTERVALS += [
+    IntervalRow(name, setting, experiment, label_noise_worlds.RUNS)
+    for name, setting, experiment in label_noise_worlds.ROWS
 ]
 
 

@@ -34,8 +34,20 @@ def world(p, e, n, twice, *, related=0.0, second="independent", apart=False):
 
 ROWS = [
     ("wrong labels, interval", "p = 5 %, e = 2 %, 300 twice", world(0.05, 0.02, 1000, 300)),
-    ("wrong labels, interval", "all label errors hide the model's", world(0.05, 0.02, 1000, 300, related=1.0)),
-    ("wrong labels, interval", "second label right, 100 twice", world(0.03, 0.03, 500, 100, second="truth")),
-    ("wrong labels, point", "p = 5 %, e = 2 %, 300 twice", world(0.05, 0.02, 1000, 300, apart=True)),
+    (
+        "wrong labels, interval",
+        "all label errors hide the model's",
+        world(0.05, 0.02, 1000, 300, related=1.0),
+    ),
+    (
+        "wrong labels, interval",
+        "second label right, 100 twice",
+        world(0.03, 0.03, 500, 100, second="truth"),
+    ),
+    (
+        "wrong labels, point",
+        "p = 5 %, e = 2 %, 300 twice",
+        world(0.05, 0.02, 1000, 300, apart=True),
+    ),
     ("wrong labels, point", "p = 20 %, e = 10 %, 200 twice", world(0.2, 0.1, 500, 200, apart=True)),
-]  # fmt: skip
+]

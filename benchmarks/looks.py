@@ -25,7 +25,7 @@ def passes(wrong, left):
 def main():
     rng = np.random.default_rng(0)
     ways = {
-        "no ledger": lambda j: 1.0,
+        "no ledger": lambda _: 1.0,
         "--spend": lambda j: fraction(j, None),
         "looks = 40": lambda j: fraction(j, MODELS),
     }

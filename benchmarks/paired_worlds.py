@@ -73,9 +73,13 @@ ROWS = [
     ("paired shares", "0.2 % gained and lost, n = 300", models(0.002, 0.002, 0.9, 300)),
     ("paired shares", "complementary errors, 10 % each, n = 200", models(0.1, 0.1, 0.8, 200)),
     ("paired shares", "20 % gained, 5 % lost, n = 60", models(0.05, 0.2, 0.6, 60)),
-    ("paired shares, groups", "40 × 25, 4 % gained, 2 % lost, ICC .3", patients(40, 25, 0.04, 0.02, 0.3)),
+    (
+        "paired shares, groups",
+        "40 × 25, 4 % gained, 2 % lost, ICC .3",
+        patients(40, 25, 0.04, 0.02, 0.3),
+    ),
     ("paired shares, groups", "100 × 10, 2 % each, ICC .1", patients(100, 10, 0.02, 0.02, 0.1)),
     ("paired means, t", "skewed times, n = 50", queries(50)),
     ("paired AUCs, DeLong", "0.76 and 0.86, 40 + 40", scores(40, 40, 1.0, 1.5)),
     ("paired AUCs, DeLong", "0.92 and 0.98, 20 + 200", scores(20, 200, 2.0, 3.0)),
-]  # fmt: skip
+]

@@ -65,7 +65,9 @@ def test_evaluate_says_that_a_model_answers_differently_and_its_gates_are_undeci
 
 
 def test_a_steady_model_is_supported_and_probes_are_no_queries() -> None:
-    model = fa.as_classifier(lambda rows: np.column_stack([1 - rows[:, 0], rows[:, 0]]))
+    model = fa.as_classifier(
+        lambda rows: np.column_stack([1 - rows[:, 0], rows[:, 0]]), classes=[0, 1]
+    )
     report = fa.evaluate(model, X, Y, parts="accuracy")
     assert ledger(report["accuracy"])["reproducible"] == "supported"
     assert report.verdict({"max": {"accuracy.error": 0.5}}).status == "pass"
@@ -81,7 +83,9 @@ def test_a_model_that_changes_only_after_a_while_is_found_by_the_last_look() -> 
 
 
 def test_a_budget_of_queries_is_left_to_the_parts_and_that_is_said() -> None:
-    model = fa.as_classifier(Jittery(), max_queries=400)  # half of it for the look at the door
+    model = fa.as_classifier(
+        Jittery(), classes=[0, 1], max_queries=400
+    )  # half of it for the look at the door
     part = fa.evaluate(model, X, Y, parts="accuracy")["accuracy"]
     (found,) = [a for a in part.assumptions if a.id == "reproducible"]
     assert found.status == "untestable"

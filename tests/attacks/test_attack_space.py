@@ -143,6 +143,17 @@ def test_tokens_are_replaced_by_tokens():
     assert "square" in out.not_tried[0] or "pgd" in out.not_tried[0]
 
 
+def test_l2_has_no_size_for_integers_and_categories(table):
+    space = space_of(table)
+    model = SpacedClassifier(Clinic(), space)
+    out = attacks.auto(model, space.inside(table)[:5], norm="l2", budget=40)
+    assert any(text.startswith("discrete") for text in out.not_tried)
+    tokens = AttackSpace.of(np.arange(12).reshape(3, 4), {"*": "category"})
+    model = SpacedClassifier(lambda X: np.tile([0.3, 0.7], (len(X), 1)), tokens)
+    with pytest.raises(ParameterError, match="linf"):
+        attacks.auto(model, tokens.inside(np.arange(12).reshape(3, 4)), norm="l2")
+
+
 def test_gradients_are_taken_on_the_real_columns(network, images):
     X, y = images[2][:20].reshape(20, 64), images[3][:20]
 

@@ -7,10 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import fireassay as fa
-from fireassay.classifiers import Classifier, GradientClassifier
+from fireassay.classifiers import BaseClassifier, Classifier, GradientClassifier
 from fireassay.core import (
     BudgetExceededError,
     DataError,
@@ -135,8 +136,6 @@ def test_what_is_not_a_classification_is_refused(
         (np.zeros(4), "reshape"),
         ([[0.1, np.nan, 0, 0]], "row 0"),
         ([[0.1, np.inf, 0, 0]], "finite"),
-        (["the patient is well", "the patient is not"], "text"),
-        (np.array(["well", "not"], dtype=object), "text"),
         (np.array([["a", "b"]]), "text"),
         (np.zeros((2, 4), dtype=complex), "real"),
         ([[1.0, 2.0], [1.0]], "ragged"),
@@ -326,3 +325,31 @@ def test_the_hash_follows_content_and_options() -> None:
     settled = fa.as_classifier(two_columns)
     settled.predict_proba(X)
     assert settled.sha256 == base, "the first answer does not change what the model is"
+
+
+def test_functions_get_frames_and_texts_as_they_are() -> None:
+    seen = []
+
+    def model(rows: Any) -> Any:
+        seen.append(rows)
+        return np.full((len(rows), 2), 0.5)
+
+    classifier = fa.as_classifier(model)
+    classifier.predict_proba(["a", "b", "c"])
+    assert seen[-1][:3] == ["a", "b", "c"]
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", None]}, index=[7, 9])
+    classifier.predict_proba(frame)
+    pd.testing.assert_frame_equal(seen[-1][:2], frame.reset_index(drop=True))
+    assert classifier.queries == 5
+
+
+def test_a_model_of_numbers_refuses_text() -> None:
+    class Numbers(BaseClassifier):
+        def _raw(self, block: Any) -> Any:
+            return np.full((len(block), 2), 0.5)
+
+        def _content_hash(self) -> str:
+            return "0"
+
+    with pytest.raises(DataError, match=r"This model takes numbers\. Got text"):
+        Numbers().predict_proba(["a", "b"])

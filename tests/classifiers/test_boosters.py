@@ -170,3 +170,32 @@ def test_categories_of_lightgbm_are_checked(tmp_path):
     (tmp_path / "bad.txt").write_text(text[:start] + "0 999999" + text[end:])
     with pytest.raises(ModelError, match="categories"):
         fa.as_classifier(tmp_path / "bad.txt")
+
+
+def test_frames_with_names_and_holes_go_to_the_booster_as_it_was_fitted():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"ward": rng.choice(["north", "south", "west"], 300), "x": rng.normal(size=300)}
+    )
+    y = ((frame["ward"] == "west") | (frame["x"] > 1)).to_numpy()
+    frame.loc[::7, "x"] = np.nan
+    frame.loc[::11, "ward"] = None
+    fitted = frame.assign(ward=frame["ward"].astype("category"))
+    booster = lightgbm.train({"objective": "binary", "verbose": -1}, lightgbm.Dataset(fitted, y), 5)
+    model = fa.as_classifier(booster, classes=("other", "hit"))
+    np.testing.assert_allclose(
+        model.predict_proba(frame)[:, 1], booster.predict(fitted), atol=1e-12
+    )
+    part = frame.iloc[5:20]  # fewer categories than the booster knows
+    np.testing.assert_allclose(
+        model.predict_proba(part)[:, 1], booster.predict(fitted)[5:20], atol=1e-12
+    )
+    with pytest.raises(DataError, match="categories must get a table"):
+        model.predict_proba(np.zeros((3, 2)))
+    holes = xgboost.train(
+        {"objective": "binary:logistic", "nthread": 1}, xgboost.DMatrix(frame[["x"]], label=y), 5
+    )
+    found = fa.as_classifier(holes).predict_proba(frame[["x"]])
+    np.testing.assert_allclose(found[:, 1], holes.predict(xgboost.DMatrix(frame[["x"]])), atol=1e-6)
+    with pytest.raises(DataError, match="takes numbers"):
+        fa.as_classifier(holes).predict_proba(frame[["ward"]].rename(columns={"ward": "x"}))

@@ -73,6 +73,7 @@ def test_catboost(tmp_path, monkeypatch):
     np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-9)
 
 
+@pytest.mark.filterwarnings("default::DeprecationWarning")  # of Keras itself
 def test_keras(tmp_path, monkeypatch):
     monkeypatch.setenv("KERAS_BACKEND", "torch")
     if "keras" not in sys.modules:

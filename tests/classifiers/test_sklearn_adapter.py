@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_digits
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -16,12 +18,13 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -72,10 +75,6 @@ def test_probabilities_labels_and_classes_are_the_estimators_own(estimator: Any)
         (LogisticRegression(), "fitted"),
         (make_pipeline(StandardScaler(), LogisticRegression()), "fitted"),
         (Perceptron().fit(X, y), "output='labels'"),
-        (
-            make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(["well", "not"], [0, 1]),
-            "text",
-        ),
         (RandomForestClassifier(2).fit(X, np.column_stack([y, y])), "2 outputs"),
         (DecisionTreeClassifier().fit(X, np.zeros(len(y))), "at least two classes"),
     ],
@@ -169,3 +168,53 @@ def test_the_hash_is_of_what_was_learnt() -> None:
     again = fa.as_classifier(RandomForestClassifier(5, random_state=0).fit(X, y)).sha256
     other = fa.as_classifier(RandomForestClassifier(5, random_state=1).fit(X, y)).sha256
     assert one == again != other
+
+
+def test_texts_reach_a_pipeline_that_reads_them() -> None:
+    texts = ["the heart is well", "not well", "well", "no, not at all"]
+    estimator = make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(texts, [1, 0, 1, 0])
+    expected = estimator.predict_proba(texts)
+    for rows in (texts, np.array(texts), np.array(texts, dtype=object)):
+        np.testing.assert_allclose(fa.as_classifier(estimator).predict_proba(rows), expected)
+
+
+def test_frames_with_names_and_holes_reach_the_pipeline_as_they_are() -> None:
+    frame = pd.DataFrame({"ward": ["a", None, "b", "a"] * 3, "age": [40.0, 50.0, np.nan, 61.0] * 3})
+    both = ColumnTransformer(
+        [
+            ("n", SimpleImputer(), ["age"]),
+            (
+                "c",
+                make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder()),
+                ["ward"],
+            ),
+        ]
+    )
+    estimator = make_pipeline(both, LogisticRegression()).fit(frame, [0, 1, 1, 0] * 3)
+    classifier = fa.as_classifier(estimator)
+    expected = estimator.predict_proba(frame)
+    for rows in (frame, frame[["age", "ward"]], frame.assign(other="x")):
+        np.testing.assert_allclose(classifier.predict_proba(rows), expected)
+    one = np.concatenate([classifier.predict_proba(frame[i : i + 1]) for i in range(12)])
+    np.testing.assert_array_equal(one, classifier.predict_proba(frame))  # however calls are cut
+    with pytest.raises(DataError, match="without \\['ward'\\]"):
+        classifier.predict_proba(frame[["age"]])
+
+
+def test_integers_reach_the_estimator_as_integers() -> None:
+    class Seen(ClassifierMixin, BaseEstimator):
+        classes_ = np.array([0, 1])
+
+        def fit(self, rows: Any, labels: Any) -> Any:
+            self.fitted_ = True
+            return self
+
+        def predict_proba(self, rows: Any) -> Any:
+            kinds.add(rows.dtype.str)
+            return np.full((len(rows), 2), 0.5)
+
+    kinds: set[str] = set()
+    fa.as_classifier(Seen().fit(None, None)).predict_proba(
+        np.arange(6, dtype=np.int32).reshape(3, 2)
+    )
+    assert kinds == {"<i4"}

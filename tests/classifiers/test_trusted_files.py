@@ -2,6 +2,8 @@
 
 import json
 import pickle
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -143,3 +145,43 @@ def test_where_settings_stand(here: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert settings_folder() == here / "xdg" / "fireassay"
     monkeypatch.setenv("XDG_CONFIG_HOME", "relative")
     assert settings_folder() == Path.home() / ".config" / "fireassay"
+
+
+def test_a_received_folder_sends_no_secret_of_the_users(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            heard.append(self.headers.get("Authorization", ""))
+            rows = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["instances"]
+            content = json.dumps({"predictions": [[1 - r[0], r[0]] for r in rows]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    monkeypatch.setenv("CLOUD_SECRET", "the-secret-of-another-service")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/"
+        asks = 'classes = [0, 1]\n[model.http]\ntoken_env = "CLOUD_SECRET"'
+        (here / "fireassay.toml").write_text(config(address, asks))
+        for command in ("run", "plan"):
+            done = call(command)
+            assert done.exit_code == 2
+            assert "CLOUD_SECRET" in done.output
+            assert "--trust" in done.output
+        assert heard == []
+        assert call("run", "--trust").exit_code == 0
+        assert set(heard) == {"Bearer the-secret-of-another-service"}
+        assert call("plan").exit_code == 0  # said once, for this server
+        (here / "fireassay.toml").write_text(
+            config(address.replace("127.0.0.1", "localhost"), asks)
+        )
+        assert call("plan").exit_code == 2
+        server.shutdown()

@@ -77,7 +77,7 @@ def test_without_labels_the_search_waits_for_them(files):
     with open(files / "done.csv", "w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["row", "label"])
-        writer.writerows([line["row"], 1] for line in lines)
+        writer.writerows([line["id"], 1] for line in lines)
     found = json.loads(call("label", "add", run, files / "done.csv", "--json").stdout)
     assert found["provenance"]["labels"] == 4
 

@@ -265,7 +265,7 @@ def test_compare_says_what_changed(tmp_path):
     old = write_result(tmp_path / "a", part(0.2))
     new = write_result(tmp_path / "b", part(0.1))
     done = call("compare", old, new)
-    assert "accuracy: error (error)" in done.output
+    assert "error (accuracy.error)" in done.output
     assert "0.20 [0.00, 0.50] → 0.10 [0.00, 0.50]" in done.output
     record = json.loads(call("compare", old, new, "--json").output)[str(new)]
     assert record["differences"][0]["change"] == pytest.approx(-0.1)

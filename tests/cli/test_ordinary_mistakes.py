@@ -168,7 +168,7 @@ def test_a_killed_run_is_not_a_pass_and_the_same_command_goes_on(project):
     )
     (project / "mistaken.py").write_text(slow)
     path = os.pathsep.join(map(str, (project, *sys.path)))
-    command = [sys.executable, "-m", "fireassay", "run", "--only", "accuracy"]
+    command = [sys.executable, "-m", "fireassay", "run", "--only", "accuracy", "--trust"]
     with subprocess.Popen(
         command, cwd=project, env={**os.environ, "PYTHONPATH": path}, stderr=subprocess.DEVNULL
     ) as process:
@@ -176,6 +176,7 @@ def test_a_killed_run_is_not_a_pass_and_the_same_command_goes_on(project):
             if (project / "asked").exists():
                 break
             time.sleep(0.1)
+        assert (project / "asked").exists()  # it is at work
         process.send_signal(signal.SIGKILL)
     (project / "mistaken.py").write_text(MODEL)
     found = verdict()

@@ -1,6 +1,9 @@
+import http.client
 import json
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -116,3 +119,55 @@ def test_queues_are_made_from_a_search_and_a_set(tmp_path, monkeypatch):
     review = read_queue(tmp_path / "queues" / "review")
     assert (search.budget, search.annotators_per_item, search.search) == (5, 2, "random")
     assert (review.purpose, len(review)) == ("review", 40)
+
+
+def own_address():
+    """An address of this machine that is not loopback, if it has one (nothing is sent)."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        try:
+            asking.connect(("192.0.2.1", 9))
+        except OSError:
+            return "127.0.0.2"
+        return asking.getsockname()[0]
+
+
+def fetched(at, port, path="/", **headers):
+    connection = http.client.HTTPConnection(at, port, timeout=60)
+    try:
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, dict(answer.headers), answer.read().decode()
+    finally:
+        connection.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+@pytest.mark.parametrize("host", ["0.0.0.0", "own"])
+def test_on_another_address_than_loopback_nothing_is_shown_without_the_token(tmp_path, host):
+    write_queue(tmp_path, np.zeros((2, 2)), classes="ab")
+    own = own_address()
+    listen = own if host == "own" else host
+    program = [sys.executable, "-c", PROGRAM, str(tmp_path), "--port", "0", "--host", listen]
+    clean = {k: v for k, v in os.environ.items() if k != "FIREASSAY_TOKEN"}
+    secret = "token-of-sixteen-or-more"
+    with subprocess.Popen(
+        program, stdout=subprocess.PIPE, text=True, env=clean | {"FIREASSAY_TOKEN": secret}
+    ) as process:
+        try:
+            port = int(re.search(r":(\d+)/", process.stdout.readline()).group(1))
+            assert fetched(own, port)[0] == 401
+            assert fetched(own, port, "/?token=wrong-token-of-this-app")[0] == 401
+            assert fetched(own, port, "/static/app.js")[0] == 401
+            status, headers, _ = fetched(own, port, f"/?token={secret}")
+            assert (status, headers["location"]) == (303, "/")
+            cookie = headers["set-cookie"].split(";")[0]
+            assert secret not in cookie
+            assert fetched(own, port, cookie=cookie)[0] == 200
+            assert fetched(own, port, cookie="x" + cookie[1:])[0] == 401
+            # Another site's name that points at this address (DNS rebinding), even with the cookie.
+            for name in ("evil.example", f"evil.example:{port}", f"{own}:1", ""):
+                assert fetched(own, port, cookie=cookie, host=name)[0] == 421
+            assert fetched(own, port, host=f"evil.example:{port}")[0] == 421
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(30)

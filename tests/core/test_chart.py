@@ -20,7 +20,7 @@ from fireassay.core.drawing import (
     points,
 )
 
-HOSTILE = "</script><img src=x onerror=alert(1)>{{datum}}'\"\\ & é"
+HOSTILE = "</script><img src=x onerror=alert(1)>{{datum}}'\"\\ & é \x00 \x1b \uffff"
 _RNG = np.random.default_rng(0)
 SHARE = {"axis": axis("right", "share"), "scale": {"domain": [0, 1]}}
 KINDS = {

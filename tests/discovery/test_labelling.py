@@ -9,9 +9,11 @@ import textwrap
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from fireassay import discovery
-from fireassay.core.errors import DataError
+from fireassay.core.errors import AssumptionWarning, DataError
+from fireassay.discovery.shown_rows import keep_shown
 
 
 @pytest.fixture
@@ -29,7 +31,7 @@ def fill(path, labels):
     for line, label in zip(lines, labels, strict=False):
         line["label"] = label
     with open(path, "w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=["row", "id", "label"])
+        writer = csv.DictWriter(file, fieldnames=list(lines[0]))
         writer.writeheader()
         writer.writerows(lines)
     return lines
@@ -117,3 +119,70 @@ def test_two_at_work_on_one_search_buy_every_label_once(corner, tmp_path):
     expected = alone.run(lambda row: corner.y[row])
     assert one.result.rows.tolist() == two.result.rows.tolist() == expected.rows.tolist()
     assert one.remaining == two.remaining == 0
+
+
+class Halves:
+    """A model on one feature, a table and labels to search in."""
+
+    X = np.random.default_rng(0).random((60, 3))
+    names = ("pulse", "age", "label")
+
+    @staticmethod
+    def model(X):
+        return np.column_stack([1 - X[:, 0], X[:, 0]])
+
+
+@pytest.fixture
+def table(tmp_path):
+    discovery.Search(
+        "low-confidence", model=Halves.model, X=Halves.X, budget=30, path=tmp_path / "search.npz"
+    )
+    keep_shown(tmp_path / "search.npz", Halves.X, Halves.names)
+    return tmp_path
+
+
+def test_a_person_sees_the_features_and_one_id(table):
+    rows = discovery.next_labels(table, table / "next.csv", count=4)
+    with open(table / "next.csv", newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert list(lines[0]) == ["id", "pulse", "age", "feature label", "label"]
+    for row, line in zip(rows, lines, strict=True):
+        assert line["id"] == str(row)
+        assert float(line["pulse"]) == pytest.approx(Halves.X[row, 0], rel=1e-5)
+        assert line["label"] == ""
+
+
+def test_a_file_of_other_rows_is_refused_though_its_ids_exist(table):
+    rows = discovery.next_labels(table, table / "next.csv", count=3)
+    fill(table / "next.csv", ["0", "1", "0"])
+    text = (table / "next.csv").read_text()
+    with open(table / "next.csv", newline="") as file:
+        pulse = list(csv.DictReader(file))[1]["pulse"]
+    (table / "other.csv").write_text(text.replace(pulse, "0.123456"))
+    with pytest.raises(DataError, match=f"Line 3: the features must be those of id {rows[1]}"):
+        discovery.add_labels(table, table / "other.csv")
+    assert len(discovery.add_labels(table, table / "next.csv").rows) == 3
+
+
+def test_labels_that_are_nearly_all_against_the_model_are_a_warning(table):
+    rows = discovery.next_labels(table, table / "next.csv", count=30)
+    said = [str(int(row[0] > 0.5)) for row in Halves.X[rows]]
+    other = [str(1 - int(label)) for label in said]
+    fill(table / "next.csv", other)
+    with pytest.warns(AssumptionWarning, match="30 of 30 labels are not the model's answer"):
+        discovery.add_labels(table, table / "next.csv")
+
+
+@pytest.mark.parametrize("shape", [(8, 9), (8, 9, 3), (3, 8, 9)])
+def test_pictures_lie_beside_the_file(tmp_path, shape):
+    X = np.random.default_rng(1).random((12, *shape))
+    flat = lambda rows: Halves.model(rows.reshape(len(rows), -1))  # noqa: E731
+    discovery.Search("low-confidence", model=flat, X=X, budget=3, path=tmp_path / "search.npz")
+    keep_shown(tmp_path / "search.npz", X)
+    rows = discovery.next_labels(tmp_path, tmp_path / "next.csv", count=2)
+    text = (tmp_path / "next.csv").read_text()
+    picture = Image.open(tmp_path / "next-pictures" / f"{rows[0]}.png")
+    assert f"{rows[0]},next-pictures/{rows[0]}.png," in text
+    assert picture.size == (9, 8)
+    expected = np.moveaxis(X[rows[0]], 0, -1) if shape[0] == 3 else X[rows[0]]
+    np.testing.assert_array_equal(np.asarray(picture), np.rint(255 * expected))

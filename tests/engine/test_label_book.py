@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from fireassay.core import DataError, StoreError
 from fireassay.engine.consensus import consensus
 from fireassay.engine.label_book import LabelBook
-from fireassay.engine.label_records import LeaseLostError
+from fireassay.engine.label_records import AnsweredDifferentlyError, LeaseLostError
 from fireassay.web.queue import read_queue, write_queue
 from fireassay.web.queue_order import in_order
 
@@ -68,7 +68,9 @@ def test_an_answer_counts_once(opened):
     book, queue = opened()
     lease = take(book, queue, "ada")
     kept = book.answer(queue, lease.token, 1, comment="sure")
-    assert book.answer(queue, lease.token, 2) == kept
+    assert book.answer(queue, lease.token, 1, comment="sure") == kept
+    with pytest.raises(AnsweredDifferentlyError, match="Nothing was saved now"):
+        book.answer(queue, lease.token, 2)
     assert [(a.item, a.choice, a.comment) for a in book.answers(queue)] == [(0, 1, "sure")]
 
 

@@ -154,6 +154,37 @@ def test_labelling_by_forms_alone(tmp_path, make_queue, start):
     assert "Nothing is left for you here" in page
 
 
+@pytest.mark.parametrize("fragment", [False, True])
+def test_a_second_different_answer_on_a_used_form_is_not_said_to_be_saved(
+    tmp_path, make_queue, start, fragment
+):
+    make_queue(tmp_path, n=6)
+    served = start([tmp_path])
+    key = served.queue("digits")
+    client = served.client().sign_in("ada")
+    page = client.get(f"/queues/{key}/label").text
+    item, token = int(item_of(page)), token_of(page)
+    headers = {"x-fragment": "task"} if fragment else {}
+
+    def post(**fields):
+        return client.post(f"/queues/{key}/answer", {"token": token, **fields}, headers)
+
+    assert post(choice="1").status == (200 if fragment else 303)
+    again = post(choice="1")  # the same once more: a reload, nothing new
+    assert again.status == (200 if fragment else 303)
+    assert "Nothing was saved" not in again.text
+    for other in ({"choice": "2"}, {"choice": "skip"}, {"choice": "1", "comment": "sure?"}):
+        second = post(**other)
+        assert "Nothing was saved" in second.text
+        assert "Saved." not in second.text
+        assert second.status == (200 if fragment else 409)
+    opened = served.app.state.workspace.queues()[key]
+    assert [given.choice for given in opened.book.answers(opened.queue, item)] == [1]
+    client.post(f"/queues/{key}/undo")
+    assert "Nothing was saved" in post(choice="1").text  # it was taken back since
+    assert opened.book.answers(opened.queue, item) == []
+
+
 def test_the_prediction_is_hidden_until_the_label_is_given(tmp_path, start):
     write_queue(
         tmp_path,

@@ -88,9 +88,12 @@ def test_bad_items_are_refused_with_the_reason(tmp_path, change, said):
     assert find_queues(tmp_path) == []
 
 
-def test_channels_first_is_explained(tmp_path):
-    with pytest.raises(DataError, match="moveaxis"):
-        write_queue(tmp_path, np.zeros((2, 3, 16, 16)), classes="ab")
+def test_channels_may_come_first(tmp_path):
+    X = np.random.default_rng(0).integers(0, 256, (2, 3, 8, 9), dtype=np.uint8)
+    queue = read_queue(write_queue(tmp_path, X, classes="ab"))
+    np.testing.assert_array_equal(queue.content, np.moveaxis(X, 1, -1))
+    with pytest.raises(DataError, match="first or last"):
+        write_queue(tmp_path, np.zeros((2, 5, 8, 9)), classes="ab", name="other")
 
 
 def test_damaged_queues_are_refused(tmp_path):

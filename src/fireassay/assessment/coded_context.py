@@ -7,6 +7,7 @@ import numpy as np
 
 from fireassay.assessment.context import Context
 from fireassay.classifiers import CodedClassifier
+from fireassay.classifiers.base import allow_missing
 from fireassay.core import DataError, Evidence
 from fireassay.core.arrays import BoolArray, FloatArray
 from fireassay.data import Codebook, DataSet, Rows
@@ -79,6 +80,8 @@ def coded(context: Context) -> Context:
         return context
     _check_alike(sets)
     book = Codebook.of(*(data.rows for data in sets.values()))
+    if any(data.missing for data in sets.values()):
+        allow_missing(context.model)
     made = {name: coded_set(data, book.encode(data.rows)) for name, data in sets.items()}
     return replace(context, model=CodedClassifier(context.model, book), **made)
 
@@ -132,17 +135,24 @@ def why_not_attacked(context: Context) -> str | None:
     if context.test.rows.is_text:
         return "text: there is no small change of a text that keeps its meaning"
     free = changeable(context)
-    if free is None or free.any():
-        return None
-    return "text: texts and dates have no small change that keeps their meaning"
+    if free is not None and not free.any():
+        return "text: texts and dates have no small change that keeps their meaning"
+    if context.model.bounds is None and not _varies(context):
+        return "no feature varies among the test rows, and model.bounds does not say how far it may"
+    return None
+
+
+def _varies(context: Context) -> bool:
+    X = context.test.X
+    return bool((X[:1] != X).any())
 
 
 def why_no_distances(context: Context) -> str | None:
     """Why real-valued attacks, which measure distances, cannot be tried, or None."""
-    free = real_columns(context)
-    if free is None or free.any():
+    free, reason = real_columns(context), why_not_attacked(context)
+    if reason is None and (free is None or free.any()):
         return None
-    return why_not_attacked(context) or "not tried: integer or categorical columns"
+    return reason or "not tried: integer or categorical columns"
 
 
 def why_not_between(context: Context) -> str | None:

@@ -37,6 +37,9 @@ class HttpSection(Section):
     )
     timeout_s: float | None = Field(default=None, gt=0, description="Seconds for one request.")
     retries: int | None = Field(default=None, ge=0, description="Attempts after a failure.")
+    ca_file: str | None = Field(
+        default=None, description="Certificates (PEM) of a server that has signed its own."
+    )
     concurrency: int | None = Field(
         default=None, ge=1, le=64, description="Requests under way at a time."
     )

@@ -20,6 +20,7 @@ from fireassay.data import DataSet
 from fireassay.discovery import Search, SearchResult, SearchState
 from fireassay.discovery.labelling import STATE_FILE
 from fireassay.discovery.result import CONFIDENCE, KNOWN_CHANCES
+from fireassay.discovery.shown_rows import keep_shown
 from fireassay.statistics import (
     Thinning,
     clopper_pearson,
@@ -159,6 +160,8 @@ def draw_labels(
             seed=context.seed,
             **how,
         )
+        if path is not None:
+            keep_shown(path, pool.X, pool.feature_names)
     if pool.y is not None:
         search.run(lambda row: pool.labels[row])
     return FieldDraws(search.result, source, guide, search.remaining, plan)

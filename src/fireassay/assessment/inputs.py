@@ -12,6 +12,7 @@ from fireassay.assessment.context import Context
 from fireassay.classifiers import as_classifier
 from fireassay.classifiers.base import BaseClassifier
 from fireassay.classifiers.code_beside import make_importable
+from fireassay.classifiers.trusted_tokens import check_token
 from fireassay.core import DataError
 from fireassay.data import DataSet, column_names, load
 from fireassay.data.npz_file import read_npy
@@ -33,6 +34,9 @@ def load_context(
     if section.device is not None:
         options["device"] = section.device
     options |= section.http.model_dump(exclude_none=True)
+    if "ca_file" in options:
+        options["ca_file"] = str(config.folder / options["ca_file"])
+    check_token(section.path, section.http.token_env, trust=trust)
     make_importable(section.path, config.folder, trust=trust)
     model = as_classifier(
         config.resolve(section.path),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fireassay.classifiers import Classifier, ProbeResult, as_classifier, probe
-from fireassay.classifiers.base import BaseClassifier
+from fireassay.classifiers.base import BaseClassifier, allow_missing
 from fireassay.core import ModelError, ProbabilityError
 from fireassay.data import DataSet
 
@@ -153,6 +153,8 @@ def _first_output_that_fits(
                 )
                 if isinstance(classifier, BaseClassifier):
                     classifier.hang_s = _PATIENCE_S
+                if data.missing:
+                    allow_missing(classifier)
                 found = classifier.predict_proba(rows)
             except ProbabilityError as refusal:
                 refusals[str(candidate)] = str(refusal)

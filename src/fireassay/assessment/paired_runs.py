@@ -108,9 +108,9 @@ def _of_pmi(
         return {}
     if not all(_has(r, "reliability") and "pmi" in r["reliability"].estimates for r in reports):
         return {}
-    errors = (part_module("accuracy").outcomes(r)["error"] for r in (first, second))
+    before, after = (part_module("accuracy").outcomes(r)["error"] for r in (first, second))
     confidence = _confidence(reports[1]["reliability"].estimates["pmi"])
-    change = paired_change(*errors, confidence)
+    change = paired_change(before, after, confidence)
     return {} if change is None else {"reliability.pmi": change}
 
 

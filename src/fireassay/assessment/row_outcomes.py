@@ -2,8 +2,9 @@
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -43,23 +44,34 @@ class RowOutcomes:
     about: str = ""
 
 
-def row_marks(X: AnyArray, y: AnyArray) -> IntArray:
+def row_marks(X: Any, y: AnyArray) -> IntArray:
     """A number for each labelled row; equal rows with equal labels are numbered on.
+
+    Rows are numbers, texts, or those of a data frame.
 
     >>> row_marks(np.array([[1.0], [2.0], [1.0]]), np.array([0, 0, 0])).shape
     (3,)
     """
     marks = np.empty(len(X), dtype=np.int64)
     seen: Counter[bytes] = Counter()
-    rows = np.ascontiguousarray(X)
-    for i, label in enumerate(y.tolist()):
-        content = rows[i].tobytes() + str(label).encode()
+    for i, (row, label) in enumerate(zip(_contents(X), np.asarray(y).tolist(), strict=True)):
+        content = row + str(label).encode()
         plain = hashlib.blake2b(content, digest_size=16).digest()
         again = seen[plain]
         seen[plain] += 1
         digest = hashlib.blake2b(plain + again.to_bytes(4, "big"), digest_size=8).digest()
         marks[i] = int.from_bytes(digest, "big", signed=True)
     return marks
+
+
+def _contents(X: Any) -> Iterator[bytes]:
+    """The content of each row."""
+    if hasattr(X, "itertuples"):
+        return (repr(row).encode() for row in X.itertuples(index=False, name=None))
+    rows = np.ascontiguousarray(X)
+    if rows.dtype.kind in "OUS":
+        return (repr(row).encode() for row in rows.tolist())
+    return (row.tobytes() for row in rows)
 
 
 def paired_change(before: RowOutcomes, after: RowOutcomes, confidence: float) -> Estimate | None:

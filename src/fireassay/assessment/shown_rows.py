@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.assessment.context import Context
+from fireassay.classifiers import CodedClassifier
 from fireassay.classifiers.decided import Decided
 from fireassay.classifiers.probe import answers_again
 from fireassay.core import Cell, Sample
@@ -36,7 +37,8 @@ class Gallery:
 
     def __init__(self, context: Context, data: DataSet, source: str = "test") -> None:
         self.context, self.data, self.source = context, data, source
-        self._usual: dict[Any, Any] = {}
+        self.rows = data.rows.values  # as the user has them, whatever the parts work on
+        self._usual: dict[str | None, dict[str, Any]] = {}
         self._range: tuple[float, float] | None = None
 
     def answers(self, X: Any) -> tuple[list[str], list[float | None]]:
@@ -44,7 +46,9 @@ class Gallery:
 
         Asked as probes; only an operating rule is asked through its own door.
         """
-        model = self.context.model
+        model: Any = self.context.model
+        if isinstance(model, CodedClassifier):
+            X, model = model.book.decode(X), model.model
         if isinstance(model, Decided):
             answers = model.predict_proba(X)
             own = model.own(answers)
@@ -57,7 +61,7 @@ class Gallery:
 
     def at(self, position: int, why: str, **more: Any) -> Sample:
         """A row of the set."""
-        row = taken(self.data.X, [position])
+        row = taken(self.rows, [position])
         label = None if self.data.y is None else self.data.y[position]
         truth = "" if label is None else str(label)
         identity = position if self.data.ids is None else _plain(self.data.ids[position])
@@ -67,7 +71,7 @@ class Gallery:
         )
 
     def content(self, row: Any, label: Any = None) -> dict[str, Any]:
-        """What shows a row (given as a set of one): the fields of `Sample` that have it."""
+        """What shows a row (a set of one, as the user has it): fields of `Sample`."""
         kinds = self.data.kinds or ()
         if isinstance(row, pd.DataFrame):
             return {"cells": self._cells([_text(v) for v in row.iloc[0]], row, label)}
@@ -80,6 +84,11 @@ class Gallery:
         if self._is_image(values, kinds):
             return {"pictures": {"input": self.picture(values)}}
         return {"series": _series(values[0])}
+
+    def as_given(self, codes: Any) -> Any:
+        """Rows that a part made, in the form the user has them."""
+        model = self.context.model
+        return model.book.decode(codes) if isinstance(model, CodedClassifier) else codes
 
     def picture(self, row: Any) -> str:
         """An image (given as a set of one) as a data URI."""
@@ -103,7 +112,7 @@ class Gallery:
         moved = [
             (_moved(a, b, s), name, a, b)
             for a, b, s, name in zip(old, new, spread, self._names(), strict=True)
-            if a != b
+            if a != b and not (pd.isna(a) and pd.isna(b))
         ]
         moved.sort(key=lambda entry: -entry[0])
         return tuple(
@@ -113,27 +122,27 @@ class Gallery:
     @property
     def is_table(self) -> bool:
         """Whether rows are shown as features."""
-        return isinstance(self.data.X, pd.DataFrame) or np.ndim(self.data.X) == 2
+        return isinstance(self.rows, pd.DataFrame) or np.ndim(self.rows) == 2
 
     def _is_image(self, values: NDArray[Any], kinds: tuple[str, ...]) -> bool:
         if values.ndim < 3 or "series" in kinds:
             return False
         if values.ndim == 4:
             return image_layout(values.shape) != "unclear"
-        return min(values.shape[1:3]) >= _SMALLEST_IMAGE
+        return bool(min(values.shape[1:3]) >= _SMALLEST_IMAGE)
 
     def _pixels(self) -> tuple[float, float]:
         if self._range is None:
             bounds = self.context.model.bounds
             ends = None if bounds is None else [float(np.min(bounds[0])), float(np.max(bounds[1]))]
             if ends is None or not np.isfinite(ends).all():
-                some = np.asarray(self.data.X[:500], dtype=float)
+                some = np.asarray(self.rows[:500], dtype=float)
                 ends = [float(np.nanmin(some)), float(np.nanmax(some))]
             self._range = ends[0], ends[1]
         return self._range
 
     def _names(self) -> tuple[str, ...]:
-        X = self.data.X
+        X = self.rows
         if isinstance(X, pd.DataFrame):
             return tuple(str(name) for name in X.columns)
         return self.data.feature_names or tuple(f"feature {i}" for i in range(X.shape[1]))
@@ -157,7 +166,7 @@ class Gallery:
             if label is not None and self.data.y is not None:
                 own = np.flatnonzero(self.data.y == label)[:_REFERENCE]
                 rows = own if len(own) >= _LEAST_OF_A_CLASS else rows
-            self._usual[key] = _usual(self.data.X, rows)
+            self._usual[key] = _usual(self.rows, rows)
         return self._usual[key]
 
 
@@ -171,7 +180,8 @@ def _usual(X: Any, rows: Any) -> dict[str, Any]:
             held = column.dropna().to_numpy(dtype=float)
             low, middle, high = np.quantile(held, (0.025, 0.5, 0.975)) if len(held) else (0, 0, 0)
             spread = float(high - low) or 1.0
-            row = (low, high, middle, spread, f"{_text(low)} to {_text(high)}", None)
+            usual = f"{_text(low)} to {_text(high)}"
+            row: tuple[Any, ...] = (low, high, middle, spread, usual, None)
         else:
             shares = column.astype(str).value_counts(normalize=True)
             common = str(shares.index[0]) if len(shares) else ""

@@ -15,7 +15,7 @@ from fireassay.version import __version__
 _MANNER: dict[str, Any] = {
     "batch_size": True,
     "device": True,
-    "http": {"token_env", "timeout_s", "retries", "concurrency"},
+    "http": {"token_env", "timeout_s", "retries", "concurrency", "ca_file"},
 }
 
 

@@ -54,6 +54,7 @@ class LineReader:
         self.columns = columns or Columns()
         self._encoder = reference.encoder
         self._shape = reference.X.shape[1:]
+        self._names = reference.feature_names if self._encoder is None else self._encoder.columns
 
     def read(self, text: str, header: str) -> Line:
         """One line; ``header`` is the first line of its table, or '' for JSON.
@@ -90,8 +91,8 @@ class LineReader:
         fields = dict(zip(names, values, strict=True))
         own = [fields.pop(name, "") or None for name in self._special()]
         row = None
-        if self._encoder is not None:
-            given = [fields.get(column, "") for column in self._encoder.columns]
+        if self._names is not None:
+            given = [fields.get(column, "") for column in self._names]
             row = self._encoded(fields) if any(given) else None
         elif any(fields.values()):
             row = self._shaped(list(fields.values()))
@@ -103,8 +104,13 @@ class LineReader:
     def _encoded(self, fields: dict[str, Any]) -> Any:
         import pandas as pd
 
-        if self._encoder is None:
+        if self._names is None:
             raise DataError("A row must be a list of numbers: the reference has no column names.")
+        if self._encoder is None:
+            missing = [name for name in self._names if name not in fields]
+            if missing:
+                raise DataError(f"A row must have the column {missing[0]!r}.", got="none")
+            return self._shaped([fields[name] for name in self._names])
         return self._finite(self._encoder.transform(pd.DataFrame([fields])))
 
     def _shaped(self, row: Sequence[Any]) -> Any:

@@ -7,12 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.attacks.attack_inputs import (
+    bounds_of,
+    check_inside,
+    check_some_free,
+    checked_classifier,
+    checked_mask,
+)
 from fireassay.attacks.attack_space import AttackSpace
 from fireassay.attacks.norms import NORMS, length, project
 from fireassay.attacks.result import ALREADY_WRONG, FOUND, NOT_FOUND, AttackResult
-from fireassay.classifiers import GradientClassifier, as_classifier
 from fireassay.classifiers.score_gradient import backward_passes, score_gradient
-from fireassay.core.errors import DataError, ModelError
+from fireassay.core.errors import ModelError
 from fireassay.core.seeds import check_seed, generator
 from fireassay.core.validation import (
     check_choice,
@@ -78,21 +84,21 @@ class AttackedModel:
         self.attack = attack
         self.norm = check_choice(norm, "norm", NORMS)
         self.seed = check_seed(seed)
-        self.model = _classifier(model, needs_gradients=needs_gradients)
+        self.model = checked_classifier(model, needs_gradients=needs_gradients)
         features = check_features(X)
         self.shape = features.shape[1:]
         self.dtype = features.dtype
         self.n = len(features)
         self.original = np.ascontiguousarray(features).reshape(self.n, -1)
         self.space: AttackSpace | None = getattr(self.model, "space", None)
-        self.mask = _mask(mask, self.shape)
-        self.low, self.high = _bounds(self.model, self.dtype)
+        self.mask = checked_mask(mask, self.shape)
+        self.low, self.high = bounds_of(self.model, self.dtype)
         if self.space is None:
-            _check_inside(self.original, self.low, self.high)
+            check_inside(self.original, self.low, self.high)
         else:
             self.low, self.high = (end.astype(self.dtype) for end in self.space.scaled_range())
             self.mask &= self.space.reals if moves == "reals" else self.space.moving
-            _check_some_free(self.mask)
+            check_some_free(self.mask)
             self.stays = self.space.holes(self.original)
         self.free = np.flatnonzero(self.mask)
         limit = np.iinfo(np.int64).max
@@ -335,62 +341,3 @@ class AttackedModel:
     def _count_gradients(self, rows: Index, backward: int) -> None:
         np.add.at(self.queries, rows, 1)
         np.add.at(self.gradient_queries, rows, backward)
-
-
-def _classifier(model: Any, *, needs_gradients: bool) -> Any:
-    classifier = as_classifier(model)
-    if needs_gradients and not isinstance(classifier, GradientClassifier):
-        raise ModelError(
-            "This attack needs a model with gradients (a torch module, for example).",
-            got=f"{type(classifier).__name__}, which answers with probabilities only",
-            do="Use attacks.square (scores alone) or attacks.hopskipjump (decisions alone).",
-        )
-    return classifier
-
-
-def _bounds(model: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    """The model's bounds as the nearest numbers of X's type that do not lie outside them."""
-    if model.bounds is None:
-        return dtype.type(-np.inf), dtype.type(np.inf)
-    low, high = model.bounds
-    inner_low, inner_high = dtype.type(low), dtype.type(high)
-    if float(inner_low) < low:
-        inner_low = np.nextafter(inner_low, dtype.type(np.inf))
-    if float(inner_high) > high:
-        inner_high = np.nextafter(inner_high, dtype.type(-np.inf))
-    return inner_low, inner_high
-
-
-def _check_inside(rows: NDArray[Any], low: Any, high: Any) -> None:
-    smallest, largest = rows.min(), rows.max()
-    # float32(0.1) lies above 0.1: a rounding of the bound itself is not an error.
-    slack = 1e-6 * max(1.0, abs(float(high - low))) if np.isfinite(high - low) else 0.0
-    if smallest < low - slack or largest > high + slack:
-        raise DataError(
-            f"X must lie inside the model's bounds [{low:g}, {high:g}].",
-            got=f"values from {smallest:g} to {largest:g}",
-            do="Scale X as the model was trained (0-255 against 0-1?), or correct bounds=.",
-        )
-
-
-def _mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    size = int(np.prod(shape))
-    if mask is None:
-        return np.ones(size, dtype=np.bool_)
-    flags = np.asarray(mask)
-    if flags.dtype != np.bool_ or flags.size != size:
-        raise DataError(
-            f"mask must be {size} booleans, True for every feature that may change.",
-            got=f"dtype {flags.dtype}, shape {flags.shape}",
-        )
-    _check_some_free(flags)
-    return flags.reshape(-1).copy()
-
-
-def _check_some_free(flags: NDArray[np.bool_]) -> None:
-    if not flags.any():
-        raise DataError(
-            "mask must leave at least one feature free to change.",
-            got="none",
-            do="Integers and categories are moved by attacks.discrete (and auto) alone.",
-        )

@@ -70,7 +70,7 @@ def members(model: Any) -> tuple[Member, ...]:
     space = getattr(model, "space", None)
     if space is not None and not space.reals.any():
         return (_DISCRETE,)
-    chosen = _BLACK_BOX[1:] if _labels_only(model) else _BLACK_BOX
+    chosen: tuple[Member, ...] = _BLACK_BOX[1:] if _labels_only(model) else _BLACK_BOX
     if isinstance(model, GradientClassifier):
         chosen = _WITH_GRADIENTS
     if space is None or not space.discrete.any():
@@ -143,7 +143,16 @@ def auto(
         check_lengths(X=len(features), y=len(labels))
     state: AttackResult | None = None
     skipped = []
-    for member in members(classifier):
+    chosen = members(classifier)
+    if norm == "l2" and _DISCRETE.name in {member.name for member in chosen}:
+        chosen = tuple(member for member in chosen if member.name != _DISCRETE.name)
+        skipped.append("discrete (integers and categories have no size in l2)")
+    if not chosen:
+        raise ParameterError(
+            "The 'norm' of auto must be 'linf' where only integers and categories may change.",
+            got=repr(norm),
+        )
+    for member in chosen:
         step = 1.0
         if member.needs == "gradients":
             step += gradient_cost * backward_passes(classifier)

@@ -23,8 +23,8 @@ def evolve(target: AttackedModel, genes: int, build: Build, *, from_best: bool =
 
     A population of genes per sample; each generation every member is challenged by one other (or
     the best one, in half of its genes: where there are many) plus half the difference of two more,
-    and replaced if the class's lead does not grow (Storn and Price 1997). ``build(genes, rows)`` makes finished points, one per row of genes. One query per member
-    and generation.
+    and replaced if the class's lead does not grow (Storn and Price 1997). ``build(genes, rows)``
+    makes finished points, one per row of genes. One query per member and generation.
     """
     size = int(np.clip(target.limit // 8, _LEAST, _MOST))
     block = max(1, int(_BLOCK_FLOATS / (size * target.original.shape[1])))

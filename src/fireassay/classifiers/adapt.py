@@ -25,6 +25,7 @@ def as_classifier(
     token_env: str | None = None,
     timeout_s: float = 30.0,
     retries: int = 4,
+    ca_file: str | None = None,
     request: str | None = None,
     answer: str | None = None,
     concurrency: int = 1,
@@ -60,9 +61,10 @@ def as_classifier(
         Allow files that can run code when read (pickle, joblib, torch, unknown types in skops).
         Files that ``fireassay init --trust`` or ``run --trust`` has written into your own settings
         need it no more.
-    token_env, timeout_s, retries
+    token_env, timeout_s, retries, ca_file
         For URLs: the name of the environment variable with the bearer token, seconds for one
-        request in all, and how often to try again after 429, 5xx and timeouts.
+        request in all, how often to try again after 429, 5xx and timeouts, and a file of
+        certificates (PEM) for a server that has signed its own.
     request, answer, concurrency
         For URLs: the request as JSON with ``{rows}`` in it, e.g. ``'{"inputs": {rows}}'``, the
         path of the scores in the answer, e.g. ``"outputs[0].scores"``, and how many requests may
@@ -103,6 +105,7 @@ def as_classifier(
         "token_env": token_env,
         "timeout_s": timeout_s,
         "retries": retries,
+        "ca_file": ca_file,
         "request": request,
         "answer": answer,
         "concurrency": concurrency,

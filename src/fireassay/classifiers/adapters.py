@@ -18,6 +18,7 @@ SERVER_OPTIONS: Final = (
     "token_env",
     "timeout_s",
     "retries",
+    "ca_file",
     "request",
     "answer",
     "concurrency",

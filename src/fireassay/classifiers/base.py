@@ -63,6 +63,7 @@ class BaseClassifier(ABC):
     has_fixed_batch: bool = False
     hang_s: float = HANG_S  # seconds for one block, after which the model is said to hang
     takes_objects: bool = False  # whether `_raw` understands frames and lists of texts
+    takes_missing: bool = False  # whether NaN is sent, and not refused
     takes_integers: bool = False  # whether integers are sent as such, and not as floats
 
     def __init__(
@@ -104,6 +105,9 @@ class BaseClassifier(ABC):
     def _features(self, X: ArrayLike) -> NDArray[Any]:
         """The caller's X as a checked array."""
         declared.refuse_text(X)
+        if self.takes_missing and isinstance(X, np.ndarray) and X.dtype.kind == "f":
+            held = check_features(np.where(np.isnan(X), 0, X))
+            return X.astype(held.dtype, copy=False)
         checked = check_features(X)
         whole = isinstance(X, np.ndarray) and X.dtype.kind in "iu"
         return np.asarray(X) if whole and self.takes_integers else checked
@@ -395,6 +399,14 @@ class BaseClassifier(ABC):
         self.__dict__.update(state)
         self._lock = threading.Lock()
         self._local = threading.local()
+
+
+def allow_missing(model: Any) -> None:
+    """Let the innermost classifier send rows with NaN: the user has said that it takes them."""
+    while not isinstance(model, BaseClassifier) and hasattr(model, "model"):
+        model = model.model
+    if isinstance(model, BaseClassifier):
+        model.takes_missing = True
 
 
 def _joined(answered: list[tuple[AnyArray, ...]]) -> list[AnyArray]:

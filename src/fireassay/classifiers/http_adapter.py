@@ -51,6 +51,7 @@ class HttpClassifier(BaseClassifier):
         backoff_s: float = 0.5,
         max_wait_s: float = 60.0,
         max_bytes: int = 64 * 2**20,
+        ca_file: str | None = None,
         request: str | None = None,
         answer: str | None = None,
         concurrency: int = 1,
@@ -62,7 +63,7 @@ class HttpClassifier(BaseClassifier):
         check_integer(self._per_request, "batch_size", low=1)
         super().__init__(batch_size=self._per_request * self.concurrency, **options)
         self._transport = Transport(
-            url, token_env, timeout_s, retries, backoff_s, max_wait_s, max_bytes
+            url, token_env, timeout_s, retries, backoff_s, max_wait_s, max_bytes, ca_file
         )
         told = {"request": request, "answer": answer}
         self._template = Template(**{k: v for k, v in told.items() if v is not None})

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from urllib.parse import SplitResult, urljoin, urlsplit
 
+from fireassay.classifiers.secrets import reveals
 from fireassay.core.errors import ModelError, ParameterError
 from fireassay.core.validation import check_integer, check_real
 from fireassay.version import __version__
@@ -20,6 +21,8 @@ from fireassay.version import __version__
 _TRY_AGAIN = frozenset((429, 500, 502, 503, 504))
 _MOST_REDIRECTS = 3
 _CHUNK = 1 << 16
+_LOOKED_AT = 1 << 16
+_HIDDEN = "a text that repeats the token, and is not shown"
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,9 @@ class Transport:
         Longest pause that is accepted.
     max_bytes
         Largest accepted answer.
+    ca_file
+        Certificates (PEM) that the server's is checked with, instead of the system's: for a
+        server that has signed its own.
     """
 
     url: str
@@ -52,6 +58,7 @@ class Transport:
     backoff_s: float = 0.5
     max_wait_s: float = 60.0
     max_bytes: int = 64 * 2**20
+    ca_file: str | None = None
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)
@@ -66,6 +73,8 @@ class Transport:
             )
         check_real(self.timeout_s, "timeout_s", low=0)
         check_integer(self.retries, "retries")
+        if self.ca_file is not None:
+            self._context()
 
     @property
     def shown(self) -> str:
@@ -89,14 +98,17 @@ class Transport:
                 status, headers, content = self._attempt(method, url, body, token)
             except ssl.SSLCertVerificationError as failure:
                 raise ModelError(
-                    f"The certificate of {self.shown} must be valid.", got=failure.verify_message
+                    f"The certificate of {self.shown} must be valid.",
+                    got=failure.verify_message,
+                    do="If the server has signed its own, pass its certificate: ca_file=.",
                 ) from None
             except (OSError, http.client.HTTPException) as failure:
                 problem, pause = f"{type(failure).__name__}: {failure}", None
             else:
                 if status == 200:
+                    self._check_answer(content, headers, token)
                     return content
-                problem = f"status {status}: {_excerpt(content)}"
+                problem = f"status {status}: {_excerpt(content, token)}"
                 pause = _retry_after(headers.get("Retry-After"))
                 if status not in _TRY_AGAIN:
                     raise self._failed(problem, token, attempt)
@@ -121,14 +133,41 @@ class Transport:
         return token
 
     def _failed(self, problem: str, token: str | None, attempt: int) -> ModelError:
-        if token:
-            problem = problem.replace(token, "…")  # servers may echo what they were sent
+        if token and reveals(problem, token):  # servers may echo what they were sent
+            problem = _HIDDEN
         again = f" after {attempt + 1} attempts" if attempt else ""
         return ModelError(
             f"The server {self.shown} must answer with status 200.",
             got=f"{problem}{again}",
             do="Check the address, the token (token_env=) and the server's log.",
         )
+
+    def _check_answer(
+        self, content: bytes, headers: http.client.HTTPMessage, token: str | None
+    ) -> None:
+        """Before anybody reads it: nothing to unpack, and nothing that should not be shown."""
+        packed = (headers.get("Content-Encoding") or "identity").strip().lower()
+        if packed != "identity":
+            raise ModelError(
+                f"The server {self.shown} must answer as it was asked, not compressed.",
+                got=f"Content-Encoding {packed[:20]!r}" if token is None else "a Content-Encoding",
+                do="Switch compression off for this address: an answer could unpack to anything.",
+            )
+        if token and reveals(content.decode("utf-8", "replace"), token):
+            raise ModelError(
+                f"The server {self.shown} must not send the token back.",
+                got="an answer that repeats it",
+                do="Mend the server; the answer is neither used nor shown.",
+            )
+
+    def _context(self) -> ssl.SSLContext:
+        try:
+            return ssl.create_default_context(cafile=self.ca_file)
+        except (OSError, ssl.SSLError) as failure:
+            raise ParameterError(
+                "ca_file must be a file of certificates (PEM).",
+                got=f"{self.ca_file!r}: {failure}",
+            ) from None
 
     def _attempt(
         self, method: str, url: str, body: bytes | None, token: str | None
@@ -147,15 +186,18 @@ class Transport:
             status, answer_headers, content = self._exchange(method, url, body, headers, deadline)
             if not 300 <= status < 400:
                 return status, answer_headers, content
-            url = self._followed(url, status, answer_headers.get("Location") or "")
+            url = self._followed(url, status, answer_headers.get("Location") or "", token)
         raise ModelError(f"The server {self.shown} must answer.", got="endless redirects")
 
-    def _followed(self, url: str, status: int, location: str) -> str:
+    def _followed(self, url: str, status: int, location: str, token: str | None) -> str:
         target = urljoin(url, location)
+        shown = _without_query(target)
+        if token and reveals(location, token):
+            shown = "an address that repeats the token"
         if status not in (307, 308) or _origin(urlsplit(target)) != _origin(urlsplit(self.url)):
             raise ModelError(
                 f"The server {self.shown} must answer itself; data and tokens are not sent on.",
-                got=f"a redirect (status {status}) to {_without_query(target)}",
+                got=f"a redirect (status {status}) to {shown}",
                 do="Pass the final address, if you trust it.",
             )
         return target
@@ -165,10 +207,14 @@ class Transport:
     ) -> tuple[int, http.client.HTTPMessage, bytes]:
         parts = urlsplit(url)
         remaining = max(0.001, deadline - time.monotonic())
-        kind = (
-            http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        )
-        connection = kind(parts.hostname or "", parts.port, timeout=remaining)
+        host, port = parts.hostname or "", parts.port
+        connection: http.client.HTTPConnection
+        if parts.scheme == "https":
+            connection = http.client.HTTPSConnection(
+                host, port, timeout=remaining, context=self._context()
+            )
+        else:
+            connection = http.client.HTTPConnection(host, port, timeout=remaining)
         expired = threading.Event()
         watchdog: threading.Timer | None = None
         try:
@@ -227,7 +273,9 @@ def _without_query(url: str) -> str:
     return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"
 
 
-def _excerpt(content: bytes) -> str:
+def _excerpt(content: bytes, token: str | None) -> str:
+    if token and reveals(content[:_LOOKED_AT].decode("utf-8", "replace"), token):
+        return _HIDDEN  # also where the token stands at the cut
     text = " ".join(content[:400].decode("utf-8", "replace").split())
     return text[:200] or "no text"
 

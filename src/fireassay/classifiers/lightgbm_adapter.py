@@ -22,8 +22,11 @@ HEAD: Final = b"tree\n"
 class LightgbmClassifier(BaseClassifier):
     """A ``lightgbm.Booster`` for two or more classes, asked on one thread.
 
-    Classes are 0 … k-1, as LightGBM numbers them, unless ``classes`` names them.
+    Classes are 0 … k-1, as LightGBM numbers them, unless ``classes`` names them. Frames with names
+    and holes are taken as they are: names become the categories that the booster was fitted on.
     """
+
+    takes_objects = True
 
     def __init__(self, booster: Any, *, batch_size: Any = "auto", **options: Any) -> None:
         # Each row walks down trees on its own, so that blocks would only cost time.
@@ -54,15 +57,35 @@ class LightgbmClassifier(BaseClassifier):
             )
         return array.reshape(len(array), -1)
 
-    def _raw(self, block: NDArray[Any]) -> Any:
-        rows: Any = block
-        if self.booster.pandas_categorical:
-            raise ModelError(
-                "A booster that was fitted on categories must get its frame's categories.",
-                got="numbers",
-                do="Pass a function that takes the frame: lambda X: booster.predict(frame(X)).",
+    def _columns_of(self, objects: Any) -> Any:
+        """The booster's columns, names as its categories."""
+        if not isinstance(objects, pd.DataFrame):
+            raise DataError("A LightGBM model takes tables.", got="texts")
+        missing = [name for name in self._names if name not in objects.columns]
+        if missing:
+            raise DataError(
+                f"The booster was fitted on the columns {self._names[:8]!r}.",
+                got=f"a data frame without {missing[:8]!r}",
             )
-        return np.asarray(self.booster.predict(rows, num_threads=1), dtype=np.float64)
+        rows = objects[self._names].copy()
+        named = [n for n in self._names if not pd.api.types.is_numeric_dtype(rows[n])]
+        known = self.booster.pandas_categorical or []
+        if len(named) != len(known):
+            raise DataError(
+                f"The booster was fitted on {len(known)} columns of categories.",
+                got=f"{len(named)} columns of names: {', '.join(named[:8])}",
+            )
+        for name, categories in zip(named, known, strict=True):
+            rows[name] = pd.Categorical(rows[name], categories=categories)
+        return rows
+
+    def _raw(self, block: Any) -> Any:
+        if self.booster.pandas_categorical and not isinstance(block, pd.DataFrame):
+            raise DataError(
+                "A booster that was fitted on categories must get a table with their names.",
+                got="numbers",
+            )
+        return np.asarray(self.booster.predict(block, num_threads=1), dtype=np.float64)
 
     def _content_hash(self) -> str:
         return hashlib.sha256(self.booster.model_to_string().encode()).hexdigest()

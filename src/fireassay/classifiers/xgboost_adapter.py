@@ -24,8 +24,11 @@ _MOST_BYTES: Final = 2**30
 class XgboostClassifier(BaseClassifier):
     """An ``xgboost.Booster`` for two or more classes, asked on one thread.
 
-    Classes are 0 … k-1, as XGBoost numbers them, unless ``classes`` names them.
+    Classes are 0 … k-1, as XGBoost numbers them, unless ``classes`` names them. Frames may have
+    holes; columns of names are refused.
     """
+
+    takes_objects = True
 
     def __init__(self, booster: Any, *, batch_size: Any = "auto", **options: Any) -> None:
         # Each row walks down trees on its own, so that blocks would only cost time.
@@ -46,15 +49,8 @@ class XgboostClassifier(BaseClassifier):
             self._classes = tuple(range(max(2, int(learner["learner_model_param"]["num_class"]))))
 
     def _features(self, X: ArrayLike) -> NDArray[Any]:
-        names = self.booster.feature_names
-        if isinstance(X, pd.DataFrame) and names is not None:
-            missing = [name for name in names if name not in X.columns]
-            if missing:
-                raise DataError(
-                    f"The booster was fitted on the columns {names[:8]!r}.",
-                    got=f"a data frame without {missing[:8]!r}",
-                )
-            X = X[names].to_numpy()
+        if isinstance(X, pd.DataFrame):
+            X = self._columns_of(X)
         array = super()._features(X)
         if array[0].size != self.booster.num_features():
             raise DataError(
@@ -63,10 +59,31 @@ class XgboostClassifier(BaseClassifier):
             )
         return array.reshape(len(array), -1)
 
-    def _raw(self, block: NDArray[Any]) -> Any:
+    def _columns_of(self, objects: Any) -> Any:
+        """The booster's columns as numbers, holes included."""
+        names = self.booster.feature_names
+        rows = objects
+        if isinstance(objects, pd.DataFrame) and names is not None:
+            missing = [name for name in names if name not in objects.columns]
+            if missing:
+                raise DataError(
+                    f"The booster was fitted on the columns {names[:8]!r}.",
+                    got=f"a data frame without {missing[:8]!r}",
+                )
+            rows = objects[names]
+        try:
+            return pd.DataFrame(rows).astype(np.float64)
+        except (TypeError, ValueError) as failure:
+            raise DataError(
+                "A native XGBoost model takes numbers.",
+                got=f"{failure}"[:200],
+                do="Pass a function that turns names into what the booster was fitted on.",
+            ) from failure
+
+    def _raw(self, block: Any) -> Any:
         xgboost = require("xgboost", "xgboost", "An XGBoost model")
         rows = xgboost.DMatrix(
-            block,
+            np.asarray(block),
             feature_names=self.booster.feature_names,
             feature_types=self.booster.feature_types,
             nthread=1,

@@ -140,7 +140,7 @@ def _not_worse(
     from fireassay.assessment.run_folder import read_report, reservations
     from fireassay.report.not_worse import not_worse_check
 
-    before = read_report(base, figures=False)
+    before = read_report(base)
     changes = dict(pair_runs(base, run, (before, report)).changes)
     if reservations(base, before) or reservations(run, report):
         changes = {}

@@ -1,12 +1,15 @@
 """``fireassay compare``: what changed from one run to another."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fireassay.cli.console import emit_json, say, starting
 from fireassay.cli.options import Json, Quiet
+
+if TYPE_CHECKING:
+    from fireassay.report import Difference
 
 _SHOWN = 12
 
@@ -28,19 +31,25 @@ def compare(
     """
     starting("reading the runs", quiet=quiet or json)
     from fireassay.assessment.paired_runs import pair_runs
-    from fireassay.assessment.run_folder import read_report, reservations
+    from fireassay.assessment.run_folder import read_gates, read_report, reservations
+    from fireassay.cli.answers import shape
     from fireassay.core import ParameterError
     from fireassay.report import compare_reports
 
     if len(runs) < 2:
         raise ParameterError("compare needs at least two runs.", got=f"{len(runs)}")
     reports = [read_report(run, charts=False) for run in runs]
+    verdicts = [
+        f"{shape(v.status)} {v.headline}"
+        for v in (r.verdict(read_gates(run)) for run, r in zip(runs, reports, strict=True))
+    ]
     reserved = {str(run): reservations(run, r) for run, r in zip(runs, reports, strict=True)}
     found = {}
     for run, report in zip(runs[1:], reports[1:], strict=True):
         pairs = pair_runs(runs[0], run, (reports[0], report))
         comparison = compare_reports(reports[0], report, pairs.changes)
         found[str(run)] = {
+            "verdicts": [verdicts[0], verdicts[runs.index(run)]],
             "differences": comparison.frame().to_dict("records"),
             "changed": comparison.changed,
             "only_before": comparison.only_before,
@@ -53,12 +62,12 @@ def compare(
         if json or quiet:
             continue
         say(f"{runs[0]} → {run}")
+        say(f"  verdict: {verdicts[0]} → {verdicts[runs.index(run)]}")
         for change in comparison.changed:
             say(f"  changed: {change}")
         for d in comparison.differences:
-            mark = "*" if d.clear else " "
             before, after, change = (d.measure.shown(e) for e in (d.before, d.after, d.change))
-            say(f"{mark} {d.part}: {d.measure.label} ({d.number})")
+            say(f"  {_became(d)}: {d.measure.label} ({d.part}.{d.number})")
             how = "row by row" if f"{d.part}.{d.number}" in pairs.changes else "not row by row"
             say(f"    {before} → {after}, change {change} ({how})")
         for word, ids in (("wrong", pairs.newly_wrong), ("right", pairs.newly_right)):
@@ -76,3 +85,12 @@ def compare(
                 say(f"  not now: {run_name}, {name}: {reason}")
     if any(reserved.values()):
         raise typer.Exit(3)
+
+
+def _became(found: "Difference") -> str:
+    """What a change means for the user of the model, in a word or two."""
+    if not found.clear:
+        return "no change shown"
+    if found.measure.better == "neither":
+        return "changed"
+    return "better" if (found.change.value > 0) == (found.measure.better == "high") else "worse"

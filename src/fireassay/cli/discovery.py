@@ -88,6 +88,7 @@ def discovery(
     from fireassay.core.errors import DataError, ParameterError
     from fireassay.data import load
     from fireassay.discovery.labelling import STATE_FILE
+    from fireassay.discovery.shown_rows import keep_shown
 
     rows = load(data, label=label)
     classifier = as_classifier(model, bounds=bounds, output=output_kind, trust=trust)
@@ -142,6 +143,8 @@ def discovery(
         search, model=classifier, X=rows.X, ids=rows.ids, matched_share=matched_share, path=path,
         **common,
     )  # fmt: skip
+    if path is not None and rows.y is None:
+        keep_shown(path, rows.X, rows.feature_names)
     if rows.y is not None:
         labels = rows.y
         searching.run(lambda row: labels[row])

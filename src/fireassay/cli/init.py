@@ -78,8 +78,8 @@ def init(
         raise typer.Exit(2)
     base = config.resolve().parent
     named = code_beside(model, base) is not None  # by the user, on the command line
-    if trust or named:
-        remember(model, base)
+    if trust or named or token_env is not None:
+        remember(model, base, token_env)
     started = initialise(
         model=_relative(model, base),
         data={

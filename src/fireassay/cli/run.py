@@ -42,7 +42,7 @@ def run(
 
     asked = read_config(config)
     if trust:
-        remember(asked.resolve(asked.model.path), asked.folder)
+        remember(asked.resolve(asked.model.path), asked.folder, asked.model.http.token_env)
     with goes_on("fireassay run"):
         outcome = run_assessment(
             asked,

@@ -53,7 +53,8 @@ def serve(
     from fireassay.web.server import serve as start
 
     folders = run or [Path("fireassay-run")]
-    if data is not None:
+    _queues_of_searches(folders, annotators)
+    if data is not None and not _keeps_rows(folders[0]):
         _queue_of_search(folders[0], data, label, annotators)
     if ambiguous is not None:
         _queue_of_review(folders[0], ambiguous, annotators)
@@ -67,6 +68,19 @@ def serve(
             webbrowser.open(address)
 
     start(folders, host=host, port=port, allowed_hosts=allow_host or (), ready=ready)
+
+
+def _keeps_rows(run: Path) -> bool:
+    return (run / "search-rows.npz").is_file() and (run / "search.npz").is_file()
+
+
+def _queues_of_searches(folders: list[Path], annotators: int) -> None:
+    """A run that waits for labels keeps its rows: nobody has to name them again."""
+    for run in folders:
+        if _keeps_rows(run):
+            from fireassay.web.search_queue import queue_from_search
+
+            queue_from_search(run, annotators_per_item=annotators)
 
 
 def _queue_of_search(run: Path, data: Path, label: str | None, annotators: int) -> None:

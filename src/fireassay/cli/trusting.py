@@ -5,19 +5,21 @@ from pathlib import Path
 from fireassay.cli.console import warn
 
 
-def remember(model: str, folder: Path) -> None:
+def remember(model: str, folder: Path, token_env: str | None = None) -> None:
     """Keep that the user trusts this model, so that later commands need not ask again.
 
     A file counts by its bytes, "package.module:name" by those of all code beside the
-    configuration in ``folder``.
+    configuration in ``folder``, a token's variable together with the server it goes to.
 
     Trust holds for this command even where the settings cannot be written; that is said.
     """
     from fireassay.classifiers.code_beside import remember_code
     from fireassay.classifiers.trusted_files import remember_trust, trusted_list
+    from fireassay.classifiers.trusted_tokens import remember_token
 
     try:
         remember_trust(model)
         remember_code(model, folder)
+        remember_token(model, token_env)
     except OSError as failure:
         warn(f"Warning: trust holds for this command only, {trusted_list()}: {failure}")

@@ -23,7 +23,6 @@ from fireassay.core.evidence import (
     Assumption,
     Claim,
     Evidence,
-    Picture,
     Provenance,
     Table,
 )
@@ -53,7 +52,6 @@ __all__ = [
     "ModelError",
     "NotEnoughEvidenceError",
     "ParameterError",
-    "Picture",
     "ProbabilityError",
     "Provenance",
     "ReproducibilityWarning",

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from fireassay.core.chart_theme import LOCALE, SCHEMA, Mode, configuration, reco
 VEGA_LITE = "6.4"  # of the versions that vl-convert carries
 # Notebooks draw version 5 themselves; these specs mean the same in both.
 _MIME = "application/vnd.vegalite.v5+json"
+_UNDRAWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _NOTEBOOK_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 
 
@@ -62,13 +64,13 @@ class Chart:
         )
         return drawn
 
+    def text(self) -> str:
+        """The spec without theme as JSON, in light colours."""
+        body = {"description": self.alternative, **self.body}
+        return json.dumps(_drawable(body), ensure_ascii=False, allow_nan=False)
+
     def _text(self) -> str:
-        whole = {
-            "$schema": SCHEMA,
-            "description": self.alternative,
-            **self.body,
-            "config": configuration(),
-        }
+        whole = {"$schema": SCHEMA, **json.loads(self.text()), "config": configuration()}
         return json.dumps(whole, ensure_ascii=False, allow_nan=False)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
@@ -79,6 +81,17 @@ class Chart:
             "image/svg+xml": self.svg(),
             "text/plain": self.caption or self.alternative,
         }
+
+
+def _drawable(value: Any) -> Any:
+    """Without the characters that no drawing can hold; a NUL would end the whole process."""
+    if isinstance(value, str):
+        return _UNDRAWABLE.sub("\ufffd", value)
+    if isinstance(value, Mapping):
+        return {key: _drawable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_drawable(item) for item in value]
+    return value
 
 
 @functools.lru_cache(maxsize=256)

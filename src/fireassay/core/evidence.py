@@ -116,28 +116,6 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Picture:
-    """A figure for the report as SVG text, or as a PNG data URI in ``source``.
-
-    Attributes
-    ----------
-    source
-        SVG text, or a data URI.
-    caption
-        What is shown under it.
-    alternative
-        What is said to those who cannot see it.
-
-    >>> Picture("<svg/>", "Survival by attack", "A falling line.").caption
-    'Survival by attack'
-    """
-
-    source: str
-    caption: str
-    alternative: str
-
-
-@dataclass(frozen=True)
 class Provenance:
     """Where a number comes from. Seconds are kept apart: equal results must be equal bytes.
 
@@ -201,7 +179,7 @@ class Evidence:
         Sentences that a reader may take away.
     assumptions
         What the numbers rest on, and whether the data speaks against it.
-    tables, figures
+    tables
         For the report, by name.
     charts
         For the report, by name; the first is the part's own picture.
@@ -226,7 +204,6 @@ class Evidence:
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
     assumptions: tuple[Assumption, ...] = ()
     tables: Mapping[str, Table] = field(default_factory=dict)
-    figures: Mapping[str, Picture] = field(default_factory=dict)
     measures: tuple[Measure, ...] = ()
     limits: tuple[str, ...] = ()
     provenance: Provenance | None = None

@@ -37,6 +37,10 @@ class ColumnCodes:
         Plain numbers with missing values: the code of a hole, far from all others.
     centre, scale
         For the view.
+
+    >>> column = Codebook.of(Rows(pd.DataFrame({"ward": ["A", "B", "A"]}))).columns[0]
+    >>> column.n_levels, list(column.decode(np.array([1.0, 0.0])))
+    (2, ['B', 'A'])
     """
 
     name: str

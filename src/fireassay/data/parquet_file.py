@@ -67,7 +67,8 @@ def read_parquet(path: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFram
         raise _damaged(path, error) from error
     for name in texts:  # categorical only where the writer said so
         if name in frame and not pyarrow.types.is_dictionary(arrow.field(name).type):
-            texts_once = np.array([*frame[name].cat.categories, None], dtype=object)
+            # NaN, as in a CSV file: imputers know it, None they do not.
+            texts_once = np.array([*frame[name].cat.categories, np.nan], dtype=object)
             held = texts_once[frame[name].cat.codes.to_numpy()]
             frame[name] = pd.Series(held, index=frame.index, dtype=object)
     return frame

@@ -4,11 +4,13 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fireassay.core.errors import DataError
+from fireassay.discovery.shown_rows import ShownRows
 from fireassay.engine.consensus import consensus
 from fireassay.engine.label_records import GivenAnswer
 from fireassay.engine.questions import CANNOT_TELL, OTHER, Questions
@@ -18,7 +20,6 @@ COLUMNS = (
     "after_reveal", "predicted", "confidence", "wrong",
 )  # fmt: skip
 MOST_ROWS = 200_000
-_TO_LABEL = ("row", "id", "label")
 _LONGEST = 2000
 
 
@@ -38,11 +39,17 @@ class CsvLabel:
         return self.item, self.annotator, self.choice, self.comment
 
 
-def to_label(asked: Questions, items: Sequence[int]) -> Iterator[str]:
-    """Lines of a CSV file of items to label; what the model said is not in it."""
-    yield _line(_TO_LABEL)
+def to_label(
+    asked: Questions, items: Sequence[int], shown: ShownRows, pictures: Path
+) -> Iterator[str]:
+    """Lines of a CSV file of items to label: id, what there is to see, and an empty label.
+
+    What the model said is not in it: whoever labels should not be led by it.
+    """
+    yield _line(("id", *shown.columns, "label"))
     for item in items:
-        yield _line((int(asked.rows[item]), str(asked.ids[item]), ""))
+        cells = shown.cells(int(asked.rows[item]), pictures)
+        yield _line((str(asked.ids[item]), *cells, ""))
 
 
 def to_csv(asked: Questions, answers: Sequence[GivenAnswer]) -> Iterator[str]:
@@ -75,11 +82,14 @@ def to_csv(asked: Questions, answers: Sequence[GivenAnswer]) -> Iterator[str]:
         )
 
 
-def from_csv(asked: Questions, text: str, annotator: str) -> list[CsvLabel]:
+def from_csv(
+    asked: Questions, text: str, annotator: str, shown: ShownRows | None = None
+) -> list[CsvLabel]:
     """Labels of a CSV file with the columns ``label`` and ``row`` or ``id``.
 
     ``annotator`` and ``comment`` may be columns, too; rows without a label, skips and resolutions
-    are left out. All rows are checked before anything is kept.
+    are left out. All rows are checked before anything is kept; where the file shows features, they
+    must be those of its ids, so that a file of another run is not taken for this one's.
 
     Raises
     ------
@@ -113,6 +123,12 @@ def from_csv(asked: Questions, text: str, annotator: str) -> list[CsvLabel]:
             name = (fields[column] or "").strip()
             if name not in items:
                 raise DataError(f"Line {line}: there is no such {column}.", got=repr(name))
+            if shown is not None and shown.is_other(int(asked.rows[items[name]]), fields):
+                raise DataError(
+                    f"Line {line}: the features must be those of {column} {name}.",
+                    got="other values: the file belongs to other rows",
+                    do="Send back the file that 'fireassay label next' wrote for this run.",
+                )
             who = (fields.get("annotator") or "").strip()[:100] or annotator
             comment = (fields.get("comment") or "")[:_LONGEST]
             labels.append(CsvLabel(line, items[name], who, choices[label], comment))

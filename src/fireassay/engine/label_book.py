@@ -26,6 +26,7 @@ from fireassay.engine.label_statements import (
     read_answer,
     read_answers,
     read_slots,
+    repeated,
     timestamp,
     to_answer,
 )
@@ -133,12 +134,15 @@ class LabelBook:
     ) -> GivenAnswer:
         """Keep the answer to a leased item; it is on the disk when this returns.
 
-        The same token again (a repeated request) changes nothing and returns the kept answer.
+        The same token with the same answer (a repeated request) changes nothing and returns it.
 
         Raises
         ------
         LeaseLostError
             If the lease ran out and somebody else has the item.
+        AnsweredDifferentlyError
+            If the token was used for another answer, or that one was taken back: then nothing of
+            this one is saved.
         """
         with self.transaction() as connection:
             kept = connection.execute(
@@ -146,7 +150,8 @@ class LabelBook:
                 (token,),
             ).fetchone()
             if kept is not None:
-                return to_answer(kept)
+                same = (("skip" if skip else "answer"), choice, comment)
+                return repeated(connection, to_answer(kept), same)
             lease = connection.execute(
                 "SELECT item, annotator, granted, after_reveal, expires FROM leases "
                 "WHERE token = ? AND queue = ?",
@@ -363,8 +368,8 @@ class LabelBook:
                     level = "FULL" if durable else "NORMAL"
                     self._connection.execute(f"PRAGMA synchronous = {level}")
                     self._durable = durable
-                self._connection.execute("BEGIN IMMEDIATE")
                 try:
+                    self._connection.execute("BEGIN IMMEDIATE")
                     yield self._connection
                     self._connection.execute("COMMIT")
                 except BaseException:

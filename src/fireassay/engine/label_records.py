@@ -48,5 +48,9 @@ class LeaseLostError(DataError):
     """The item went to somebody else meanwhile; nothing was saved."""
 
 
+class AnsweredDifferentlyError(LeaseLostError):
+    """The item has another answer from the same form; that one stays, and this one is not saved."""
+
+
 # Opens a further slot, given the book's connection; None when there is none.
 Chooser = Callable[[sqlite3.Connection], Slot | None]

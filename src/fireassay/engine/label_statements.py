@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import replace
 from typing import Any
 
-from fireassay.engine.label_records import GivenAnswer, Slot
+from fireassay.engine.label_records import AnsweredDifferentlyError, GivenAnswer, Slot
 from fireassay.engine.questions import CANNOT_TELL
 
 ANSWER_FIELDS = "number, item, annotator, kind, choice, comment, seconds, created, after_reveal"
@@ -177,3 +177,21 @@ def to_answer(row: tuple[Any, ...]) -> GivenAnswer:
 def timestamp() -> str:
     """The time, as the tables keep it."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def repeated(
+    connection: sqlite3.Connection, kept: GivenAnswer, given: tuple[str, int | None, str]
+) -> GivenAnswer:
+    """The answer that a form has given already, if it is this one and still counts."""
+    undone = connection.execute(
+        "SELECT undone FROM answers WHERE number = ?", (kept.number,)
+    ).fetchone()[0]
+    if undone is None and (kept.kind, kept.choice, kept.comment) == given:
+        return kept
+    raise AnsweredDifferentlyError(
+        "A form counts once.",
+        got="another answer for an item that you have answered already, perhaps in another tab"
+        if undone is None
+        else "an answer from before you took it back",
+        do="Nothing was saved now, and what was saved stays. To change it, take it back.",
+    )

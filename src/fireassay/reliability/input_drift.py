@@ -39,7 +39,7 @@ class Strangeness:
         centred = inputs.X - self.centre
         # Row by row: a matrix product differs in the last bits with the number of rows.
         directions = [(centred * axis).sum(axis=1) for axis in self.axes]
-        return np.column_stack([distance[:, 0], inputs.doubt, *directions])
+        return np.column_stack([np.asarray(distance)[:, 0], inputs.doubt, *directions])
 
 
 class InputDrift:

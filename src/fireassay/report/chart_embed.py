@@ -30,6 +30,7 @@ from fireassay.core.chart_theme import LOCALE, configuration, recoloured, variab
 from fireassay.core.files import write_text
 
 _ID = re.compile(r"(\bid=\"|url\(#|href=\"#)([A-Za-z_][\w-]*)")
+_EXPORTED = "window.vegaEmbed = vegaEmbed;"
 _STYLES = """
 .chart { margin: .5rem 0; max-width: 100%; overflow-x: auto; }
 .chart svg { display: block; max-width: 100%; height: auto; }
@@ -101,9 +102,7 @@ def chart_data(chart: Chart) -> str:
     >>> "<" in chart_data(Chart(bars([("<b>", 1.0)], "n")))
     False
     """
-    body = {"description": chart.alternative, **chart.body}
-    text = json.dumps(body, ensure_ascii=False, allow_nan=False)
-    return recoloured(text, "page").replace("<", "\\u003c")
+    return recoloured(chart.text(), "page").replace("<", "\\u003c")
 
 
 def still(chart: Chart, key: str) -> str:
@@ -136,7 +135,7 @@ def _libraries() -> str:
         text = path.read_text("utf-8")
         if path.stem == f"{stem}-{_short_hash(text)}":
             return text
-    made: str = vl_convert.javascript_bundle(None, VEGA_LITE)
+    made: str = vl_convert.javascript_bundle(_EXPORTED, VEGA_LITE)
     if "</script" in made.lower():
         made = re.sub("</script", r"<\\/script", made, flags=re.IGNORECASE)
     try:

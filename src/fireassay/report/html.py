@@ -1,15 +1,15 @@
 """Evidence as one offline page: a verdict first, no network, light and dark, prints well."""
 
-import base64
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
-from fireassay.core import Assumption, Estimate, Evidence, Picture, Table
+from fireassay.core import Assumption, Estimate, Evidence, Table
 from fireassay.report.about import About
 from fireassay.report.chart_embed import chart_figure, chart_script, chart_styles, csp_hash
+from fireassay.report.chart_limits import with_limits
 from fireassay.report.first_screen import not_answered, not_to_rely_on, standing_of
 from fireassay.report.gates import Gate
 from fireassay.report.glossary import GLOSSARY
@@ -57,14 +57,14 @@ def to_html(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    page = _Charts(evidence)
+    page = _Charts(evidence, verdict.checks)
     environment.filters.update(
         main_chart=page.main,
         other_charts=page.others,
         sparkline=sparkline,
+        first_few=lambda items, most: items[:most],
         sure=lambda share: "–" if share is None else f"{100 * share:.0f} %",
         number=_number,
-        image=_image,
         percent=lambda share: f"{100 * share:g} %",
         amount=_amount,
         gates=_gates,
@@ -102,7 +102,8 @@ def to_html(
 class _Charts:
     """The charts of a page: each has a key of its own, the script stands once, if at all."""
 
-    def __init__(self, evidence: Sequence[Evidence]) -> None:
+    def __init__(self, evidence: Sequence[Evidence], checks: Sequence[GateCheck]) -> None:
+        self.checks = checks
         self.keys = {part.question: number for number, part in enumerate(evidence)}
         self.any = any(part.charts for part in evidence)
         self.styles = chart_styles() if self.any else ""
@@ -123,9 +124,10 @@ class _Charts:
 
     def _drawn(self, part: Evidence) -> list[Markup]:
         # chart_figure escapes whatever came from a user.
+        drawn = [with_limits(chart, part, self.checks) for chart in part.charts.values()]
         return [
             Markup(chart_figure(chart, f"part-{self.keys[part.question]}-{number}"))  # noqa: S704
-            for number, chart in enumerate(part.charts.values())
+            for number, chart in enumerate(drawn)
         ]
 
 
@@ -185,11 +187,3 @@ def _numeric_columns(table: Table) -> list[bool]:
         all(isinstance(row[i], int | float) and not isinstance(row[i], bool) for row in table.rows)
         for i in range(len(table.columns))
     ]
-
-
-def _image(picture: Picture) -> str:
-    """A data URI: inside an image, a drawing can neither run scripts nor load anything."""
-    if picture.source.startswith("data:image/png;base64,"):
-        return picture.source
-    encoded = base64.b64encode(picture.source.encode()).decode()
-    return f"data:image/svg+xml;base64,{encoded}"

@@ -22,15 +22,22 @@ def numbers_chart(part: Evidence) -> Chart | None:
     >>> share = Estimate(0.9, 0.8, 0.95, confidence=0.95, n=50, method="Clopper-Pearson")
     >>> found = Evidence("accuracy", "Right on nine of ten.", estimates={"accuracy": share})
     >>> numbers_chart(found).body["data"]["values"][0]["text"]
-    '0.900 [0.800, 0.950]'
+    '0.90 [0.80, 0.95]'
     """
     rows = []
     for name, estimate in part.estimates.items():
         measure = part.measure(name)
         if 0.0 <= estimate.low <= estimate.high <= 1.0 and 0.0 <= estimate.value <= 1.0:
-            ends = (estimate.low, estimate.high) if estimate.kind == "interval" else (None, None)
-            shown = measure.shown(estimate)
-            rows.append(IntervalRow(measure.label, estimate.value, *ends, text=shown))
+            known = estimate.kind == "interval"
+            rows.append(
+                IntervalRow(
+                    measure.label,
+                    estimate.value,
+                    estimate.low if known else None,
+                    estimate.high if known else None,
+                    text=measure.shown(estimate),
+                )
+            )
     if not rows:
         return None
     return Chart(

@@ -111,7 +111,7 @@ class Report:
     def without_samples(self) -> Self:
         """The same report without any row of the data; it says how many were left out."""
         parts = [part.without_samples() for part in self.parts]
-        return type(self)(parts, self.title, self.accepted, self.about)
+        return type(self)(parts, self.title, self.accepted, self.about, self.fractions)
 
     def frame(self) -> "pd.DataFrame":
         """One row per number: what it is, its value and interval, and how it was made."""

@@ -7,6 +7,8 @@ from fireassay.report.verdict import Verdict
 
 WORST = 6
 _EACH = 3
+# Parts whose samples are mistakes on real rows come before those that were made.
+_MISTAKES = {"accuracy": 0, "discovery": 1, "survival": 2}
 _URGENCY = {"fail": 0, "undecided": 1, "pass": 2}
 _WIDTH, _HEIGHT, _MARGIN = 120.0, 40.0, 2.0
 
@@ -20,9 +22,13 @@ def worst_samples(parts: Sequence[Evidence], verdict: Verdict) -> list[Sample]:
         )
         for part in parts
     }
-    ordered = sorted(parts, key=lambda part: urgency[part.question])
-    found = [sample for part in ordered for sample in part.samples[:_EACH]]
-    return found[:WORST]
+    ordered = sorted(
+        parts,
+        key=lambda part: (urgency[part.question], _MISTAKES.get(part.question, len(_MISTAKES))),
+    )
+    first = [sample for part in ordered for sample in part.samples[:_EACH]]
+    rest = [sample for part in ordered for sample in part.samples[_EACH:]]
+    return [*first, *rest][:WORST]
 
 
 def sparkline(values: Sequence[float]) -> str:

@@ -10,6 +10,7 @@ from fireassay.statistics.calibration import (
 )
 from fireassay.statistics.cheapest_threshold import cheapest_threshold
 from fireassay.statistics.clopper_pearson import clopper_pearson
+from fireassay.statistics.clumped_rows import ClumpedRows, clumped_rows
 from fireassay.statistics.clustered_auc import clustered_auc
 from fireassay.statistics.delong import delong, delong_interval, delong_test
 from fireassay.statistics.error_detector import ErrorDetector, recent_rate_upper
@@ -57,6 +58,7 @@ from fireassay.statistics.thinned_betting import (
 from fireassay.statistics.wilson import wilson
 
 __all__ = [
+    "ClumpedRows",
     "Condition",
     "ErrorDetector",
     "Loess",
@@ -73,6 +75,7 @@ __all__ = [
     "bootstrap",
     "cheapest_threshold",
     "clopper_pearson",
+    "clumped_rows",
     "clustered_auc",
     "cohen_kappa",
     "delong",

@@ -27,14 +27,15 @@ def curves_chart(table: pd.DataFrame, time_unit: str) -> Chart:
         times = [0.0, *part["time"], last]
         lines[str(name)] = times, _to_the_end(part["survival"])
         bands[str(name)] = _to_the_end(part["low"]), _to_the_end(part["high"])
+    spec = curves(
+        lines,
+        {"axis": axis(time_unit), "scale": {"nice": False}},
+        {"axis": axis("still right", "share"), **_UNIT},
+        bands=bands,
+        steps=True,
+    )
     return Chart(
-        curves(
-            lines,
-            {"axis": axis(time_unit), "scale": {"nice": False}},
-            {"axis": axis("still right", "share"), **_UNIT},
-            bands=bands,
-            steps=True,
-        ),
+        {**spec, "usermeta": {"limits": {"standing_share": "y"}}},
         f"Share of samples still right against {time_unit} spent on each, with bands.",
         "Falling step lines, one for each attack.",
     )

@@ -211,7 +211,6 @@ class DefenceRow:
     in_training: bool = False
 
 
-_FIRM_DRAWS = 3  # an attack asks so many times as often as the last check
 _NOISE = (0.001, 0.01, 0.1, 0.3, 0.5, 1.0)
 DEFENCES: Registry[DefenceRow] = Registry(
     "defence",
@@ -293,14 +292,6 @@ class DefendedClassifier(WrappedClassifier):
         """Which of these answers the defence withholds; attacks ask before they count one."""
         return self.defence.rejected(probabilities)
 
-    def adaptive(self, draws: int = 5) -> Any:
-        """The classifier that an attacker who knows the defence attacks.
-
-        Rounding is let through as it is (its gradient is taken straight through), noise on the
-        answer is averaged out (`ExpectedClassifier`), a threshold is part of what counts.
-        """
-        return ExpectedClassifier(self, draws) if isinstance(self.defence, GaussOut) else self
-
     def wrong_share(
         self, X: ArrayLike, goal: NDArray[np.int64], first: int, count: int
     ) -> NDArray[np.float64]:
@@ -325,43 +316,6 @@ class DefendedClassifier(WrappedClassifier):
 
     def _scores(self, logits: AnyArray, X: AnyArray) -> AnyArray:
         return np.log(np.maximum(self._answer(softmax(logits), X), 1e-300))
-
-
-class ExpectedClassifier(WrappedClassifier):
-    """What an attacker who knows of the noise on the answer attacks: the answer without it.
-
-    The noise has mean zero, so this is the expectation over its draws, and gradients through it are
-    gradients of the expectation. What counts as a failure is still up to the noisy model: an answer
-    must stay wrong in two thirds of several draws. The attacker pays for none of them, so survival
-    is rather understated.
-
-    Parameters
-    ----------
-    defended
-        The model behind `GaussOut`.
-    draws
-        How often a wrong answer is asked again.
-
-    >>> noisy = defend(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), GaussOut(sigma=0.05))
-    >>> ExpectedClassifier(noisy).predict_proba([[0.25]]).tolist()
-    [[0.75, 0.25]]
-    """
-
-    def __init__(self, defended: DefendedClassifier, draws: int = 5) -> None:
-        super().__init__(defended.model)
-        self.defended, self.draws = defended, draws
-
-    def __new__(cls, defended: DefendedClassifier, draws: int = 5) -> "ExpectedClassifier":  # noqa: ARG004
-        """Of the kind that has what the model behind the noise has."""
-        return super().__new__(cls, defended.model)
-
-    def _identity(self) -> tuple[Any, ...]:
-        return "expected", self.defended.sha256, self.draws
-
-    def stays_wrong(self, X: ArrayLike, goal: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether most answers of the noisy model are wrong, over draws of their own."""
-        count = _FIRM_DRAWS * self.draws
-        return self.defended.wrong_share(X, goal, first=1 + self.draws, count=count) >= 2 / 3
 
 
 def defend(model: Any, defence: Defence) -> DefendedClassifier:

@@ -25,6 +25,7 @@ from fireassay.core.validation import (
 )
 from fireassay.engine import Executor
 from fireassay.statistics import share
+from fireassay.survival.adaptive import adaptive
 from fireassay.survival.defences import (
     Defence,
     DefendedClassifier,
@@ -174,7 +175,7 @@ def observe(
     parts, fooling, missed = [], [features[:0]], dict[str, None]()
     untouched, checked = [features[:0]], None
     if right.any():
-        attacked = target.adaptive(draws) if isinstance(target, DefendedClassifier) else target
+        attacked = adaptive(target, draws)
         results = in_blocks(
             {label: attack for label, _, attack in listed},
             attacked,

@@ -23,9 +23,11 @@ def png(queue: Queue, item: int) -> bytes:
     return out.getvalue()
 
 
-def features(queue: Queue, item: int) -> list[tuple[str, float]]:
-    """A row item as names and values."""
-    values = np.asarray(queue.content[item], dtype=np.float64).tolist()
+def features(queue: Queue, item: int) -> list[tuple[str, float | str]]:
+    """A row item as names and values: numbers, or texts where the table has any."""
+    content = np.asarray(queue.content[item])
+    texts = content.dtype.kind == "U"
+    values = (content if texts else content.astype(np.float64)).tolist()
     names = queue.feature_names or tuple(f"feature {i}" for i in range(len(values)))
     return list(zip(names, values, strict=True))
 

@@ -79,7 +79,7 @@ def answer(request: Request, key: Key) -> Response:
         opened.answer(form.get("token", ""), choice, comment, skip=skip)
         message = "Skipped." if skip else "Saved."
     except LeaseLostError as lost:
-        message = str(lost)
+        return _next(request, opened, name, str(lost), saved=False)
     return _next(request, opened, name, message)
 
 
@@ -101,19 +101,23 @@ def offer_skipped(request: Request, key: Key) -> Response:
     return _next(request, opened, name, f"{count} skipped items come again.")
 
 
-def _next(request: Request, opened: OpenQueue, name: str, message: str) -> Response:
-    if request.headers.get("x-fragment") != "task":
+def _next(
+    request: Request, opened: OpenQueue, name: str, message: str, *, saved: bool = True
+) -> Response:
+    """The next item; that something was not saved is said also where no script asks."""
+    fragment = request.headers.get("x-fragment") == "task"
+    if saved and not fragment:
         return RedirectResponse(f"/queues/{opened.key}/label", status_code=303)
     task = _task(request, opened, name, message)
     page = render(
-        "task.html",
+        "task.html" if fragment else "label.html",
         opened=opened,
         queue=opened.queue,
         annotator=name,
         task=task,
         csrf=request.state.csrf,
     )
-    return HTMLResponse(page)
+    return HTMLResponse(page, status_code=200 if saved or fragment else 409)
 
 
 def _task(request: Request, opened: OpenQueue, name: str, message: str = "") -> dict[str, Any]:

@@ -53,8 +53,10 @@ def static_files() -> dict[str, tuple[bytes, str]]:
     }
 
 
-def number(value: float | None) -> str:
-    """A number for people."""
+def number(value: float | str | None) -> str:
+    """A number for people; a text as it is."""
+    if isinstance(value, str):
+        return value
     if value is None or not math.isfinite(value):
         return "∞" if value is None or value > 0 else ("−∞" if value < 0 else "–")
     return f"{value:.4g}"

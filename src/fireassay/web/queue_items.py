@@ -11,23 +11,30 @@ from fireassay.core.errors import DataError
 
 _BLOCK_BYTES = 32 * 2**20
 _LONGEST_NAME = 500
+_CHANNELS = (1, 3, 4)
 
 
 def check_content(items: AnyArray, kind: str) -> AnyArray:
     """Items as they are kept on disk: pixels as bytes, other numbers as float32."""
     axes = {"image": (3, 4), "row": (2,), "series": (2, 3)}[kind]
-    if items.ndim not in axes or items.dtype.kind not in "biuf" or 0 in items.shape:
+    if kind == "row" and items.ndim == 1 and items.dtype.kind == "U":
+        items = items[:, None]  # one text each
+    allowed = "biufU" if kind == "row" else "biuf"  # of tables with names in their columns
+    if items.ndim not in axes or items.dtype.kind not in allowed or 0 in items.shape:
         raise DataError(
             f"Items of kind {kind!r} must be numbers with {' or '.join(map(str, axes))} axes.",
             got=f"{items.dtype} of shape {items.shape}",
         )
+    if items.dtype.kind == "U":
+        return items
     if kind != "image":
         return items.astype(np.float32, copy=False)
-    if items.ndim == 4 and items.shape[3] not in (1, 3, 4):
+    if items.ndim == 4 and items.shape[1] in _CHANNELS and items.shape[3] not in _CHANNELS:
+        items = np.moveaxis(items, 1, -1)
+    if items.ndim == 4 and items.shape[3] not in _CHANNELS:
         raise DataError(
-            "Images must have 1, 3 or 4 channels, last.",
+            "Images must have 1, 3 or 4 channels, first or last.",
             got=f"shape {items.shape}",
-            do="Move the channels with numpy.moveaxis(X, 1, -1).",
         )
     return items if items.dtype == np.uint8 else _as_bytes(items)
 

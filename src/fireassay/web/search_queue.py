@@ -16,7 +16,7 @@ STATE_FILE = "search.npz"
 
 def queue_from_search(
     folder: str | Path,
-    X: ArrayLike,
+    X: ArrayLike | None = None,
     *,
     state_file: str = STATE_FILE,
     name: str = "search",
@@ -33,7 +33,8 @@ def queue_from_search(
     folder
         The run folder, with the search's file in it (made by ``Search(..., path=…)``).
     X
-        The data that the search was made with (checked by hash); the search itself has no copy.
+        The data that the search was made with (checked by hash); None: the rows that a waiting run
+        keeps beside its search, as the data set has them.
     class_names
         Names for the buttons, in the order of the model's classes.
     state_file
@@ -58,15 +59,26 @@ def queue_from_search(
     """
     run = Path(folder)
     from fireassay.discovery import Search
+    from fireassay.discovery.shown_rows import ShownRows, shown_path
 
     state = Search.load(run / state_file).state
-    items = check_features(X)
-    if sha256(items) != state.data_sha256:
-        raise DataError(
-            "X must be the data that the search was made with.",
-            got="other values, types or rows",
-            do="Pass the array that was given to Search(X=…).",
-        )
+    if X is None:
+        kept = ShownRows(run / state_file)
+        if kept.values is None:
+            raise DataError(
+                f"{run} must have the rows of its search.",
+                got=f"no {shown_path(run / state_file).name}",
+                do="Pass the data: fireassay serve RUN --data field.npz.",
+            )
+        items, feature_names = kept.values, feature_names or kept.names or None
+    else:
+        items = check_features(X)
+        if sha256(items) != state.data_sha256:
+            raise DataError(
+                "X must be the data that the search was made with.",
+                got="other values, types or rows",
+                do="Pass the array that was given to Search(X=…).",
+            )
     chosen = items[state.rows]
     kind = kind or ("image" if items.ndim in (3, 4) else "row")
     names = tuple(str(known) for known in (class_names or state.classes))

@@ -20,7 +20,7 @@ from fireassay.assessment.row_outcomes import Kind, RowOutcomes, row_marks
 from fireassay.assessment.shown_rows import MOST, Gallery
 from fireassay.assessment.slice_report import SliceFindings
 from fireassay.assessment.uses import with_uses
-from fireassay.classifiers import Decided
+from fireassay.classifiers import CodedClassifier, Decided
 from fireassay.core import (
     Assumption,
     Claim,
@@ -36,8 +36,10 @@ from fireassay.core.drawing import IntervalRow, diagram, intervals
 from fireassay.core.result import Answer
 from fireassay.core.validation import check_class_indices
 from fireassay.data import DataSet
+from fireassay.reliability.ledger import CLUMPED
 from fireassay.reliability.measures import EFFECTIVE_N
 from fireassay.statistics import (
+    clumped_rows,
     near_duplicates,
     reliability_curve,
     share,
@@ -275,7 +277,8 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         counts = GroupCounts.of(correct, groups)
         how = f"jackknife over {len(counts.sizes)} groups"
         worth = Estimate.point(effective_rows(counts), n, how)
-    own = context.model.own(probabilities) if isinstance(context.model, Decided) else probabilities
+    ruled = context.model.model if isinstance(context.model, CodedClassifier) else context.model
+    own = ruled.own(probabilities) if isinstance(ruled, Decided) else probabilities
     confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(confusion, (labels, predicted), 1)
     return AccuracyResult(
@@ -320,7 +323,11 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         by_class=recalls.class_recalls(labels, predicted, classes, confidence, groups),
         correct=correct,
         rows=AnsweredRows(
-            row_marks(context.test.X, labels), context.test.ids, labels, predicted, groups
+            row_marks(context.test.X, labels),
+            np.asarray(context.test.ids),
+            labels,
+            predicted,
+            groups,
         ),
         sure=own[np.arange(n), predicted] if context.has_confidences else None,
         independence=independence,
@@ -453,13 +460,17 @@ def _independence(data: DataSet, seed: int) -> Assumption:
     """Near-duplicates contradict; that there are none shows nothing about how rows were drawn."""
     near = near_duplicates(data.view(), seed, data.groups)
     several = data.groups is not None
+    clumps = None if several else clumped_rows(data.view(), seed)
+    clumped = clumps is not None and clumps.many
     what, other = ("groups", "a row of another group") if several else ("rows", "another")
     check = f"{near.count} of {near.looked_at} rows nearly repeat {other}."
-    if not near.many:
+    if clumps is not None and clumped:
+        check += f" {CLUMPED.format(clumps.jump)}"
+    elif not near.many:
         check += " How they were drawn is not in the data."
     return Assumption(
         f"The labelled {what} are independent draws of what the model meets.",
-        "contradicted" if near.many else "untestable",
+        "contradicted" if near.many or clumped else "untestable",
         check,
         *(_GROUPS if several else _ROWS),
     )

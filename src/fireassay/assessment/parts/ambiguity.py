@@ -2,13 +2,20 @@
 
 import sys
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.ambiguity import AmbiguityGenerator, evaluate
 from fireassay.assessment.coded_context import why_not_between
+from fireassay.assessment.confused_pairs import (
+    LEAST_ROWS,
+    MOST_PAIRS,
+    confused_pairs,
+    enough_rows,
+    number_of_pairs,
+)
 from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.shown_rows import MOST, Gallery
@@ -28,7 +35,9 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     pairs: Literal["all", "confused"] = Field(
-        default="all", description="all pairs of classes, or those that the model confuses."
+        default="all",
+        description="all pairs of classes, or those that the model confuses. Of more than 50 "
+        "pairs, the 50 that it confuses most.",
     )
     samples: int = Field(default=500, ge=10, description="How many ambiguous inputs.")
     delta_max: float = Field(
@@ -96,18 +105,26 @@ def missing(context: Context) -> str | None:
         return reason
     if rows.y is None:
         return "there are no labelled rows to learn from (data.train)"
+    if len(np.unique(rows.labels)) < 2:
+        return "all labelled rows are of one class"
+    if number_of_pairs(rows.classes) > MOST_PAIRS and len(enough_rows(rows)) < 2:
+        return (
+            f"{len(rows.classes)} classes, of which no two have the {LEAST_ROWS} labelled rows "
+            "each that it takes to learn what lies between them"
+        )
     return None
 
 
 def cost(context: Context, settings: Settings) -> Cost:
     """Training dominates: about a tenth of a second per autoencoder and hundred features."""
-    classes = len((context.train or context.test).classes)
-    pairs = classes * (classes - 1) // 2
+    rows = context.train or context.test
+    every = number_of_pairs(rows.classes)
+    pairs = min(every, MOST_PAIRS)
     features = context.test.X[0].size
     seconds = 4 + 0.1 * pairs * settings.tries * max(1.0, features / 100)
     megabytes = 1e-6 * context.test.X[0].nbytes * settings.samples
     return Cost(
-        queries=2 * settings.samples,
+        queries=2 * settings.samples + (len(rows) if every > MOST_PAIRS else 0),
         own_seconds=seconds,
         memory_mb=50 + 20 * megabytes + 0.012 * features * pairs * settings.tries,
         library_mb=0.0 if "torch" in sys.modules else _TORCH_MB,
@@ -118,11 +135,14 @@ def cost(context: Context, settings: Settings) -> Cost:
 def run(context: Context, settings: Settings) -> PartAnswer:
     """Generate on the training rows (else the test rows) and evaluate the model."""
     rows = context.train or context.test
+    chosen: Any = settings.pairs
+    if number_of_pairs(rows.classes) > MOST_PAIRS:
+        chosen = confused_pairs(context, rows)
     generator = AmbiguityGenerator(
-        settings.pairs,
+        chosen,
         tries=settings.tries,
         seed=context.seed,
-        model=context.model if settings.pairs == "confused" else None,
+        model=context.model if chosen == "confused" else None,
     ).fit(rows.X, rows.labels, workers=context.executor.workers, cluster=context.executor.cluster)
     ambiguous = generator.sample(settings.samples, settings.delta_max, split="any")
     return PartAnswer(

@@ -116,7 +116,8 @@ def _label_noise(context: Context, settings: Settings) -> LabelNoise | None:
             got="none in this run's label book",
             do="Label some rows again with: fireassay label serve",
         )
-    return LabelNoise(*found, settings.second_labels)
+    differ, n = found
+    return LabelNoise(differ, n, settings.second_labels)
 
 
 def _slices(context: Context, settings: Settings) -> SliceRates | None:

@@ -112,7 +112,8 @@ def outcomes(answer: PartAnswer) -> dict[str, RowOutcomes]:
 
     def stands(part: pd.DataFrame) -> RowOutcomes:
         broken = part.groupby("sample")["success"].any()
-        rows, values = broken.index.to_numpy(dtype=np.int64), (~broken).to_numpy(dtype=np.float64)
+        rows = broken.index.to_numpy(dtype=np.int64)
+        values = 1.0 - broken.to_numpy(dtype=np.float64)
         return RowOutcomes("share", rows, values, about=result.data_sha256)
 
     found = {f"survival_{name}": stands(part) for name, part in table.groupby("attack")}
@@ -132,8 +133,9 @@ def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
     found = []
     for i, (place, row) in enumerate(chosen.iterrows()):
         position = int(row["sample"])
-        before, after = taken(context.test.X, [position]), taken(made, [place])
-        more = (
+        before = taken(gallery.rows, [position])
+        after = gallery.as_given(taken(made, [place]))
+        more: dict[str, Any] = (
             {"cells": gallery.changed(before, after)}
             if gallery.is_table
             else gallery.content(after)

@@ -1,0 +1,104 @@
+"""Rows that come in clumps: several of one patient, alike but not equal, that nobody named."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
+
+from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.seeds import generator
+from fireassay.core.validation import check_features
+
+_LEAST_ROWS, _LOOKED_AT, _NEIGHBOURS = 60, 300, 31
+_AT_ONCE = 100
+_USUAL, _FOR_FEW_ROWS = 5.0, 10.0
+_ABOVE_REFERENCE = 1.3
+
+
+@dataclass(frozen=True, slots=True)
+class ClumpedRows:
+    """How suddenly the neighbours of a row end, and how suddenly they do by chance.
+
+    Attributes
+    ----------
+    jump
+        The largest step from one neighbour's distance to the next, in the median row, in units of
+        the usual step; about 3.7 for independent rows of any number of columns.
+    limit
+        Above this rows come in clumps.
+    looked_at
+        Rows whose neighbours were looked at; 0: too few rows, or too few different values.
+
+    >>> ClumpedRows(12.0, 5.4, 300).many, ClumpedRows(3.9, 5.4, 300).many
+    (True, False)
+    """
+
+    jump: float
+    limit: float
+    looked_at: int
+
+    @property
+    def many(self) -> bool:
+        """Whether rows come in clumps."""
+        return self.looked_at > 0 and self.jump > self.limit
+
+
+def clumped_rows(X: ArrayLike, seed: int = 0) -> ClumpedRows:
+    """Whether rows come in clumps: small groups of rows nearer to each other than to all others.
+
+    Parameters
+    ----------
+    X
+        Rows, at least 60.
+    seed
+        Of the rows that are looked at, and of the reference.
+
+    Notes
+    -----
+    Around a row of an independent sample the distances d_k of its neighbours grow so that
+    ``k log(d_(k+1) / d_k)`` has the same exponential distribution for each k, whatever the number
+    of columns. Where a patient's rows end there is a jump. The largest jump among 30 neighbours, in
+    units of the usual step, is compared with what independent rows show, and with the same columns
+    each shuffled by itself, which keeps values that repeat. Equal rows count once.
+
+    >>> rng = np.random.default_rng(0)
+    >>> patients = np.repeat(rng.normal(size=(60, 8)), 5, axis=0)
+    >>> clumped_rows(patients + 0.1 * rng.normal(size=(300, 8))).many
+    True
+    >>> clumped_rows(rng.normal(size=(300, 8))).many
+    False
+    """
+    rows = check_features(X)
+    flat = rows.reshape(len(rows), -1).astype(np.float64)
+    spread = flat.std(axis=0)
+    flat = np.unique((flat - flat.mean(axis=0))[:, spread > 0] / spread[spread > 0], axis=0)
+    if len(flat) < _LEAST_ROWS or not flat.size:
+        return ClumpedRows(math.nan, math.nan, 0)
+    rng = generator(seed, "clumped rows")
+    chosen = np.sort(rng.permutation(len(flat))[:_LOOKED_AT])
+    jump = _jump(flat, chosen)
+    # Ties make jumps, too: they are in the shuffled columns as well.
+    reference = _jump(rng.permuted(flat, axis=0), chosen)
+    if math.isnan(jump) or math.isnan(reference):
+        return ClumpedRows(math.nan, math.nan, 0)
+    usual = _USUAL + _FOR_FEW_ROWS / math.sqrt(len(flat))
+    return ClumpedRows(jump, max(usual, _ABOVE_REFERENCE * reference), len(chosen))
+
+
+def _jump(rows: FloatArray, chosen: IntArray) -> float:
+    """The largest step in the median row, in units of the usual one; nan where rows coincide."""
+    count = min(_NEIGHBOURS, len(rows) // 4)
+    found = []
+    for some in np.array_split(chosen, math.ceil(len(chosen) / _AT_ONCE)):
+        distance = cdist(rows[some], rows)
+        distance[np.arange(len(some)), some] = np.inf
+        found.append(np.sort(np.partition(distance, count, axis=1)[:, :count], axis=1))
+    near = np.concatenate(found)
+    near = near[near[:, 0] > 0]
+    if len(near) < _LEAST_ROWS // 2:
+        return math.nan
+    steps = np.arange(1, count) * np.log(near[:, 1:] / near[:, :-1])
+    usual = float(np.median(np.median(steps, axis=0))) / math.log(2.0)
+    return float(np.median(steps.max(axis=1))) / usual if usual > 0 else math.nan

@@ -1,0 +1,96 @@
+"""The gallery: real models from public packages, from pip install to a report."""
+
+import json
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = {
+    "text-direction": (
+        "text_direction.py",
+        "rapidocr-onnxruntime",
+        ["--model", "direction.onnx", "--data", "test.npz", "--bounds", "-1", "1"],
+        0.85,
+    ),
+    "file-types": (
+        "file_types.py",
+        "magika",
+        ["--model", "file_types.onnx", "--data", "test.npz"],
+        0.9,
+    ),
+    "affairs-table": (
+        "affairs_table.py",
+        "lightgbm",
+        ["--model", "affairs_model:predict", "--data", "test.csv", "--label", "answer"],
+        0.65,
+    ),
+    "languages": (
+        "languages.py",
+        "py3langid",
+        ["--model", "languages_model:predict", "--data", "test.csv", "--label", "language"],
+        0.5,
+    ),
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_name_their_script_and_commands(page):
+    script, package, words, _ = PAGES[page]
+    text = (ROOT / "docs" / "gallery" / f"{page}.md").read_text()
+    assert f"examples/gallery/{script}" in text
+    assert package in text
+    assert " ".join(["fireassay init", *words[:4]]) in text
+    assert (ROOT / "examples" / "gallery" / script).is_file()
+    assert f"{page}.md" in (ROOT / "docs" / "gallery" / "index.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory):
+    """An interpreter that has the packages of the gallery besides those of this one."""
+    if os.environ.get("FIREASSAY_GALLERY") != "1":
+        pytest.skip("installs packages: set FIREASSAY_GALLERY=1")
+    folder = tmp_path_factory.mktemp("gallery")
+    venv.create(folder, with_pip=True)
+    place = next(folder.glob("lib/python*/site-packages"))
+    here = next(p for p in map(Path, sys.path) if (p / "numpy").is_dir())
+    (place / "beside.pth").write_text(f"{here}\n{ROOT / 'src'}\n")
+    found = folder / "bin" / "python"
+    wanted = [package for _, package, _, _ in PAGES.values()]
+    done = subprocess.run(
+        [found, "-m", "pip", "install", "-q", "--no-deps", *wanted, "babel"],
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        pytest.skip(f"the packages cannot be installed here: {done.stderr[-200:]}")
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("page", PAGES)
+def test_a_real_model_from_the_package_to_the_report(page, python, tmp_path):
+    script, _, words, least = PAGES[page]
+
+    def call(*command, code=0):
+        done = subprocess.run([python, *command], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    call(ROOT / "examples" / "gallery" / script, tmp_path)
+    program = ("-m", "fireassay")
+    if page == "text-direction":
+        assert "--classes upright,turned" in call(*program, "init", *words, code=2)
+        words = [*words, "--classes", "upright,turned"]
+    said = call(*program, "init", *words)
+    assert "the order of the classes is verified" in said
+    call(*program, "plan")
+    call(*program, "run", "--only", "accuracy", "--only", "reliability", "--quiet")
+    call(*program, "report")
+    found = json.loads((tmp_path / "fireassay-run" / "result.json").read_text())
+    assert found["parts"]["accuracy"]["estimates"]["accuracy"]["low"] > least
