@@ -560,9 +560,7 @@ def walk(one: Pair) -> Outcome:
                     warnings.simplefilter("ignore")
                     found = CliRunner().invoke(app, arguments)
                 seconds[step] = time.perf_counter() - start
-                if found.exit_code or (
-                    found.exception and not isinstance(found.exception, SystemExit)
-                ):
+                if found.exit_code and (step, found.exit_code) != ("run", PART_FAILED):
                     said = " ".join((found.output or repr(found.exception)).split())
                     said = said.split("the model and the data ")[-1].replace(f"{folder}/", "")
                     return Outcome(one, seconds, None, setup.accuracy, f"{step}: {said}")
