@@ -1,6 +1,7 @@
 """Models and data as people have them, each through init, plan, run, report and serve.
 
-``python benchmarks/pairs.py [NAME …]`` (some CPU minutes) writes docs/pairs.md. A pair is one
+``python benchmarks/pairs.py [NAME …]`` (some CPU minutes) writes docs/pairs.md; what was found
+about other pairs is kept in results/pairs.json. A pair is one
 function below: it writes the files into a folder and says what init is called with. The accuracy
 of each is computed by scikit-learn or numpy on the bare model, beside fireassay.
 """
@@ -23,6 +24,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+KEPT = Path(__file__).parent / "results" / "pairs.json"
 PAGE = Path(__file__).parents[1] / "docs" / "pairs.md"
 SMALL = {
     "survival": {"samples": 12, "budget": 60},
@@ -558,10 +560,9 @@ def walk(one: Pair) -> Outcome:
                     warnings.simplefilter("ignore")
                     found = CliRunner().invoke(app, arguments)
                 seconds[step] = time.perf_counter() - start
-                if found.exit_code or (
-                    found.exception and not isinstance(found.exception, SystemExit)
-                ):
+                if found.exit_code and (step, found.exit_code) != ("run", PART_FAILED):
                     said = " ".join((found.output or repr(found.exception)).split())
+                    said = said.split("the model and the data ")[-1].replace(f"{folder}/", "")
                     return Outcome(one, seconds, None, setup.accuracy, f"{step}: {said}")
                 if step == "init":
                     make_small(folder / "fireassay.toml")
@@ -647,11 +648,9 @@ def _cell(text: str) -> str:
 
 
 def main(names: list[str]) -> int:
-    """Walk, print, and write the page if all pairs were asked for."""
-    outcomes = []
+    """Walk, print, keep what was found, and write the page of all that is kept."""
     for name in names or list(PAIRS):
         found = walk(PAIRS[name])
-        outcomes.append(found)
         wrong = found.bare is not None and (
             found.accuracy is None or abs(found.accuracy - found.bare) > 1e-9
         )
@@ -659,8 +658,11 @@ def main(names: list[str]) -> int:
         print(
             f"{mark:<6}{name}: {found.accuracy} (bare {found.bare}) {found.said[:300]}", flush=True
         )
-    if not names:
-        PAGE.write_text(table(outcomes), encoding="utf-8")
+        before = json.loads(KEPT.read_text()) if KEPT.is_file() else {}
+        entry = {k: v for k, v in vars(found).items() if k != "pair"}
+        kept_now = {n: {**before, name: entry}[n] for n in PAIRS if n in {**before, name: entry}}
+        KEPT.write_text(json.dumps(kept_now, indent=1, ensure_ascii=False) + "\n")
+        PAGE.write_text(table([Outcome(PAIRS[n], **o) for n, o in kept_now.items()]))
     return 0
 
 

@@ -12,7 +12,7 @@ from fireassay.papers.alarms import alarms
 from fireassay.papers.four_approaches import compare_approaches
 
 
-def main():
+def main() -> curation.Trend:
     ward = alarms(600, seed=0)
     votes = alarm_votes(ward)
     names = [rule.name for rule in ALARM_FUNCTIONS]
@@ -53,6 +53,7 @@ def main():
     # The paper's four approaches, as in its Table III.
     print()
     print(compare_approaches(votes, ward.y, default_class=1, case="ward"))
+    return trend
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import functools
 import pickle
 import subprocess
 import sys
+from array import array
 from typing import Any
 
 import numpy as np
@@ -107,3 +108,12 @@ def test_the_hash_is_the_same_in_another_process() -> None:
         for seed in ("1", "2")
     }
     assert len(printed) == 1
+
+
+def test_large_arrays_of_the_standard_library_are_read_at_once() -> None:
+    numbers = array("H", range(60000)) * 20
+    assert fingerprint(numbers) == fingerprint(array("H", numbers))
+    assert fingerprint(numbers) != fingerprint(array("I", numbers))
+    other = array("H", numbers)
+    other[7] += 1
+    assert fingerprint(numbers) != fingerprint(other)

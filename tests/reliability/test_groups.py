@@ -128,3 +128,18 @@ def test_groups_do_not_go_with_weights_or_a_surrogate():
     ):
         with pytest.raises(ParameterError, match="labels alone"):
             reliability.assess(MODEL, X, y, groups=patient, method=method, weights=weights)
+
+
+def test_patients_that_differ_are_not_taken_for_another_profile():
+    """Rows of one patient are alike: 20 patients of 30 rows are 20 draws of the field, not 600."""
+    contradicted = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        patient = np.repeat(np.arange(20), 30)
+        X = np.clip(rng.random((20, 2))[patient] + 0.02 * rng.normal(size=(600, 2)), 0, 1)
+        field = rng.random((300, 2))
+        found = reliability.assess(
+            MODEL, X, X[:, 0] > 0.5, field, method="exact", groups=patient, seed=seed
+        )
+        contradicted += found.labels_from_elsewhere
+    assert contradicted <= 1

@@ -5,12 +5,14 @@ import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from fireassay.core import Chart
+from fireassay.core import Chart, Evidence, Sample
 from fireassay.core.drawing import IntervalRow, axis, bars, curves, intervals, matrix
-from fireassay.report import chart_embed
-from fireassay.report.chart_embed import chart_figure, chart_script, chart_styles, csp_hash, still
+from fireassay.core.sample import png_uri
+from fireassay.report import Report, chart_embed
+from fireassay.report.chart_embed import chart_figure, still
 
 HOSTILE = "</script><script>alert(1)</script>{{7*7}}\"'><img src=x onerror=alert(2)>"
 CHROMIUM = next(
@@ -65,16 +67,9 @@ def test_the_script_is_kept_and_a_damaged_copy_is_made_again(tmp_path, monkeypat
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_charts_are_live_under_a_policy_of_hashes(tmp_path, scheme):
     api = pytest.importorskip("playwright.sync_api", reason="needs playwright (extra 'dev')")
-    styles, script = chart_styles(), chart_script()
-    policy = f"default-src 'none'; style-src {csp_hash(styles)}; script-src {csp_hash(script)}"
-    figures = "".join(chart_figure(chart, key) for key, chart in _charts().items())
-    path = tmp_path / "page.html"
-    path.write_text(
-        f'<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
-        f'content="{policy}"><style>{styles}</style>{figures}'
-        f'<script type="module">{script}</script>',
-        encoding="utf-8",
-    )
+    sample = Sample(3, HOSTILE, truth=HOSTILE, pictures={"input": png_uri(np.eye(8))})
+    part = Evidence("reliability", HOSTILE, charts=_charts(), samples=(sample,))
+    path = Report([part], HOSTILE).to_html(tmp_path / "page.html")
     said = []
     with api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(
@@ -85,14 +80,15 @@ def test_charts_are_live_under_a_policy_of_hashes(tmp_path, scheme):
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
         page.goto(path.as_uri())
+        page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
         page.wait_for_function(
             f"document.querySelectorAll('[data-drawn=live]').length === {len(_charts())}",
             timeout=60_000,
         )
         ink = page.eval_on_selector(
-            "[data-chart=gates] .chart-live text", "text => getComputedStyle(text).fill"
+            "[data-chart=part-0-0] .chart-live text", "text => getComputedStyle(text).fill"
         )
-        page.hover("[data-chart=gates] .chart-live .mark-symbol path")
+        page.hover("[data-chart=part-0-0] .chart-live .mark-symbol path")
         page.wait_for_selector("#vg-tooltip-element.visible", timeout=20_000)
         shown = page.inner_text("#vg-tooltip-element")
         browser.close()

@@ -82,7 +82,9 @@ def coded(context: Context) -> Context:
     book = Codebook.of(*(data.rows for data in sets.values()))
     if any(data.missing for data in sets.values()):
         allow_missing(context.model)
-    made = {name: coded_set(data, book.encode(data.rows)) for name, data in sets.items()}
+    made: dict[str, Any] = {
+        name: coded_set(data, book.encode(data.rows)) for name, data in sets.items()
+    }
     return replace(context, model=CodedClassifier(context.model, book), **made)
 
 

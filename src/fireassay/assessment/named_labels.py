@@ -21,7 +21,7 @@ def named_by_index(context: Context) -> Context:
         return context
     sets = {name: getattr(context, name) for name in ("test", "train", "operational")}
     renamed = {name: _renamed(data, classes) for name, data in sets.items()}
-    changed = {name: data for name, data in renamed.items() if data is not None}
+    changed: dict[str, Any] = {name: data for name, data in renamed.items() if data is not None}
     if not changed:
         return context
     shown = ", ".join(f"{i} = {name!r}" for i, name in enumerate(classes[:4]))

@@ -275,7 +275,7 @@ def with_worst_slice(found: Evidence, rates: SliceRates, name: str, what: str) -
     """The evidence with the bounds of the worst slice, ``name`` ending in _upper and _lower."""
     if rates.worst is None:
         return replace(found, assumptions=(*found.assumptions, large_enough(rates)))
-    row = rates.table.loc[rates.worst]
+    row: Any = rates.table.loc[rates.worst]
     claim = Claim(
         f"{what} in the worst slice: at most {100 * rates.upper.value:.2g} % "
         f"({rates.worst}: {100 * row['share']:.2g} % of {int(row['n']):,} rows)."

@@ -5,6 +5,8 @@ import threading
 from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
+
 from fireassay.classifiers.block_ladder import Call
 from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import FireassayError, ModelError
@@ -42,6 +44,23 @@ def asked(
             got=f"{type(failure).__name__}: {failure}"[:500],
             do="Rows are sent as they are: check the shape and type that the model takes.",
         ) from failure
+
+
+def fresh_block(array: AnyArray, start: int, stop: int, padding: int) -> AnyArray:
+    """A fresh block: a model that writes into its input never changes the caller's data."""
+    if not padding:
+        return np.array(array[start:stop], order="C")
+    block = np.empty((stop - start + padding, *array.shape[1:]), dtype=array.dtype)
+    block[: stop - start] = array[start:stop]
+    block[stop - start :] = array[stop - 1]
+    return block
+
+
+def joined(answered: Sequence[tuple[AnyArray, ...]]) -> list[AnyArray]:
+    """The answers of several blocks, one after the other."""
+    if len(answered) == 1:
+        return list(answered[0])
+    return [np.concatenate(parts) for parts in zip(*answered, strict=True)]
 
 
 def _may_be_the_user(failure: BaseException) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers import answers, block_ladder, declared
-from fireassay.classifiers.asking import HANG_S, asked
+from fireassay.classifiers.asking import HANG_S, asked, fresh_block, joined
 from fireassay.classifiers.block_ladder import BlockSizes, Call, DistinctRows
 from fireassay.core.arrays import AnyArray, FloatArray
 from fireassay.core.errors import (
@@ -242,12 +242,12 @@ class BaseClassifier(ABC):
             self._count(
                 queries=-unsent, gradient_queries=-unsent * gradients_per_row, rows_sent=rows
             )
-        return _joined(answered)
+        return joined(answered)
 
     def _piece(
         self, call: Call, arrays: Sequence[AnyArray], start: int, stop: int, size: int
     ) -> tuple[AnyArray, ...]:
-        blocks = [_block(array, start, stop, size - (stop - start)) for array in arrays]
+        blocks = [fresh_block(array, start, stop, size - (stop - start)) for array in arrays]
         return tuple(part[: stop - start] for part in self._ask(call, blocks, start, stop))
 
     def _pieces(self, n: int, sizes: tuple[int, ...] | None) -> Iterator[tuple[int, int, int]]:
@@ -351,7 +351,7 @@ class BaseClassifier(ABC):
     ) -> list[AnyArray]:
         """Answers for rows that no caller asked about; whoever sends them counts them."""
         pieces = self._pieces(len(arrays[0]), sizes)
-        return _joined([self._piece(call, arrays, *piece) for piece in pieces])
+        return joined([self._piece(call, arrays, *piece) for piece in pieces])
 
     # Counting -------------------------------------------------------------------------------
 
@@ -407,19 +407,3 @@ def allow_missing(model: Any) -> None:
         model = model.model
     if isinstance(model, BaseClassifier):
         model.takes_missing = True
-
-
-def _joined(answered: list[tuple[AnyArray, ...]]) -> list[AnyArray]:
-    if len(answered) == 1:
-        return list(answered[0])
-    return [np.concatenate(parts) for parts in zip(*answered, strict=True)]
-
-
-def _block(array: NDArray[Any], start: int, stop: int, padding: int) -> NDArray[Any]:
-    """A fresh block: a model that writes into its input never changes the caller's data."""
-    if not padding:
-        return np.array(array[start:stop], order="C")
-    block = np.empty((stop - start + padding, *array.shape[1:]), dtype=array.dtype)
-    block[: stop - start] = array[start:stop]
-    block[stop - start :] = array[stop - 1]
-    return block

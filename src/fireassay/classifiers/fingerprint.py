@@ -2,6 +2,7 @@
 
 import hashlib
 import types
+from array import array
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,9 @@ class _Walk:
     def _compound(self, value: Any) -> None:
         if isinstance(value, np.ndarray):
             self._array(value)
+        elif isinstance(value, array) and value.typecode not in "uw":
+            self._tag("array", value.typecode)
+            self._array(np.asarray(value))
         elif isinstance(value, list | tuple):
             self._tag(type(value).__name__, str(len(value)))
             for item in value:

@@ -41,7 +41,8 @@ def loaded(found: Any, path: str) -> Any:
     """
     if not (inspect.isroutine(found) or inspect.isclass(found)):
         return found
-    return _called(found, path)
+    made: Any = _called
+    return made(found, path)
 
 
 @functools.cache

@@ -134,7 +134,8 @@ class OnnxClassifier(BaseClassifier):
                 do="Send tokens or codes as integers; attacks that move by fractions cannot be "
                 "used on them.",
             )
-        limits = np.iinfo(self._input_type)
+        whole: Any = np.dtype(self._input_type)
+        limits = np.iinfo(whole)
         if array.min() < limits.min or array.max() > limits.max:
             raise DataError(
                 f"The ONNX model takes {np.dtype(self._input_type).name}, "

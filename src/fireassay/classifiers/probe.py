@@ -161,7 +161,7 @@ def _answers(model: BaseClassifier, call: Call, rows: NDArray[Any]) -> FloatArra
     """Rows in one block as it is, unless they are more than one or the size is fixed."""
     size = model.batch_size
     cut = size is not None and (model.has_fixed_batch or len(rows) > size)
-    return model._sent(call, (rows,), (size,) if cut else None)[0]
+    return model._sent(call, (rows,), (size,) if cut and size is not None else None)[0]
 
 
 def _furthest(first: FloatArray, other: FloatArray) -> float:

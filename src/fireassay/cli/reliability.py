@@ -168,12 +168,11 @@ def _method(name: str, given: dict[str, tuple[str, Any]]) -> Any:
 
 def _field_rows(path: Path, labelled: "DataSet") -> Any:
     """Operational rows like the labelled ones; an .npy table stays on disk."""
-    import numpy as np
-
+    from fireassay.core.npy_header import map_npy
     from fireassay.data import load
 
     if path.suffix == ".npy" and path.exists() and labelled.X.ndim == 2:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
+        return map_npy(path)
     if labelled.encoder is not None:
         return load(path, label=False, encoder=labelled.encoder).X
     return load(path).X

@@ -9,7 +9,7 @@ import platform
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from fireassay.core.chart import Chart
 from fireassay.core.errors import ParameterError
@@ -141,6 +141,13 @@ class Provenance:
     labels: int = 0
     versions: dict[str, str] = field(default_factory=lambda: library_versions())
     host: dict[str, Any] = field(default_factory=lambda: host_size())
+
+
+class LeadingNumber(TypedDict, total=False):
+    """The number that answers a question, by name, and the one sentence that says it."""
+
+    answer: str
+    sentence: str
 
 
 @dataclass(frozen=True)

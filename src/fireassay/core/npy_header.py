@@ -2,6 +2,7 @@
 
 import math
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,23 @@ def check_npy_header(file: Any, size: int, name: object) -> None:
         raise _damaged(name, f"an array of {dtype}, shape {shape}: its items have no content")
     if math.prod(shape) * dtype.itemsize > size or max(shape, default=0) > 2**62:
         raise _damaged(name, f"an array of shape {shape} in {size} bytes")
+
+
+def map_npy(path: Path) -> np.ndarray[Any, Any]:
+    """An npy file as an array that stays on the disk, its header checked first.
+
+    Raises
+    ------
+    DataError, UntrustedFileError
+        If it is no plain array, or shorter than it says.
+    """
+    with open(path, "rb") as file:
+        check_npy_header(file, path.stat().st_size, path.name)
+    try:
+        found: np.ndarray[Any, Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, OSError) as damage:
+        raise _damaged(path.name, f"{damage}") from damage
+    return found
 
 
 def _damaged(name: object, got: str) -> DataError:

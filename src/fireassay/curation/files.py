@@ -14,6 +14,7 @@ from fireassay.core.errors import DataError
 from fireassay.core.extras import is_installed, require
 from fireassay.core.files import write_text
 from fireassay.core.limits import MAX_BYTES, check_declared_size
+from fireassay.core.npy_header import map_npy
 from fireassay.core.validation import check_labels
 from fireassay.data.csv_file import read_csv, write_csv
 
@@ -84,6 +85,8 @@ def _read_array(path: Path, name: str) -> Any:
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as members:
             check_declared_size(sum(i.file_size for i in members.infolist()), MAX_BYTES, path)
+    if path.suffix == ".npy" or not zipfile.is_zipfile(path):
+        return map_npy(path)
     try:
         found = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError, OSError) as damaged:

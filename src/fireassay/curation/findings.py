@@ -8,7 +8,14 @@ import numpy as np
 
 from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
-from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
+from fireassay.core.evidence import (
+    Assumption,
+    Claim,
+    Evidence,
+    LeadingNumber,
+    Provenance,
+    Table,
+)
 from fireassay.core.hashing import sha256
 from fireassay.core.result import Answer
 from fireassay.curation.measures import MEASURES
@@ -223,7 +230,7 @@ def _headline(findings: CurationFindings) -> str:
     return f"{line}."
 
 
-def _answer(findings: CurationFindings, estimates: dict[str, Estimate]) -> dict[str, str]:
+def _answer(findings: CurationFindings, estimates: dict[str, Estimate]) -> LeadingNumber:
     """Whether the model behaves on hard cases as it should, in one sentence with one number."""
     verdict = "not enough evidence"
     if findings.robustness is not None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from fireassay.core.errors import DataError
 from fireassay.core.extras import require
+from fireassay.core.npy_header import map_npy
 from fireassay.curation.votes import BLOCK_ROWS, VoteArray, check_votes, dense_blocks
 
 
@@ -88,7 +89,7 @@ def open_votes(source: Any) -> VoteSource:
         if path.suffix == ".parquet":
             return _open_parquet([path], path)
         try:
-            array = np.load(path, mmap_mode="r", allow_pickle=False)
+            array = map_npy(path)
         except (ValueError, EOFError, OSError) as damaged:
             raise DataError(
                 f"Expected {path.name} to be an .npy file of votes.", got=str(damaged)

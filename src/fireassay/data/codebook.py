@@ -78,7 +78,7 @@ class ColumnCodes:
                 f"Column {self.name!r} must have values that the codes know.",
                 got=f"{values.iloc[row]!r} in row {row}",
             )
-        return found.astype(np.float64)
+        return np.asarray(found, dtype=np.float64)
 
     def _places(self, values: "pd.Series[Any]") -> Any:
         if self.dtype != np.dtype(object):
@@ -109,7 +109,7 @@ class ColumnCodes:
         places = np.rint(codes).astype(np.int64)
         if self.kind == "text" or self.n_levels > _MOST_INDICATORS:
             return self._features[places]
-        return np.eye(self.n_levels)[places] / np.sqrt(2.0)
+        return np.asarray(np.eye(self.n_levels)[places] / np.sqrt(2.0))
 
     @cached_property
     def _features(self) -> FloatArray:
@@ -239,10 +239,11 @@ class Codebook:
 
 
 def _learnt(parts: Sequence["pd.Series[Any]"], kind: str) -> ColumnCodes:
-    name, dtypes = str(parts[0].name), {part.dtype for part in parts}
+    name = str(parts[0].name)
+    dtypes: set[Any] = {part.dtype for part in parts}
     plain = all(isinstance(d, np.dtype) and d.kind in "fiu" for d in dtypes)
     if plain:
-        dtype = np.result_type(*dtypes)
+        dtype: Any = np.result_type(*dtypes)
         numbers = np.concatenate([part.to_numpy(dtype=np.float64) for part in parts])
         held = numbers[~np.isnan(numbers)]
         if not np.isfinite(held).all():
@@ -255,7 +256,8 @@ def _learnt(parts: Sequence["pd.Series[Any]"], kind: str) -> ColumnCodes:
         dtype = parts[0].dtype
         values = [*dtype.categories]
         lost = any(bool(part.isna().any()) for part in parts)
-        levels: Any = pd.Categorical([*values, None] if lost else values, dtype=dtype)
+        known: Any = [*values, None] if lost else values
+        levels: Any = pd.Categorical(known, dtype=dtype)
         return ColumnCodes(name, kind, dtype, pd.CategoricalIndex(levels))
     dtype = parts[0].dtype if len(dtypes) == 1 else np.dtype(object)
     if dtype == np.dtype(object):
@@ -301,7 +303,7 @@ def _seconds(levels: Any) -> FloatArray:
     if isinstance(index, pd.TimedeltaIndex):
         return index.total_seconds().to_numpy(dtype=np.float64)
     start = pd.Timestamp(0, tz=getattr(index, "tz", None))
-    return (index - start).total_seconds().to_numpy(dtype=np.float64)
+    return np.asarray((index - start).total_seconds(), dtype=np.float64)
 
 
 def _whole(codes: FloatArray, name: str, below: int | None = None) -> Any:

@@ -196,7 +196,7 @@ def _checked_rows(X: Any, missing: bool) -> Any:
     if texts is not None:
         check_text_size(texts.tolist(), "The texts")
         return texts
-    array = np.asarray(X) if not isinstance(X, list | tuple) else X
+    array: Any = np.asarray(X) if not isinstance(X, list | tuple) else X
     whole = isinstance(array, np.ndarray) and array.dtype.kind in "iu"
     if whole and (array.dtype != np.uint8 or array.ndim < 3):
         check_features(array)

@@ -43,7 +43,8 @@ class Rows:
     def __post_init__(self) -> None:
         found = infer_kinds(self.values)
         if self.kinds is not None:
-            given = (self.kinds,) if isinstance(self.kinds, str) else tuple(self.kinds)
+            kinds: Any = self.kinds
+            given = (kinds,) if isinstance(kinds, str) else tuple(kinds)
             unknown = [kind for kind in given if kind not in KINDS]
             if unknown:
                 raise ParameterError(f"Kinds are {', '.join(KINDS)}.", got=repr(unknown[0]))
@@ -111,7 +112,8 @@ class Rows:
 
     def encode(self) -> FloatArray:
         """Finite float codes: numbers as they are, other values as positions in their list."""
-        return self.codebook.encode(self)
+        codes: FloatArray = self.codebook.encode(self)
+        return codes
 
     def decode(self, codes: AnyArray) -> Any:
         """What the model takes, from codes like those of `encode`; not every code is valid."""
@@ -123,7 +125,8 @@ class Rows:
         Finite floats are their own view. Of other tables numbers have unit spread, categories
         become indicators, texts counts of character triples.
         """
-        return self.codebook.view(self.encode())
+        seen: FloatArray = self.codebook.view(self.encode())
+        return seen
 
     @property
     def codebook(self) -> Any:
@@ -141,7 +144,7 @@ def infer_kinds(values: Any) -> tuple[str, ...]:
         return ("text",)
     whole = values.dtype.kind in "iub"
     if values.ndim == 2:
-        return ("integer" if whole else "real",) * values.shape[1]
+        return ("integer" if whole else "real",) * int(values.shape[1])
     return ("integer",) if whole else ("image",)
 
 

@@ -104,12 +104,12 @@ def from_frame(
     for i, column in enumerate(features.columns):
         if column not in named:
             refuse_mixed(features.iloc[:, i], line_of)
-    X, names, kinds = _features(features, encoder, categorical)
+    X, feature_names, kinds = _features(features, encoder, categorical)
     return DataSet(
         X,
         None if label_name is None else _whole_column(frame, label_name, "label", _NO_LABEL),
         None if id_name is None else frame[id_name].to_numpy(),
-        feature_names=names,
+        feature_names=feature_names,
         name=name,
         encoder=encoder,
         groups=groups,

@@ -10,7 +10,14 @@ import numpy as np
 from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
-from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
+from fireassay.core.evidence import (
+    Assumption,
+    Claim,
+    Evidence,
+    LeadingNumber,
+    Provenance,
+    Table,
+)
 from fireassay.core.result import Answer
 from fireassay.discovery.discovery_ratio import DiscoveryRatio, running_ratio
 from fireassay.discovery.estimators import estimate_error
@@ -255,7 +262,7 @@ class SearchResult(Answer):
         return tuple(found)
 
 
-def _answer(estimates: dict[str, Estimate]) -> dict[str, str]:
+def _answer(estimates: dict[str, Estimate]) -> LeadingNumber:
     """The ratio in one sentence; where it cannot be had, how many errors were found."""
     name = "errors_found" if math.isnan(estimates["sdr"].value) else "sdr"
     measure = next(m for m in MEASURES if m.name == name)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.extras import require
+from fireassay.core.npy_header import map_npy
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features
 
@@ -127,7 +128,7 @@ def rows_on_disk(source: Any) -> DiskRows | None:
         raise DataError("The file of operational rows must exist.", got=str(path))
     if path.suffix.lower() == ".npy":
         try:
-            return _mapped(np.load(path, mmap_mode="r", allow_pickle=False))
+            return _mapped(map_npy(path))
         except ValueError as error:
             raise DataError(f"{path} must be an .npy file of numbers.", got=str(error)) from error
     if path.is_dir() or path.suffix.lower() in _PARQUET:

@@ -97,6 +97,10 @@ class CorrectedBound:
         Of each limit; the labelled rows.
     noise
         What it was made from.
+
+    >>> found = corrected_bound(0.05, 0.03, 0.08, 400, LabelNoise(0, 5000, "truth"), 0.975)
+    >>> round(found.upper, 4), found.how
+    (0.0809, 'corrected for wrong labels, identified interval')
     """
 
     low: float

@@ -89,10 +89,15 @@ def separation_of(problem: Problem) -> Separation | None:
 
 
 def _drift(problem: Problem) -> "Drift | None":
-    field = problem.operational
-    if field is None or len(field) < 5 or len(problem.y) < 5:
+    field, labelled = problem.operational, problem.labelled
+    if problem.groups is not None:
+        # Rows of one group are no evidence of their own: one of each, drawn by lot.
+        order = generator(problem.seed, "one of each group").permutation(len(labelled))
+        _, first = np.unique(np.asarray(problem.groups)[order], return_index=True)
+        labelled = labelled.take(np.sort(order[first]))
+    if field is None or len(field) < 5 or len(labelled) < 5:
         return None
-    return same_distribution(problem.labelled, field, problem.seed)
+    return same_distribution(labelled, field, problem.seed)
 
 
 @dataclass(frozen=True)

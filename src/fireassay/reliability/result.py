@@ -11,7 +11,14 @@ from fireassay.core.chart import Chart
 from fireassay.core.chart_theme import LIGHT
 from fireassay.core.drawing import axis, curves, rounded
 from fireassay.core.estimate import Estimate
-from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
+from fireassay.core.evidence import (
+    Assumption,
+    Claim,
+    Evidence,
+    LeadingNumber,
+    Provenance,
+    Table,
+)
 from fireassay.core.result import Answer
 from fireassay.reliability.label_noise import CorrectedBound
 from fireassay.reliability.measures import MEASURES
@@ -228,7 +235,7 @@ def with_noise(result: ReliabilityResult, found: CorrectedBound) -> ReliabilityR
     )
 
 
-def _answer(estimates: Mapping[str, Estimate]) -> dict[str, str]:
+def _answer(estimates: Mapping[str, Estimate]) -> LeadingNumber:
     """The bound in one sentence; without one, the estimate, which says so."""
     for name, words in _SENTENCES.items():
         if name in estimates:

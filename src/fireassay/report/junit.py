@@ -31,10 +31,10 @@ def to_junit(evidence: Sequence[Evidence], verdict: Verdict, title: str) -> str:
     for check in verdict.checks:
         gate = check.gate
         case = _case(suite, "gates", f"{gate.direction} {gate.number} {gate.limit:g}")
-        kind = {"fail": "failure", "undecided": "error"}.get(check.status)
-        if kind is not None:
+        mark = {"fail": "failure", "undecided": "error"}.get(check.status)
+        if mark is not None:
             said = f"{check.label}, {check.limit}: {check.word} ({check.explanation})"
-            ElementTree.SubElement(case, kind, message=_clean(said))
+            ElementTree.SubElement(case, mark, message=_clean(said))
         if check.accepted:
             said = "\n".join(f"accepted: {name} ({reason})" for name, reason in check.accepted)
             ElementTree.SubElement(case, "system-out").text = _clean(said)

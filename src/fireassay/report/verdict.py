@@ -113,7 +113,7 @@ class Verdict:
         if self.status == "no limits set":
             return "No limits set. Nothing here is a pass."
         n = len(self.checks)
-        told = []
+        told: list[str] = []
         for status, word in (("fail", "broken"), ("undecided", "undecided")):
             count = sum(check.status == status for check in self.checks)
             if count:

@@ -141,7 +141,7 @@ class _Windows:
             block = slice(begin, begin + _BLOCK_ANCHORS)
             values[block] = self._fit_block(block, moments)
         for i in np.flatnonzero(np.isnan(values)):
-            values[i] = self._fit_alone(i, x, y, robustness)
+            values[i] = self._fit_alone(int(i), x, y, robustness)
         return values
 
     def _moments(self, x: Vector, y: Vector, weights: Vector) -> tuple[Vector, ...]:

@@ -89,7 +89,8 @@ def _grouped(unit: FloatArray, groups: FloatArray, tail: float) -> tuple[tuple[f
     """Both ends of the mean per row, from bets on the sums of groups."""
     _, first, member = np.unique(groups, return_index=True, return_inverse=True)
     place = np.argsort(np.argsort(first))[member.ravel()]
-    sizes, sums = np.bincount(place), np.bincount(place, weights=unit)
+    sizes: FloatArray = np.bincount(place).astype(np.float64)
+    sums: FloatArray = np.bincount(place, weights=unit).astype(np.float64)
     high = _upper(sums, sizes, tail)
     return (1.0 - _upper(sizes - sums, sizes, tail), high), len(sizes)
 

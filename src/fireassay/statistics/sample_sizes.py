@@ -214,7 +214,8 @@ def labels_until_alarm(
     """
     _below(limit, rate)
     check_integer(quiet, "quiet", low=0)
-    rng, delays = generator(seed, "labels until alarm"), []
+    rng = generator(seed, "labels until alarm")
+    delays: list[int] = []
     most = math.ceil(200 * limit / (rate - limit) ** 2 * math.log(1 / alpha)) + 200
     while len(delays) < _STREAMS:
         detector = ErrorDetector(limit, alpha).after(rng.random(quiet) < limit)

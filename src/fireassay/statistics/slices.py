@@ -97,7 +97,7 @@ def slice_columns(columns: "Mapping[str, ArrayLike] | pd.DataFrame") -> dict[str
     >>> slice_columns({"age": np.arange(40.0)})["age"][[0, 39]].tolist()
     ['0 to 9.75', '29.25 to 39']
     """
-    given = {str(name): np.asarray(columns[name]) for name in columns}
+    given = {str(name): np.asarray(values) for name, values in columns.items()}
     if not given:
         raise DataError("slices must have at least one column.", got="none")
     check_lengths(**{f"slice '{name}'": len(values) for name, values in given.items()})

@@ -10,7 +10,14 @@ from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.drawing import IntervalRow, intervals, matrix
 from fireassay.core.estimate import Estimate
-from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
+from fireassay.core.evidence import (
+    Assumption,
+    Claim,
+    Evidence,
+    LeadingNumber,
+    Provenance,
+    Table,
+)
 from fireassay.core.measure import find_measure
 from fireassay.core.result import Answer
 from fireassay.supervision.alarm_threshold import AlarmRule
@@ -209,7 +216,7 @@ class SupervisorComparison(Answer):
             ),
         )
 
-    def _answer(self, estimates: dict[str, Estimate], sets: list[str]) -> dict[str, str]:
+    def _answer(self, estimates: dict[str, Estimate], sets: list[str]) -> LeadingNumber:
         """The worst trouble in one sentence: how much of it raises the promised alarm."""
         kind = "caught" if all(f"caught_{name}" in estimates for name in sets) else "auroc"
         doubted = {a.id for a in self.assumptions if a.status == "contradicted"}

@@ -33,6 +33,7 @@ from fireassay.core import (
 )
 from fireassay.core.chart import Chart
 from fireassay.core.drawing import IntervalRow, diagram, intervals
+from fireassay.core.evidence import LeadingNumber
 from fireassay.core.result import Answer
 from fireassay.core.validation import check_class_indices
 from fireassay.data import DataSet
@@ -161,7 +162,7 @@ class AccuracyResult(Answer):
             )
         return found
 
-    def _answer(self) -> dict[str, str]:
+    def _answer(self) -> LeadingNumber:
         """The accuracy in one sentence; the worst class, where one is never found."""
         if self.by_class.never_found:
             names = [str(name) for name, _ in self.by_class.never_found]

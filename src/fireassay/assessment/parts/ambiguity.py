@@ -107,10 +107,10 @@ def missing(context: Context) -> str | None:
         return "there are no labelled rows to learn from (data.train)"
     if len(np.unique(rows.labels)) < 2:
         return "all labelled rows are of one class"
-    if number_of_pairs(rows.classes) > MOST_PAIRS and len(enough_rows(rows)) < 2:
+    if len(enough_rows(rows)) < 2:
         return (
-            f"{len(rows.classes)} classes, of which no two have the {LEAST_ROWS} labelled rows "
-            "each that it takes to learn what lies between them"
+            f"no two of its {len(rows.classes)} classes have the {LEAST_ROWS} labelled rows each "
+            "that it takes to learn what lies between them"
         )
     return None
 

@@ -113,7 +113,7 @@ def outcomes(answer: PartAnswer) -> dict[str, RowOutcomes]:
     def stands(part: pd.DataFrame) -> RowOutcomes:
         broken = part.groupby("sample")["success"].any()
         rows = broken.index.to_numpy(dtype=np.int64)
-        values = 1.0 - broken.to_numpy(dtype=np.float64)
+        values = np.asarray(1.0 - broken.to_numpy(dtype=np.float64), dtype=np.float64)
         return RowOutcomes("share", rows, values, about=result.data_sha256)
 
     found = {f"survival_{name}": stands(part) for name, part in table.groupby("attack")}
