@@ -201,3 +201,16 @@ def test_an_attack_that_cannot_move_is_not_survived():
     report = fa.evaluate(model, [[0.9, 0.1]], [1], parts=["survival"])
     assert report["survival"].status == "not available"
     assert "no feature varies" in report["survival"].reason
+
+
+def test_discovery_goes_by_confidence_where_no_attack_can_overturn_an_answer():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"noise": rng.random(300), "ward": rng.choice(["A", "B"], 300)})
+    y = (X["ward"] == "B").to_numpy().astype(int)
+    y[:30] = 1 - y[:30]
+    only_ward = ColumnTransformer([("ward", OneHotEncoder(), ["ward"])])
+    model = make_pipeline(only_ward, LogisticRegression()).fit(X, y)
+    part = fa.evaluate(model, X, y, parts="discovery")["discovery"]
+    assert part.status == "done", part.reason
+    said = " ".join(claim.text for claim in part.claims)
+    assert "overturned fewer than three predictions" in said

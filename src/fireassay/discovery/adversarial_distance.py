@@ -14,6 +14,10 @@ from fireassay.core.validation import check_lengths
 from fireassay.statistics.loess import loess
 
 
+class FewDistancesError(DataError):
+    """The attack overturned too few predictions to compare their distances."""
+
+
 def adversarial_distance(
     *, log_mae: ArrayLike, confidence: ArrayLike, span: float = 0.1, iterations: int = 3
 ) -> FloatArray:
@@ -54,7 +58,7 @@ def adversarial_distance(
     found = np.isfinite(logs)
     scores = np.full(len(logs), np.inf)
     if found.sum() < 3:
-        raise DataError(
+        raise FewDistancesError(
             "At least 3 predictions must have been overturned to compare distances.",
             got=f"{int(found.sum())} of {len(logs)}",
             do="Raise max_queries, or give a pool to start from.",

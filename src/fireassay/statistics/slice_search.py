@@ -21,7 +21,19 @@ _PRICE = 3.0  # of a condition, on the scale of log likelihoods
 
 @dataclass(frozen=True)
 class Condition:
-    """One feature at most, above, or equal to a value."""
+    """One feature at most, above, or equal to a value.
+
+    Attributes
+    ----------
+    feature, name
+        Its column, and what it is called.
+    sign, value
+        ``"≤"``, ``">"`` or ``"="``, and the number it is compared with.
+
+    >>> old = Condition(0, "age", ">", 70.0)
+    >>> str(old), old.of(np.array([[65.0], [80.0]])).tolist()
+    ('age > 70', [False, True])
+    """
 
     feature: int
     name: str

@@ -20,6 +20,7 @@ from fireassay.classifiers import Classifier, calibrate
 from fireassay.core import Assumption, Claim, Evidence, Sample, Table, generator
 from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.discovery import SEARCHES, Search, SearchResult, principal_components
+from fireassay.discovery.adversarial_distance import FewDistancesError
 from fireassay.discovery.registry import self_sufficient_searches
 from fireassay.discovery.result import KNOWN_CHANCES
 
@@ -105,8 +106,8 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         "calibration_rows": rows,
         "calibrated": calibrated(context, "an excess of errors is news.", mended=rows > 0),
         "instead": None
-        if _search_name(context, settings) == settings.search
-        else why_no_distances(context),
+        if search.state.name == settings.search
+        else why_no_distances(context) or "it overturned fewer than three predictions",
     }
     return PartAnswer("discovery", search, kept)
 
@@ -211,12 +212,27 @@ def _search(
     model: Classifier,
     pool: IntArray,
 ) -> SearchResult:
+    """The search that was asked for; the least sure first where no distances can be compared."""
+    name = _search_name(context, settings)
+    try:
+        return _spent(name, context, settings, space, model, pool)
+    except FewDistancesError:
+        return _spent("low-confidence", context, settings, space, model, pool)
+
+
+def _spent(
+    name: str,
+    context: Context,
+    settings: Settings,
+    space: AttackSpace,
+    model: Classifier,
+    pool: IntArray,
+) -> SearchResult:
     rows = context.test.subset(pool)
     attack: dict[str, Any] = {}
     starts = _pool_of_starts(context)
     if starts is not None and not space.scaled:
         attack["pool"] = starts
-    name = _search_name(context, settings)
     search = Search(
         name,
         model=model,
