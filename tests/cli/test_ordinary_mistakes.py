@@ -77,14 +77,11 @@ def test_without_bounds_no_attack_is_survived(project):
     limits(project, min={"survival.standing_share": 0.01})
     run = call("run", "--only", "survival", "--json")
     part = json.loads(run.output)["parts"]["survival"]
-    found = verdict()
-    if part["status"] != "done":
-        assert run.exit_code == 3
-        assert found["status"] == "not enough evidence"
-    else:  # attacked within the range of the rows: what was not tried is named
-        assert "≤" in part["headline"]
-        assert "stands against all" not in part["headline"]
-    assert found["status"] != "pass" or "not tried" in part["headline"] or part["claims"]
+    # Attacked within the range of the rows, which is said; so is what could not be tried.
+    assert part["status"] == "done"
+    assert "(linf ≤ 0.1) within 300 queries" in part["headline"]
+    assert "not tried: pgd (the model gives no gradients)" in part["headline"]
+    assert verdict()["checks"][0]["label"] == "Stands against the attacks tried"
 
 
 def test_groups_that_are_ignored_keep_a_limit_from_passing(project):

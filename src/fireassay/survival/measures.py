@@ -4,7 +4,7 @@ from fireassay.core.measure import Measure
 
 MEASURES: tuple[Measure, ...] = (
     Measure(
-        "standing_share", "Stands against every attack", "share", "high",
+        "standing_share", "Stands against the attacks tried", "share", "high",
         "Rows that were right before and that no attack broke within the budget.",
     ),
     Measure(
