@@ -44,7 +44,8 @@ def test_a_network_meets_the_same_attacks_with_and_without_bounds() -> None:
     assert set(plain.estimates) == set(declared.estimates)
     assert any(a.id == "gradients-not-masked" for a in plain.assumptions)
     for name, estimate in declared.estimates.items():
-        assert plain.estimates[name].value == pytest.approx(estimate.value, abs=0.05), name
+        near = pytest.approx(estimate.value, abs=0.05, rel=0.02)  # shares; queries by the hundred
+        assert plain.estimates[name].value == near, name
 
 
 @pytest.mark.slow

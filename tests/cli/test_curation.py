@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from fireassay import curation
 from fireassay.cli.curation import curation as curation_command
-from fireassay.core import DataError, ParameterError
+from fireassay.core import DataError, ParameterError, UntrustedFileError
 from fireassay.curation import CurationFindings
 
 app = typer.Typer(pretty_exceptions_enable=False)
@@ -136,5 +136,5 @@ def test_mistakes_are_named(files):
     with pytest.raises(DataError, match="text in b"):
         call(files / "bad.csv")
     np.save(files / "objects.npy", np.array([object()]), allow_pickle=True)
-    with pytest.raises(DataError, match="without objects"):
+    with pytest.raises(UntrustedFileError, match="Python objects"):
         call(files / "objects.npy")

@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 from fireassay import load
 from fireassay.cli.reliability import reliability
 from fireassay.core import DataError, ParameterError
-from fireassay.data import load as load_data
 from fireassay.data import unit_square
 
 skops = pytest.importorskip("skops.io")
@@ -88,21 +87,16 @@ def test_a_prior_is_stated_by_its_options(files):
     assert belief == "Before testing, P(pmi ≤ 0.01) = 0.5 and pmi ≥ 0.005."
 
 
-def test_a_table_with_text_columns_and_its_field_rows(tmp_path):
+def test_a_table_with_names_is_sent_to_the_whole_run(tmp_path):
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"age": rng.integers(18, 90, 400), "region": rng.choice(["n", "s"], 400)})
     table["decision"] = np.where((table["age"] > 50) ^ (table["region"] == "n"), "yes", "no")
-    table[:200].to_csv(tmp_path / "test.csv", index=False)
-    table[200:].drop(columns="decision").to_csv(tmp_path / "field.csv", index=False)
-    table[200:].to_csv(tmp_path / "labelled.csv", index=False)
-    data = load_data(tmp_path / "test.csv", label="decision")
-    skops.dump(DecisionTreeClassifier(max_depth=2).fit(data.X, data.y), tmp_path / "model.skops")
+    table.to_csv(tmp_path / "test.csv", index=False)
+    numbers = table[["age"]].to_numpy()
+    skops.dump(DecisionTreeClassifier().fit(numbers, table["decision"]), tmp_path / "model.skops")
     arguments = (tmp_path / "model.skops", tmp_path / "test.csv", "--label", "decision")
-    for field in ("field.csv", "labelled.csv"):
-        found = call(*arguments, "--operational", tmp_path / field, "--json")
-        assert json.loads(found.stdout)["estimates"]["pmi_upper"]["n"] == 200
-    found = call(*arguments, "--method", "ram", "--held-out", tmp_path / "labelled.csv", "--json")
-    assert json.loads(found.stdout)["status"] == "done"
+    with pytest.raises(DataError, match="run --only reliability"):
+        call(*arguments)
 
 
 def test_many_features_and_rows_on_disk(tmp_path):

@@ -105,7 +105,7 @@ def test_the_command_and_the_whole_run_give_the_same_bytes(files, bounds):
     alone = json.loads(call("model", "model.skops", "test.npz", *limits, *told, "--json"))
     assert 0 < alone["estimates"]["standing_share"]["value"] < 1
     for name, value in alone.items():
-        if name not in ("question", "provenance"):
+        if name not in ("question", "provenance", "samples"):  # only the run shows rows
             assert json.dumps(part[name]) == json.dumps(value), name
     for name in ("seed", "model_sha256", "data_sha256", "queries", "labels"):
         assert part["provenance"][name] == alone["provenance"][name]

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from fireassay.cli.console import emit, emit_json, say
+from fireassay.cli.numeric_rows import load_numbers
 from fireassay.cli.options import (
     Bounds,
     Cluster,
@@ -62,11 +63,10 @@ def generate(
     from fireassay.ambiguity import AmbiguityGenerator
     from fireassay.classifiers import as_classifier
     from fireassay.core.errors import ParameterError
-    from fireassay.data import load
 
     if pair and confused_by:
         raise ParameterError("Pass --pair or --confused-by, not both.")
-    loaded = load(data, label=label)
+    loaded = load_numbers(data, "ambiguity", label=label)
     confusing = (
         as_classifier(confused_by, bounds=bounds, output=model_output, trust=trust)
         if confused_by

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from fireassay.cli.console import emit, say
+from fireassay.cli.numeric_rows import load_numbers
 from fireassay.cli.options import Json, Output, Quiet, Seed, Trust, Workers
 from fireassay.cli.probing import probed
 
@@ -86,14 +87,13 @@ def discovery(
     del searches
     from fireassay import as_classifier, discovery
     from fireassay.core.errors import DataError, ParameterError
-    from fireassay.data import load
     from fireassay.discovery.labelling import STATE_FILE
     from fireassay.discovery.shown_rows import keep_shown
 
-    rows = load(data, label=label)
+    rows = load_numbers(data, "discovery", label=label)
     classifier = as_classifier(model, bounds=bounds, output=output_kind, trust=trust)
     if calibration is not None:
-        held_out = load(calibration, label=label)
+        held_out = load_numbers(calibration, "discovery", label=label)
         if held_out.y is None:
             raise DataError(
                 f"{calibration} must have labels.", got="none", do="Name them: --label."

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fireassay.cli.console import emit, say
+from fireassay.cli.numeric_rows import load_numbers
 from fireassay.cli.options import Json, Output, Quiet, Seed, Trust, Workers
 from fireassay.cli.probing import probed
 
@@ -91,15 +92,14 @@ def reliability(
     """
     from fireassay import as_classifier, reliability
     from fireassay.core.errors import DataError
-    from fireassay.data import load
 
-    labelled = load(data, label=label, group=group)
+    labelled = load_numbers(data, "reliability", label=label, group=group)
     if labelled.y is None:
         raise DataError(f"{data} must have labels.", got="none", do="Name their column: --label.")
     field = None if operational is None else _field_rows(operational, labelled)
     check = None
     if held_out is not None:
-        check = load(held_out, label=label, encoder=labelled.encoder)
+        check = load_numbers(held_out, "reliability", label=label)
         if check.y is None:
             raise DataError(f"{held_out} must have labels.", got="none", do="Name them: --label.")
     prior = {"epsilon": epsilon, "theta": theta, "floor": floor}
@@ -169,13 +169,10 @@ def _method(name: str, given: dict[str, tuple[str, Any]]) -> Any:
 def _field_rows(path: Path, labelled: "DataSet") -> Any:
     """Operational rows like the labelled ones; an .npy table stays on disk."""
     from fireassay.core.npy_header import map_npy
-    from fireassay.data import load
 
     if path.suffix == ".npy" and path.exists() and labelled.X.ndim == 2:
         return map_npy(path)
-    if labelled.encoder is not None:
-        return load(path, label=False, encoder=labelled.encoder).X
-    return load(path).X
+    return load_numbers(path, "reliability").X
 
 
 def _components(dims: int, X: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from fireassay.cli.console import emit, emit_json, flush, say
+from fireassay.cli.numeric_rows import load_numbers
 from fireassay.cli.options import Json, Output, Quiet, Seed, Trust
 from fireassay.cli.probing import probe_words, probed
 
@@ -89,20 +90,22 @@ def compare(
     """
     from fireassay.classifiers import as_classifier
     from fireassay.core.errors import ParameterError
-    from fireassay.data import load
     from fireassay.supervision import compare as run
 
     named = dict(part.partition("=")[::2] for part in sets)
     if not all(named) or not all(named.values()):
         raise ParameterError("Each --set must be NAME=PATH.", got=", ".join(sets))
-    rows = load(train)
+    rows = load_numbers(train, "supervision")
     classifier = as_classifier(model, output=model_output, trust=trust)
     result = run(
         classifier,
         rows.X,
         rows.y,
-        nominal=_columns(load(nominal), rows.feature_names),
-        sets={name: _columns(load(path), rows.feature_names) for name, path in named.items()},
+        nominal=_columns(load_numbers(nominal, "supervision"), rows.feature_names),
+        sets={
+            name: _columns(load_numbers(path, "supervision"), rows.feature_names)
+            for name, path in named.items()
+        },
         supervisors=supervisors or "all",
         members=_members(members, model_output, trust),
         layer=layer,
@@ -150,17 +153,16 @@ def fit(
     -o monitor.npz
     """
     from fireassay.classifiers import as_classifier
-    from fireassay.data import load
     from fireassay.supervision import make, to_onnx
     from fireassay.supervision.storage import described
 
-    rows = load(train)
+    rows = load_numbers(train, "supervision")
     # The model first: a module of the user's may register a supervisor beside it.
     classifier = as_classifier(model, output=model_output, trust=trust)
     ensemble = _members(members, model_output, trust)
     more = {} if ensemble is None else {"members": ensemble}
     supervisor = make(name, layer=layer, seed=seed, **more).fit(classifier, rows.X, rows.y)
-    fresh = _columns(load(nominal), rows.feature_names)
+    fresh = _columns(load_numbers(nominal, "supervision"), rows.feature_names)
     limit = supervisor.threshold(fresh, false_alarm, confidence)
     if rows.feature_names is not None:
         supervisor.feature_names_ = tuple(rows.feature_names)

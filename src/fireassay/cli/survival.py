@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fireassay.cli.console import emit, emit_json, say
+from fireassay.cli.numeric_rows import load_numbers
 from fireassay.cli.options import Cluster, Json, Output, Quiet, Seed, Trust, Workers
 from fireassay.cli.probing import probed
 
@@ -89,13 +90,12 @@ def model(
     from fireassay.attacks import suite
     from fireassay.classifiers import as_classifier
     from fireassay.core.errors import ParameterError
-    from fireassay.data import load
 
     if attack and eps is not None:
         raise ParameterError(
             "An attack that is named has its own eps: --attack pgd:eps=0.1.", got=f"--eps {eps:g}"
         )
-    rows = load(data)
+    rows = load_numbers(data, "survival")
     classifier = as_classifier(
         model,
         classes=[_value(name) for name in class_name] if class_name else None,

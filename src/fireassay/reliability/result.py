@@ -58,9 +58,11 @@ class Details:
 
     def headline(self, result: "ReliabilityResult") -> str:
         """The answer in one line."""
+        bound = Estimate.bound(result.pmi_upper, result.confidence, result.n_labels, self.how)
+        told = next(m for m in MEASURES if m.name == "pmi_upper").told(bound)
         text = (
-            f"most {result.pmi_upper:.2%} of inputs are misclassified "
-            f"({result.confidence:.1%} confidence, {result.counted})."
+            f"most {told} of inputs are misclassified "
+            f"({100 * result.confidence:g} % confidence, {result.counted})."
         )
         if FROM_THE_FIELD in self.rests_on and result.labels_from_elsewhere:
             return f"Not valid, the labels are not drawn from the profile: at {text}"
