@@ -145,9 +145,9 @@ def make_plan(config: Config, *, seed: int | None = None, trust: bool = False) -
     ...     _ = (folder / "half.py").write_text(
     ...         "import numpy as np\\ndef model(X): return np.full((len(X), 2), 0.5)\\n"
     ...     )
-    ...     started = initialise("half:model", {"test": "test.npz"}, folder=folder)
+    ...     started = initialise("half:model", {"test": "test.npz"}, folder=folder, trust=True)
     ...     _ = (folder / "fireassay.toml").write_text(started.text)
-    ...     plan = make_plan(read_config(folder / "fireassay.toml"))
+    ...     plan = make_plan(read_config(folder / "fireassay.toml"), trust=True)
     >>> plan.rows[0].part, plan.queries > 40
     ('accuracy', True)
     """

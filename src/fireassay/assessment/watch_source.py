@@ -88,7 +88,7 @@ def lines_of(stream: Any, skip: int, cursor: Cursor) -> Iterator[Lines]:
     """JSON lines from a binary stream, as they come; the first ``skip`` were read before.
 
     >>> import io
-    >>> found = list(lines_of(io.BytesIO(b"{}\n[]\n"), 1, Cursor(lines=1)))
+    >>> found = list(lines_of(io.BytesIO(b"{}\\n[]\\n"), 1, Cursor(lines=1)))
     >>> found[0].lines, found[0].cursor.lines
     (('[]',), 2)
     """

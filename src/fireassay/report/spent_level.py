@@ -65,7 +65,7 @@ def at_fraction(part: Evidence, name: str, fraction: float) -> Evidence:
     >>> error = Estimate(0.01, 0.0052, 0.0174, 0.95, 1000, "Clopper-Pearson")
     >>> found = Evidence("accuracy", "h", estimates={"error": error})
     >>> print(at_fraction(found, "error", 1 / 20).estimates["error"])
-    0.010 [0.003, 0.023] n=1000
+    0.010 [0.003, 0.024] n=1000
     """
     estimates = dict(part.estimates)
     stem = name.removesuffix("_upper").removesuffix("_lower")
