@@ -182,3 +182,13 @@ def test_a_second_process_is_told_who_has_the_run(tmp_path):
     assert "StoreError" in errors.decode()
     first.communicate(timeout=300)
     assert first.returncode == 0
+
+
+@posix
+def test_a_worker_whose_driver_is_gone_before_its_first_task_ends(tmp_path):
+    code = (
+        "import time; from fireassay.engine.local import _die_with; "
+        f"_die_with(2**22 + 1, {str(tmp_path / 'shared' / 'file')!r}); time.sleep(120)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], timeout=100, check=False)
+    assert ended.returncode == 1

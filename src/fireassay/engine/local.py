@@ -87,13 +87,16 @@ def _parallel(task: Task, rows: Rows, path: str, workers: int) -> Outcomes:
     warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     with parallel_config(backend="loky", inner_max_num_threads=1):
         parallel = Parallel(n_jobs=workers, return_as="generator_unordered", max_nbytes=None)
-        outcomes = parallel(delayed(_in_worker)(task, i, row, path) for i, row in rows)
+        driver = os.getpid()
+        outcomes = parallel(delayed(_in_worker)(task, i, row, path, driver) for i, row in rows)
     with contextlib.closing(outcomes):
         yield from outcomes
 
 
-def _in_worker(task: Task, position: int, row: Any, path: str) -> Outcome:
-    _die_with(os.getppid(), path)
+def _in_worker(task: Task, position: int, row: Any, path: str, driver: int) -> Outcome:
+    # The driver says who it is: a worker whose driver was killed before its first task has
+    # another parent by now.
+    _die_with(driver, path)
     exit_if_stuck()
     shared = read_shared(path)
     return attempt(task, position, row, shared.given, shared.models)
