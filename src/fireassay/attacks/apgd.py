@@ -17,7 +17,7 @@ from fireassay.core.validation import check_choice, check_integer, check_real
 LOSSES: dict[str, Loss] = {"ce": log_odds, "dlr": logit_ratio, "targeted": target_ratio}
 _MOMENTUM = 0.75
 _ENOUGH_RISES = 0.75
-_LEAST_STEPS = 10  # toward a target
+_LEAST_STEPS = 20  # toward a target
 Matrix = NDArray[np.float64]
 
 
@@ -51,7 +51,7 @@ def apgd(
     restarts
         Starts per sample, at least 1; samples that fell are left alone. Of ``"targeted"`` each
         start has the next target, and they share the steps that ``max_queries`` allows: at least
-        ten each, so that fewer targets are tried where it allows little.
+        twenty each, so that fewer targets are tried where it allows little.
     seed
         Of the starts.
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.attacks.attacked_model import AttackedModel, Index
 from fireassay.attacks.result import NOT_FOUND, AttackResult
-from fireassay.attacks.steepest import ascend, falling_sizes
+from fireassay.attacks.steepest import ascend, clipped, falling_sizes
 from fireassay.core.validation import check_integer, check_real
 
 
@@ -76,13 +76,21 @@ def random_points(
 ) -> NDArray[Any]:
     """A random point of the ball of radius ``eps`` around each of these samples."""
     d = len(target.free)
-    offsets = np.zeros((len(rows), target.original.shape[1]))
-    for i, rng in enumerate(generators):
-        if target.norm == "linf":
-            offsets[i, target.free] = rng.uniform(-eps, eps, d)
-            continue
-        direction = rng.standard_normal(d) if target.norm == "l2" else rng.laplace(size=d)
-        order = 2 if target.norm == "l2" else 1
-        direction /= np.linalg.norm(direction, ord=order)
-        offsets[i, target.free] = eps * rng.random() ** (1 / d) * direction
-    return target.within(target.original[rows] + offsets, rows, eps)
+    moves = np.empty((len(rows), d))
+    if target.norm == "linf":
+        for move, rng in zip(moves, generators, strict=True):
+            rng.random(out=move)
+        moves *= 2 * eps
+        moves -= eps
+    else:
+        for move, rng in zip(moves, generators, strict=True):
+            direction = rng.standard_normal(d) if target.norm == "l2" else rng.laplace(size=d)
+            direction /= np.linalg.norm(direction, ord=2 if target.norm == "l2" else 1)
+            move[:] = eps * rng.random() ** (1 / d) * direction
+    starts = target.original[rows]
+    if target.norm == "linf":
+        starts[:, target.free] += moves
+        return clipped(starts, *target.box(rows, eps))
+    starts = starts.astype(np.float64)
+    starts[:, target.free] += moves
+    return target.within(starts, rows, eps)

@@ -25,7 +25,7 @@ from fireassay.core.validation import (
 )
 from fireassay.engine import Executor
 from fireassay.statistics import share
-from fireassay.survival.adaptive import adaptive
+from fireassay.survival.adaptive import DRAWS, adaptive
 from fireassay.survival.defences import (
     Defence,
     DefendedClassifier,
@@ -68,7 +68,7 @@ def observe(
     defence: Defence | tuple[str, float] | None = None,
     gradient_cost: float = GRADIENT_COST,
     eps_scale: float = 1.0,
-    draws: int = 5,
+    draws: int = DRAWS,
     model_id: str | None = None,
     empty_ok: bool = False,
     keep_adversarial: bool = False,
@@ -105,7 +105,8 @@ def observe(
     eps_scale
         What ε = 1 means, e.g. the standard deviation of the training data.
     draws
-        With a random answer (Gauss-out), a success counts if most of so many draws are wrong.
+        With a random answer (Gauss-out), a sample is right, or has fallen, by the majority of so
+        many draws.
     model_id
         Name of the model for ``groups="model_id"``, by default a part of its content hash.
     empty_ok
@@ -160,6 +161,8 @@ def observe(
     labels = np.asarray(y)[drawn]
     withheld = shield.rejected(probabilities)
     right = (probabilities.argmax(axis=1) == goal) & ~withheld
+    if isinstance(shield, GaussOut):
+        right = target.wrong_share(features, goal, first=1, count=draws) <= 0.5
     if not right.any() and not empty_ok:
         raise NotEnoughEvidenceError(
             "At least one sample must be classified correctly before the attack.",
@@ -352,12 +355,12 @@ def _confirm_over_draws(
     goal: NDArray[np.int64],
     draws: int,
 ) -> None:
-    """A random answer that was wrong once is no failure: ask again with other noise."""
+    """A random answer that was wrong once is no failure: most of other draws must be."""
     fell = part["success"].to_numpy().copy()
     rows = np.flatnonzero(fell)
     if not len(rows):
         return
-    wrong = target.wrong_share(found.adversarial[rows], goal[rows], first=1, count=draws)
+    wrong = target.wrong_share(found.adversarial[rows], goal[rows], first=1 + draws, count=draws)
     unconfirmed = rows[wrong <= 0.5]
     part.loc[unconfirmed, "lower"] = part.loc[unconfirmed, "upper"]
     part.loc[unconfirmed, "upper"] = np.inf
