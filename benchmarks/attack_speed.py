@@ -17,7 +17,7 @@ from figures import RESULTS
 from measuring import cpu, side_by_side
 from strength_models import SIZES, networks, rows
 
-DECISION_ROWS = 16
+DECISION_ROWS = 12
 PATH = RESULTS / "attack_speed.json"
 
 
@@ -108,11 +108,11 @@ def speeds(name, module, counts):
     eps = SIZES[name]["plain"]
     kinds = {
         "fgm": (lambda m, X, y: attacks.fgm(m, X, y, eps=eps),
-                foolbox.attacks.LinfFastGradientAttack(), eps, (15, 9, 3)),
+                foolbox.attacks.LinfFastGradientAttack(), eps, (9, 5, 3)),
         "pgd": (lambda m, X, y: attacks.pgd(m, X, y, eps=eps, steps=10),
-                foolbox.attacks.LinfPGD(steps=10), eps, (15, 9, 3)),
+                foolbox.attacks.LinfPGD(steps=10), eps, (9, 5, 3)),
         "deepfool": (lambda m, X, y: attacks.deepfool(m, X, y),
-                     foolbox.attacks.L2DeepFoolAttack(), None, (3, 2, 1)),
+                     foolbox.attacks.L2DeepFoolAttack(), None, (2, 1, 1)),
     }  # fmt: skip
     for kind, (call, peer, size, repeats) in kinds.items():
         for n, times in zip(counts, repeats, strict=True):
@@ -238,7 +238,7 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--weights")
     arguments.add_argument("--rows", type=int, nargs="+", default=[64, 200, 1000])
-    arguments.add_argument("--samples", type=int, default=100)
+    arguments.add_argument("--samples", type=int, default=60)
     given = arguments.parse_args()
     warnings.simplefilter("ignore")
     names = ["digits", *(["cifar10"] if "FIREASSAY_CIFAR10" in os.environ else [])]

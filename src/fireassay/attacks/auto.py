@@ -120,8 +120,8 @@ def auto(
 
     Notes
     -----
-    With gradients: pgd (10 steps), apgd away from the class, apgd toward the likeliest other classes
-    (as many as get twenty steps each), square.
+    With gradients: pgd (10 steps), apgd away from the class, apgd toward the likeliest other
+    classes (as many as get twenty steps each), square.
     With probabilities alone: square, then hopskipjump; with labels alone hopskipjump. Where
     integers or categories may change (`AttackSpace`), discrete goes before square; where nothing
     else may change, it is the only one. Each spends a share of what is left for a row, and only

@@ -38,9 +38,9 @@ class ExpectedClassifier(WrappedClassifier):
     """What an attacker who knows of the noise on the answer attacks: the answer without it.
 
     The noise has mean zero, so this is the expectation over its draws, and gradients through it are
-    gradients of the expectation. What counts as a failure is still up to the noisy model: its answer
-    must be wrong more often than right. The attacker knows how often that is, and goes on until a
-    majority of the last draws is likely to be wrong.
+    gradients of the expectation. What counts as a failure is still up to the noisy model: its
+    answer must be wrong more often than right. The attacker knows how often that is, and goes on
+    until a majority of the last draws is likely to be wrong.
 
     Parameters
     ----------

@@ -174,8 +174,6 @@ class GaussOut(Defence):
         from scipy.special import ndtr
 
         chosen = probabilities[np.arange(len(goal)), goal]
-        if self.sigma == 0:
-            return np.asarray(probabilities.argmax(axis=1) != goal, dtype=np.float64)
         others = np.arange(probabilities.shape[1]) != goal[:, None]
         ahead = (chosen[:, None] - probabilities) / self.sigma
         right = np.zeros(len(goal))

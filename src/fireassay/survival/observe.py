@@ -209,6 +209,7 @@ def observe(
             fooling.append(found.adversarial[fell])
             untouched.append(features[right][fell])
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=_COLUMNS)
+    space = getattr(target, "space", None)
     table["model_id"] = model_id or target.sha256[:12]
     table["defence"] = shield.name
     table["defence_value"] = float(shield.value)
@@ -226,7 +227,13 @@ def observe(
         adversarial=np.concatenate(fooling) if keep_adversarial else None,
         not_tried=tuple(missed),
         gradient_check=checked,
-        moved=_moved(target, np.concatenate(untouched), np.concatenate(fooling)),
+        moved=_moved(
+            target,
+            np.concatenate(untouched),
+            np.concatenate(fooling),
+            max(eps for _, eps, _ in listed),
+        ),
+        eps_words="" if space is None else space.eps_words,
     )
 
 
@@ -236,14 +243,14 @@ def _moves_reals(model: Any) -> bool:
 
 
 def _moved(
-    target: Any, before: NDArray[Any], after: NDArray[Any]
+    target: Any, before: NDArray[Any], after: NDArray[Any], eps: float
 ) -> tuple[tuple[str, str, int], ...] | None:
     """Columns with their rule and how many fooling inputs differ in them; None: all are free."""
     space = getattr(target, "space", None)
     if space is None or len(space.names) > _MOST_COLUMNS:
         return None
     counts = space.moved(space.outside(before), space.outside(after))
-    rules = space.rules()
+    rules = space.rules(eps)
     return tuple((name, rules[name], counts.get(name, 0)) for name in space.names)
 
 
