@@ -64,7 +64,7 @@ def distances(record):
 
 def decisions(record):
     lines = [
-        "| data | attack | peer | its median l2 | CPU s | ours, median l2 (queries) | CPU s | times |",
+        "| data | attack | peer | median l2 | CPU s | ours, median l2 (queries) | CPU s | times |",
         "|---|---|---|---|---|---|---|---|",
     ]
     lines += [
@@ -78,8 +78,7 @@ def decisions(record):
 
 def speeds(record):
     lines = [
-        "| data | attack | rows | ours, CPU s (first) | asked: forward, gradients | foolbox, times | "
-        "torch loop, times |",
+        "| data | attack | rows | ours, CPU s (first) | forward, gradients | foolbox | loop |",
         "|---|---|---|---|---|---|---|",
     ]
 
@@ -93,9 +92,10 @@ def speeds(record):
 
     for row in record["speeds"]:
         asked = f"{row['asked'][0]:,}, {row['asked'][1]:,}"
+        compared = f"{times(row, 'foolbox')} | {times(row, 'loop')}"
         lines.append(
             f"| {row['data']} | `{row['attack']}` | {row['rows']} | {row['ours']:.3f} "
-            f"({row['ours_first']:.2f}) | {asked} | {times(row, 'foolbox')} | {times(row, 'loop')} |"
+            f"({row['ours_first']:.2f}) | {asked} | {compared} |"
         )
     return [*lines, ""]
 

@@ -47,7 +47,7 @@ _WITH_GRADIENTS = (
     Member("square", square, {}, 1.0, "scores"),
 )
 _BLACK_BOX = (
-    Member("square", square, {}, 0.85, "scores"),
+    Member("square", square, {}, 0.95, "scores"),
     Member("hopskipjump", hopskipjump, {}, 1.0),
 )
 # Of a space with integers or categories: the only one that moves them (and reals, too).
