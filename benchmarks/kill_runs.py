@@ -81,7 +81,9 @@ class KilledRun:
     store: str = "fireassay-run"
 
 
-def project(parts: str, data: str = "", more: str = "", test: str = "test.npz") -> Callable[[Path], None]:
+def project(
+    parts: str, data: str = "", more: str = "", test: str = "test.npz"
+) -> Callable[[Path], None]:
     """Writes a folder with a small model, small data and a configuration."""
 
     def files(where: Path) -> None:
@@ -98,12 +100,15 @@ def project(parts: str, data: str = "", more: str = "", test: str = "test.npz") 
             table = csv.writer(file)
             table.writerow(["first", "second", "patient", "ward", "label"])
             table.writerows(
-                [*row, i // 2, "ABC"[i % 3], label] for i, (row, label) in enumerate(zip(X.tolist(), y, strict=True))
+                [*row, i // 2, "ABC"[i % 3], label]
+                for i, (row, label) in enumerate(zip(X.tolist(), y, strict=True))
             )
         (where / "kill_me.py").write_text(MODEL)
         (where / "campaign.toml").write_text(CAMPAIGN)
         quoted = ", ".join(f'"{part}"' for part in parts.split())
-        (where / "fireassay.toml").write_text(CONFIG.format(parts=quoted, data=data, more=more, test=test))
+        (where / "fireassay.toml").write_text(
+            CONFIG.format(parts=quoted, data=data, more=more, test=test)
+        )
 
     return files
 
@@ -155,10 +160,26 @@ RUNS = (
     KilledRun(
         "campaign",
         project("accuracy"),
-        (["survival", "campaign", "campaign.toml", "--store", "campaign", "--trust", "--quiet", "--output", "rows.csv"],),
+        (
+            [
+                "survival",
+                "campaign",
+                "campaign.toml",
+                "--store",
+                "campaign",
+                "--trust",
+                "--quiet",
+                "--output",
+                "rows.csv",
+            ],
+        ),
         "campaign",
     ),
-    KilledRun("table with groups", project("accuracy supervision survival", TABLE, test="test.csv"), (RUN,)),
+    KilledRun(
+        "table with groups",
+        project("accuracy supervision survival", TABLE, test="test.csv"),
+        (RUN,),
+    ),
     KilledRun(
         "changed settings",
         project("accuracy supervision survival"),

@@ -1,12 +1,13 @@
 """Runs killed by signal 9 at random points: do they end with the bytes of an undisturbed run?
 
-    python benchmarks/kills.py [KILLS_PER_RUN] [SEED] [WAY …]
+    python benchmarks/kills.py [KILLS_OF_EACH_RUN] [SEED] [WAY …]
 
 Six different runs (``kill_runs.py``), each in three ways: one process, two workers, and a Dask
 scheduler with two worker processes on loopback (where every other time a worker is killed instead
-of the run). A run is killed after a random number of its journalled tasks and a random moment more;
-then the same command is given again. All that it leaves behind must be the bytes of a run in one
-process that nobody disturbed. Adds one line per run and way to ``results/kills.jsonl``.
+of the run). A run is killed after a random number of its journalled tasks and a random moment more,
+the same command is given again, and so on to its end. All that it leaves behind must be the bytes
+of a run in one process that nobody disturbed. Adds one line per run and way to
+``results/kills.jsonl``.
 """
 
 import contextlib
@@ -59,26 +60,24 @@ def tried(
     seed: int,
     folder: Path,
 ) -> dict[str, Any]:
-    """One run in one way, killed again and again, each time from its beginning."""
+    """One run in one way, killed as often as asked for on its way to the end."""
     whole = folder / f"{run.name}-whole"
     if not whole.exists():
-        go(run, whole, [])
+        go(run, whole, [], [], [])
     expected, tasks = left_behind(run, whole), done(whole / run.store)
     chance = random.Random(f"{seed} {way} {run.name}")
     differ: list[str] = []
-    midway = compared = tries = 0
-    while midway < kills:
-        tries += 1
-        if tries > 5 * kills:
-            raise SystemExit(f"{run.name}, {way}: over before it could be killed")
+    midway = compared = 0
+    while midway < kills:  # a kill that came when all was over does not count
         where = folder / "killed"
-        victim = nannies[midway % len(nannies)] if nannies and midway % 2 else None
-        after = chance.randrange(tasks), chance.uniform(0.0, 0.3)
-        hit = go(run, where, options, after, victim)
+        points = sorted(
+            (chance.randrange(tasks), chance.uniform(0.0, 0.3)) for _ in range(kills - midway)
+        )
+        midway += go(run, where, options, points, nannies)
         found = left_behind(run, where)
         names = expected.keys() | found.keys()
         differ += sorted(name for name in names if expected.get(name) != found.get(name))
-        midway, compared = midway + hit, compared + len(names)
+        compared += len(names)
         shutil.rmtree(where)
     return {"run": run.name, "way": way, "seed": seed, "killed": midway, "compared": compared} | {
         "differ": differ
@@ -89,30 +88,41 @@ def go(
     run: KilledRun,
     where: Path,
     options: list[str],
-    after: tuple[int, float] | None = None,
-    victim: int | None = None,
-) -> bool:
-    """All steps of a run; something is killed once, if ``after`` says when; whether it was."""
+    points: list[tuple[int, float]],
+    nannies: list[int],
+) -> int:
+    """All steps of a run, killed at these points (tasks done, seconds more); how often it was."""
     run.files(where)
-    hit = after is None
+    waiting, hits = list(points), 0
     for step in run.steps:
         if callable(step):
             step(where)
             continue
         command = [*step, *(options if step[0] not in _WITHOUT_WORKERS else [])]
-        if not hit and after is not None:
-            hit = killed(run, where, command, after, victim)
-        process = begin(where, command)
-        _, errors = process.communicate(timeout=1800)
-        if process.returncode != 0:
-            raise SystemExit(f"exit {process.returncode} of {command}:\n{errors.decode()}")
-    return after is not None and hit
+        ended = False
+        while waiting and not ended:
+            victim = nannies[hits % len(nannies)] if nannies and hits % 2 else None
+            if killed(run, where, command, waiting[0], victim):
+                hits += 1
+                waiting.pop(0)
+                ended = victim is not None
+            else:
+                ended = True
+        if not ended:
+            process = begin(where, command)
+            _, errors = process.communicate(timeout=1800)
+            if process.returncode != 0:
+                raise SystemExit(f"exit {process.returncode} of {command}:\n{errors.decode()}")
+    return hits
 
 
 def killed(
     run: KilledRun, where: Path, command: list[str], after: tuple[int, float], victim: int | None
 ) -> bool:
-    """Start a command and kill it, or a worker of the cluster; whether that was in mid-run."""
+    """Start a command and kill it, or a worker of the cluster; whether that was in mid-run.
+
+    A command whose worker is killed must come to its end all the same.
+    """
     process = begin(where, command)
     while process.poll() is None and done(where / run.store) < after[0]:
         time.sleep(0.01)
@@ -123,7 +133,9 @@ def killed(
         process.kill()
     elif midway:
         kill_worker(victim)
-    process.communicate(timeout=1800)
+    _, errors = process.communicate(timeout=1800)
+    if process.returncode not in (0, -signal.SIGKILL):
+        raise SystemExit(f"exit {process.returncode} of {command}:\n{errors.decode()}")
     return midway
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from fireassay.core.errors import StoreError
 from fireassay.core.patience import exit_if_stuck
+from fireassay.core.source_only import import_from_source, source_only_folders
 from fireassay.core.threads import one_thread
 from fireassay.engine.attempt import Outcome, Task, attempt
 from fireassay.engine.failure import ExecutionError
@@ -86,7 +87,8 @@ def _parallel(task: Task, rows: Rows, path: str, workers: int) -> Outcomes:
     # where warnings are errors it would end that thread, and the run would wait for ever.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     # The driver says who it is: a worker whose driver was killed at once has another parent.
-    begin = {"initializer": _begin_worker, "initargs": (os.getpid(),)}
+    given = (os.getpid(), *source_only_folders())
+    begin = {"initializer": _begin_worker, "initargs": given}
     with _nothing_beside():
         with parallel_config(backend="loky", inner_max_num_threads=1, **begin):
             parallel = Parallel(n_jobs=workers, return_as="generator_unordered", max_nbytes=None)
@@ -116,8 +118,8 @@ def _nothing_beside() -> Iterator[None]:
 _written_for_workers: dict[str, str] = {}
 
 
-def _begin_worker(driver: int) -> None:
-    """Before the first task: end with the driver, and end if a task is stuck.
+def _begin_worker(driver: int, *folders: str) -> None:
+    """Before the first task: end with the driver, end if a task is stuck, import as it does.
 
     No orphan keeps a core or memory. What the driver wrote for its workers goes, too: a killed
     driver cannot remove it.
@@ -131,6 +133,7 @@ def _begin_worker(driver: int) -> None:
         os._exit(1)
 
     exit_if_stuck()
+    import_from_source(*folders)
     threading.Thread(target=watch, daemon=True, name="fireassay-parent-watch").start()
 
 
