@@ -7,7 +7,16 @@ from typing import Annotated, Any
 import typer
 
 from fireassay.cli.console import emit_json, say, starting
-from fireassay.cli.options import AcceptBelowBaseline, Bounds, Json, LabelColumn, Quiet, Seed, Trust
+from fireassay.cli.options import (
+    AcceptBelowBaseline,
+    Bounds,
+    HangMinutes,
+    Json,
+    LabelColumn,
+    Quiet,
+    Seed,
+    Trust,
+)
 from fireassay.cli.trusting import remember
 
 
@@ -61,6 +70,7 @@ def init(
     config: Annotated[Path, typer.Option(help="The file to write.")] = Path("fireassay.toml"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     trust: Trust = False,
+    hang_minutes: HangMinutes = 5.0,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -71,13 +81,13 @@ def init(
     """
     starting("looking at the model and the data", quiet=quiet or json)
     from fireassay.assessment import initialise
-    from fireassay.classifiers.code_beside import code_beside
+    from fireassay.classifiers.import_path import is_import_path
 
     if config.exists() and not force:
         say(f"{config} exists already. Pass --force to overwrite it.")
         raise typer.Exit(2)
     base = config.resolve().parent
-    named = code_beside(model, base) is not None  # by the user, on the command line
+    named = is_import_path(model)  # by the user, on the command line
     if trust or named or token_env is not None:
         remember(model, base, token_env)
     started = initialise(
@@ -105,6 +115,7 @@ def init(
         trust=trust or named,
         folder=base,
         seed=seed,
+        hang_minutes=hang_minutes,
     )
     config.write_text(started.text, encoding="utf-8")
     if json:

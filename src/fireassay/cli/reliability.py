@@ -7,7 +7,7 @@ import typer
 
 from fireassay.cli.console import emit, say
 from fireassay.cli.numeric_rows import load_numbers
-from fireassay.cli.options import Json, Output, Quiet, Seed, Trust, Workers
+from fireassay.cli.options import HangMinutes, Json, Output, Quiet, Seed, Trust, Workers
 from fireassay.cli.probing import probed
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ def reliability(
     workers: Workers = 1,
     output: Output = None,
     trust: Trust = False,
+    hang_minutes: HangMinutes = 30.0,
     seed: Seed = 0,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -114,7 +115,7 @@ def reliability(
         **{f"--{name}": ("prior", value) for name, value in prior.items()},
     }
     chosen = _method(method, {o: pair for o, pair in given.items() if pair[1] is not None})
-    classifier = as_classifier(model, output=output_kind, trust=trust)
+    classifier = as_classifier(model, output=output_kind, trust=trust, hang_minutes=hang_minutes)
     result = reliability.assess(
         classifier,
         labelled.X,

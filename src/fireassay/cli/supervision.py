@@ -8,7 +8,7 @@ import typer
 
 from fireassay.cli.console import emit, emit_json, flush, say
 from fireassay.cli.numeric_rows import load_numbers
-from fireassay.cli.options import Json, Output, Quiet, Seed, Trust
+from fireassay.cli.options import HangMinutes, Json, Output, Quiet, Seed, Trust
 from fireassay.cli.probing import probe_words, probed
 
 app = typer.Typer(
@@ -79,6 +79,7 @@ def compare(
     workers: Workers = 1,
     output: Output = None,
     trust: Trust = False,
+    hang_minutes: HangMinutes = 30.0,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -96,7 +97,7 @@ def compare(
     if not all(named) or not all(named.values()):
         raise ParameterError("Each --set must be NAME=PATH.", got=", ".join(sets))
     rows = load_numbers(train, "supervision")
-    classifier = as_classifier(model, output=model_output, trust=trust)
+    classifier = as_classifier(model, output=model_output, trust=trust, hang_minutes=hang_minutes)
     result = run(
         classifier,
         rows.X,
@@ -107,7 +108,7 @@ def compare(
             for name, path in named.items()
         },
         supervisors=supervisors or "all",
-        members=_members(members, model_output, trust),
+        members=_members(members, model_output, trust, hang_minutes),
         layer=layer,
         workers=workers,
         false_alarm=false_alarm,
@@ -143,6 +144,7 @@ def fit(
     false_alarm: FalseAlarm = 0.05,
     confidence: Confidence = 0.95,
     trust: Trust = False,
+    hang_minutes: HangMinutes = 30.0,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -158,8 +160,8 @@ def fit(
 
     rows = load_numbers(train, "supervision")
     # The model first: a module of the user's may register a supervisor beside it.
-    classifier = as_classifier(model, output=model_output, trust=trust)
-    ensemble = _members(members, model_output, trust)
+    classifier = as_classifier(model, output=model_output, trust=trust, hang_minutes=hang_minutes)
+    ensemble = _members(members, model_output, trust, hang_minutes)
     more = {} if ensemble is None else {"members": ensemble}
     supervisor = make(name, layer=layer, seed=seed, **more).fit(classifier, rows.X, rows.y)
     fresh = _columns(load_numbers(nominal, "supervision"), rows.feature_names)
@@ -190,6 +192,7 @@ def score(
     members: Members = None,
     model_output: ModelOutput = "probabilities",
     trust: Trust = False,
+    hang_minutes: HangMinutes = 30.0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -206,9 +209,9 @@ def score(
     from fireassay.data import load as load_data
     from fireassay.supervision import load
 
-    classifier = as_classifier(model, output=model_output, trust=trust)
+    classifier = as_classifier(model, output=model_output, trust=trust, hang_minutes=hang_minutes)
     supervisor = load(monitor)
-    ensemble = _members(members, model_output, trust)
+    ensemble = _members(members, model_output, trust, hang_minutes)
     if ensemble is not None:
         supervisor.set_params(members=ensemble)
     supervisor.attach(classifier)
@@ -240,12 +243,16 @@ def score(
     raise typer.Exit(1 if alarms else 0)
 
 
-def _members(paths: list[str] | None, output: str, trust: bool) -> list[Any] | None:
+def _members(
+    paths: list[str] | None, output: str, trust: bool, hang_minutes: float
+) -> list[Any] | None:
     from fireassay.classifiers import as_classifier
 
     if not paths:
         return None
-    return [as_classifier(path, output=output, trust=trust) for path in paths]
+    return [
+        as_classifier(path, output=output, trust=trust, hang_minutes=hang_minutes) for path in paths
+    ]
 
 
 def _columns(data: Any, names: Sequence[str] | None) -> Any:

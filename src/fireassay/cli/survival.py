@@ -7,8 +7,9 @@ import typer
 
 from fireassay.cli.console import emit, emit_json, say
 from fireassay.cli.numeric_rows import load_numbers
-from fireassay.cli.options import Cluster, Json, Output, Quiet, Seed, Trust, Workers
+from fireassay.cli.options import Cluster, HangMinutes, Json, Output, Quiet, Seed, Trust, Workers
 from fireassay.cli.probing import probed
+from fireassay.cli.trusting import remember
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,6 +76,7 @@ def model(
     workers: Workers = 1,
     cluster: Cluster = None,
     trust: Trust = False,
+    hang_minutes: HangMinutes = 30.0,
     output: Output = None,
     seed: Seed = 0,
     as_json: Json = False,
@@ -102,6 +104,7 @@ def model(
         bounds=bounds,
         output=output_kind,
         trust=trust,
+        hang_minutes=hang_minutes,
     )
     attacked, space = attack_space(Context(classifier, rows), eps=eps)
     found = survival.observe(
@@ -254,7 +257,11 @@ def campaign(
     """
     from fireassay import survival
     from fireassay.report import Report
+    from fireassay.survival.campaign_config import read_config
 
+    if trust:
+        for own in read_config(config).own_models:
+            remember(own.path, config.resolve().parent)
     found = survival.campaign(
         config,
         store=store,
