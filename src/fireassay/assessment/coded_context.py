@@ -88,6 +88,27 @@ def coded(context: Context) -> Context:
     return replace(context, model=CodedClassifier(context.model, book), **made)
 
 
+def recoded(context: Context, more: Rows) -> tuple[Context, FloatArray]:
+    """The coded context with codes that know these rows, too, and their codes."""
+    model = context.model
+    assert isinstance(model, CodedClassifier)
+    sets = {
+        name: getattr(context, name)
+        for name in ("test", "train", "operational")
+        if getattr(context, name) is not None
+    }
+    book = Codebook.of(*(data.rows for data in sets.values()), more)
+    made: dict[str, Any] = {
+        name: replace(
+            coded_set(data.original, book.encode(data.rows)),
+            y=data.y,
+            class_names=data.class_names,
+        )
+        for name, data in sets.items()
+    }
+    return replace(context, model=CodedClassifier(model.model, book), **made), book.encode(more)
+
+
 def with_own_hash(evidence: Evidence, context: Context) -> Evidence:
     """Evidence that names the user's model instead of the one that takes codes."""
     seen, inner = evidence.provenance, context.model
