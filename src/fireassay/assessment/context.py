@@ -15,7 +15,10 @@ from fireassay.data import DataSet, NaturalRange
 from fireassay.engine import Executor
 from fireassay.version import __version__
 
-HARD_LABELS = "the model answers with labels alone, so {} cannot be asked; give its probabilities"
+HARD_LABELS = (
+    "the model answers with labels alone (every probability it gave is 0 or 1), so {} cannot be "
+    "asked; give its probabilities"
+)
 
 
 @dataclass(frozen=True)

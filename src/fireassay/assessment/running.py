@@ -361,7 +361,7 @@ class Run:
                 block_sizes.decide_before(context, module.cost(context, self.settings[name]))
             with self.budget.enforced(context.model, seconds, queries, alone=alone):
                 result: Answer = module.run(context, self.settings[name])
-                evidence = with_own_hash(result.evidence(), context)
+                evidence = with_own_hash(result.evidence(), context.model)
                 evidence = resting_on(evidence, context.doubts)
                 evidence = replace(evidence, samples=_samples(name, context, result))
         except OutOfTimeError:

@@ -34,6 +34,7 @@ from fireassay.data.rows import taken
 from fireassay.statistics import SliceRates, slice_members, slice_rates
 from fireassay.supervision import SUPERVISORS, SupervisorComparison, compare, corrupted_set
 from fireassay.supervision.corrupted import channels_first
+from fireassay.supervision.registry import without_inputs
 
 USES = ("ambiguity", "curation", "survival", "accuracy")
 NOMINAL, CALIBRATION, CURATED, FIELD = "nominal", "calibration", "curated", "control field"
@@ -48,12 +49,8 @@ def _without_recipe() -> tuple[str, ...]:
 
 def _usable(context: Context) -> tuple[str, ...]:
     """Supervisors that look at codes as if they were measurements are left out."""
-    blind = has_codes(context)
-    return tuple(
-        name
-        for name in _without_recipe()
-        if not blind or "inputs" not in (*SUPERVISORS[name].needs, *SUPERVISORS[name].fit_needs)
-    )
+    able = without_inputs() if has_codes(context) else tuple(SUPERVISORS)
+    return tuple(name for name in _without_recipe() if name in able)
 
 
 class Settings(BaseModel):
@@ -187,6 +184,7 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         troubles.add("corrupted", np.concatenate(changed.choices), rows=changed.rows)
     _add_made(troubles, context, drawn, settings)
     rows = _add_real(troubles, context, settings, rng)
+    assert context.train is not None
     train = context.train.subset(np.arange(min(settings.train_rows, len(context.train))))
     chosen = settings.supervisors or _usable(context)
     comparison = compare(
