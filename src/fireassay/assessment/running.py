@@ -53,6 +53,7 @@ from fireassay.core import (
     Answer,
     BudgetExceededError,
     Evidence,
+    NotEnoughEvidenceError,
     ParameterError,
     Result,
     Sample,
@@ -360,7 +361,7 @@ class Run:
                 block_sizes.decide_before(context, module.cost(context, self.settings[name]))
             with self.budget.enforced(context.model, seconds, queries, alone=alone):
                 result: Answer = module.run(context, self.settings[name])
-                evidence = with_own_hash(result.evidence(), context)
+                evidence = with_own_hash(result.evidence(), context.model)
                 evidence = resting_on(evidence, context.doubts)
                 evidence = replace(evidence, samples=_samples(name, context, result))
         except OutOfTimeError:
@@ -369,6 +370,9 @@ class Run:
             )
         except BudgetExceededError as error:
             return self._cut_short(name, f"stopped: {error}", start)
+        except NotEnoughEvidenceError as error:  # nothing broke: these rows cannot answer it
+            evidence, _ = self._failed(name, str(error), start)
+            return replace(Evidence.not_available(name, str(error)), seconds=evidence.seconds), None
         # One part that breaks, in whatever way, must not take the others with it; it is recorded
         # as failed with its error, and `check` then exits with 3.
         except Exception as error:  # noqa: BLE001

@@ -46,9 +46,13 @@ class Gallery:
 
         Asked as probes; only an operating rule is asked through its own door.
         """
+        return self.answers_to(self.as_given(X))
+
+    def answers_to(self, X: Any) -> tuple[list[str], list[float | None]]:
+        """The same of rows in the form the user has them."""
         model: Any = self.context.model
         if isinstance(model, CodedClassifier):
-            X, model = model.book.decode(X), model.model
+            model = model.model
         if isinstance(model, Decided):
             answers = model.predict_proba(X)
             own = model.own(answers)
@@ -92,7 +96,10 @@ class Gallery:
 
     def picture(self, row: Any) -> str:
         """An image (given as a set of one) as a data URI."""
-        low, high = self._pixels()
+        natural = self.context.natural_range
+        if natural is not None:
+            return png_uri(_channels_last(natural.inside(np.asarray(row)))[0])
+        low, high = self._pixels()  # of codes: integers that are shown as a picture
         return png_uri(_channels_last(np.asarray(row))[0], low=low, high=high)
 
     def difference(self, before: Any, after: Any) -> dict[str, str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fireassay.cli.console import emit, emit_json, say
-from fireassay.cli.numeric_rows import load_numbers
+from fireassay.cli.numeric_rows import load_rows
 from fireassay.cli.options import Cluster, HangMinutes, Json, Output, Quiet, Seed, Trust, Workers
 from fireassay.cli.probing import probed
 from fireassay.cli.trusting import remember
@@ -88,16 +88,16 @@ def model(
     """
     from fireassay import survival
     from fireassay.assessment.attack_space import attack_space
+    from fireassay.assessment.coded_context import coded, why_not_attacked, with_own_hash
     from fireassay.assessment.context import Context
     from fireassay.attacks import suite
     from fireassay.classifiers import as_classifier
-    from fireassay.core.errors import ParameterError
+    from fireassay.core.errors import DataError, ParameterError
 
     if attack and eps is not None:
         raise ParameterError(
             "An attack that is named has its own eps: --attack pgd:eps=0.1.", got=f"--eps {eps:g}"
         )
-    rows = load_numbers(data, "survival")
     classifier = as_classifier(
         model,
         classes=[_value(name) for name in class_name] if class_name else None,
@@ -106,7 +106,15 @@ def model(
         trust=trust,
         hang_minutes=hang_minutes,
     )
-    attacked, space = attack_space(Context(classifier, rows), eps=eps)
+    context = coded(Context(classifier, load_rows(data, classifier)))
+    reason = why_not_attacked(context)
+    if reason is not None:
+        raise DataError(
+            "Survival needs rows that can be changed.", got=reason,
+            do="For texts write perturb(text, rng) and use fireassay init --perturb.",
+        )  # fmt: skip
+    rows = context.test
+    attacked, space = attack_space(context, eps=eps)
     found = survival.observe(
         attacked,
         space.inside(rows.X),
@@ -121,7 +129,11 @@ def model(
     )
     if output is not None:
         _write(found.frame(), output)
-    emit(probed(found.evidence(), classifier, rows.X), as_json=as_json, quiet=quiet)
+    emit(
+        probed(with_own_hash(found.evidence(), context.model), context.model, rows.X),
+        as_json=as_json,
+        quiet=quiet,
+    )
 
 
 @app.command()
