@@ -1,0 +1,61 @@
+"""What the commands of the studies share: options, the journal, remaining time, results."""
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from fireassay.engine import Executor, RunStore
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "studies" / "results"
+
+
+def options(doc: str | None) -> argparse.ArgumentParser:
+    """A parser with what every study takes."""
+    formatter = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=doc, formatter_class=formatter)
+    parser.add_argument("--work", type=Path, required=True, help="Journal and checkpoints.")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="Where the JSON goes.")
+    parser.add_argument("--quick", action="store_true", help="A version of about a minute.")
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--cluster", help="The address of a Dask scheduler.")
+    return parser
+
+
+def executor(chosen: argparse.Namespace) -> Executor:
+    """Journalled in ``--work``; says after each task how much time is left."""
+    chosen.work.mkdir(parents=True, exist_ok=True)
+    return Executor(
+        workers=chosen.workers,
+        cluster=chosen.cluster,
+        store=RunStore(chosen.work / "journal"),
+        progress=Remaining(),
+    )
+
+
+class Remaining:
+    """Prints how many tasks are done and, from the pace of this process, when the rest will be."""
+
+    def __init__(self) -> None:
+        self.started = time.monotonic()
+        self.first: int | None = None
+
+    def __call__(self, done: int, total: int) -> None:
+        """After a task; those found in the journal do not count for the pace."""
+        if self.first is None:
+            self.first = done - 1
+        pace = (time.monotonic() - self.started) / (done - self.first)
+        left = (total - done) * pace / 60
+        print(f"{done:,} of {total:,} done, about {left:.0f} minutes left", flush=True)
+
+
+def write(chosen: argparse.Namespace, name: str, results: dict[str, Any]) -> Path:
+    """Leave the results as JSON; a quick version stays in ``--work``."""
+    folder: Path = chosen.work if chosen.quick else chosen.results
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(results, indent=1, default=float) + "\n")
+    print(f"wrote {path}", flush=True)
+    return path
