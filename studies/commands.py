@@ -3,13 +3,16 @@
 import argparse
 import json
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from fireassay.core.chart import Chart
 from fireassay.engine import Executor, RunStore
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "studies" / "results"
+FIGURES = ROOT / "docs" / "papers"
 
 
 def options(doc: str | None) -> argparse.ArgumentParser:
@@ -39,14 +42,16 @@ class Remaining:
     """Prints how many tasks are done and, from the pace of this process, when the rest will be."""
 
     def __init__(self) -> None:
-        self.started = time.monotonic()
-        self.first: int | None = None
+        self.first: tuple[int, float] | None = None
 
     def __call__(self, done: int, total: int) -> None:
-        """After a task; those found in the journal do not count for the pace."""
-        if self.first is None:
-            self.first = done - 1
-        pace = (time.monotonic() - self.started) / (done - self.first)
+        """After a task; the pace is known from the second on."""
+        now = time.monotonic()
+        if self.first is None or done <= self.first[0] or done == total:
+            self.first = done, now
+            print(f"{done:,} of {total:,} done", flush=True)
+            return
+        pace = (now - self.first[1]) / (done - self.first[0])
         left = (total - done) * pace / 60
         print(f"{done:,} of {total:,} done, about {left:.0f} minutes left", flush=True)
 
@@ -59,3 +64,12 @@ def write(chosen: argparse.Namespace, name: str, results: dict[str, Any]) -> Pat
     path.write_text(json.dumps(results, indent=1, default=float) + "\n")
     print(f"wrote {path}", flush=True)
     return path
+
+
+def draw(chosen: argparse.Namespace, paper: str, charts: Mapping[str, Chart]) -> None:
+    """Figures beside the documentation; those of a quick version stay in ``--work``."""
+    folder: Path = chosen.work if chosen.quick else FIGURES
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, chart in charts.items():
+        (folder / f"{paper}_{name}.svg").write_text(chart.svg() + "\n", encoding="utf-8")
+    print(f"drew {', '.join(charts)} to {folder}", flush=True)
