@@ -75,8 +75,8 @@ def train_one_cycle(
         nesterov=True,
     )  # fmt: skip
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimiser, rate, epochs=settings.epochs, steps_per_epoch=per_epoch, pct_start=0.25,
-        anneal_strategy="linear",
+        optimiser, rate, epochs=settings.epochs, steps_per_epoch=per_epoch,
+        pct_start=max(0.25, 2 / (settings.epochs * per_epoch)), anneal_strategy="linear",
     )  # fmt: skip
     first, spent = 0, 0.0
     if checkpoint is not None and checkpoint.exists():
