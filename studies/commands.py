@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import logging
 import re
 import time
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ FIGURES = ROOT / "docs" / "papers"
 
 def options(doc: str | None) -> argparse.ArgumentParser:
     """A parser with what every study takes."""
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
     formatter = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=doc, formatter_class=formatter)
     parser.add_argument("--work", type=Path, required=True, help="Journal and checkpoints.")

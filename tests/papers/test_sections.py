@@ -132,7 +132,12 @@ def test_claims_of_ambiguity_can_be_refuted():
         part["nominal"]["top2"] = 1.2
         part[part["made"]]["top1"] = 0.9
     section = ambiguity.section(Changed(ambiguity_table1=found))
-    for claim in ("Ambiguous inputs halve", "Top-2 accuracy", "Entropy is higher", "Mixed training"):
+    for claim in (
+        "Ambiguous inputs halve",
+        "Top-2 accuracy",
+        "Entropy is higher",
+        "Mixed training",
+    ):
         assert word(section, claim) == "refuted"
 
 
@@ -206,7 +211,9 @@ def cells(**change):
     ],
 )  # fmt: skip
 def test_image_rows_follow_the_cells(item, change, becomes):
-    section = reliability.section(Changed(reliability_mnist=cells(**change), reliability_cifar10={}))
+    section = reliability.section(
+        Changed(reliability_mnist=cells(**change), reliability_cifar10={})
+    )
     assert word(section, item) == becomes
 
 
@@ -272,4 +279,4 @@ def test_cheap_attacks_everywhere_break_every_model():
 
 def test_results_are_plain_json():
     for path in (ROOT / "studies" / "results").rglob("*.json"):
-        json.loads(path.read_text(), parse_constant=lambda name: pytest.fail(f"{path}: {name}"))
+        json.loads(path.read_text(), parse_constant=pytest.fail)

@@ -139,9 +139,12 @@ def make_baseline(work: Path, settings: dict[str, int]) -> dict[str, Any]:
         both = fitted.sample(cut + settings["tested"])
         for split, part in (("train", slice(cut)), ("test", slice(cut, None))):
             (work / "baseline" / split).mkdir(parents=True, exist_ok=True)
-            arrays = {"X": both.X[part], "y": both.labels[part]}
-            path = work / "baseline" / split / "ambiguous.npz"
-            np.savez(path, soft_labels=both.soft_labels[part], **arrays)
+            np.savez(
+                work / "baseline" / split / "ambiguous.npz",
+                X=both.X[part],
+                y=both.labels[part],
+                soft_labels=both.soft_labels[part],
+            )
         made = {
             "made_for": made_for,
             "non_ambiguous": both.non_ambiguous,

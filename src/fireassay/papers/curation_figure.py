@@ -24,11 +24,13 @@ def figure_3(cells: Sequence[dict[str, Any]]) -> Chart:
                 if (c["case"], c["labeler"]) == (case, labeler)
             }
             if lines:
+                shown = [value for _, values in lines.values() for value in values]
+                scale = {"domain": [min(shown) - 0.02, max(shown) + 0.02], "nice": False}
                 panel = curves(
                     lines,
                     {"axis": axis("dataset", tickMinStep=1)},
-                    {"axis": axis("accuracy of weak labels", "share"), "scale": {"zero": False}},
-                    width=170, height=110,
+                    {"axis": axis("accuracy of weak labels", "share"), "scale": scale},
+                    width=190, height=130,
                 )  # fmt: skip
                 panels.append({"title": f"{about.title}, {title}", **panel})
     return Chart(

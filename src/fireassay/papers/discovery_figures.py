@@ -33,10 +33,15 @@ def _curves(found: Models, number: str, title: str) -> Chart:
             if each:
                 mean = [sum(values) / len(values) for values in zip(*each, strict=True)]
                 lines[name] = (list(range(1, len(mean) + 1)), mean)
+        shown = [value for _, values in lines.values() for value in values]
         panel = curves(
-            lines, {"axis": axis("labels")}, {"axis": axis(title), "scale": {"zero": False}},
-            most=50, width=230, height=200,
-        )  # fmt: skip
+            lines,
+            {"axis": axis("labels")},
+            {"axis": axis(title), "scale": {"domain": [min(shown), max(shown)]}},
+            most=50,
+            width=230,
+            height=200,
+        )
         panels.append({"title": kind, **panel})
     return Chart(
         {"hconcat": panels},
@@ -71,10 +76,14 @@ def _reliability(found: Models) -> Chart:
         }
         unit = {"scale": {"domain": [0.65, 1]}}
         panel = curves(
-            lines, {"axis": axis("confidence", "share"), **unit},
+            lines,
+            {"axis": axis("confidence", "share"), **unit},
             {"axis": axis("accuracy", "share"), "scale": {"domain": [0, 1]}},
-            diagonal=True, points=True, width=200, height=200,
-        )  # fmt: skip
+            diagonal=True,
+            points=True,
+            width=200,
+            height=200,
+        )
         panels.append({"title": kind, **panel})
     return Chart(
         {"hconcat": panels},
@@ -89,10 +98,12 @@ def _cloud(found: Models) -> Chart:
     order = sorted(range(len(first["confidence"])), key=lambda i: first["confidence"][i])
     return Chart(
         points(
-            first["confidence"], first["log_mae"], {"axis": axis("confidence")},
+            first["confidence"],
+            first["log_mae"],
+            {"axis": axis("confidence")},
             {"axis": axis("log perturbation"), "scale": {"zero": False}},
             line=([first["confidence"][i] for i in order], [first["curve"][i] for i in order]),
-        ),  # fmt: skip
+        ),
         "Perturbation that changes a prediction, against its confidence, and the LOESS curve. Far "
         "below the curve are the rows that adversarial distance asks about first.",
         "A cloud of points with a curve.",

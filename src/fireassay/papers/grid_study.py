@@ -42,7 +42,7 @@ def grid_row(row: dict[str, Any], folder: str) -> dict[str, Any]:
     found = reliability.assess(forest, X, y, method=method)
     seconds = time.process_time() - started
     default = reliability.assess(forest, X_test, y_test)
-    details = found.details
+    details: Any = found.details
     return {
         "data": row["data"],
         "test error": found.n_errors / found.n_labels,
@@ -67,7 +67,7 @@ def figures(folder: str | Path) -> dict[str, Chart]:
         "fig_1": separation_chart(X, y),
         "fig_2": Chart(
             {"hconcat": [cloud(X, y), profile_map(X)]},
-            "The running example (every fifth point), and its profile: a Gaussian kernel of width 0.2.",
+            "The running example (every fifth point), and its profile (kernel width 0.2).",
             "A cloud of points of two classes, and a map.",
         ),
         "fig_3": Chart(
@@ -83,7 +83,8 @@ def separation_chart(X: NDArray[Any], y: NDArray[Any]) -> Chart:
     from scipy.spatial import cKDTree
 
     first, second = X[y == y.min()], X[y != y.min()]
-    distance, nearest = cKDTree(second).query(first, p=np.inf)
+    found = cKDTree(second).query(first, p=np.inf)
+    distance, nearest = np.asarray(found[0]), np.asarray(found[1])
     at = int(distance.argmin())
     centre = (first[at] + second[nearest[at]]) / 2
     shown = np.abs(X - centre).max(axis=1) < 20 * distance[at]
@@ -113,6 +114,4 @@ def profile_map(X: NDArray[Any], cells: int = 40) -> dict[str, Any]:
 
     grid = Grid.regular(cells, [(0.0, 1.0), (0.0, 1.0)], dimensions=2)
     mass = CentreDensity(X, 0.2).cell_mass(grid).reshape(cells, cells)
-    return field(
-        mass, (0, 1, 0, 1), title="share of inputs", across="x1", up="x2", total=True
-    )
+    return field(mass, (0, 1, 0, 1), title="share of inputs", across="x1", up="x2", total=True)

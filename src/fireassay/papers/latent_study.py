@@ -114,7 +114,7 @@ def run_latent_study(
     )  # fmt: skip
     before = time.process_time()
     result = Ram(latent=latent, top=top, radius=study.radius).run(problem)
-    found = result.details
+    found: Any = result.details
     lambdas = found.cells["unastuteness"].to_numpy(dtype=float)
     weights = found.cells["mass"].to_numpy(dtype=float)
     return {
@@ -122,7 +122,7 @@ def run_latent_study(
         "test error": test_error,
         "test rows": len(test.X),
         "training rows": len(X),
-        "r in the latent": r_separation(latent.encode(test.X[labelled]), test.y[labelled]).r,
+        "r in the latent": r_separation(latent.encode(test.X[labelled]), test.labels[labelled]).r,
         "side": study.side,
         "radius": study.radius,
         "cells": len(lambdas),

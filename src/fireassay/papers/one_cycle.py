@@ -1,7 +1,8 @@
 """Training of the papers' quality: Nesterov, one cycle, crops and flips, a checkpoint per epoch."""
 
-import os
+import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from fireassay.core.hashing import sha256
 from fireassay.core.seeds import derived_seed, generator
 from fireassay.core.threads import one_torch_thread
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -51,12 +54,13 @@ def train_one_cycle(
     y: NDArray[Any],
     settings: OneCycle,
     checkpoint: Path | None = None,
+    say: Callable[[str], object] = logger.info,
 ) -> float:
     """Train in place; returns CPU seconds, with those before a stop.
 
     With ``checkpoint`` the state is kept after each epoch, and a killed run goes on from it: the
     random numbers of an epoch depend on the seed and the epoch alone, so the weights are the same.
-    A checkpoint of other rows or settings is not used.
+    A checkpoint of other rows or settings is not used. ``say`` is told the loss of each epoch.
 
     >>> from fireassay.networks.mlp import Mlp
     >>> X = np.array([[[0.0]], [[1.0]]] * 32, dtype=np.float32)
@@ -93,8 +97,7 @@ def train_one_cycle(
             torch.manual_seed(derived_seed(settings.seed, "one cycle", epoch))
             loss = _epoch(module, inputs, labels, settings, optimiser, schedule, epoch)
             spent += time.process_time() - started
-            print(f"epoch {epoch + 1} of {settings.epochs}: loss {loss:.4f}, {spent:.0f} CPU s",
-                  flush=True)  # fmt: skip
+            say(f"epoch {epoch + 1} of {settings.epochs}: loss {loss:.4f}, {spent:.0f} CPU s")
             if checkpoint is not None:
                 _keep(checkpoint, {
                     "module": module.state_dict(), "optimiser": optimiser.state_dict(),
@@ -152,4 +155,4 @@ def _keep(path: Path, state: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".partial")
     torch.save(state, partial)
-    os.replace(partial, path)
+    partial.replace(path)

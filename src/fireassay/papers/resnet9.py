@@ -35,7 +35,7 @@ class ResNet9(nn.Module):
             self.fifth = _block(4 * width, 8 * width, pool=True)
             self.sixth = nn.Sequential(_block(8 * width, 8 * width), _block(8 * width, 8 * width))
             self.output = nn.Linear(8 * width, n_classes)
-        self.to(memory_format=torch.channels_last)
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Logits of images as fireassay keeps them, (n, H, W, C)."""

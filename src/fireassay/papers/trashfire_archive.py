@@ -1,6 +1,7 @@
 """Table I and Figs. 1 to 4 of the TRASHFIRE paper from its archived experiments."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,7 +58,7 @@ class Archive:
 
     experiments: pd.DataFrame
     families: pd.DataFrame
-    fits: "dict[str, SurvivalFit]"
+    fits: "Mapping[str, SurvivalFit]"
     effects: pd.DataFrame
     without_query_time: pd.DataFrame
     cost: pd.DataFrame
@@ -160,10 +161,9 @@ def _accuracy_chart(experiments: pd.DataFrame) -> Chart:
     ):
         rows = []
         for (attack, model), part in own.groupby(["attack", "model_name"], sort=True):
-            quartiles = part[column].quantile([0.5, 0.25, 0.75])
-            rows.append((str(attack), str(model), *(float(q) for q in quartiles)))
-        unit = "number" if log else "share"
-        panels.append(grouped(rows, title, unit=unit, log=log, width=220))
+            middle, low, high = (float(q) for q in part[column].quantile([0.5, 0.25, 0.75]))
+            rows.append((str(attack), str(model), middle, low, high))
+        panels.append(grouped(rows, title, unit="number" if log else "share", log=log, width=220))
     return Chart(
         {"hconcat": panels},
         "Median and quartiles over the archived experiments, by attack (rows) and model (colours). "
@@ -172,11 +172,13 @@ def _accuracy_chart(experiments: pd.DataFrame) -> Chart:
     )
 
 
-def _quantiles(fits: "dict[str, SurvivalFit]") -> Chart:
+def _quantiles(fits: "Mapping[str, SurvivalFit]") -> Chart:
     """Fig. 2: one panel per family."""
     from fireassay.survival.charts import quantiles_chart
 
-    panels = [dict(quantiles_chart(fit, most=80).body) | {"title": name} for name, fit in fits.items()]
+    panels = [
+        dict(quantiles_chart(fit, most=80).body) | {"title": name} for name, fit in fits.items()
+    ]
     return Chart(
         {"concat": panels, "columns": 3},
         "Observed against fitted quantiles: on the dashed line a family describes the times.",
@@ -213,7 +215,9 @@ def _outcomes(experiments: pd.DataFrame) -> dict[str, Any]:
     names = [n for n in ("accuracy", "adv_accuracy", "adv_success") if n in experiments]
     by = experiments.groupby("attack")[names].mean() if "attack" in experiments else pd.DataFrame()
     wrong = experiments["adv_accuracy"] < 1
-    unchanged = wrong & (experiments["adv_success"] == 0) if "adv_success" in names else wrong & False
+    unchanged = (
+        wrong & (experiments["adv_success"] == 0) if "adv_success" in names else wrong & False
+    )
     return {
         "by_attack": _plain(by),
         "censored": int((~wrong).sum()),

@@ -37,10 +37,13 @@ def section(results: Results) -> Section:
     if share is not None:
         rows.append(
             Row(
-                "Section 6.2", "labels of the baseline that are not ambiguous", COMMAND, "0.37",
+                "Section 6.2",
+                "labels of the baseline that are not ambiguous",
+                COMMAND,
+                "0.37",
                 f"{share:.2f}",
                 near(share, 0.37, 0.05, (share, share), "the baseline rebuilt, not their file"),
-            )  # fmt: skip
+            )
         )
     claims = [
         Claim(
@@ -53,7 +56,9 @@ def section(results: Results) -> Section:
             top2_like_nominal(parts, differs),
             {},
         ),
-        Claim("Entropy is higher on ambiguous than on nominal inputs.", entropy(parts, differs), {}),
+        Claim(
+            "Entropy is higher on ambiguous than on nominal inputs.", entropy(parts, differs), {}
+        ),
         Claim(
             "Mixed training costs nominal accuracy at most .01.",
             nominal_cost(parts, differs),
@@ -120,9 +125,7 @@ def one_row(
     )
 
 
-def close_to(
-    parts: list[dict[str, Any]], number: str, value: float, differs: str
-) -> PaperVerdict:
+def close_to(parts: list[dict[str, Any]], number: str, value: float, differs: str) -> PaperVerdict:
     """A number of both data sets after mixed training."""
     ours = {
         made: found
@@ -158,7 +161,9 @@ def nominal_cost(parts: list[dict[str, Any]], differs: str) -> PaperVerdict:
     """Nominal top-1 after mixed minus after clean training."""
     gaps = {}
     for made in ("mnist", "fashion-mnist"):
-        mixed, clean = (answers(parts, made, kind, "nominal")["top1"] for kind in ("mixed", "clean"))
+        mixed, clean = (
+            answers(parts, made, kind, "nominal")["top1"] for kind in ("mixed", "clean")
+        )
         if mixed and clean:
             gaps[made] = sum(mixed) / len(mixed) - sum(clean) / len(clean)
     if not gaps:

@@ -16,7 +16,9 @@ def section(results: Results) -> Section:
     cells = list(found.get("cells", []))
     title = "Pugh et al., naturally adversarial datasets (curation)"
     if not cells:
-        return Section(title, [not_run("Tables II, III", "Spearman's rho", COMMAND, "72 cells")], [])
+        return Section(
+            title, [not_run("Tables II, III", "Spearman's rho", COMMAND, "72 cells")], []
+        )
     own = [cell for cell in cells if cell["approach"] == "ours"]
     rows = [
         Row(
@@ -132,9 +134,7 @@ def others_increase(cells: list[dict[str, Any]]) -> PaperVerdict:
 
 def tie_free(cells: list[dict[str, Any]]) -> PaperVerdict:
     """How many printed verdicts change when ties are averaged."""
-    changed = sum(
-        says(c["rho"], c["p_value"]) != says(c["paper_rho"], c["paper_p"]) for c in cells
-    )
+    changed = sum(says(c["rho"], c["p_value"]) != says(c["paper_rho"], c["paper_p"]) for c in cells)
     return decided(changed == 0, f"{changed} of {len(cells)} verdicts change with ties averaged")
 
 

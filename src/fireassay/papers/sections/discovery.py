@@ -90,9 +90,7 @@ def _mean(values: list[float]) -> float:
     return sum(values) / len(values)
 
 
-def leads(
-    found: Models, number: str, expected: tuple[str, ...], differs: str
-) -> PaperVerdict:
+def leads(found: Models, number: str, expected: tuple[str, ...], differs: str) -> PaperVerdict:
     """In how many kinds of error one of the expected searches has the highest mean."""
     held = []
     for models in found.values():
@@ -152,6 +150,7 @@ def falls(found: Models, differs: str) -> PaperVerdict:
 
 def others_near_one(found: Models, differs: str) -> PaperVerdict:
     """SDR of random search where it should be one: the least overconfident kind of error."""
+
     def excess(kind: str) -> float:
         models = found[kind]
         return _mean([1 - m["precision"] - m["expected_error"] for m in models])
@@ -196,7 +195,9 @@ def superpixel_row(found: dict[str, Any]) -> Row:
         f"the known region is the heaviest segment in {hits} of {tried}",
         "a model whose important region is known, and our images",
     )
-    return Row(item, shows, command, theirs, f"{tried} images", verdict, "papers/discovery_fig_8.svg")
+    return Row(
+        item, shows, command, theirs, f"{tried} images", verdict, "papers/discovery_fig_8.svg"
+    )
 
 
 def means_text(found: Models, number: str) -> str:

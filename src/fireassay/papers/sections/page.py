@@ -17,7 +17,7 @@ _HEAD = """# The five papers
 
 Every table and figure of the five papers, and their headline claims one by one: where each is made,
 their number, ours, and a verdict. `python studies/papers.py` writes this page from the stored
-results; every verdict is computed by a rule of `fireassay.papers.verdicts`, none is written by hand:
+results; every verdict is computed by a rule of `fireassay.papers.verdicts`:
 
 - **reproduced**: within the stated tolerance, or the claim holds on the same data.
 - **refuted**: the same setting, and our interval (shown) excludes what they say.
@@ -36,10 +36,9 @@ def sections(results: Results) -> list[Section]:
 def page(results: Results, docs: Path) -> str:
     """The whole page as Markdown; ``docs`` holds the figures."""
     found = sections(results)
-    verdicts = [row.verdict.word for s in found for row in (*s.rows, *s.claims)]
-    counts = ", ".join(
-        f"{verdicts.count(word)} {word}" for word in dict.fromkeys(sorted(verdicts))
-    )
+    verdicts = [row.verdict.word for s in found for row in s.rows]
+    verdicts += [claim.verdict.word for s in found for claim in s.claims]
+    counts = ", ".join(f"{verdicts.count(word)} {word}" for word in dict.fromkeys(sorted(verdicts)))
     hours = sum(section.cpu_seconds for section in found) / 3600
     lines = [_HEAD, "", f"In all: {counts}; {hours:.1f} CPU hours of stored results."]
     for section in found:

@@ -32,7 +32,9 @@ def section(results: Results) -> Section:
         if drawn:
             rows.append(figure_row(item, shows, grids))
     worlds = [
-        row for row in results("reliability").get("coverage", []) if row["method"] == "ram (published)"
+        row
+        for row in results("reliability").get("coverage", [])
+        if row["method"] == "ram (published)"
     ]
     claims = [
         Claim(
@@ -165,6 +167,10 @@ def splitting_needed(images: dict[str, dict[str, Any]]) -> PaperVerdict:
     for name, row in known.items():
         low, high = row["difference interval"]
         small = 0.01 * images[name]["ACU"]
-        held.append(False if max(abs(low), abs(high)) <= small else None if low <= 0 <= high else True)
-        told.append(f"{name}: {row['difference']:+.2g} [{low:.2g}, {high:.2g}] of {row['cells']} cells")
+        held.append(
+            False if max(abs(low), abs(high)) <= small else None if low <= 0 <= high else True
+        )
+        told.append(
+            f"{name}: {row['difference']:+.2g} [{low:.2g}, {high:.2g}] of {row['cells']} cells"
+        )
     return decided(True if True in held else None if None in held else False, "; ".join(told))

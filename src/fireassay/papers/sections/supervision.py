@@ -40,10 +40,13 @@ def section(results: Results) -> Section:
         mean = sum(spreads) / len(spreads)
         rows.append(
             Row(
-                "Tables 8–11", "standard deviation over trainings", COMMAND,
-                "mean 0.015, largest 0.124", f"mean {mean:.3f}, largest {max(spreads):.3f}",
+                "Tables 8–11",
+                "standard deviation over trainings",
+                COMMAND,
+                "mean 0.015, largest 0.124",
+                f"mean {mean:.3f}, largest {max(spreads):.3f}",
                 near(mean, 0.015, 0.01, (mean, mean), differs),
-            )  # fmt: skip
+            )
         )
     seconds = sum(part.get("cpu_seconds", {}).get("in_all", 0.0) for part in found["parts"])
     return Section(title, rows, claims(cells, differs), seconds)
@@ -140,9 +143,7 @@ def below(
     return decided(False if over else held, told, differs)
 
 
-def better(
-    cells: Cells, names: tuple[str, ...], kind: str, differs: str
-) -> PaperVerdict:
+def better(cells: Cells, names: tuple[str, ...], kind: str, differs: str) -> PaperVerdict:
     """The least of some supervisors against the best of the softmax-based, by data set."""
     found, told = [], []
     for data, title in TITLES.items():
@@ -168,7 +169,10 @@ def best(cells: Cells, name: str, data: str, kind: str, differs: str) -> PaperVe
     if own is None or not rest:
         return NOT_RUN
     rival = max(rest, key=lambda s: rest[s][0])
-    told = f"{name} {own[0]:.2f} [{own[1]:.2f}, {own[2]:.2f}], {rival} {rest[rival][0]:.2f} [{rest[rival][1]:.2f}, {rest[rival][2]:.2f}]"
+    told = ", ".join(
+        f"{n} {v:.2f} [{low:.2f}, {high:.2f}]"
+        for n, (v, low, high) in ((name, own), (rival, rest[rival]))
+    )
     apart = own[1] > rest[rival][2] or own[2] < rest[rival][1]
     return decided((own[0] > rest[rival][0]) if apart else None, told, differs)
 
@@ -190,9 +194,7 @@ def _above(values: dict[str, Any], limit: float, differs: str) -> PaperVerdict:
     return above(values, limit, differs) if values else NOT_RUN
 
 
-def _near(
-    cells: Cells, key: tuple[str, str, str], theirs: float, differs: str
-) -> PaperVerdict:
+def _near(cells: Cells, key: tuple[str, str, str], theirs: float, differs: str) -> PaperVerdict:
     if key not in cells:
         return NOT_RUN
     value, low, high = cells[key]

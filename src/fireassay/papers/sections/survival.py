@@ -3,7 +3,7 @@
 from typing import Any
 
 from fireassay.papers.sections.section import Claim, Results, Row, Section, not_run
-from fireassay.papers.verdicts import NOT_RUN, PaperVerdict, above, decided, never, near, sign
+from fireassay.papers.verdicts import NOT_RUN, PaperVerdict, above, decided, near, never, sign
 
 ARCHIVE = "studies/survival_archive.py"
 CAMPAIGN = "studies/survival_campaign.py"
@@ -92,8 +92,7 @@ def archive_claims(archive: dict[str, Any]) -> list[Claim]:
     """Claims that the authors' own table decides."""
     effects, alone = archive["effects"], archive["without_query_time"]
     ratios = {
-        f"{r['attack']} on {r['model']}": (r["ratio"], r["low"], r["high"])
-        for r in archive["cost"]
+        f"{r['attack']} on {r['model']}": (r["ratio"], r["low"], r["high"]) for r in archive["cost"]
     }
     white = {n: v for n, v in ratios.items() if n.startswith(("FGM", "PGD"))}
     return [
@@ -131,7 +130,9 @@ def campaign_claims(campaign: dict[str, Any]) -> list[Claim]:
     at = {name: columns.index(name) for name in ("coef", "low", "high")}
     depths = len({row[0] for row in campaign["models"]["data"]}) if "data" in campaign.get(
         "models", {}) else 3  # fmt: skip
-    differs = f"{campaign.get('data', 'digits of 8 × 8')}, {campaign['trials']:,} trials, {depths} depths"
+    differs = (
+        f"{campaign.get('data', 'digits of 8 × 8')}, {campaign['trials']:,} trials, {depths} depths"
+    )
     better = {
         name[8:-1]: tuple(row[at[k]] for k in ("coef", "low", "high"))
         for name, row in rows.items()
@@ -148,9 +149,13 @@ def campaign_claims(campaign: dict[str, Any]) -> list[Claim]:
         Claim(
             "No defence consistently outperforms the undefended model.",
             decided(not winners, told, differs),
-            {"other setting": "Withholding uncertain answers (conf) does lengthen survival, at "
-                              "the price of clean answers withheld." if winners else "So here."},
-        )  # fmt: skip
+            {
+                "other setting": "Withholding uncertain answers (conf) does lengthen survival, at "
+                "the price of clean answers withheld."
+                if winners
+                else "So here."
+            },
+        )
     )
     for name, text, positive in (
         ("layers", "Depth adds robustness per query.", True),
@@ -170,8 +175,11 @@ def campaign_claims(campaign: dict[str, Any]) -> list[Claim]:
     }
     if ratios:
         found.append(
-            Claim("Every model is broken (ratio > 1), counted over all attacks.",
-                  above(ratios, 1.0, differs), {})  # fmt: skip
+            Claim(
+                "Every model is broken (ratio > 1), counted over all attacks.",
+                above(ratios, 1.0, differs),
+                {},
+            )
         )
     return found
 
@@ -230,7 +238,9 @@ def _effect(effects: dict[str, Any], name: str) -> str:
 def _number(value: float | None) -> str:
     if value is None:
         return "–"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.2g}" if value < 0.1 else f"{value:.2f}"
+    return (
+        f"{value:,.0f}" if abs(value) >= 100 else f"{value:.2g}" if value < 0.1 else f"{value:.2f}"
+    )
 
 
 def _ranks(families: dict[str, Any]) -> str:
