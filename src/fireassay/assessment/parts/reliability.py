@@ -5,9 +5,10 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from fireassay.assessment.accuracy_result import AccuracyResult
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.part_answer import PartAnswer
-from fireassay.assessment.parts.accuracy import AccuracyResult, calibrated
+from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.slice_report import LARGE_ENOUGH, with_worst_slice
 from fireassay.assessment.uses import with_uses
 from fireassay.core import Assumption, Claim, Estimate, Evidence, NotEnoughEvidenceError
