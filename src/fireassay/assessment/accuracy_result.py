@@ -18,6 +18,7 @@ from fireassay.core import Assumption, Claim, Estimate, Evidence, Measure, Prove
 from fireassay.core.chart import Chart
 from fireassay.core.drawing import IntervalRow, diagram, intervals
 from fireassay.core.evidence import LeadingNumber
+from fireassay.core.percent import percent
 from fireassay.core.result import Answer
 from fireassay.reliability.measures import EFFECTIVE_N
 from fireassay.statistics.calibration import ReliabilityCurve
@@ -102,7 +103,7 @@ class AccuracyResult(Answer):
                 float(row["recall"]),
                 float(row["low"]),
                 float(row["high"]),
-                text=f"{row['recall']:.0%} of {int(row['n']):,}",
+                text=f"{percent(row['recall'])} of {int(row['n']):,}",
             )
             for name, row in worst.iterrows()
         ]
@@ -122,7 +123,7 @@ class AccuracyResult(Answer):
                 "How sure it was against how often it was right; on the dashed line it is as sure "
                 "as it should be.",
                 "A reliability diagram with intervals.",
-            )
+            ).shown_first()
         return found
 
     def _answer(self) -> LeadingNumber:

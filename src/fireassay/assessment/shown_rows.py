@@ -20,6 +20,7 @@ MOST = SHOWN_PER_PART
 _CELLS, _STEPS, _TOKENS, _CHANNELS = 8, 120, 60, 4
 _LEAST_OF_A_CLASS, _REFERENCE, _RARE = 20, 5000, 0.05
 _SMALLEST_IMAGE = 4
+_MINUS = "\N{MINUS SIGN}"
 
 
 class Gallery:
@@ -180,7 +181,7 @@ def _usual(X: Any, rows: Any) -> dict[str, Any]:
             held = column.dropna().to_numpy(dtype=float)
             low, middle, high = np.quantile(held, (0.025, 0.5, 0.975)) if len(held) else (0, 0, 0)
             spread = float(high - low) or 1.0
-            usual = f"{_text(low)} to {_text(high)}"
+            usual = f"{_text(float(f'{low:.3g}'))} to {_text(float(f'{high:.3g}'))}"
             row: tuple[Any, ...] = (low, high, middle, spread, usual, None)
         else:
             shares = column.astype(str).value_counts(normalize=True)
@@ -228,7 +229,7 @@ def _channels_last(images: NDArray[Any]) -> NDArray[Any]:
 
 def _text(value: Any) -> str:
     if isinstance(value, float | np.floating):
-        return "missing" if np.isnan(value) else f"{value:.4g}"
+        return "missing" if np.isnan(value) else f"{value:.4g}".replace("-", _MINUS)
     return str(value)
 
 

@@ -10,6 +10,7 @@ from fireassay.cli.console import emit, emit_json, flush, say
 from fireassay.cli.numeric_rows import load_numbers
 from fireassay.cli.options import Json, Output, Quiet, Seed, Trust
 from fireassay.cli.probing import probe_words, probed
+from fireassay.core.percent import percent
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -173,8 +174,8 @@ def fit(
         emit_json(described(supervisor))
     else:
         say(
-            f"{name}: alarm above {limit:.6g}; with {confidence:.0%} "
-            f"confidence at most {false_alarm:.1%} false alarms "
+            f"{name}: alarm above {limit:.6g}; with {percent(confidence)} "
+            f"confidence at most {percent(false_alarm, 1)} false alarms "
             f"({len(fresh)} nominal rows). Written to {output}.",
             quiet=quiet,
         )

@@ -99,6 +99,21 @@ class Measure:
             return f"{value} [at least {ends[0]}]"
         return f"{value} [{ends[0]}, {ends[1]}]" if low else f"{value} [at most {ends[1]}]"
 
+    def between(self, estimate: Estimate) -> str:
+        """The ends of an interval in words, with as many digits as it allows.
+
+        >>> errors = Measure("error", "Wrong", "share", "low", "")
+        >>> errors.between(Estimate(0.0312, 0.020, 0.047, 0.95, 400, "Clopper-Pearson"))
+        '2.0 to 4.7 %'
+        """
+        digits, suffix = self.decimals(estimate), _SUFFIX.get(self.unit, "")
+        low, high = (self._digits_of(end, digits) for end in (estimate.low, estimate.high))
+        if not math.isfinite(estimate.high):
+            return f"from {low}{suffix}, no upper end"
+        return (
+            f"{low} to {high}{suffix}" if math.isfinite(estimate.low) else f"up to {high}{suffix}"
+        )
+
     def told(self, estimate: Estimate) -> str:
         """The value alone, for a sentence, with as many digits as its interval allows.
 

@@ -1,6 +1,7 @@
 """Evidence as one offline page: a verdict first, no network, light and dark, prints well."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,11 +11,16 @@ from fireassay.core import Assumption, Estimate, Evidence, Table
 from fireassay.report.about import About
 from fireassay.report.chart_embed import chart_figure, chart_script, chart_styles, csp_hash
 from fireassay.report.chart_limits import with_limits
-from fireassay.report.first_screen import not_answered, not_to_rely_on, standing_of
+from fireassay.report.first_screen import (
+    interval_line,
+    not_answered,
+    not_to_rely_on,
+    standing_of,
+)
 from fireassay.report.gates import Gate
 from fireassay.report.glossary import GLOSSARY
 from fireassay.report.interval_bar import bar_of_check
-from fireassay.report.sample_view import sparkline, worst_samples
+from fireassay.report.sample_view import groups_by_reason, sparkline, worst_samples
 from fireassay.report.verdict import GateCheck, Verdict
 from fireassay.version import __version__
 
@@ -36,6 +42,8 @@ SHAPES = {
     "undecided": "?",
     "no limits set": "○",
 }
+_CALIBRATION = "calibration_error"
+_PER_CENT = re.compile(r"(\d) %")
 COLOURS = {"pass": "good", "fail": "bad", "no limits set": "plain"}
 
 
@@ -54,6 +62,7 @@ def to_html(
         loader=PackageLoader("fireassay.report"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_together,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -62,6 +71,10 @@ def to_html(
         main_chart=page.main,
         other_charts=page.others,
         sparkline=sparkline,
+        by_reason=groups_by_reason,
+        interval_line=interval_line,
+        found=_found,
+        place_of=lambda name: 1 + page.keys[name],
         first_few=lambda items, most: items[:most],
         sure=lambda share: "–" if share is None else f"{100 * share:.0f} %",
         number=_number,
@@ -72,6 +85,8 @@ def to_html(
         label_of=_label_of,
         standing=lambda part: standing_of(part, accepted or {}),
         against=lambda part: _against(part, accepted or {}),
+        contradicted=lambda part: _contradicted(part, accepted or {}),
+        beside=_beside,
         versions=_common_versions,
         listed=lambda versions: ", ".join(f"{name} {number}" for name, number in versions.items()),
         cell=_cell,
@@ -99,6 +114,13 @@ def to_html(
     )
 
 
+def _together(value: Any) -> Any:
+    """Text in which a number is not parted from its per cent sign at the end of a line."""
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return _PER_CENT.sub("\\1\N{NO-BREAK SPACE}%", value)
+
+
 class _Charts:
     """The charts of a page: each has a key of its own, the script stands once, if at all."""
 
@@ -115,12 +137,17 @@ class _Charts:
         return f"default-src 'none'; img-src data:; style-src {csp_hash(styles)}{script}"
 
     def main(self, part: Evidence) -> Markup:
-        """The part's own picture."""
-        return Markup("").join(self._drawn(part)[:1])
+        """The part's own picture, and those that must not be folded."""
+        shown = zip(self._drawn(part), self._first(part), strict=True)
+        return Markup("").join(drawn for drawn, first in shown if first)
 
     def others(self, part: Evidence) -> list[Markup]:
         """What is folded."""
-        return self._drawn(part)[1:]
+        shown = zip(self._drawn(part), self._first(part), strict=True)
+        return [drawn for drawn, first in shown if not first]
+
+    def _first(self, part: Evidence) -> list[bool]:
+        return [not i or chart.is_first for i, chart in enumerate(part.charts.values())]
 
     def _drawn(self, part: Evidence) -> list[Markup]:
         # chart_figure escapes whatever came from a user.
@@ -135,6 +162,13 @@ def _estimates(evidence: Sequence[Evidence], name: str) -> Mapping[str, Estimate
     return next((part.estimates for part in evidence if part.question == name), {})
 
 
+def _found(check: GateCheck) -> str:
+    """The number behind a check, as people read it."""
+    if check.estimate is None or check.measure is None:
+        return ""
+    return check.measure.shown(check.estimate)
+
+
 def _label_of(checks: Sequence[GateCheck], gate: Gate) -> str:
     """What people call the number of a gate."""
     return next((check.label for check in checks if check.gate == gate), gate.number)
@@ -144,6 +178,26 @@ def _against(part: Evidence, accepted: Mapping[str, str]) -> list[Assumption]:
     """What the data contradicts behind the number that answers the question."""
     found = part.contradicted(part.answer) if part.answer else ()
     return [assumption for assumption in found if assumption.id not in accepted]
+
+
+def _contradicted(part: Evidence, accepted: Mapping[str, str]) -> list[Assumption]:
+    """What the data contradicts behind other numbers than the one that answers the question."""
+    said = _against(part, accepted)
+    return [
+        assumption
+        for assumption in part.assumptions
+        if assumption.status == "contradicted"
+        and assumption.id not in accepted
+        and assumption not in said
+    ]
+
+
+def _beside(part: Evidence) -> str:
+    """Whether confidences are true: it stands beside the answer of the part that measured it."""
+    estimate = part.estimates.get(_CALIBRATION)
+    if estimate is None or part.question != "accuracy":
+        return ""
+    return f"Its confidence is off by {part.measure(_CALIBRATION).shown(estimate)}."
 
 
 def _number(value: float) -> str:

@@ -52,8 +52,9 @@ def evidence(answer: PartAnswer) -> Evidence:
     headline, answered, sentence = found.headline, found.answer, found.sentence
     if answer.kept["ambiguous"].soft_labels.shape[1] == _TRIVIAL:
         headline = (
-            f"Between its two classes its mean uncertainty is {found.estimates['entropy']} "
-            "bits, where 1 would be a coin; that both come first says nothing with two classes."
+            f"Between its two classes its mean uncertainty is "
+            f"{found.measure('entropy').shown(found.estimates['entropy'])}, where 1 would be a "
+            f"coin; that both come first says nothing with two classes."
         )
         answered = "entropy"
         told = found.measure(answered).told(found.estimates[answered])
