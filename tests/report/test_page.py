@@ -69,7 +69,7 @@ def test_what_not_to_rely_on_and_what_was_not_answered(tmp_path):
     first = page[page.index("<body>") : page.index("<main>")]
     assert "Do not rely on" in first
     assert "the data contradicts that from the field." in first
-    assert "discovery: failed (disk full)" in first
+    assert "<strong>discovery</strong>: failed (disk full)" in first
     assert "survival: no bounds" in first
     assert "<s>At most 6.6 % of inputs will be misclassified.</s>" in page
     accepted = Report(parts, accepted={"labels-from-the-field": "protocol 7"})

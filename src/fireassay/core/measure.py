@@ -71,7 +71,8 @@ class Measure:
             return self
         member = name[len(start) : len(name) - len(end)]
         # A class may be called anything, braces included: only the first {} is ours.
-        return dataclasses.replace(self, name=name, label=self.label.replace("{}", member, 1))
+        label = self.label.replace("{}", member.replace(" -> ", " → "), 1)
+        return dataclasses.replace(self, name=name, label=label)
 
     def shown(self, estimate: Estimate) -> str:
         """A number as people read it: shares in per cent, counts whole, no endless interval.

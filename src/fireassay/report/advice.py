@@ -81,7 +81,7 @@ def _within(value: float, gate: Gate, measure: Measure, n: int) -> str:
     """A value to reach, as exact as n rows can show it, rounded to the side that keeps it."""
     scale = 100.0 if measure.unit == "share" else 1.0
     step = scale / max(1, n)
-    decimals = max(0, -math.floor(math.log10(step))) if measure.unit == "share" else 2
+    decimals = max(0, round(-math.log10(step))) if measure.unit == "share" else 2
     power = 10.0**decimals
     outward = math.floor if gate.direction == "max" else math.ceil
     nudge = 1e-9 if gate.direction == "max" else -1e-9

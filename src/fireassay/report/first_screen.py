@@ -52,15 +52,15 @@ def not_to_rely_on(parts: Sequence[Evidence], accepted: Mapping[str, str]) -> li
                 rest = len(numbers) - _FEW
                 more = f" and {rest} more" if rest > 0 else ""
                 what = f"{', '.join(numbers[:_FEW])}{more}"
-                why = f"the data contradicts that {_within_a_sentence(assumption.statement)}"
+                why = f"the data contradicts that {within_a_sentence(assumption.statement)}"
                 found.append(Doubt(what, why, name))
     return found
 
 
-def _within_a_sentence(statement: str) -> str:
+def within_a_sentence(statement: str) -> str:
     """A sentence as a part of another: it begins small, unless its first word is a name.
 
-    >>> _within_a_sentence("The labels are right.")
+    >>> within_a_sentence("The labels are right.")
     'the labels are right.'
     """
     second = statement[1:2]

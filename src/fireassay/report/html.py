@@ -1,7 +1,6 @@
 """Evidence as one offline page: a verdict first, no network, light and dark, prints well."""
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,7 +19,8 @@ from fireassay.report.first_screen import (
 from fireassay.report.gates import Gate
 from fireassay.report.glossary import GLOSSARY
 from fireassay.report.interval_bar import bar_of_check
-from fireassay.report.sample_view import groups_by_reason, sparkline, worst_samples
+from fireassay.report.page_environment import page_environment
+from fireassay.report.sample_view import worst_samples
 from fireassay.report.verdict import GateCheck, Verdict
 from fireassay.version import __version__
 
@@ -34,17 +34,7 @@ QUESTIONS = {
     "survival": "How soon does it fall to an attack, and at whose cost?",
 }
 
-# Each state has a word, a shape and a colour; green is for a pass alone.
-SHAPES = {
-    "pass": "✓",
-    "fail": "✗",
-    "not enough evidence": "?",
-    "undecided": "?",
-    "no limits set": "○",
-}
 _CALIBRATION = "calibration_error"
-_PER_CENT = re.compile(r"(\d) %")
-COLOURS = {"pass": "good", "fail": "bad", "no limits set": "plain"}
 
 
 def to_html(
@@ -56,27 +46,16 @@ def to_html(
     about: About | None = None,
 ) -> str:
     """The page as text. Everything that came from a user is escaped by the template."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("fireassay.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_together,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = page_environment()
     page = _Charts(evidence, verdict.checks)
     environment.filters.update(
         main_chart=page.main,
         other_charts=page.others,
-        sparkline=sparkline,
-        by_reason=groups_by_reason,
         interval_line=interval_line,
         found=_found,
+        doubted=lambda check: _doubted(check, evidence, accepted or {}),
         place_of=lambda name: 1 + page.keys[name],
         first_few=lambda items, most: items[:most],
-        sure=lambda share: "–" if share is None else f"{100 * share:.0f} %",
         number=_number,
         percent=lambda share: f"{100 * share:g} %",
         amount=_amount,
@@ -106,19 +85,10 @@ def to_html(
         about=about,
         unreliable=not_to_rely_on(evidence, accepted or {}),
         unanswered=not_answered(evidence),
-        shapes=SHAPES,
-        colours=COLOURS,
         questions=QUESTIONS,
         glossary=GLOSSARY,
         version=__version__,
     )
-
-
-def _together(value: Any) -> Any:
-    """Text in which a number is not parted from its per cent sign at the end of a line."""
-    if not isinstance(value, str) or isinstance(value, Markup):
-        return value
-    return _PER_CENT.sub("\\1\N{NO-BREAK SPACE}%", value)
 
 
 class _Charts:
@@ -167,6 +137,14 @@ def _found(check: GateCheck) -> str:
     if check.estimate is None or check.measure is None:
         return ""
     return check.measure.shown(check.estimate)
+
+
+def _doubted(check: GateCheck, evidence: Sequence[Evidence], accepted: Mapping[str, str]) -> bool:
+    """Whether the number behind a check rests on what the data contradicts."""
+    part = next((item for item in evidence if item.question == check.part), None)
+    if part is None or check.measure is None:
+        return False
+    return any(a.id not in accepted for a in part.contradicted(check.measure.name))
 
 
 def _label_of(checks: Sequence[GateCheck], gate: Gate) -> str:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from fireassay.core import Estimate, Evidence, Measure, ParameterError
 from fireassay.report.advice import Advice, advise, remedy
+from fireassay.report.first_screen import within_a_sentence
 from fireassay.report.gates import Gate, find_number
 from fireassay.report.interval_ends import Ends, beyond_after_holm, ends_of
 
@@ -230,8 +231,9 @@ def _look(
     elif part.partial:
         reason = f"partial: {part.partial}"
     elif against:
-        which = f"{against[0].id}: " if against[0].id else ""
-        reason = f"rests on an assumption that the data contradicts ({which}{against[0].check})"
+        which = f" ({against[0].id})" if against[0].id else ""
+        said = within_a_sentence(against[0].statement).removesuffix(".")
+        reason = f"the data contradicts that {said}{which}"
     elif any(math.isnan(value) for value in (estimate.value, estimate.low, estimate.high)):
         reason = "the number is not estimable"
     elif estimate.kind == "point" or (estimate.kind == "interval" and _no_width(estimate)):
