@@ -1,5 +1,6 @@
 """What a model does on inputs that belong to two classes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,6 +25,7 @@ from fireassay.core.result import Answer
 from fireassay.core.validation import check_real
 from fireassay.statistics import betting_interval, delong_interval, share
 
+PAIRS = "top pair by classes"
 _LIMIT = (
     "Intervals hold for further inputs made in the same way, not for others, nor for natural "
     "ambiguity."
@@ -92,6 +94,16 @@ class AmbiguityEvaluation(Answer):
 
     def charts(self) -> dict[str, Chart]:
         """Top-pair accuracy per pair of classes."""
+        return {PAIRS: self.pair_chart()}
+
+    def pair_chart(self, links: Sequence[str] = ()) -> Chart:
+        """Top-pair accuracy per pair of classes, as a triangle.
+
+        Parameters
+        ----------
+        links
+            Where the cell of each pair of ``by_pair`` leads to, if anywhere.
+        """
         named = [*self.by_pair["first"], *self.by_pair["second"]]
         classes = dict.fromkeys(sorted(named, key=lambda label: (str(type(label)), label)))
         order = [str(label) for label in classes]
@@ -99,20 +111,20 @@ class AmbiguityEvaluation(Answer):
             (str(row.second), str(row.first), float(row.top_pair))  # type: ignore[arg-type]
             for row in self.by_pair.itertuples()
         ]
-        return {
-            "top pair by classes": Chart(
-                matrix(
-                    cells,
-                    title="both come first",
-                    down="between this class …",
-                    across="… and this one",
-                    order=order[1:],
-                    columns=order[:-1],
-                ),
-                "Share of inputs between two classes for which these two come first.",
-                "A triangle of shares by pair of classes.",
-            )
-        }
+        return Chart(
+            matrix(
+                cells,
+                title="both come first",
+                down="between this class …",
+                across="… and this one",
+                order=order[1:],
+                columns=order[:-1],
+                links={cell[:2]: link for cell, link in zip(cells, links, strict=False)},
+            ),
+            "Share of inputs between two classes for which these two come first."
+            + (" A cell leads to its inputs." if links else ""),
+            "A triangle of shares by pair of classes.",
+        )
 
     def evidence(self) -> Evidence:
         """The answer for the report."""

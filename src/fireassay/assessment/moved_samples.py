@@ -88,7 +88,8 @@ def _gallery(config: Config) -> Gallery | None:
     except (FireassayError, OSError):
         return None  # the page then names rows without showing them
     model: Any = SimpleNamespace(bounds=config.model.bounds)
-    return Gallery(Context(model=model, test=test), test)
+    # Nobody is to be asked: there is no model here.
+    return Gallery(Context(model=model, test=test, hard_labels=True), test)
 
 
 _TEST_ALONE = {"train": None, "operational": None, "votes": None, "groups": None}

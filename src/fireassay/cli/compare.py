@@ -63,7 +63,7 @@ def compare(
             "newly_right": list(pairs.newly_right),
         }
         if html is not None:
-            sides = [
+            first, second = (
                 ComparedRun(
                     side.name or str(side),
                     v,
@@ -71,9 +71,9 @@ def compare(
                     tuple(f"{part}: {why}" for part, why in reserved[str(side)].items()),
                 )
                 for side, v, r in zip(runs, judged, reports, strict=True)
-            ]
+            )
             moved = moved_answers(runs[0], run, pairs)
-            write_text(html, comparison_html(*sides, comparison, set(pairs.changes), moved))
+            write_text(html, comparison_html(first, second, comparison, set(pairs.changes), moved))
         if json or quiet:
             continue
         say(f"{runs[0]} → {run}")
