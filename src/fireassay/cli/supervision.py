@@ -10,6 +10,7 @@ from fireassay.cli.console import emit, emit_json, flush, say
 from fireassay.cli.numeric_rows import is_table, load_numbers, load_rows
 from fireassay.cli.options import HangMinutes, Json, Output, Quiet, Seed, Trust
 from fireassay.cli.probing import probe_words, probed
+from fireassay.core.percent import percent
 
 if TYPE_CHECKING:
     from fireassay.data import DataSet
@@ -184,8 +185,8 @@ def fit(
         emit_json(described(supervisor))
     else:
         say(
-            f"{name}: alarm above {limit:.6g}; with {100 * confidence:.0f} % "
-            f"confidence at most {100 * false_alarm:.1f} % false alarms "
+            f"{name}: alarm above {limit:.6g}; with {percent(confidence)} "
+            f"confidence at most {percent(false_alarm, 1)} false alarms "
             f"({len(fresh)} nominal rows). Written to {output}.",
             quiet=quiet,
         )
