@@ -78,6 +78,7 @@ MEASURES = (
     *slice_report.MEASURES,
 )
 _MOST_CLASSES = 20
+_TOP = 3
 _SURE = 0.9
 _LABELS_ALONE = "It answers with labels alone: how true its confidences are cannot be measured."
 _ROWS, _GROUPS = ("independent-rows",), ("independent-groups",)
@@ -93,13 +94,18 @@ class Settings(BaseModel):
 
 @dataclass(frozen=True)
 class AnsweredRows:
-    """The labelled rows one by one: what tells them apart, their labels and the answers."""
+    """The labelled rows one by one: what tells them apart, their labels and the answers.
+
+    ``top`` are the classes that come first by their probabilities, which are ``top_p``.
+    """
 
     marks: NDArray[np.int64]
     ids: NDArray[Any]
     labels: NDArray[np.int64]
     predicted: NDArray[np.int64]
     groups: NDArray[Any] | None
+    top: NDArray[np.int32]
+    top_p: NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -282,6 +288,7 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
     own = ruled.own(probabilities) if isinstance(ruled, Decided) else probabilities
     confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(confusion, (labels, predicted), 1)
+    top = np.argsort(-own, axis=1, kind="stable")[:, :_TOP].astype(np.int32)
     return AccuracyResult(
         accuracy=replace(_share(correct, groups, confidence), rests_on=rests_on),
         error=replace(_share(~correct, groups, confidence), rests_on=rests_on),
@@ -329,6 +336,8 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             labels,
             predicted,
             groups,
+            top,
+            np.take_along_axis(own, top, axis=1).astype(np.float32),
         ),
         sure=own[np.arange(n), predicted] if context.has_confidences else None,
         independence=independence,
