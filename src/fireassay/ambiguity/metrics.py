@@ -37,7 +37,8 @@ def top_pair_hits(soft: FloatArray, predicted: FloatArray) -> NDArray[np.bool_]:
     if lacking.any():
         raise DataError(
             "Top-pair accuracy needs two leading classes in every label.",
-            got=f"{lacking.mean():.0%} of the labels without, first in row {int(lacking.argmax())}",
+            got=f"{100 * lacking.mean():.0f} % of the labels without, first in row "
+            f"{int(lacking.argmax())}",
             do="Leave these rows out; their share is part of the answer.",
         )
     label_pair = np.sort(top_columns(soft, 2), axis=1)

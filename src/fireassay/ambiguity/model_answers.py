@@ -127,7 +127,7 @@ class AmbiguityEvaluation(Answer):
         return Evidence(
             question="ambiguity",
             headline=f"On inputs between two classes it ranks exactly those two first in "
-            f"{self.top_pair.percent()} of the cases; mean entropy {self.entropy} bits.",
+            f"{self.top_pair.percent()} of the cases; mean entropy {MEASURES[1].shown(self.entropy)}.",
             claims=tuple(claims),
             measures=MEASURES,
             estimates=self.estimates,

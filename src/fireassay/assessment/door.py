@@ -74,10 +74,9 @@ def _order(found: dict[str, Any]) -> ClassOrder | None:
 
 def what_is_wrong(order: ClassOrder, classes: tuple[Any, ...]) -> str | None:
     """One sentence, and what to say, if the classes are in another order; None if all is well."""
-    agrees = f"The model agrees with the labels on {order.agreement:.1%} of {order.n} rows"
-    agrees = agrees.replace("%", " %")
+    agrees = f"The model agrees with the labels on {100 * order.agreement:.1f} % of {order.n} rows"
     if order.is_wrong:
-        better = f"{order.agreement_in_order:.1%}".replace("%", " %")
+        better = f"{100 * order.agreement_in_order:.1f} %"
         names = [classes[column] for column in order.order]
         listed = ", ".join(repr(name) for name in names[:_SHOWN])
         typed = ",".join(str(name) for name in names[:_SHOWN])

@@ -130,8 +130,8 @@ class Watch:
     def headline(self) -> str:
         """Where things stand, in a sentence."""
         state, found = self.state, []
-        if state.alarm:
-            found.append(f"the error rate has risen above {self.monitor.limit:.2%}")
+        if state.alarm and self.monitor.limit is not None:
+            found.append(f"the error rate has risen above {100 * self.monitor.limit:.2f} %")
         if state.drifted:
             found.append("the inputs have changed")
         if found:
@@ -139,8 +139,8 @@ class Watch:
         if self.unjudged:
             return f"Not enough evidence: {self.unjudged}."
         return (
-            f"Quiet: {state.pmi:.2%} of the last {state.n_recent} labels wrong, at most "
-            f"{state.pmi_upper:.2%} ({self.monitor.confidence:.1%} confidence)."
+            f"Quiet: {100 * state.pmi:.2f} % of the last {state.n_recent} labels wrong, at most "
+            f"{100 * state.pmi_upper:.2f} % ({100 * self.monitor.confidence:.1f} % confidence)."
         )
 
     def take(self, some: Lines) -> None:

@@ -100,7 +100,7 @@ def emit(evidence: "Evidence", *, as_json: bool = False, quiet: bool = False) ->
     labels = {name: evidence.measure(name).label for name in evidence.estimates}
     width = max(map(len, labels.values()), default=0)
     for name, estimate in evidence.estimates.items():
-        sure = f", {estimate.confidence:.1%}" if 0 < estimate.confidence < 1 else ""
+        sure = f", {100 * estimate.confidence:.1f} %" if 0 < estimate.confidence < 1 else ""
         say(f"  {labels[name]:<{width}}  {estimate}  ({name}: {estimate.method}{sure})")
     for assumption in evidence.assumptions:
         say(f"  [{assumption.status}] {assumption.statement} {assumption.check}")

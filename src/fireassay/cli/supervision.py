@@ -173,8 +173,8 @@ def fit(
         emit_json(described(supervisor))
     else:
         say(
-            f"{name}: alarm above {limit:.6g}; with {confidence:.0%} "
-            f"confidence at most {false_alarm:.1%} false alarms "
+            f"{name}: alarm above {limit:.6g}; with {100 * confidence:.0f} % "
+            f"confidence at most {100 * false_alarm:.1f} % false alarms "
             f"({len(fresh)} nominal rows). Written to {output}.",
             quiet=quiet,
         )

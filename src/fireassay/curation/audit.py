@@ -83,7 +83,8 @@ class Audit(Finding):
         low, high = self.auc_interval
         return (
             f"On {self.n} audited samples a right label stands before a wrong one in "
-            f"{self.auc:.0%} ({low:.0%} to {high:.0%}) of pairs: {self.verdict}."
+            f"{100 * self.auc:.0f} % ({100 * low:.0f} % to {100 * high:.0f} %) of pairs: "
+            f"{self.verdict}."
         )
 
     @property

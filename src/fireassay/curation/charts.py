@@ -146,6 +146,6 @@ def calibration_chart(calibration: "LabelCalibration") -> Chart:
             across="stated confidence",
         ),
         f"Stated confidence of the weak labels against how often they are right "
-        f"(off by {calibration.ece:.1%} on average).",
+        f"(off by {100 * float(calibration.ece):.1f} % on average).",
         "A reliability diagram with intervals.",
     )

@@ -76,10 +76,10 @@ class Stability(Finding):
         """How many of the panel agree."""
         if self.stable is None:
             share = float(self.panel["same_labels"].min())
-            return f"Other label models and seeds give at least {share:.0%} equal labels."
+            return f"Other label models and seeds give at least {100 * share:.0f} % equal labels."
         return (
-            f"{self.shares['decreasing']:.0%} of the label models and seeds tried agree that the "
-            f"order leads to hard cases ({NEEDED:.0%} are asked for)."
+            f"{100 * self.shares['decreasing']:.0f} % of the label models and seeds tried "
+            f"agree that the order leads to hard cases ({100 * NEEDED:.0f} % are asked for)."
         )
 
     @property

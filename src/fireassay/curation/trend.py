@@ -258,7 +258,7 @@ def _disagreement(trend: Trend) -> str:
 
 def _verdict_sentence(trend: Trend) -> str:
     low, high = trend.auc_interval
-    chance = f"{trend.auc:.0%} ({low:.0%} to {high:.0%})"
+    chance = f"{100 * trend.auc:.0f} % ({100 * low:.0f} % to {100 * high:.0f} %)"
     if trend.verdict == "decreasing":
         return (
             "The cases at the end of the list are truly harder: take one correctly and one "
@@ -273,7 +273,7 @@ def _verdict_sentence(trend: Trend) -> str:
         return f"Nothing can be said about the order ({trend.method.removeprefix('undefined: ')})."
     return (
         "It is not shown that the cases at the end of the list are harder: of a correctly and a "
-        f"wrongly labelled case the correct one stands earlier in {chance} of pairs, and 50% "
+        f"wrongly labelled case the correct one stands earlier in {chance} of pairs, and 50 % "
         "would be a coin toss."
     )
 

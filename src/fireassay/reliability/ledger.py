@@ -295,8 +295,8 @@ def vote_is_right(cells: WeightedCells | None, X: FloatArray, y: IntArray) -> As
         "vote-is-right",
         status,
         f"On {n} rows alone in their cell the vote is wrong {wrong} times "
-        f"({wrong / n:.2%}, 95 % interval {float(low):.2%} to {float(high):.2%}); "
-        f"{mass:.1%} of the mass is in such cells.",
+        f"({100 * wrong / n:.2f} %, 95 % interval {100 * float(low):.2f} % to "
+        f"{100 * float(high):.2f} %); {100 * mass:.1f} % of the mass is in such cells.",
     )
 
 
@@ -331,8 +331,8 @@ def profile_fits(profile: "CentreDensity | Profile", grid: Grid, seed: int) -> A
     return _stated(
         "profile-fits",
         status,
-        f"Bandwidth {width:.3g}, leave-one-out likelihood picks {best:.2g}; {outside:.0%} of the "
-        f"mass is {where} the borders.",
+        f"Bandwidth {width:.3g}, leave-one-out likelihood picks {best:.2g}; "
+        f"{100 * outside:.0f} % of the mass is {where} the borders.",
     )
 
 

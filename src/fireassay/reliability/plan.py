@@ -37,7 +37,7 @@ class LabelPlan(Result):
     def summary(self) -> str:
         """What the claim costs at the least."""
         return (
-            f"pmi ≤ {self.target:g} at {self.confidence:.1%} confidence takes at least "
+            f"pmi ≤ {self.target:g} at {100 * self.confidence:.1f} % confidence takes at least "
             f"{self.labels} labels, none of them an error."
         )
 

@@ -236,7 +236,7 @@ def too_few_labels(n: int, confidence: float) -> tuple[str, ...]:
     if best < 0.1:
         return ()
     note = (
-        f"{n} labels are few: even without any error the bound at {confidence:.1%} confidence "
-        f"could not be below {best:.2g}. See reliability.plan for how many are needed."
+        f"{n} labels are few: even without any error the bound at {100 * confidence:.1f} % "
+        f"confidence could not be below {best:.2g}. See reliability.plan for how many are needed."
     )
     return (note,)

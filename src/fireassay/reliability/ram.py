@@ -197,7 +197,7 @@ def _notes(grid: Grid, found: WeightedCells, p: float) -> tuple[str, ...]:
     )
     return (
         *(unlike if ranges.max() > 10 * ranges.min() else ()),
-        f"{empty:.1%} of the profile's mass is in cells that the model labelled itself.",
+        f"{100 * empty:.1f} % of the profile's mass is in cells that the model labelled itself.",
         "There it is right by definition, which is why the estimate shrinks as cells do.",
         f"If the published bound held, errors as many as seen would have probability {p:.2g}.",
         f"Cells: {found.shares.method}.",

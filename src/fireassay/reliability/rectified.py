@@ -102,7 +102,8 @@ class Rectified:
             )
         elif found.weights is None:
             notes.append(
-                f"The surrogate explains {max(0.0, found.explained):.0%} of the errors' variance."
+                f"The surrogate explains {100 * max(0.0, found.explained):.0f} % of the "
+                "errors' variance."
             )
         if problem.shared_rows:
             notes.append(

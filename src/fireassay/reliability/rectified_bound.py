@@ -98,8 +98,8 @@ class RectifiedBound(Details):
             return super().headline(result)
         kind = "estimated weights" if self.weights == "estimated" else "weights without a bound"
         return (
-            f"About {self.pmi:.2%} of inputs are misclassified, perhaps up to "
-            f"{self.pmi_upper:.2%}: with {kind} no finite-sample claim is made."
+            f"About {100 * self.pmi:.2f} % of inputs are misclassified, perhaps up to "
+            f"{100 * self.pmi_upper:.2f} %: with {kind} no finite-sample claim is made."
         )
 
     def estimates(self, result: ReliabilityResult) -> dict[str, Estimate]:

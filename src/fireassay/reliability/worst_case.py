@@ -122,8 +122,8 @@ class WorstCase:
             from_labels=problem.field is None,
         )
         notes.append(
-            f"{found.unseen:.1%} of operational rows are in cells without one label; there the "
-            "model counts as wrong every time."
+            f"{100 * found.unseen:.1f} % of operational rows are in cells without one label; "
+            "there the model counts as wrong every time."
         )
         claim = "holds if a cell has one true label"
         middle = (found.identified_low + found.identified_high) / 2

@@ -134,7 +134,7 @@ class SupervisorComparison(Answer):
                 found[s].low,
                 found[s].high,
                 state="dot" if s in kinds else "none",
-                text=f"{found[s].value:.0%}",
+                text=f"{100 * found[s].value:.0f} %",
             )
             for s in order
         ]
@@ -184,7 +184,7 @@ class SupervisorComparison(Answer):
         worst = judged.iloc[int(judged["auroc"].argmin())]
         text = (
             f"{self.recommended} has the best worst case (AUROC {_auroc(worst, low, high)} on "
-            f"{worst['set']}); best per set: {shown}; {self.confidence:.0%} intervals "
+            f"{worst['set']}); best per set: {shown}; {100 * self.confidence:.0f} % intervals "
             + (
                 "on rows that took no part in the choice."
                 if self.confirmed

@@ -59,7 +59,7 @@ def censored_times(censored_share: float) -> Assumption:
     return Assumption(
         "Times are censored, not all observed: otherwise this is a regression of log time.",
         "supported" if censored_share > 0 else "contradicted",
-        f"{censored_share:.1%} of rows are right-censored.",
+        f"{100 * censored_share:.1f} % of rows are right-censored.",
         id="censored-times",
     )
 

@@ -83,7 +83,7 @@ def conclusions(
         defence = str(name)[len("defence[") : -1]
         text = f"The defence {defence} lengthens survival: time × {_factor(rows[name])}"
         if withheld.get(defence, 0.0) > 0:
-            text += f", and it withholds {withheld[defence]:.0%} of clean answers"
+            text += f", and it withholds {100 * withheld[defence]:.0f} % of clean answers"
         found.append(Claim(f"{text}.", _longer(rows[name])))
     above, below = int((cost["low"] > 1).sum()), int((cost["high"] < 1).sum())
     found.append(

@@ -133,8 +133,8 @@ def calibration_chart(calibration: "FailureCalibration") -> Chart:
     )
     return Chart(
         spec,
-        f"Predicted against observed probability of failure (off by {calibration.ici:.1%} on "
-        f"average, {calibration.e50:.1%} in the middle).",
+        f"Predicted against observed probability of failure (off by "
+        f"{100 * calibration.ici:.1f} % on average, {100 * calibration.e50:.1f} % in the middle).",
         "A line and dots along a dashed diagonal.",
     )
 

@@ -215,6 +215,6 @@ def _half_fallen(median: pd.Series, confidence: float) -> str:
     if not np.isfinite(median["median"]):
         return "fewer than half of the samples fall"
     return (
-        f"half of the samples fall by query {median['median']:.4g} ({confidence:.0%} interval "
-        f"{median['low']:.4g} to {reached(median['high'])})"
+        f"half of the samples fall by query {median['median']:.4g} ({100 * confidence:.0f} % "
+        f"interval {median['low']:.4g} to {reached(median['high'])})"
     )

@@ -145,7 +145,7 @@ class AccuracyResult(Answer):
                 float(row["recall"]),
                 float(row["low"]),
                 float(row["high"]),
-                text=f"{row['recall']:.0%} of {int(row['n']):,}",
+                text=f"{100 * row['recall']:.0f} % of {int(row['n']):,}",
             )
             for name, row in worst.iterrows()
         ]
