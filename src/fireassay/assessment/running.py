@@ -271,7 +271,8 @@ class Run:
                 rest = [n for n in self.names[position:] if self.only is None or n in self.only]
                 if self.store is not None:
                     plan = price(self.context, rest, self.settings, self.instead)
-                watched = RunProgress(plan, rest, shown=self.progress)
+                folder = None if self.store is None else self.store.path
+                watched = RunProgress(plan, rest, shown=self.progress, folder=folder)
             if kept is None and watched is not None:
                 with watched:
                     watched.begin(name)
@@ -283,7 +284,20 @@ class Run:
                     self._same.look(own, after=self._keys[name])
                 self._add(name, *kept)
         self._write()
+        self._write_samples()
+        if watched is not None:
+            watched.over()
         return self._report()
+
+    def _write_samples(self) -> None:
+        """Put down what is known of each row; parts on other data have rows of their own."""
+        if self.store is None:
+            return
+        from fireassay.assessment.sample_table import write_samples
+
+        own = {name: r for name, r in self._results.items() if name not in self.instead}
+        keys = {name: self._keys[name] for name in own}
+        write_samples(self.store.path, self.context, own, keys, content=self.samples)
 
     def _usable(self, name: str) -> set[str]:
         """Parts whose results this one may take: those on the same model and data."""

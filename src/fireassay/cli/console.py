@@ -45,7 +45,9 @@ def only_answers() -> Iterator[None]:
     if real:
         sys.stdout.flush()
         kept = os.dup(1)
-        answers = open(kept, "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors)  # noqa: SIM115
+        answers = open(  # noqa: SIM115
+            kept, "w", buffering=1, encoding=sys.stdout.encoding, errors=sys.stdout.errors
+        )
         os.dup2(2, 1)
     _answers = answers
     try:

@@ -39,6 +39,7 @@ __all__ = [
 ]
 
 USES = ("curation",)
+_TOP = 3
 _ROWS, _GROUPS = ("independent-rows",), ("independent-groups",)
 
 
@@ -93,6 +94,7 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
     own = ruled.own(probabilities) if isinstance(ruled, Decided) else probabilities
     confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(confusion, (labels, predicted), 1)
+    top = np.argsort(-own, axis=1, kind="stable")[:, :_TOP].astype(np.int32)
     return AccuracyResult(
         accuracy=replace(_share(correct, groups, confidence), rests_on=rests_on),
         error=replace(_share(~correct, groups, confidence), rests_on=rests_on),
@@ -140,6 +142,8 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             labels,
             predicted,
             groups,
+            top,
+            np.take_along_axis(own, top, axis=1).astype(np.float32),
         ),
         sure=own[np.arange(n), predicted] if context.has_confidences else None,
         independence=independence,
