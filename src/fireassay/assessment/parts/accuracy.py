@@ -37,10 +37,9 @@ from fireassay.core.evidence import LeadingNumber
 from fireassay.core.result import Answer
 from fireassay.core.validation import check_class_indices
 from fireassay.data import DataSet
-from fireassay.reliability.ledger import CLUMPED
 from fireassay.reliability.measures import EFFECTIVE_N
 from fireassay.statistics import (
-    clumped_rows,
+    alike_rows,
     near_duplicates,
     reliability_curve,
     share,
@@ -458,20 +457,18 @@ def _shares(
 
 
 def _independence(data: DataSet, seed: int) -> Assumption:
-    """Near-duplicates contradict; that there are none shows nothing about how rows were drawn."""
-    near = near_duplicates(data.view(), seed, data.groups)
-    several = data.groups is not None
-    clumps = None if several else clumped_rows(data.view(), seed)
-    clumped = clumps is not None and clumps.many
-    what, other = ("groups", "a row of another group") if several else ("rows", "another")
-    check = f"{near.count} of {near.looked_at} rows nearly repeat {other}."
-    if clumps is not None and clumped:
-        check += f" {CLUMPED.format(clumps.jump)}"
-    elif not near.many:
-        check += " How they were drawn is not in the data."
+    """Rows that are alike contradict; that there are none shows nothing about how they came."""
+    unknown = " How they were drawn is not in the data."
+    if data.groups is None:
+        alike = alike_rows(data.view(), data.y, seed)
+        what, many, check, ids = "rows", alike.many, str(alike), _ROWS
+    else:
+        near = near_duplicates(data.view(), seed, data.groups)
+        what, many, ids = "groups", near.many, _GROUPS
+        check = f"{near.count} of {near.looked_at} rows nearly repeat a row of another group."
     return Assumption(
         f"The labelled {what} are independent draws of what the model meets.",
-        "contradicted" if near.many or clumped else "untestable",
-        check,
-        *(_GROUPS if several else _ROWS),
+        "contradicted" if many else "untestable",
+        check if many else check + unknown,
+        *ids,
     )
