@@ -21,8 +21,7 @@ from fireassay.classifiers import CodedClassifier, Decided
 from fireassay.core import Assumption, Estimate, Provenance
 from fireassay.core.validation import check_class_indices
 from fireassay.data import DataSet
-from fireassay.reliability.ledger import CLUMPED
-from fireassay.statistics import clumped_rows, near_duplicates, reliability_curve, share
+from fireassay.statistics import alike_rows, near_duplicates, reliability_curve, share
 from fireassay.statistics.grouped_share import GroupCounts, effective_rows
 
 __all__ = [
@@ -231,20 +230,18 @@ def _shares(
 
 
 def _independence(data: DataSet, seed: int) -> Assumption:
-    """Near-duplicates contradict; that there are none shows nothing about how rows were drawn."""
-    near = near_duplicates(data.view(), seed, data.groups)
-    several = data.groups is not None
-    clumps = None if several else clumped_rows(data.view(), seed)
-    clumped = clumps is not None and clumps.many
-    what, other = ("groups", "a row of another group") if several else ("rows", "another")
-    check = f"{near.count} of {near.looked_at} rows nearly repeat {other}."
-    if clumps is not None and clumped:
-        check += f" {CLUMPED.format(clumps.jump)}"
-    elif not near.many:
-        check += " How they were drawn is not in the data."
+    """Rows that are alike contradict; that there are none shows nothing about how they came."""
+    unknown = " How they were drawn is not in the data."
+    if data.groups is None:
+        alike = alike_rows(data.view(), data.y, seed)
+        what, many, check, ids = "rows", alike.many, str(alike), _ROWS
+    else:
+        near = near_duplicates(data.view(), seed, data.groups)
+        what, many, ids = "groups", near.many, _GROUPS
+        check = f"{near.count} of {near.looked_at} rows nearly repeat a row of another group."
     return Assumption(
         f"The labelled {what} are independent draws of what the model meets.",
-        "contradicted" if near.many or clumped else "untestable",
-        check,
-        *(_GROUPS if several else _ROWS),
+        "contradicted" if many else "untestable",
+        check if many else check + unknown,
+        *ids,
     )
