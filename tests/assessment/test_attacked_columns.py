@@ -86,7 +86,7 @@ def test_every_row_that_fooled_the_model_keeps_to_the_rules(tmp_path, monkeypatc
     assert (after["dose"] > before["dose"] + TINY).any()
     assert (moved > TINY).any()
     evidence = found.result.evidence()
-    assert "linf ≤ 0.1 of each column's 5 % to 95 % range" in evidence.sentence
+    assert "ℓ∞ ≤ 0.1 of each column's 5 % to 95 % range" in evidence.sentence
     assert "within 50 queries" in evidence.sentence
     said = {name: rule for name, rule, _ in evidence.tables["moved_columns"].rows}
     assert said["age"] == "fixed"

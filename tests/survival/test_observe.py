@@ -292,7 +292,7 @@ def test_the_headline_says_size_budget_and_what_was_not_tried(linear, samples):
     found = survival.observe(linear, X, y, "auto", budget=50)
     eps = found.frame()["eps"].iloc[0]
     evidence = found.evidence()
-    assert f"auto (linf ≤ {eps:.3g}) within 50 queries" in evidence.headline
+    assert f"auto (ℓ∞ ≤ {eps:.3g}) within 50 queries" in evidence.headline
     assert "not tried: pgd (the model gives no gradients)" in evidence.headline
     spent = found.frame()["queries"] + 2 * found.frame()["gradient_queries"]
     assert spent.max() <= 50
