@@ -18,14 +18,14 @@ from fireassay.attacks.attack_space import AttackSpace
 from fireassay.attacks.norms import NORMS, length, project
 from fireassay.attacks.result import ALREADY_WRONG, FOUND, NOT_FOUND, AttackResult
 from fireassay.classifiers.score_gradient import backward_passes, score_gradient
-from fireassay.core.errors import ModelError
+from fireassay.core.errors import ModelError, ParameterError
 from fireassay.core.probabilities import softmax
 from fireassay.core.seeds import check_seed, generator
 from fireassay.core.validation import (
-    check_choice,
     check_class_indices,
     check_features,
     check_integer,
+    check_real,
 )
 
 Index = NDArray[np.int64]
@@ -54,6 +54,8 @@ class AttackedModel:
         If given, only points within this distance count.
     needs_gradients
         Whether to refuse a model without them.
+    norms
+        In which the attack can measure.
     moves
         ``"reals"``: of a model with an `AttackSpace`, real columns alone; ``"all"``: integers and
         categories, too.
@@ -81,9 +83,10 @@ class AttackedModel:
         mask: ArrayLike | None = None,
         needs_gradients: bool = False,
         moves: str = "reals",
+        norms: Sequence[str] = NORMS,
     ) -> None:
         self.attack = attack
-        self.norm = check_choice(norm, "norm", NORMS)
+        self.norm = _checked_norm(attack, norm, norms)
         self.seed = check_seed(seed)
         self.model = checked_classifier(model, needs_gradients=needs_gradients)
         features = check_features(X)
@@ -104,7 +107,7 @@ class AttackedModel:
         self.free = np.flatnonzero(self.mask)
         limit = np.iinfo(np.int64).max
         self.limit = limit if max_queries is None else check_integer(max_queries, "max_queries")
-        self.eps = np.inf if eps is None else eps
+        self.eps = np.inf if eps is None else check_real(eps, "eps", low=0.0)
         self.queries = np.zeros(self.n, dtype=np.int64)
         self.gradient_queries = np.zeros(self.n, dtype=np.int64)
         self.shared_queries = 0
@@ -365,3 +368,10 @@ class AttackedModel:
     def _count_gradients(self, rows: Index, backward: int) -> None:
         np.add.at(self.queries, rows, 1)
         np.add.at(self.gradient_queries, rows, backward)
+
+
+def _checked_norm(attack: str, norm: str, norms: Sequence[str]) -> str:
+    if norm not in norms:
+        wanted = " or ".join(repr(name) for name in norms)
+        raise ParameterError(f"The 'norm' of {attack} must be {wanted}.", got=repr(norm))
+    return norm
