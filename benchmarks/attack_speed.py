@@ -83,7 +83,7 @@ def keep(part, row):
         if PATH.exists()
         else {"speeds": [], "decisions": [], "distances": []}
     )
-    record[part].append(row)
+    record[part].append({key: None if value != value else value for key, value in row.items()})
     PATH.write_text(json.dumps(record, indent=1) + "\n")
     print(json.dumps(row), flush=True)
 

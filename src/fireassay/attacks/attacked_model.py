@@ -159,8 +159,8 @@ class AttackedModel:
         if self._box is None or self._box[0] != radius:
             centre = self.original.astype(np.float64)
             radii, everyone = self._radii(centre, radius)[:, None], np.arange(self.n)
-            ends = (self.inside(end, everyone) for end in (centre - radii, centre + radii))
-            self._box = (radius, *ends)
+            lowest, highest = (self.inside(centre + side * radii, everyone) for side in (-1, 1))
+            self._box = radius, lowest, highest
         _, low, high = self._box
         return (low, high) if len(rows) == self.n else (low[rows], high[rows])
 

@@ -109,7 +109,8 @@ class _Climb:
 def clipped(points: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
     """The same array, clipped in place (faster than `numpy.clip` with arrays as ends)."""
     np.maximum(points, low, out=points)
-    return np.minimum(points, high, out=points)
+    np.minimum(points, high, out=points)
+    return points
 
 
 def falling_sizes(eps: float, steps: int, step_size: float | None) -> NDArray[np.float64]:
