@@ -17,6 +17,7 @@ from fireassay.assessment.door import at_the_door
 from fireassay.assessment.earlier_parts import EarlierParts
 from fireassay.assessment.inputs import load_context
 from fireassay.assessment.judging import judge_run
+from fireassay.assessment.kept_answers import RunAnswers
 from fireassay.assessment.looks import RowSketch, sketch_to_json
 from fireassay.assessment.memory_use import forget_most, most_held_mb
 from fireassay.assessment.part_key import Facts, part_facts, part_key
@@ -247,11 +248,18 @@ class Run:
         self._results: dict[str, Result] = {}
         self._earlier = EarlierParts(self.store)
         self._same = Reproducibility(self.store)
+        self._answers = RunAnswers(self.store)
         for own in (context, *self.instead.values()):
             block_sizes.recall(self.store, own.model)
 
     def go(self) -> Report:
         """Do what is not done yet."""
+        try:
+            return self._go()
+        finally:
+            self._answers.end()
+
+    def _go(self) -> Report:
         watched: RunProgress | None = None
         plan: Plan | None = None
         for name in dict.fromkeys([*self.names, *(set(self._earlier.parts) & set(PARTS))]):
@@ -282,6 +290,7 @@ class Run:
                 with watched:
                     watched.begin(name)
                     self._same.look(own)
+                    self._answers.begin(own)
                     kept = self._run_part(name, within, plan.row(name) if plan else None)
                     watched.end(kept[0].seconds)
             if kept is not None:
@@ -351,7 +360,7 @@ class Run:
         if self.store is not None:
             self.store.expect([key], name=f"part {name}", function=PARTS[name])
         alone = context.executor.workers == 1 and context.executor.cluster is None
-        before = context.model.queries
+        before, sent_before = context.model.queries, _rows_sent(context.model)
         disk = 0.0 if self.store is None else folder_mb(self.store.path)
         forget_most()
         start = time.perf_counter()
@@ -380,6 +389,7 @@ class Run:
             disk = folder_mb(self.store.path) - disk
         spent = Spent(
             queries=queries_of(evidence, context.model.queries - before),
+            rows_sent=_rows_sent(context.model) - sent_before,
             labels=0 if evidence.provenance is None else evidence.provenance.labels,
             seconds=taken,
             memory_mb=most_held_mb(),
@@ -416,6 +426,11 @@ class Run:
             return None
         seconds = self.store.timings().get(key)
         return replace(kept[key]["evidence"], seconds=seconds), kept[key]["result"]
+
+
+def _rows_sent(model: Any) -> int:
+    """Rows that the model got, padding included, without those of probes."""
+    return int(getattr(model, "rows_sent", model.queries))
 
 
 def _samples(name: str, context: Context, result: Answer) -> tuple[Sample, ...]:
