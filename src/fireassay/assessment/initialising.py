@@ -1,6 +1,6 @@
 """Look at a model and its data, and write the configuration that fits them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,13 @@ from fireassay.assessment.config import DataSection
 from fireassay.assessment.context import Context
 from fireassay.assessment.door import at_the_door, verified_order
 from fireassay.assessment.inputs import load_sets, unused_columns
-from fireassay.assessment.inspection import Inspection, columns_of, inspect
+from fireassay.assessment.inspection import (
+    Inspection,
+    columns_of,
+    in_notes,
+    inspect,
+    rows_in_words,
+)
 from fireassay.assessment.parts import PARTS, part_module
 from fireassay.assessment.proposed_gates import propose_gates
 from fireassay.assessment.template import write_config
@@ -38,6 +44,7 @@ def initialise(
     trust: bool = False,
     folder: Path = Path(),
     seed: int = 0,
+    say: Callable[[str], None] = lambda line: None,
 ) -> Initialised:
     """Inspect, choose the parts that can be answered, and say what the others need.
 
@@ -62,6 +69,8 @@ def initialise(
         Of the run, as the configuration will have it.
     folder
         Where the configuration will be.
+    say
+        Gets each finding as a line, as soon as it is made.
 
     Returns
     -------
@@ -87,6 +96,7 @@ def initialise(
     model_path = str(folder / model) if (folder / model).exists() else model
     make_importable(model, folder, trust=trust)
     sets = load_sets(section, folder, columns_of(model_path, output=output, trust=trust))
+    say(rows_in_words(len(sets["test"]), sets["test"].y is not None))
     found, classifier = inspect(
         model_path,
         sets["test"],
@@ -97,6 +107,8 @@ def initialise(
         classes=None if classes is None else as_labels(classes, sets["test"]),
         http=http,
     )
+    for line in found.of_model():
+        say(line)
     unused = unused_columns(section, folder, sets["test"])
     if unused:
         note = f"columns that the model does not take, left out: {', '.join(unused[:8])}"
@@ -105,7 +117,12 @@ def initialise(
         Context(classifier, **sets, seed=seed), accept_below_baseline=accept_below_baseline
     )
     found = replace(found, notes=(*found.notes, *context.notes, *_order_in_words(context)))
-    missing = {name: part_module(name).missing(context) for name in PARTS}
+    for line in in_notes(found.notes):
+        say(line)
+    missing: dict[str, str | None] = {}
+    for name in PARTS:
+        missing[name] = reason = part_module(name).missing(context)
+        say(f"{name:<12}{'can be answered' if reason is None else f'needs more: {reason}'}")
     values = {
         "model": {
             "path": model,

@@ -1,17 +1,19 @@
 """The decision in numbers: recall and precision per class, each mistake, and what they cost."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.assessment.decision import Decision
 from fireassay.assessment.halves import random_half
 from fireassay.core import Claim, Estimate, Measure, Table
 from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.lazy_modules import pd
 from fireassay.statistics import cheapest_threshold, mean_cost, simultaneous_shares
 
 MEASURES = (

@@ -86,14 +86,14 @@ def row_marks(rows: AnyArray) -> NDArray[np.uint64]:
     True
     """
     found = np.empty(len(rows), dtype=np.uint64)
-    factors = np.zeros(0, dtype=np.uint64)
+    factors: NDArray[np.uint64] = np.zeros(0, dtype=np.uint64)
     for a, b in pieces(rows):
         words = _words(rows[a:b])
         if len(factors) != words.shape[1]:
             drawn = np.random.default_rng(words.shape[1]).integers(
                 2**63, size=words.shape[1], dtype=np.uint64
             )
-            factors = drawn * np.uint64(2) + np.uint64(1)
+            factors = np.asarray(drawn * np.uint64(2) + np.uint64(1))
         words = words ^ (words >> np.uint64(32))  # floats differ in their highest bits first
         words *= _MIX
         words ^= words >> np.uint64(29)

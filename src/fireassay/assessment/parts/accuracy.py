@@ -1,12 +1,13 @@
 """Accuracy on the labelled rows: overall, per class, and how honest the confidences are."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -34,6 +35,7 @@ from fireassay.core import (
 from fireassay.core.chart import Chart
 from fireassay.core.drawing import IntervalRow, diagram, intervals
 from fireassay.core.evidence import LeadingNumber
+from fireassay.core.lazy_modules import pd
 from fireassay.core.result import Answer
 from fireassay.core.validation import check_class_indices
 from fireassay.data import DataSet
@@ -117,7 +119,7 @@ class AccuracyResult(Answer):
     curve: ReliabilityCurve | None
     by_class: recalls.ClassRecalls
     correct: NDArray[np.bool_]
-    rows: "AnsweredRows"
+    rows: AnsweredRows
     sure: NDArray[np.float64] | None
     independence: Assumption
     effective_n: Estimate | None
@@ -242,7 +244,7 @@ def calibrated(context: Context, why: str, *, mended: bool = False) -> Assumptio
     return known.calibration.assumption(why, mended=mended)
 
 
-def _tenth_below(values: "pd.Series[float]") -> float:
+def _tenth_below(values: pd.Series[float]) -> float:
     """Where an axis starts that has room for the lowest of them."""
     return max(0.0, math.floor(10 * float(values.min()) - 1e-9) / 10)
 
@@ -439,7 +441,7 @@ def _shares(
     parts: Sequence[NDArray[Any]],
     groups: NDArray[Any] | None,
     confidence: float,
-    index: "pd.Index[Any]",
+    index: pd.Index[Any],
     name: str,
 ) -> pd.DataFrame:
     """The share of right answers in each part of the rows."""
