@@ -44,7 +44,7 @@ def initialise(
     trust: bool = False,
     folder: Path = Path(),
     seed: int = 0,
-    say: Callable[[str], None] = lambda line: None,
+    say: Callable[[str], None] | None = None,
 ) -> Initialised:
     """Inspect, choose the parts that can be answered, and say what the others need.
 
@@ -92,11 +92,12 @@ def initialise(
     >>> started.inspection.output, started.missing["accuracy"]
     ('probabilities', None)
     """
+    tell = say or (lambda _: None)
     section = DataSection.model_validate({k: v for k, v in data.items() if v is not None})
     model_path = str(folder / model) if (folder / model).exists() else model
     make_importable(model, folder, trust=trust)
     sets = load_sets(section, folder, columns_of(model_path, output=output, trust=trust))
-    say(rows_in_words(len(sets["test"]), sets["test"].y is not None))
+    tell(rows_in_words(len(sets["test"]), sets["test"].y is not None))
     found, classifier = inspect(
         model_path,
         sets["test"],
@@ -108,7 +109,7 @@ def initialise(
         http=http,
     )
     for line in found.of_model():
-        say(line)
+        tell(line)
     unused = unused_columns(section, folder, sets["test"])
     if unused:
         note = f"columns that the model does not take, left out: {', '.join(unused[:8])}"
@@ -118,11 +119,11 @@ def initialise(
     )
     found = replace(found, notes=(*found.notes, *context.notes, *_order_in_words(context)))
     for line in in_notes(found.notes):
-        say(line)
+        tell(line)
     missing: dict[str, str | None] = {}
     for name in PARTS:
         missing[name] = reason = part_module(name).missing(context)
-        say(f"{name:<12}{'can be answered' if reason is None else f'needs more: {reason}'}")
+        tell(f"{name:<12}{'can be answered' if reason is None else f'needs more: {reason}'}")
     values = {
         "model": {
             "path": model,

@@ -3,8 +3,7 @@
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 from fireassay.assessment import block_sizes
@@ -20,6 +19,7 @@ from fireassay.assessment.judging import judge_run
 from fireassay.assessment.kept_answers import RunAnswers
 from fireassay.assessment.looks import RowSketch, sketch_to_json
 from fireassay.assessment.memory_use import forget_most, most_held_mb
+from fireassay.assessment.nothing_to_do import already_done, ended
 from fireassay.assessment.part_key import Facts, part_facts, part_key
 from fireassay.assessment.parts import PARTS, in_running_order, part_module
 from fireassay.assessment.planning import Plan, PlanRow, price
@@ -27,20 +27,15 @@ from fireassay.assessment.progress import RunProgress
 from fireassay.assessment.reproducibility import Reproducibility, with_reproducibility
 from fireassay.assessment.row_outcomes import row_marks
 from fireassay.assessment.run_folder import (
-    ABOUT,
-    COSTS,
-    GATES,
-    PAGE,
     PART_FACTS,
     PART_KEYS,
     PART_SOURCES,
-    RESULT,
     TEST_ROWS,
-    TIMINGS,
     configured_gates,
     looks_left,
     under_way,
 )
+from fireassay.assessment.run_outcome import Costs, RunOutcome, write_run
 from fireassay.assessment.sources import source_facts
 from fireassay.assessment.spending import (
     Budget,
@@ -57,55 +52,19 @@ from fireassay.core import (
     ParameterError,
     Result,
     Sample,
-    strict_json,
 )
-from fireassay.core.files import write_text
 from fireassay.engine import Executor, RunStore
 from fireassay.engine.signals import no_other_exit
-from fireassay.report import About, Report, Verdict
+from fireassay.report import About, Report
 from fireassay.report.gates import parse_gates
 
 Say = Callable[[str], None]
-Costs = dict[str, dict[str, Any]]
 _COSTS_KEPT = "costs by part key"
 
 
 def silent(line: str) -> None:
     """Print nothing."""
     del line
-
-
-@dataclass(frozen=True)
-class RunOutcome:
-    """A run: its folder, its report, and for each part what was planned and what it took.
-
-    Attributes
-    ----------
-    folder, report
-        Where everything is, and what was found.
-    costs
-        What each part was planned to take, and took.
-    only, gates
-        Parts that were asked for by name; the limits that were configured.
-    """
-
-    folder: Path
-    report: Report
-    costs: Costs = field(default_factory=dict)
-    only: tuple[str, ...] = ()
-    gates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-
-    @property
-    def verdict(self) -> Verdict:
-        """On the limits that were configured."""
-        return self.report.verdict(self.gates)
-
-    @property
-    def exit_code(self) -> int:
-        """0 if what was asked for ran; 3 if a part failed, or one asked for was not available."""
-        if self.only:
-            return 0 if all(self.report[name].status == "done" for name in self.only) else 3
-        return 3 if any(part.status == "failed" for part in self.report.parts) else 0
 
 
 def run_assessment(
@@ -165,6 +124,14 @@ def run_assessment(
         config.run.max_minutes if max_minutes is None else max_minutes,
         config.run.max_queries if max_queries is None else max_queries,
     )
+    as_configured = (
+        (only, seed, max_minutes, max_queries) == (None, None, None, None)
+        and samples
+        and (budget.max_minutes, budget.max_queries) == (None, None)
+    )
+    done = already_done(config, say) if as_configured else None
+    if done is not None:
+        return done
     with RunStore(folder) as store, under_way(store, config), no_other_exit("the model"):
         executor = Executor(
             workers=workers or config.run.workers, cluster=cluster, store=store, progress=False
@@ -175,7 +142,8 @@ def run_assessment(
             accept_below_baseline=accept_below_baseline,
             go_on=True,
         )
-        for note in (*context.notes, *(doubt.check for doubt in context.doubts)):
+        notes = (*context.notes, *(doubt.check for doubt in context.doubts))
+        for note in notes:
             say(f"{'note':<13}{note}")
         sketch = None
         if context.test.y is not None:
@@ -198,6 +166,9 @@ def run_assessment(
             progress=progress,
         )
         report = run.go()
+    if as_configured:
+        with RunStore(folder) as store:
+            ended(store, config, report, notes)
     judge_run(folder, report, parse_gates(run.gates))  # what a run shows was looked at
     return RunOutcome(folder, report, run.costs, tuple(only or ()), run.gates)
 
@@ -437,17 +408,3 @@ def _samples(name: str, context: Context, result: Answer) -> tuple[Sample, ...]:
     """The inputs that prove what a part says, if it can name any."""
     own = getattr(part_module(name), "samples", None)
     return () if own is None else tuple(own(context, result))
-
-
-def write_run(
-    folder: Path, report: Report, gates: dict[str, dict[str, float]], costs: Costs
-) -> None:
-    """Result, page, and apart from them the times and costs, which differ from run to run."""
-    report.to_json(folder / RESULT)
-    report.to_html(folder / PAGE, gates, costs=costs)
-    seconds = {part.question: part.seconds for part in report.parts}
-    files: dict[str, Any] = {TIMINGS: seconds, COSTS: costs, GATES: gates}
-    if report.about is not None:
-        files[ABOUT] = report.about.to_dict()
-    for name, content in files.items():
-        write_text(folder / name, strict_json.dumps(content, indent=2) + "\n")
