@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from fireassay.assessment.initialising import initialise
     from fireassay.assessment.planning import Plan, make_plan
     from fireassay.assessment.power import HowMany, how_many
-    from fireassay.assessment.running import RunOutcome, run_assessment
+    from fireassay.assessment.run_outcome import RunOutcome
+    from fireassay.assessment.running import run_assessment
 
 __all__ = [
     "Config",

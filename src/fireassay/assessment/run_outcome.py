@@ -1,13 +1,10 @@
-"""What a run gives back, and the files that it writes."""
+"""What a run gives back."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fireassay.assessment.run_folder import ABOUT, COSTS, GATES, PAGE, RESULT, TIMINGS
-from fireassay.core import strict_json
-from fireassay.core.files import write_text
 from fireassay.report import Report, Verdict
 
 Costs = dict[str, dict[str, Any]]
@@ -44,17 +41,3 @@ class RunOutcome:
         if self.only:
             return 0 if all(self.report[name].status == "done" for name in self.only) else 3
         return 3 if any(part.status == "failed" for part in self.report.parts) else 0
-
-
-def write_run(
-    folder: Path, report: Report, gates: dict[str, dict[str, float]], costs: Costs
-) -> None:
-    """Result, page, and apart from them the times and costs, which differ from run to run."""
-    report.to_json(folder / RESULT)
-    report.to_html(folder / PAGE, gates, costs=costs)
-    seconds = {part.question: part.seconds for part in report.parts}
-    files: dict[str, Any] = {TIMINGS: seconds, COSTS: costs, GATES: gates}
-    if report.about is not None:
-        files[ABOUT] = report.about.to_dict()
-    for name, content in files.items():
-        write_text(folder / name, strict_json.dumps(content, indent=2) + "\n")

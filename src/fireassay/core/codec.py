@@ -22,6 +22,7 @@ from fireassay.core.frames import is_frame
 from fireassay.core.lazy_modules import pd
 from fireassay.core.limits import MAX_BYTES, check_declared_size
 from fireassay.core.npy_header import check_npy_header
+from fireassay.core.regular_file import check_regular
 
 Arrays = dict[str, AnyArray]
 _TREE = "tree.json"
@@ -89,7 +90,7 @@ def load(path: str | Path) -> Any:
         If the file is not a fireassay result, or is damaged.
     """
     try:
-        content = Path(path).read_bytes()
+        content = check_regular(path).read_bytes()
     except OSError as error:
         raise DataError(f"Expected a saved result at {path}.", got=str(error)) from error
     return from_bytes(content, name=str(path))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fireassay.core.lazy_modules import pd, stats
+from fireassay.core.percent import percent
 from fireassay.core.result import Result
 from fireassay.core.validation import check_real
 from fireassay.statistics.clopper_pearson import clopper_pearson
@@ -38,7 +39,7 @@ class LabelPlan(Result):
     def summary(self) -> str:
         """What the claim costs at the least."""
         return (
-            f"pmi ≤ {self.target:g} at {self.confidence:.1%} confidence takes at least "
+            f"pmi ≤ {self.target:g} at {percent(self.confidence, 1)} confidence takes at least "
             f"{self.labels} labels, none of them an error."
         )
 

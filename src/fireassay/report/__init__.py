@@ -7,6 +7,7 @@ from fireassay.core.lazy_names import lazy_names
 if TYPE_CHECKING:
     from fireassay.report.about import About, DataFacts
     from fireassay.report.advice import Advice
+    from fireassay.report.comparison_page import ComparedRun, MovedAnswers, comparison_html
     from fireassay.report.gate_assertion import assert_gate
     from fireassay.report.gates import Gate
     from fireassay.report.report import Report
@@ -17,15 +18,18 @@ if TYPE_CHECKING:
 __all__ = [
     "About",
     "Advice",
+    "ComparedRun",
     "DataFacts",
     "Difference",
     "Gate",
     "GateCheck",
+    "MovedAnswers",
     "Report",
     "RunComparison",
     "Verdict",
     "assert_gate",
     "compare_reports",
+    "comparison_html",
     "result_schema",
 ]
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from fireassay.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from fireassay.statistics.alike_rows import AlikeRows, alike_rows
     from fireassay.statistics.autocorrelation import autocorrelation_time
     from fireassay.statistics.betting import betting_interval, betting_sequence
     from fireassay.statistics.bootstrap import bootstrap
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from fireassay.statistics.loess import Loess, loess
     from fireassay.statistics.mann_whitney import MannWhitney, mann_whitney_auc
     from fireassay.statistics.mean_cost import mean_cost
+    from fireassay.statistics.neighbouring_rows import NeighbouringRows, neighbouring_rows
     from fireassay.statistics.paired import (
         paired_auc_difference,
         paired_difference,
@@ -63,16 +65,19 @@ if TYPE_CHECKING:
     from fireassay.statistics.wilson import wilson
 
 __all__ = [
+    "AlikeRows",
     "ClumpedRows",
     "Condition",
     "ErrorDetector",
     "Loess",
     "MannWhitney",
     "NearDuplicates",
+    "NeighbouringRows",
     "ReliabilityCurve",
     "SliceRates",
     "SliceRule",
     "Thinning",
+    "alike_rows",
     "autocorrelation_time",
     "average_ranks",
     "betting_interval",
@@ -100,6 +105,7 @@ __all__ = [
     "mann_whitney_auc",
     "mean_cost",
     "near_duplicates",
+    "neighbouring_rows",
     "paired_auc_difference",
     "paired_difference",
     "paired_mean_difference",

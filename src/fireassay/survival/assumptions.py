@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fireassay.core.evidence import Assumption
 from fireassay.core.lazy_modules import pd
+from fireassay.core.percent import percent
 from fireassay.statistics import share
 from fireassay.survival.masked_gradients import GradientCheck
 
@@ -60,7 +61,7 @@ def censored_times(censored_share: float) -> Assumption:
     return Assumption(
         "Times are censored, not all observed: otherwise this is a regression of log time.",
         "supported" if censored_share > 0 else "contradicted",
-        f"{censored_share:.1%} of rows are right-censored.",
+        f"{percent(censored_share, 1)} of rows are right-censored.",
         id="censored-times",
     )
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.classifiers import as_classifier
+from fireassay.classifiers.code_beside import make_importable
 from fireassay.core.errors import DataError, NotEnoughEvidenceError
 from fireassay.core.lazy_modules import pd
 from fireassay.core.seeds import generator
@@ -50,7 +51,7 @@ def campaign(
     workers, cluster
         Processes on this machine, or the address of a Dask scheduler.
     trust
-        Allow ``own_models`` whose files can run code when read.
+        Allow ``own_models`` whose files can run code when read, or that a file names as code.
     progress
         Whether to show a progress bar; None: where somebody can see it.
 
@@ -69,6 +70,9 @@ def campaign(
     True
     """
     config = read_config(source)
+    if not isinstance(source, dict):
+        for own in config.own_models:
+            make_importable(own.path, Path(source).parent, trust=trust)
     tables, models, checked = [], [], []
     with _opened(store) as journal:
         executor = Executor(workers=workers, cluster=cluster, store=journal, progress=progress)
