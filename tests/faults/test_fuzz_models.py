@@ -8,6 +8,7 @@ import io
 import json
 import pickle
 import shutil
+import tempfile
 import time
 import warnings
 import zipfile
@@ -26,6 +27,7 @@ from fireassay.core import FireassayError
 from fireassay.core.extras import is_installed
 from fireassay.curation.files import read_votes
 from fireassay.engine import RunStore
+from fireassay.engine.answer_file import AnswerFile
 from fireassay.survival.campaign_config import read_config as read_campaign
 
 SECONDS = 20.0
@@ -156,7 +158,26 @@ def refused(ending: str) -> Any:
     return read
 
 
+def kept_answers(folder: Path, content: bytes) -> None:
+    """Whatever is in the file, what comes out of it are probabilities of rows of the set."""
+    path = folder / "answers.bin"
+    path.write_bytes(content)
+    for places, answers in AnswerFile(path, "model and data", n=6).read():
+        assert places.min() >= 0 <= places.max() < 6
+        assert answers.dtype.kind == "f"
+        assert ((answers >= 0) & (answers <= 1 + 1e-6)).all()
+
+
+def sound_answers() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        file = AnswerFile(Path(folder) / "answers.bin", "model and data", n=6)
+        for some in (np.array([0, 3]), np.array([5])):
+            file.append(some, np.full((len(some), 4), 0.25))
+        return file.path.read_bytes()
+
+
 READERS: dict[str, tuple[Any, bytes]] = {
+    "kept answers": (kept_answers, sound_answers()),
     "fireassay.toml": (toml, CONFIG.encode()),
     "campaign.toml": (campaign, CAMPAIGN.encode()),
     "trusted.json": (trusted, json.dumps({"0" * 64: "/models/m.pkl"}, indent=2).encode()),

@@ -25,6 +25,12 @@ def say(text: str = "", *, quiet: bool = False) -> None:
         out.write(visible(text) + "\n")
 
 
+def say_now(text: str, *, quiet: bool = False) -> None:
+    """Print one line so that it is seen at once, also where lines go into a file or a pipe."""
+    say(text, quiet=quiet)
+    flush()
+
+
 def flush() -> None:
     """Let whoever reads the answers have what was said so far."""
     (_answers or sys.stdout).flush()

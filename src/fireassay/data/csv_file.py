@@ -1,15 +1,16 @@
 """CSV files."""
 
+from __future__ import annotations
+
 import csv
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from fireassay.core.errors import DataError
 from fireassay.core.files import written_whole
+from fireassay.core.lazy_modules import pd
 from fireassay.core.limits import MAX_BYTES, check_declared_size
 from fireassay.data.dataset import DataSet
 from fireassay.data.tables import column_roles, from_frame
