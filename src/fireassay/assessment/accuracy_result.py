@@ -58,13 +58,18 @@ _LABELS_ALONE = "It answers with labels alone: how true its confidences are cann
 
 @dataclass(frozen=True)
 class AnsweredRows:
-    """The labelled rows one by one: what tells them apart, their labels and the answers."""
+    """The labelled rows one by one: what tells them apart, their labels and the answers.
+
+    ``top`` are the classes that come first by their probabilities, which are ``top_p``.
+    """
 
     marks: NDArray[np.int64]
     ids: NDArray[Any]
     labels: NDArray[np.int64]
     predicted: NDArray[np.int64]
     groups: NDArray[Any] | None
+    top: NDArray[np.int32]
+    top_p: NDArray[np.float32]
 
 
 @dataclass(frozen=True)

@@ -161,7 +161,7 @@ def draw_labels(
             **how,
         )
         if path is not None:
-            keep_shown(path, pool.X, pool.feature_names)
+            keep_shown(path, pool.rows.values, pool.feature_names, pool.kinds)
     if pool.y is not None:
         search.run(lambda row: pool.labels[row])
     return FieldDraws(search.result, source, guide, search.remaining, plan)

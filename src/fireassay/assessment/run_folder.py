@@ -23,6 +23,7 @@ from fireassay.assessment.sources import source_facts
 from fireassay.core import DataError, Evidence, Result, strict_json
 from fireassay.core.files import write_text
 from fireassay.core.hashing import sha256_file
+from fireassay.core.kept_json import read_kept
 from fireassay.engine import RunStore
 from fireassay.report import About, Report
 from fireassay.report.gates import parse_gates
@@ -182,7 +183,7 @@ def read_gates(run: Path) -> Mapping[str, Mapping[str, float]]:
     if config is not None:
         found = configured_gates(config)
     else:
-        found = strict_json.loads(path.read_text()) if path.is_file() else {}
+        found = read_kept(path, _limits) if path.is_file() else {}
     return found if any(found.values()) else {}
 
 
@@ -197,13 +198,36 @@ def configured_gates(config: Config) -> dict[str, dict[str, float]]:
 def read_costs(run: Path) -> dict[str, dict[str, Any]]:
     """For each part of a run what was planned and what it took; empty if nothing is known."""
     path = _folder(run) / COSTS
-    return dict(strict_json.loads(path.read_text())) if path.is_file() else {}
+    return read_kept(path, _costs) if path.is_file() else {}
 
 
 def read_about(run: Path) -> About | None:
     """The model, the data, the day and the seed of a run; None if nobody has noted them."""
     path = _folder(run) / ABOUT
-    return About.from_dict(strict_json.loads(path.read_text())) if path.is_file() else None
+    return read_kept(path, _about) if path.is_file() else None
+
+
+def _about(kept: Any) -> About:
+    about = About.from_dict(kept)
+    str(about)  # a day or a name that cannot be said is found here
+    return about
+
+
+def _costs(kept: Any) -> dict[str, dict[str, Any]]:
+    return {
+        part: {
+            side: spent and {name: float(amount) for name, amount in spent.items()}
+            for side, spent in record.items()
+        }
+        for part, record in kept.items()
+    }
+
+
+def _limits(kept: Any) -> dict[str, dict[str, float]]:
+    return {
+        side: {name: float(limit) for name, limit in kept.get(side, {}).items()}
+        for side in ("max", "min")
+    }
 
 
 def _folder(run: Path) -> Path:

@@ -50,9 +50,13 @@ class Gallery:
 
         Asked as probes; only an operating rule is asked through its own door.
         """
+        return self.answers_to(self.as_given(X))
+
+    def answers_to(self, X: Any) -> tuple[list[str], list[float | None]]:
+        """The same of rows in the form the user has them."""
         model: Any = self.context.model
         if isinstance(model, CodedClassifier):
-            X, model = model.book.decode(X), model.model
+            model = model.model
         if isinstance(model, Decided):
             answers = model.predict_proba(X)
             own = model.own(answers)
@@ -104,7 +108,10 @@ class Gallery:
 
     def picture(self, row: Any) -> str:
         """An image (given as a set of one) as a data URI."""
-        low, high = self._pixels()
+        natural = self.context.natural_range
+        if natural is not None:
+            return png_uri(_channels_last(natural.inside(np.asarray(row)))[0])
+        low, high = self.pixel_range()  # of codes: integers that are shown as a picture
         return png_uri(_channels_last(np.asarray(row))[0], low=low, high=high)
 
     def difference(self, before: Any, after: Any) -> dict[str, str]:
@@ -123,7 +130,7 @@ class Gallery:
         spread = self._table(None)["spread"]
         moved = [
             (_moved(a, b, s), name, a, b)
-            for a, b, s, name in zip(old, new, spread, self._names(), strict=True)
+            for a, b, s, name in zip(old, new, spread, self.names, strict=True)
             if a != b and not (pd.isna(a) and pd.isna(b))
         ]
         moved.sort(key=lambda entry: -entry[0])
@@ -136,6 +143,16 @@ class Gallery:
         """Whether rows are shown as features."""
         return isinstance(self.rows, pd.DataFrame) or np.ndim(self.rows) == 2
 
+    @property
+    def kind(self) -> str:
+        """How rows are shown: "table", "text", "image" or "series"."""
+        if self.is_table:
+            return "table"
+        if np.ndim(self.rows) == 1:
+            return "text"
+        image = self._is_image(np.asarray(self.rows[:1]), self.data.kinds or ())
+        return "image" if image else "series"
+
     def _is_image(self, values: NDArray[Any], kinds: tuple[str, ...]) -> bool:
         if values.ndim < 3 or "series" in kinds:
             return False
@@ -143,7 +160,8 @@ class Gallery:
             return image_layout(values.shape) != "unclear"
         return bool(min(values.shape[1:3]) >= _SMALLEST_IMAGE)
 
-    def _pixels(self) -> tuple[float, float]:
+    def pixel_range(self) -> tuple[float, float]:
+        """What is black and what is white."""
         if self._range is None:
             bounds = self.context.model.bounds
             ends = None if bounds is None else [float(np.min(bounds[0])), float(np.max(bounds[1]))]
@@ -153,7 +171,9 @@ class Gallery:
             self._range = ends[0], ends[1]
         return self._range
 
-    def _names(self) -> tuple[str, ...]:
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the columns of a table."""
         X = self.rows
         if isinstance(X, pd.DataFrame):
             return tuple(str(name) for name in X.columns)
@@ -163,7 +183,7 @@ class Gallery:
         """The features that deviate most from rows of the same class."""
         table = self._table(label)
         found = []
-        for i, (name, text) in enumerate(zip(self._names(), texts, strict=True)):
+        for i, (name, text) in enumerate(zip(self.names, texts, strict=True)):
             value = row.iloc[0, i] if isinstance(row, pd.DataFrame) else row[0, i]
             far, unusual = _deviation(value, text, i, table)
             found.append((far, Cell(name, text, unusual, table["usual"][i])))

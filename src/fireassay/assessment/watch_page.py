@@ -92,7 +92,7 @@ def _numbers(watch: Watch) -> list[tuple[str, str]]:
 
 
 def _share(value: float) -> str:
-    return f"{percent(value, 2)}" if isfinite(value) else "none yet"
+    return percent(value, 2) if isfinite(value) else "none yet"
 
 
 def _chart(watch: Watch) -> str:
@@ -125,8 +125,8 @@ def _chart(watch: Watch) -> str:
     return (
         f"<svg viewBox='0 0 {_WIDTH} {_HEIGHT}' role='img' aria-label='Share of wrong answers "
         f"among the newest labels against labels'>{drawn}"
-        f"<text x='0' y='12'>{percent(most, 1)}</text><text x='0' y='{_HEIGHT - _BOTTOM}'>0 "
-        f"%</text>"
+        f"<text x='0' y='12'>{percent(most, 1)}</text>"
+        f"<text x='0' y='{_HEIGHT - _BOTTOM}'>0 %</text>"
         f"<text x='{_LEFT}' y='{_HEIGHT - 6}'>labels: 0 to {last:,.0f}</text></svg>"
     )
 

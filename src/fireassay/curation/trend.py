@@ -274,7 +274,7 @@ def _verdict_sentence(trend: Trend) -> str:
         return f"Nothing can be said about the order ({trend.method.removeprefix('undefined: ')})."
     return (
         "It is not shown that the cases at the end of the list are harder: of a correctly and a "
-        f"wrongly labelled case the correct one stands earlier in {chance} of pairs, and 50% "
+        f"wrongly labelled case the correct one stands earlier in {chance} of pairs, and 50 % "
         "would be a coin toss."
     )
 

@@ -17,8 +17,8 @@ from fireassay.reliability.result import NO_CELLS
 from fireassay.reliability.separation import Separation, r_separation
 from fireassay.reliability.two_sample import classifier_two_sample_p
 from fireassay.reliability.weighted_cells import CentreDensity, WeightedCells
+from fireassay.statistics.alike_rows import alike_rows
 from fireassay.statistics.clopper_pearson import clopper_pearson
-from fireassay.statistics.clumped_rows import clumped_rows
 from fireassay.statistics.grouped_share import GroupCounts
 from fireassay.statistics.independence import intraclass_test, near_duplicates, size_rate_test
 from fireassay.statistics.kde import leave_one_out_bandwidth, product_cell_mass
@@ -30,10 +30,6 @@ _LEAST_ERRORS = 5
 _LEAST_ROWS = 20
 _MOST_COLUMNS = 20
 _MOST_ROWS_FOR_R = 1000
-CLUMPED = (
-    "Rows come in clumps (jump {:.1f}, by chance about 4), as those of one patient do: name them "
-    "with groups."
-)
 _STATEMENTS = {
     "labels-from-the-field": (
         "The labelled rows are drawn like the inputs in the field (operational profile)."
@@ -175,7 +171,7 @@ def independence(problem: Problem) -> tuple[Assumption, ...]:
     """Whether rows depend on each other; with groups, whether groups are what to count."""
     X, wrong, groups = problem.labelled.X, problem.wrong, problem.groups
     if groups is None:
-        return (independent_inputs(wrong, X, problem.seed),)
+        return (independent_inputs(wrong, X, problem.y, problem.seed),)
     counts = GroupCounts.of(wrong, groups)
     near = near_duplicates(X, problem.seed, groups)
     across: AssumptionStatus = "contradicted" if near.many else "untestable"
@@ -215,15 +211,13 @@ def unrelated_sizes(counts: GroupCounts) -> Assumption:
     return _stated(SIZES, status, check)
 
 
-def independent_inputs(wrong: FloatArray, X: FloatArray, seed: int) -> Assumption:
-    """Rows must not nearly repeat each other, and errors not come in runs.
+def independent_inputs(wrong: FloatArray, X: FloatArray, y: IntArray, seed: int) -> Assumption:
+    """Rows must not repeat or resemble each other, and errors not come in runs.
 
     That neither is seen shows nothing: rows of one patient need not look alike or stand together.
     """
-    near, clumps = near_duplicates(X, seed), clumped_rows(X, seed)
-    check = f"{near.count} of {near.looked_at} rows nearly repeat another."
-    if clumps.many:
-        check += f" {CLUMPED.format(clumps.jump)}"
+    alike = alike_rows(X, y, seed)
+    check = str(alike)
     n, errors = len(wrong), int(wrong.sum())
     p = 1.0
     if min(errors, n - errors) >= _LEAST_ERRORS:
@@ -231,7 +225,7 @@ def independent_inputs(wrong: FloatArray, X: FloatArray, seed: int) -> Assumptio
         rate = (errors - 1) / (n - 1)
         p = binomtest(together, errors, min(1.0, rate), alternative="greater").pvalue
         check += f" {together} of {errors} errors follow an error at once: p = {p:.2g}."
-    if near.many or clumps.many or p < _LEVEL:
+    if alike.many or p < _LEVEL:
         return _stated("independent-rows", "contradicted", check)
     check += " Rows of one patient or device would not show: give groups if there are any."
     return _stated("independent-rows", "untestable", check)

@@ -31,6 +31,7 @@ from fireassay.statistics.prediction_powered import (
 _SMALL_SHARE = 0.1
 _SHARES, _FORECASTS = (0.035, 0.1, 0.5, 0.8, 0.965), 12
 _FIRST_FIT = 40
+_LAST_FIT = 10_240
 
 
 @dataclass(frozen=True)
@@ -309,9 +310,9 @@ def _betting_share(
 
 
 def _refits(n: int) -> list[int]:
-    """When the surrogate is fitted again: 40, 80, 160, … earlier labels."""
+    """When the surrogate is fitted again: 40, 80, 160, … 10,240 earlier labels; more add little."""
     stops, at = [], _FIRST_FIT
-    while at < n:
+    while at < min(n, _LAST_FIT + 1):
         stops.append(at)
         at *= 2
     return stops

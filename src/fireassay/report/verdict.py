@@ -14,6 +14,11 @@ from fireassay.report.interval_ends import Ends, beyond_after_holm, ends_of
 Status = Literal["pass", "fail", "not enough evidence", "no limits set"]
 CheckStatus = Literal["pass", "fail", "undecided"]
 WORDS: dict[CheckStatus, str] = {"pass": "kept", "fail": "broken", "undecided": "undecided"}
+# What no data can show and a pass must therefore say, until somebody vouches for it.
+PRESUMED = {
+    "independent-rows": "if no two rows belong to one patient, device or document (no data shows "
+    'that: name [data] group, or say why not under [gates.accept] "independent-rows")',
+}
 EXIT_CODE: dict[Status, int] = {
     "pass": 0,
     "fail": 1,
@@ -34,7 +39,9 @@ class GateCheck:
     measure
         What the number is; None where no part has it.
     accepted
-        Assumptions that the data contradicts and somebody accepted, with the reason.
+        Assumptions that the data contradicts or cannot show and somebody accepted, with the reason.
+    presumed
+        Ids of assumptions that nothing shows and nobody vouches for: a pass says so.
     gate, estimate, part
         The limit, its number and the part that has it.
     explanation
@@ -55,6 +62,7 @@ class GateCheck:
     measure: Measure | None = None
     part: str = ""
     accepted: tuple[tuple[str, str], ...] = ()
+    presumed: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -122,6 +130,8 @@ class Verdict:
                 told.append(f"{count}{of} {'is' if count == 1 else 'are'} {word}")
         if not told:
             told.append("the limit is kept" if n == 1 else f"all {n} limits are kept")
+            if any(check.presumed for check in self.checks):
+                told.append("if rows are independent")
         broken = f"; failed: {', '.join(self.failed_parts)}" if self.failed_parts else ""
         return f"{self.status.capitalize()}: {', '.join(told)}{broken}."
 
@@ -216,6 +226,8 @@ def _look(
     check_limit(gate, part.measure(name))
     estimate = part.estimates[name]
     contradicted = part.contradicted(name)
+    open_ = [a.id for a in part.assumptions if a.status == "untestable" and a.id in PRESUMED]
+    unshown = [each for each in open_ if each in estimate.rests_on]
     check = GateCheck(
         gate,
         "undecided",
@@ -223,7 +235,12 @@ def _look(
         estimate,
         part.measure(name),
         part.question,
-        tuple((a.id, accepted[a.id]) for a in contradicted if a.id in accepted),
+        tuple(
+            (each, accepted[each])
+            for each in [*(a.id for a in contradicted), *unshown]
+            if each in accepted
+        ),
+        tuple(each for each in unshown if each not in accepted),
     )
     against = [a for a in contradicted if a.id not in accepted]
     reason = ""
@@ -262,6 +279,7 @@ def _judged(check: GateCheck, ends: Ends, sure: bool, n_gates: int) -> GateCheck
     status: CheckStatus = "undecided"
     if ends.worst is not None and gate.keeps(ends.worst):
         status, why = "pass", f"its {ends.words[0]} is {worst}"
+        why += "".join(f"; {PRESUMED[each]}" for each in check.presumed)
     elif ends.best is None:
         if ends.worst is None:
             other = "an upper" if gate.direction == "max" else "a lower"

@@ -79,8 +79,8 @@ def effects_chart(coefficients: pd.DataFrame) -> Chart:
     return Chart(spec, "Effects on log time with intervals.", "A dot with a line for each effect.")
 
 
-def quantiles_chart(fit: "SurvivalFit") -> Chart:
-    """Fitted against observed failure probabilities (the paper's Fig. 2).
+def quantiles_chart(fit: "SurvivalFit", most: int = 400) -> Chart:
+    """Fitted against observed failure probabilities (the paper's Fig. 2), at most so many points.
 
     Fitted probabilities of the observed times, as censored data, must follow the diagonal.
     """
@@ -106,6 +106,7 @@ def quantiles_chart(fit: "SurvivalFit") -> Chart:
             {"axis": axis(f"{fit.family} quantile"), **_UNIT},
             steps=True,
             diagonal=True,
+            most=most,
             width=_SQUARE,
             height=_SQUARE,
         ),

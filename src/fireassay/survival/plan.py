@@ -104,7 +104,7 @@ def plan(
     censoring at the budget, σ known; two proportions by the usual normal formula.
 
     >>> print(plan(1.5, failure_share=0.7).summary())
-    To see a time ratio of 1.5 with 80% power: 155 samples per arm, on at least 2 models each.
+    To see a time ratio of 1.5 with 80 % power: 155 samples per arm, on at least 2 models each.
     """
     ratio = check_real(time_ratio, "time_ratio", low=0.0)
     if ratio == 1.0:

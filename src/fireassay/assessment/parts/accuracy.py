@@ -21,8 +21,7 @@ from fireassay.classifiers import CodedClassifier, Decided
 from fireassay.core import Assumption, Estimate, Provenance
 from fireassay.core.validation import check_class_indices
 from fireassay.data import DataSet
-from fireassay.reliability.ledger import CLUMPED
-from fireassay.statistics import clumped_rows, near_duplicates, reliability_curve, share
+from fireassay.statistics import alike_rows, near_duplicates, reliability_curve, share
 from fireassay.statistics.grouped_share import GroupCounts, effective_rows
 
 __all__ = [
@@ -39,6 +38,7 @@ __all__ = [
 ]
 
 USES = ("curation",)
+_TOP = 3
 _ROWS, _GROUPS = ("independent-rows",), ("independent-groups",)
 
 
@@ -93,6 +93,7 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
     own = ruled.own(probabilities) if isinstance(ruled, Decided) else probabilities
     confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(confusion, (labels, predicted), 1)
+    top = np.argsort(-own, axis=1, kind="stable")[:, :_TOP].astype(np.int32)
     return AccuracyResult(
         accuracy=replace(_share(correct, groups, confidence), rests_on=rests_on),
         error=replace(_share(~correct, groups, confidence), rests_on=rests_on),
@@ -140,6 +141,8 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             labels,
             predicted,
             groups,
+            top,
+            np.take_along_axis(own, top, axis=1).astype(np.float32),
         ),
         sure=own[np.arange(n), predicted] if context.has_confidences else None,
         independence=independence,
@@ -227,20 +230,18 @@ def _shares(
 
 
 def _independence(data: DataSet, seed: int) -> Assumption:
-    """Near-duplicates contradict; that there are none shows nothing about how rows were drawn."""
-    near = near_duplicates(data.view(), seed, data.groups)
-    several = data.groups is not None
-    clumps = None if several else clumped_rows(data.view(), seed)
-    clumped = clumps is not None and clumps.many
-    what, other = ("groups", "a row of another group") if several else ("rows", "another")
-    check = f"{near.count} of {near.looked_at} rows nearly repeat {other}."
-    if clumps is not None and clumped:
-        check += f" {CLUMPED.format(clumps.jump)}"
-    elif not near.many:
-        check += " How they were drawn is not in the data."
+    """Rows that are alike contradict; that there are none shows nothing about how they came."""
+    unknown = " How they were drawn is not in the data."
+    if data.groups is None:
+        alike = alike_rows(data.view(), data.y, seed)
+        what, many, check, ids = "rows", alike.many, str(alike), _ROWS
+    else:
+        near = near_duplicates(data.view(), seed, data.groups)
+        what, many, ids = "groups", near.many, _GROUPS
+        check = f"{near.count} of {near.looked_at} rows nearly repeat a row of another group."
     return Assumption(
         f"The labelled {what} are independent draws of what the model meets.",
-        "contradicted" if near.many or clumped else "untestable",
-        check,
-        *(_GROUPS if several else _ROWS),
+        "contradicted" if many else "untestable",
+        check if many else check + unknown,
+        *ids,
     )
