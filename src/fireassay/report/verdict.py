@@ -135,6 +135,12 @@ class Verdict:
         broken = f"; failed: {', '.join(self.failed_parts)}" if self.failed_parts else ""
         return f"{self.status.capitalize()}: {', '.join(told)}{broken}."
 
+    def _repr_html_(self) -> str:
+        """Shown in notebooks."""
+        from fireassay.report.notebook import verdict_html
+
+        return verdict_html(self)
+
     def __str__(self) -> str:
         lines = [self.headline, *(f"  {check}" for check in self.checks)]
         return "\n".join([*lines, *(f"  {item}" for item in self.advice)])
