@@ -16,8 +16,8 @@ CheckStatus = Literal["pass", "fail", "undecided"]
 WORDS: dict[CheckStatus, str] = {"pass": "kept", "fail": "broken", "undecided": "undecided"}
 # What no data can show and a pass must therefore say, until somebody vouches for it.
 PRESUMED = {
-    "independent-rows": "if no two rows belong to one patient, device or document (no data shows "
-    'that: name [data] group, or say why not under [gates.accept] "independent-rows")',
+    "independent-rows": "if no two rows belong to one patient, device or document (name them with "
+    "[data] group, or vouch for it under [gates.accept])",
 }
 EXIT_CODE: dict[Status, int] = {
     "pass": 0,
