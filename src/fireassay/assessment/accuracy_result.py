@@ -54,6 +54,7 @@ MEASURES = (
     *slice_report.MEASURES,
 )
 _MOST_CLASSES = 20
+_FEW_NAMES = 3
 _LABELS_ALONE = "It answers with labels alone: how true its confidences are cannot be measured."
 
 
@@ -142,6 +143,17 @@ class AccuracyResult(Answer):
         told = MEASURES[0].told(self.accuracy)
         return {"answer": "accuracy", "sentence": f"Right on {told} of the labelled rows."}
 
+    def _unseen_classes(self) -> tuple[str, ...]:
+        """Classes that no labelled row has: nothing is known about them."""
+        unseen = [
+            str(c) for c, n in zip(self.classes, self.confusion.sum(axis=1), strict=True) if not n
+        ]
+        if not unseen:
+            return ()
+        more = f" and {len(unseen) - _FEW_NAMES} more" if len(unseen) > _FEW_NAMES else ""
+        names = ", ".join(f"“{name}”" for name in unseen[:_FEW_NAMES])
+        return (f"Nothing about {names}{more}: no labelled row is of such a class.",)
+
     def evidence(self) -> Evidence:
         """The accuracy as evidence."""
         tables = {
@@ -199,7 +211,10 @@ class AccuracyResult(Answer):
             tables=tables,
             charts=self.charts(),
             **self._answer(),
-            limits=("These are the labelled rows; the field may be different (see reliability).",),
+            limits=(
+                "These are the labelled rows; the field may be different (see reliability).",
+                *self._unseen_classes(),
+            ),
             provenance=self.provenance,
         )
         return with_uses(found, self.uses)

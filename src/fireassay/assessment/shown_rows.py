@@ -25,6 +25,7 @@ _CELLS, _STEPS, _TOKENS, _CHANNELS = 8, 120, 60, 4
 _LEAST_OF_A_CLASS, _REFERENCE, _RARE = 20, 5000, 0.05
 _SMALLEST_IMAGE = 4
 _WEIGHED = 6  # texts of a set of which the words are weighed
+_ROUNDING = 1e-9  # of a column's spread: not a change
 _MINUS = "\N{MINUS SIGN}"
 
 
@@ -143,7 +144,7 @@ class Gallery:
         moved = [
             (_moved(a, b, s), name, a, b)
             for a, b, s, name in zip(old, new, spread, self.names, strict=True)
-            if a != b and not (pd.isna(a) and pd.isna(b))
+            if a != b and not (pd.isna(a) and pd.isna(b)) and _moved(a, b, s) > _ROUNDING
         ]
         moved.sort(key=lambda entry: -entry[0])
         return tuple(

@@ -31,9 +31,7 @@ _LEAST_ROWS = 20
 _MOST_COLUMNS = 20
 _MOST_ROWS_FOR_R = 1000
 _STATEMENTS = {
-    "labels-from-the-field": (
-        "The labelled rows are drawn like the inputs in the field (operational profile)."
-    ),
+    "labels-from-the-field": ("The labelled rows are drawn like the inputs in the field."),
     "independent-rows": "Inputs are independent of each other.",
     "independent-groups": "Groups are drawn independently of each other.",
     SIZES: "A group's size says nothing about its error rate.",

@@ -149,7 +149,12 @@ def _for_an_interval(gate: Gate, measure: Measure, estimate: Estimate, alpha: fl
     )
     if not gate.keeps(estimate.value) or room == 0:
         sign = -1 if gate.direction == "max" else 1
-        reach = _within(gate.limit + sign * wanted, gate, measure, estimate.n)
+        target = gate.limit + sign * wanted
+        if measure.unit in ("share", "auc") and not 0 <= target <= 1:
+            return Advice(
+                gate, f"{estimate.n:,} rows are too few for this limit, whatever they show"
+            )
+        reach = _within(target, gate, measure, estimate.n)
         text = (
             f"no number of rows passes at this value; with {estimate.n:,} it must be "
             f"{_relation(gate)} {reach}"

@@ -142,6 +142,8 @@ def near_duplicates(X: ArrayLike, seed: int = 0, groups: ArrayLike | None = None
     rng = generator(seed, "near duplicates")
     chosen = np.sort(rng.permutation(len(flat))[:_MOST_ROWS])
     spread = flat.std(axis=0)
+    if (flat == flat[0]).all():  # one row, over and over: shuffling it shows nothing
+        return NearDuplicates(len(chosen), len(chosen), 0.0)
     flat = (flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     _, _, axes = np.linalg.svd(flat[chosen], full_matrices=False)
     many = len(flat) > _ALL_DISTANCES
