@@ -1,5 +1,6 @@
 """Every row of a run as a table: what it says is what the model said, the same bytes each time."""
 
+import itertools
 import json
 
 import numpy as np
@@ -118,9 +119,7 @@ def test_texts_of_any_length_and_series_with_time_last():
     texts = np.array(["short", "ein längerer Text " * 40], dtype=object)
     kept = shown(texts)
     starts = kept.arrays["starts"]
-    found = [
-        bytes(kept.arrays["bytes"][a:b]).decode() for a, b in zip(starts, starts[1:], strict=False)
-    ]
+    found = [bytes(kept.arrays["bytes"][a:b]).decode() for a, b in itertools.pairwise(starts)]
     assert found == list(texts)
     kept = shown(np.random.default_rng(0).random((4, 500, 2)), kinds=("series",))
     assert kept.kind == "series"

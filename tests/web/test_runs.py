@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("fastapi")
 pytestmark = pytest.mark.extras
 
+from fireassay.cli.trusting import remember  # noqa: E402
 from fireassay.core import Estimate, Evidence, Measure  # noqa: E402
 from fireassay.report import Report  # noqa: E402
 from fireassay.web.progress import run_progress  # noqa: E402
@@ -136,8 +137,7 @@ def test_a_model_that_is_not_trusted_is_not_run(project, start):
 @pytest.mark.slow
 def test_a_run_outlives_the_app_and_can_be_stopped_and_goes_on(project, start, monkeypatch):
     monkeypatch.setenv("FIREASSAY_TOKEN", "a secret of the app, 24 characters")
-    program = [sys.executable, "-m", "fireassay", "plan", "--trust", "--quiet"]
-    subprocess.run(program, cwd=project, check=True, capture_output=True)
+    remember("waits:model", project, None)
     first = start([project.parent])
     client = first.client()
     key = re.search(r"/projects/([0-9a-f]{12})", client.get("/").text).group(1)
