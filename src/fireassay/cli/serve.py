@@ -2,7 +2,7 @@
 
 import webbrowser
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -96,9 +96,9 @@ def _queue_of_search(run: Path, data: Path, label: str | None, annotators: int) 
     from fireassay.data import load
     from fireassay.web.search_queue import queue_from_search
 
-    arrays = data.suffix.lower() in (".npz", ".npy")
     # Rows are as the search was given them: where the channels are is no question here.
-    loaded = load(data, label=label, **({"layout": "HWC"} if arrays else {}))
+    layout: Any = {"layout": "HWC"} if data.suffix.lower() in (".npz", ".npy") else {}
+    loaded = load(data, label=label, **layout)
     queue_from_search(
         run,
         loaded.X,

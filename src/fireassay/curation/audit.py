@@ -11,6 +11,7 @@ from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption
+from fireassay.core.percent import percent
 from fireassay.core.result import Result
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_lengths, check_real
@@ -83,8 +84,7 @@ class Audit(Finding):
         low, high = self.auc_interval
         return (
             f"On {self.n} audited samples a right label stands before a wrong one in "
-            f"{100 * self.auc:.0f} % ({100 * low:.0f} % to {100 * high:.0f} %) of pairs: "
-            f"{self.verdict}."
+            f"{percent(self.auc)} ({percent(low)} to {percent(high)}) of pairs: {self.verdict}."
         )
 
     @property

@@ -10,6 +10,7 @@ from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption
+from fireassay.core.percent import percent
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_choice, check_integer, check_labels, check_real
 from fireassay.curation.findings import Finding, independent_rows
@@ -258,7 +259,7 @@ def _disagreement(trend: Trend) -> str:
 
 def _verdict_sentence(trend: Trend) -> str:
     low, high = trend.auc_interval
-    chance = f"{100 * trend.auc:.0f} % ({100 * low:.0f} % to {100 * high:.0f} %)"
+    chance = f"{percent(trend.auc)} ({percent(low)} to {percent(high)})"
     if trend.verdict == "decreasing":
         return (
             "The cases at the end of the list are truly harder: take one correctly and one "

@@ -8,6 +8,7 @@ import pandas as pd
 from scipy import stats
 
 from fireassay.core.errors import ParameterError
+from fireassay.core.percent import percent
 from fireassay.core.result import Result
 from fireassay.core.validation import check_integer, check_real
 from fireassay.survival.error_distributions import ErrorDistribution
@@ -44,7 +45,7 @@ class SamplePlan(Result):
     def summary(self) -> str:
         """Samples and models in one sentence."""
         return (
-            f"To see a time ratio of {self.time_ratio:g} with {100 * self.power:.0f} % power: "
+            f"To see a time ratio of {self.time_ratio:g} with {percent(self.power)} power: "
             f"{self.samples} samples per arm, on at least {self.models} models each."
         )
 

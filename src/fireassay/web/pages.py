@@ -11,7 +11,7 @@ from markupsafe import Markup
 from fireassay.core import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.report.chart_embed import chart_figure
-from fireassay.report.html import COLOURS, SHAPES
+from fireassay.report.page_environment import COLOURS, SHAPES
 from fireassay.version import __version__
 
 _TYPES = {
