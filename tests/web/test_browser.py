@@ -235,11 +235,11 @@ def report_folder(folder):
     from fireassay.assessment.run_folder import PART_KEYS
     from fireassay.engine import RunStore
 
-    Report([evidence], "A run").to_json(folder / "result.json")
     with RunStore(folder) as store:
         store.expect(["k"], "part reliability", "f")
         store.record("k", {"evidence": evidence, "result": None}, 0.1)
         store.set_meta(PART_KEYS, {"reliability": "k"})
+    Report([evidence], "A run").to_json(folder / "result.json")
 
 
 def test_tables_sort_and_filter_and_charts_are_live(tmp_path, start, page_of):

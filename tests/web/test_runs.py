@@ -100,6 +100,19 @@ def test_what_has_not_been_planned_does_not_start(project, start):
     assert not (project / "out").exists()
 
 
+def test_a_folder_with_other_files_is_left_alone(project, start):
+    served = start([project.parent])
+    client = served.client()
+    key = re.search(r"/projects/([0-9a-f]{12})", client.get("/").text).group(1)
+    (project / "out").mkdir()
+    (project / "out" / "thesis.txt").write_text("all of it")
+    planned = find_projects([project.parent])[key].sha256
+    answer = client.post(f"/projects/{key}/start", {"planned": planned})
+    assert answer.status == 500
+    assert "must be a run folder" in answer.text
+    assert [file.name for file in (project / "out").iterdir()] == ["thesis.txt"]
+
+
 def test_only_its_own_process_is_stopped(tmp_path):
     stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     try:
