@@ -66,12 +66,16 @@ def inspect(
     trust: bool = False,
     output: str | None = None,
     bounds: tuple[float, float] | None = None,
+    infer: bool = True,
     classes: tuple[Any, ...] | None = None,
     http: Mapping[str, Any] | None = None,
     hang_minutes: float = PATIENCE_MINUTES,
 ) -> tuple[Inspection, Classifier]:
-    """Ask the model about a few rows, and infer what the configuration needs."""
-    bounds = bounds or infer_bounds(data)
+    """Ask the model about a few rows, and infer what the configuration needs.
+
+    ``infer`` is False where something else than bounds says what range images have.
+    """
+    bounds = bounds or (infer_bounds(data) if infer else None)
     rows = data.X[:PROBE_ROWS]
     classifier, output, notes = _first_output_that_fits(
         model,

@@ -1,4 +1,4 @@
-"""The files of a run folder, and how they are read back."""
+"""The files of a run folder: how they are written, and how they are read back."""
 
 import contextlib
 import os
@@ -20,7 +20,8 @@ from fireassay.assessment.measures import full_names
 from fireassay.assessment.part_key import what_differs
 from fireassay.assessment.reproducibility import REPRODUCIBLE, with_reproducibility
 from fireassay.assessment.sources import source_facts
-from fireassay.core import DataError, Evidence, Result
+from fireassay.core import DataError, Evidence, Result, strict_json
+from fireassay.core.files import write_text
 from fireassay.core.hashing import sha256_file
 from fireassay.core.kept_json import read_kept
 from fireassay.engine import RunStore
@@ -34,6 +35,23 @@ PART_KEYS, PART_FACTS, PART_SOURCES = "part keys", "part facts", "part sources"
 TEST_ROWS = "test rows"
 _CONFIGURATION, _UNDER_WAY, _WRITTEN = "configuration", "under way", "result.json"
 _NOT_ENDED = "the run that began {} has not come to its end"
+
+
+def write_run(
+    folder: Path,
+    report: Report,
+    gates: Mapping[str, Mapping[str, float]],
+    costs: Mapping[str, Mapping[str, Any]],
+) -> None:
+    """Result, page, and apart from them the times and costs, which differ from run to run."""
+    report.to_json(folder / RESULT)
+    report.to_html(folder / PAGE, gates, costs=costs)
+    seconds = {part.question: part.seconds for part in report.parts}
+    files: dict[str, Any] = {TIMINGS: seconds, COSTS: costs, GATES: gates}
+    if report.about is not None:
+        files[ABOUT] = report.about.to_dict()
+    for name, content in files.items():
+        write_text(folder / name, strict_json.dumps(content, indent=2) + "\n")
 
 
 def result_path(run: Path) -> Path:

@@ -12,6 +12,7 @@ from fireassay.assessment.watch_source import Cursor, Lines
 from fireassay.core import DataError, StoreError, sha256, strict_json
 from fireassay.core.files import write_text
 from fireassay.core.kept_json import read_kept
+from fireassay.core.percent import percent
 from fireassay.reliability import Monitor, MonitorState
 from fireassay.version import __version__
 
@@ -132,8 +133,8 @@ class Watch:
     def headline(self) -> str:
         """Where things stand, in a sentence."""
         state, found = self.state, []
-        if state.alarm:
-            found.append(f"the error rate has risen above {self.monitor.limit:.2%}")
+        if state.alarm and self.monitor.limit is not None:
+            found.append(f"the error rate has risen above {percent(self.monitor.limit, 2)}")
         if state.drifted:
             found.append("the inputs have changed")
         if found:
@@ -141,8 +142,8 @@ class Watch:
         if self.unjudged:
             return f"Not enough evidence: {self.unjudged}."
         return (
-            f"Quiet: {state.pmi:.2%} of the last {state.n_recent} labels wrong, at most "
-            f"{state.pmi_upper:.2%} ({self.monitor.confidence:.1%} confidence)."
+            f"Quiet: {percent(state.pmi, 2)} of the last {state.n_recent} labels wrong, at most "
+            f"{percent(state.pmi_upper, 2)} ({percent(self.monitor.confidence, 1)} confidence)."
         )
 
     def take(self, some: Lines) -> None:

@@ -51,7 +51,7 @@ def show_verdict(verdict: "Verdict") -> None:
 
 def shape(status: str) -> str:
     """The shape of a state, as on the page."""
-    from fireassay.report.html import SHAPES
+    from fireassay.report.page_environment import SHAPES
 
     return SHAPES[status]
 

@@ -45,7 +45,9 @@ def only_answers() -> Iterator[None]:
     if real:
         sys.stdout.flush()
         kept = os.dup(1)
-        answers = open(kept, "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors)  # noqa: SIM115
+        answers = open(  # noqa: SIM115
+            kept, "w", buffering=1, encoding=sys.stdout.encoding, errors=sys.stdout.errors
+        )
         os.dup2(2, 1)
     _answers = answers
     try:
@@ -99,7 +101,7 @@ def emit(evidence: "Evidence", *, as_json: bool = False, quiet: bool = False) ->
     labels = {name: evidence.measure(name).label for name in evidence.estimates}
     width = max(map(len, labels.values()), default=0)
     for name, estimate in evidence.estimates.items():
-        sure = f", {estimate.confidence:.1%}" if 0 < estimate.confidence < 1 else ""
+        sure = f", {100 * estimate.confidence:g} %" if 0 < estimate.confidence < 1 else ""
         say(f"  {labels[name]:<{width}}  {estimate}  ({name}: {estimate.method}{sure})")
     for assumption in evidence.assumptions:
         say(f"  [{assumption.status}] {assumption.statement} {assumption.check}")

@@ -147,7 +147,7 @@ def discovery(
         **common,
     )  # fmt: skip
     if path is not None and rows.y is None:
-        keep_shown(path, rows.X, rows.feature_names)
+        keep_shown(path, rows.X, rows.feature_names, rows.kinds)
     if rows.y is not None:
         labels = rows.y
         searching.run(lambda row: labels[row])

@@ -2,14 +2,18 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fireassay.cli.console import emit, emit_json, flush, say
-from fireassay.cli.numeric_rows import load_numbers
+from fireassay.cli.numeric_rows import is_table, load_numbers, load_rows
 from fireassay.cli.options import HangMinutes, Json, Output, Quiet, Seed, Trust
 from fireassay.cli.probing import probe_words, probed
+from fireassay.core.percent import percent
+
+if TYPE_CHECKING:
+    from fireassay.data import DataSet
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -89,25 +93,30 @@ def compare(
     Example: fireassay supervision compare --model m.onnx --train train.npz --nominal test.npz
     --set invalid=other.npz --set corrupted=noisy.npz
     """
+    from fireassay.assessment.coded_context import coded_sets, with_own_hash
     from fireassay.classifiers import as_classifier
     from fireassay.core.errors import ParameterError
     from fireassay.supervision import compare as run
+    from fireassay.supervision.registry import without_inputs
 
     named = dict(part.partition("=")[::2] for part in sets)
     if not all(named) or not all(named.values()):
         raise ParameterError("Each --set must be NAME=PATH.", got=", ".join(sets))
-    rows = load_numbers(train, "supervision")
-    classifier = as_classifier(model, output=model_output, trust=trust, hang_minutes=hang_minutes)
+    given = as_classifier(model, output=model_output, trust=trust, hang_minutes=hang_minutes)
+    rows = load_rows(train, given)
+    names = rows.feature_names if is_table(train) else None
+    # A slash is in no name that was given: "NAME=PATH" would be a path.
+    paths = {"nominal": nominal, **{f"set/{name}": Path(path) for name, path in named.items()}}
+    loaded = {name: _like(path, names, given) for name, path in paths.items()}
+    classifier, coded = coded_sets(given, {"train": rows, **loaded})
+    usual: Any = "all" if classifier is given else without_inputs()
     result = run(
         classifier,
-        rows.X,
-        rows.y,
-        nominal=_columns(load_numbers(nominal, "supervision"), rows.feature_names),
-        sets={
-            name: _columns(load_numbers(path, "supervision"), rows.feature_names)
-            for name, path in named.items()
-        },
-        supervisors=supervisors or "all",
+        coded["train"].X,
+        coded["train"].y,
+        nominal=coded["nominal"].X,
+        sets={name: coded[f"set/{name}"].X for name in named},
+        supervisors=supervisors or usual,
         members=_members(members, model_output, trust, hang_minutes),
         layer=layer,
         workers=workers,
@@ -123,7 +132,8 @@ def compare(
         table = result.frame().drop_duplicates("supervisor")
         for row in table[table["status"] != "done"].itertuples():
             say(f"{row.supervisor}: {row.status}: {row.reason}")
-    emit(probed(result.evidence(), classifier, rows.X), as_json=json, quiet=quiet)
+    evidence = with_own_hash(result.evidence(), classifier)
+    emit(probed(evidence, classifier, coded["train"].X), as_json=json, quiet=quiet)
 
 
 @app.command()
@@ -175,8 +185,8 @@ def fit(
         emit_json(described(supervisor))
     else:
         say(
-            f"{name}: alarm above {limit:.6g}; with {confidence:.0%} "
-            f"confidence at most {false_alarm:.1%} false alarms "
+            f"{name}: alarm above {limit:.6g}; with {percent(confidence)} "
+            f"confidence at most {percent(false_alarm, 1)} false alarms "
             f"({len(fresh)} nominal rows). Written to {output}.",
             quiet=quiet,
         )
@@ -253,6 +263,15 @@ def _members(
     return [
         as_classifier(path, output=output, trust=trust, hang_minutes=hang_minutes) for path in paths
     ]
+
+
+def _like(path: Path, names: Sequence[str] | None, model: Any) -> "DataSet":
+    """Other rows with the columns of training, by name where both are tables."""
+    if names is None or not is_table(path):
+        return load_rows(path, model)
+    from fireassay.data import load
+
+    return load(path, columns=list(names))
 
 
 def _columns(data: Any, names: Sequence[str] | None) -> Any:
