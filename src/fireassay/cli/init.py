@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fireassay.cli.console import emit_json, say, starting
+from fireassay.cli.console import emit_json, say, say_wrapped, starting
 from fireassay.cli.options import (
     AcceptBelowBaseline,
     Bounds,
@@ -144,7 +144,7 @@ def init(
         emit_json({"config": str(config), "inferred": inferred, "missing": started.missing})
         return
     for line in started.inspection.lines():
-        say(line, quiet=quiet)
+        say_wrapped(line, quiet=quiet, indent=12)
     for part, reason in started.missing.items():
         say(
             f"{part:<12}{'can be answered' if reason is None else f'needs more: {reason}'}",
