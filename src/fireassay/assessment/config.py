@@ -10,7 +10,8 @@ from fireassay.assessment.decision import Decision
 from fireassay.assessment.measures import full_name
 from fireassay.assessment.parts import PARTS, settings_models
 from fireassay.classifiers.import_path import is_import_path
-from fireassay.core import ConfigError, ParameterError
+from fireassay.core import ConfigError, DataError, ParameterError
+from fireassay.core.regular_file import read_small_text
 from fireassay.data.natural_range import as_normalisation
 
 FILE_NAME = "fireassay.toml"
@@ -274,8 +275,8 @@ def read_config(path: str | Path = FILE_NAME) -> Config:
     """
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_small_text(path)
+    except (OSError, UnicodeDecodeError, DataError) as error:
         raise ConfigError(
             f"Expected a configuration file at {path}.",
             got=str(error),

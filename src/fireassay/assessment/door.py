@@ -13,6 +13,7 @@ from fireassay.classifiers.base import BLOCK_ROWS
 from fireassay.classifiers.probe import answers_again
 from fireassay.core import ModelError, ProbabilityError, generator
 from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.percent import percent
 from fireassay.core.validation import check_class_indices
 from fireassay.statistics.class_order import ClassOrder, class_order
 
@@ -74,10 +75,9 @@ def _order(found: dict[str, Any]) -> ClassOrder | None:
 
 def what_is_wrong(order: ClassOrder, classes: tuple[Any, ...]) -> str | None:
     """One sentence, and what to say, if the classes are in another order; None if all is well."""
-    agrees = f"The model agrees with the labels on {order.agreement:.1%} of {order.n} rows"
-    agrees = agrees.replace("%", " %")
+    agrees = f"The model agrees with the labels on {percent(order.agreement, 1)} of {order.n} rows"
     if order.is_wrong:
-        better = f"{order.agreement_in_order:.1%}".replace("%", " %")
+        better = percent(order.agreement_in_order, 1)
         names = [classes[column] for column in order.order]
         listed = ", ".join(repr(name) for name in names[:_SHOWN])
         typed = ",".join(str(name) for name in names[:_SHOWN])

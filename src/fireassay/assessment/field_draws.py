@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fireassay.assessment.accuracy_result import AccuracyResult
 from fireassay.assessment.context import Context
 from fireassay.assessment.part_answer import PartAnswer
-from fireassay.assessment.parts.accuracy import AccuracyResult
 from fireassay.assessment.parts.supervision import suspicion
 from fireassay.attacks import AttackSpace
 from fireassay.classifiers import Classifier

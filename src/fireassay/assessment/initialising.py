@@ -9,7 +9,7 @@ from fireassay.assessment.config import DataSection
 from fireassay.assessment.context import Context
 from fireassay.assessment.door import at_the_door, verified_order
 from fireassay.assessment.inputs import load_perturb, load_sets, unused_columns
-from fireassay.assessment.inspection import Inspection, columns_of, inspect
+from fireassay.assessment.inspection import PATIENCE_MINUTES, Inspection, columns_of, inspect
 from fireassay.assessment.parts import PARTS, part_module
 from fireassay.assessment.proposed_gates import propose_gates
 from fireassay.assessment.template import write_config
@@ -41,6 +41,7 @@ def initialise(
     trust: bool = False,
     folder: Path = Path(),
     seed: int = 0,
+    hang_minutes: float = PATIENCE_MINUTES,
 ) -> Initialised:
     """Inspect, choose the parts that can be answered, and say what the others need.
 
@@ -67,6 +68,8 @@ def initialise(
         Of the run, as the configuration will have it.
     folder
         Where the configuration will be.
+    hang_minutes
+        Most minutes for the model to load, and to answer a few rows.
 
     Returns
     -------
@@ -92,7 +95,8 @@ def initialise(
     model_path = str(folder / model) if (folder / model).exists() else model
     normalisation = as_normalisation(mean, std, bounds)
     make_importable(model, folder, trust=trust)
-    sets = load_sets(section, folder, columns_of(model_path, output=output, trust=trust))
+    columns = columns_of(model_path, output=output, trust=trust, hang_minutes=hang_minutes)
+    sets = load_sets(section, folder, columns)
     found, classifier = inspect(
         model_path,
         sets["test"],
@@ -103,6 +107,7 @@ def initialise(
         infer=normalisation is None,
         classes=None if classes is None else as_labels(classes, sets["test"]),
         http=http,
+        hang_minutes=hang_minutes,
     )
     unused = unused_columns(section, folder, sets["test"])
     if unused:

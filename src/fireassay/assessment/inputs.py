@@ -10,7 +10,6 @@ import pandas as pd
 from fireassay.assessment.config import Config, DataSection
 from fireassay.assessment.context import Context
 from fireassay.classifiers import as_classifier
-from fireassay.classifiers.base import BaseClassifier
 from fireassay.classifiers.code_beside import make_importable
 from fireassay.classifiers.import_path import import_object
 from fireassay.classifiers.trusted_tokens import check_token
@@ -45,10 +44,9 @@ def load_context(
         bounds=section.bounds,
         output=section.output,
         trust=trust,
+        hang_minutes=config.run.hang_minutes,
         **options,
     )
-    if isinstance(model, BaseClassifier):
-        model.hang_s = 60 * config.run.hang_minutes
     sets = load_sets(config.data, config.folder, getattr(model, "feature_names", None))
     decision = config.decision.decision()
     return Context(

@@ -7,7 +7,16 @@ from typing import Annotated, Any
 import typer
 
 from fireassay.cli.console import emit_json, say, starting
-from fireassay.cli.options import AcceptBelowBaseline, Bounds, Json, LabelColumn, Quiet, Seed, Trust
+from fireassay.cli.options import (
+    AcceptBelowBaseline,
+    Bounds,
+    HangMinutes,
+    Json,
+    LabelColumn,
+    Quiet,
+    Seed,
+    Trust,
+)
 from fireassay.cli.trusting import remember
 
 
@@ -70,6 +79,7 @@ def init(
     config: Annotated[Path, typer.Option(help="The file to write.")] = Path("fireassay.toml"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     trust: Trust = False,
+    hang_minutes: HangMinutes = 5.0,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -80,14 +90,14 @@ def init(
     """
     starting("looking at the model and the data", quiet=quiet or json)
     from fireassay.assessment import initialise
-    from fireassay.classifiers.code_beside import code_beside
+    from fireassay.classifiers.import_path import is_import_path
 
     if config.exists() and not force:
         say(f"{config} exists already. Pass --force to overwrite it.")
         raise typer.Exit(2)
     base = config.resolve().parent
     # Named by the user, on the command line.
-    named = any(code_beside(name, base) is not None for name in (model, perturb or ""))
+    named = any(is_import_path(name) for name in (model, perturb or ""))
     if trust or named or token_env is not None:
         remember(model, base, token_env, perturb)
     started = initialise(
@@ -118,6 +128,7 @@ def init(
         trust=trust or named,
         folder=base,
         seed=seed,
+        hang_minutes=hang_minutes,
     )
     config.write_text(started.text, encoding="utf-8")
     if json:

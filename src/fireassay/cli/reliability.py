@@ -9,7 +9,7 @@ import typer
 
 from fireassay.cli.console import emit, say
 from fireassay.cli.numeric_rows import is_table, load_numbers, load_rows
-from fireassay.cli.options import Json, Output, Quiet, Seed, Trust, Workers
+from fireassay.cli.options import HangMinutes, Json, Output, Quiet, Seed, Trust, Workers
 from fireassay.cli.probing import probed
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def reliability(
     workers: Workers = 1,
     output: Output = None,
     trust: Trust = False,
+    hang_minutes: HangMinutes = 30.0,
     seed: Seed = 0,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -99,7 +100,7 @@ def reliability(
     from fireassay.core.errors import DataError
     from fireassay.data import DataSet
 
-    classifier = as_classifier(model, output=output_kind, trust=trust)
+    classifier = as_classifier(model, output=output_kind, trust=trust, hang_minutes=hang_minutes)
     read: Callable[..., DataSet] = partial(load_numbers, question="reliability")
     if method in _COUNT_ERRORS:
         read = partial(load_rows, model=classifier)

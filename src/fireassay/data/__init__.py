@@ -1,6 +1,7 @@
 """Data sets: files of many kinds, built-in sets, splits that keep duplicates together."""
 
 from fireassay.data.builtin import breast_cancer, digits, fashion_mnist, mnist, two_moons
+from fireassay.data.cifar import cifar10, cifar100
 from fireassay.data.codebook import Codebook, ColumnCodes
 from fireassay.data.corruptions import CORRUPTIONS, Corruption, corrupt, corruption_kinds
 from fireassay.data.csv_file import safe_cell, write_csv
@@ -32,6 +33,8 @@ __all__ = [
     "TableEncoder",
     "breast_cancer",
     "check_comparable",
+    "cifar10",
+    "cifar100",
     "column_names",
     "corrupt",
     "corruption_kinds",

@@ -14,6 +14,7 @@ from scipy.stats import norm
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.estimate import Estimate
+from fireassay.core.percent import percent
 from fireassay.core.seeds import generator
 from fireassay.reliability.field_risk import TRIAL, UNUSED, GroupMeans, risk_chunks
 from fireassay.reliability.inputs import DiskInputs, Inputs
@@ -99,8 +100,8 @@ class RectifiedBound(Details):
             return super().headline(result)
         kind = "estimated weights" if self.weights == "estimated" else "weights without a bound"
         return (
-            f"About {self.pmi:.2%} of inputs are misclassified, perhaps up to "
-            f"{self.pmi_upper:.2%}: with {kind} no finite-sample claim is made."
+            f"About {percent(self.pmi, 2)} of inputs are misclassified, perhaps up to "
+            f"{percent(self.pmi_upper, 2)}: with {kind} no finite-sample claim is made."
         )
 
     def estimates(self, result: ReliabilityResult) -> dict[str, Estimate]:

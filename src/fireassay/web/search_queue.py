@@ -87,6 +87,8 @@ def queue_from_search(
             )
     chosen = items[state.rows]
     kind = kind or ("image" if items.ndim in (3, 4) else "row")
+    if kind == "series" and chosen.ndim == 3 and chosen.shape[1] < chosen.shape[2]:
+        chosen = np.moveaxis(chosen, 1, 2)  # time is the longer side, and comes first in a queue
     names = tuple(str(known) for known in (class_names or state.classes))
     if len(names) != len(state.classes):
         raise DataError(

@@ -40,6 +40,8 @@ USES = ("ambiguity", "curation", "survival", "accuracy")
 NOMINAL, CALIBRATION, CURATED, FIELD = "nominal", "calibration", "curated", "control field"
 ERRORS = "errors"
 _FIELD_ROWS = 2000
+_CAUGHT = "the alarm rang, and it was wrong"
+_IN_VAIN = "the alarm rang, though it was right"
 
 
 def _without_recipe() -> tuple[str, ...]:
@@ -113,7 +115,7 @@ def suspicion(
 
 
 def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
-    """Test rows that raise the alarm of the recommended supervisor, the loudest first."""
+    """Test rows that raise the recommended supervisor's alarm: wrong answers first."""
     comparison = _comparison(answer)
     scores, name = suspicion(answer, "test", len(context.test))
     rule = comparison.rules.get(str(name))
@@ -125,16 +127,22 @@ def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
         return ()
     gallery = Gallery(context, context.test)
     said, sure = gallery.answers(taken(context.test.X, flagged))
-    return tuple(
+    shown = [
         gallery.at(
             int(row),
-            f"flagged by {name}",
+            "the alarm rang",
             said=said[i],
             confidence=sure[i],
             scores={"score": float(scores[row]), "threshold": float(rule.threshold)},
         )
         for i, row in enumerate(flagged)
-    )
+    ]
+    if context.test.y is None:
+        return tuple(shown)
+    in_vain = [sample.truth == sample.said for sample in shown]
+    caught = [replace(s, why=_CAUGHT) for s, vain in zip(shown, in_vain, strict=True) if not vain]
+    vain = [replace(s, why=_IN_VAIN) for s, vain in zip(shown, in_vain, strict=True) if vain]
+    return (*caught, *vain)
 
 
 def _comparison(answer: PartAnswer) -> SupervisorComparison:

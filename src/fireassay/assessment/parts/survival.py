@@ -30,6 +30,7 @@ from fireassay.survival import BUDGET, GRADIENT_COST, Observations, observe
 from fireassay.survival.masked_gradients import queries as gradient_check_queries
 
 USES: tuple[str, ...] = ()
+_FELL = "fooled by a small change"
 
 
 class Settings(BaseModel):
@@ -170,7 +171,7 @@ def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
         found.append(
             gallery.at(
                 position,
-                f"fell to {row['made_by']} after {row['upper']:.0f} queries",
+                _FELL if "pictures" not in more else f"{_FELL} (before, after, difference)",
                 said=said[i],
                 confidence=sure[i],
                 scores={"queries": float(row["upper"]), "distance": float(row["distance"])},
