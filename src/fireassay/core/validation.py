@@ -238,7 +238,7 @@ def _numeric(
             raise error(
                 f"{name} must be numbers.",
                 got=f"objects ({failure})",
-                do="Encode text columns first; fireassay.data.load does it for tables.",
+                do="Tables with names, texts and dates go through fireassay run or evaluate.",
             ) from failure
     if array.dtype.kind not in "fiub":
         raise error(f"{name} must be real numbers.", got=f"dtype {array.dtype}")
