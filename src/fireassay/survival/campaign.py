@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from fireassay.classifiers import as_classifier
 from fireassay.core.errors import DataError, NotEnoughEvidenceError
 from fireassay.core.seeds import generator
-from fireassay.data import DataSet, digits, fashion_mnist, load, mnist
+from fireassay.core.validation import check_real
+from fireassay.data import DataSet, cifar10, cifar100, digits, fashion_mnist, load, mnist
 from fireassay.engine import Executor, RunStore
 from fireassay.survival.campaign_config import CampaignConfig, read_config
 from fireassay.survival.campaign_result import CampaignResult
@@ -34,6 +35,7 @@ def campaign(
     workers: int = 1,
     cluster: Any = None,
     *,
+    sample: float | None = None,
     trust: bool = False,
     progress: Any = None,
 ) -> CampaignResult:
@@ -47,6 +49,8 @@ def campaign(
         Run folder in which finished trials are journalled; they are never run twice.
     workers, cluster
         Processes on this machine, or the address of a Dask scheduler.
+    sample
+        Share of the trials to run, drawn at random, instead of the file's own.
     trust
         Allow ``own_models`` whose files can run code when read.
     progress
@@ -67,6 +71,9 @@ def campaign(
     True
     """
     config = read_config(source)
+    if sample is not None:
+        share = check_real(sample, "sample", low=0, high=1, inclusive="high")
+        config = config.model_copy(update={"sample": share})
     tables, models, checked = [], [], []
     with _opened(store) as journal:
         executor = Executor(workers=workers, cluster=cluster, store=journal, progress=progress)
@@ -183,6 +190,8 @@ def _data(name: str) -> DataSet:
         data = digits()
     elif name in ("mnist", "fashion-mnist"):
         data = mnist("test") if name == "mnist" else fashion_mnist("test")
+    elif name in ("cifar10", "cifar100"):
+        data = cifar10("test") if name == "cifar10" else cifar100("test")
     else:
         data = load(name)
     if data.y is None or data.y.dtype.kind not in "iu" or data.y.min() != 0:
