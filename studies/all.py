@@ -1,6 +1,6 @@
 """Every study of the five papers, one after the other, then docs/papers.md.
 
-    FIREASSAY_DATA=FOLDER python studies/all.py --work FOLDER [--workers N] [--quick] [--only NAME …]
+    FIREASSAY_DATA=FOLDER python studies/all.py --work FOLDER [--workers N] [--quick] [--only NAME]
 
 In the order of the claim decided per CPU minute. Each study has a folder of its own in ``--work``
 and goes on where it was stopped; one that fails or whose data are missing is named at the end,

@@ -8,6 +8,7 @@ from fireassay.data.csv_file import safe_cell, write_csv
 from fireassay.data.dataset import DataSet
 from fireassay.data.files import column_names, load
 from fireassay.data.idx import load_idx
+from fireassay.data.natural_range import NaturalRange
 from fireassay.data.pixels import check_comparable
 from fireassay.data.rows import KINDS, Rows
 from fireassay.data.splits import find_duplicates, find_overlap, split
@@ -27,6 +28,7 @@ __all__ = [
     "ColumnCodes",
     "Corruption",
     "DataSet",
+    "NaturalRange",
     "Rows",
     "TableEncoder",
     "breast_cancer",

@@ -7,16 +7,18 @@ from scipy.stats import binomtest, ks_2samp, kstest
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.evidence import Assumption, AssumptionStatus
+from fireassay.core.percent import percent
 from fireassay.core.seeds import generator
 from fireassay.reliability.cells import CROSS_BOUNDARY, EMPTY, Grid
 from fireassay.reliability.inputs import Inputs
 from fireassay.reliability.problem import Problem
 from fireassay.reliability.profile import KdeProfile, Profile
+from fireassay.reliability.result import NO_CELLS
 from fireassay.reliability.separation import Separation, r_separation
 from fireassay.reliability.two_sample import classifier_two_sample_p
 from fireassay.reliability.weighted_cells import CentreDensity, WeightedCells
+from fireassay.statistics.alike_rows import alike_rows
 from fireassay.statistics.clopper_pearson import clopper_pearson
-from fireassay.statistics.clumped_rows import clumped_rows
 from fireassay.statistics.grouped_share import GroupCounts
 from fireassay.statistics.independence import intraclass_test, near_duplicates, size_rate_test
 from fireassay.statistics.kde import leave_one_out_bandwidth, product_cell_mass
@@ -28,23 +30,18 @@ _LEAST_ERRORS = 5
 _LEAST_ROWS = 20
 _MOST_COLUMNS = 20
 _MOST_ROWS_FOR_R = 1000
-CLUMPED = (
-    "Rows come in clumps (jump {:.1f}, by chance about 4), as those of one patient do: name them "
-    "with groups."
-)
-_NO_CELLS = "Not used by this method: it has no grid of cells."
 _STATEMENTS = {
     "labels-from-the-field": (
-        "The labelled rows are drawn from the operational profile (paper's assumption 3)."
+        "The labelled rows are drawn like the inputs in the field (operational profile)."
     ),
     "independent-rows": "Inputs are independent of each other.",
     "independent-groups": "Groups are drawn independently of each other.",
     SIZES: "A group's size says nothing about its error rate.",
-    "independent-cells": "Unastuteness and mass of cells are independent (paper's assumption 1).",
-    "r-separated": "Classes are r-separated, and r can be estimated (paper's assumption 2).",
-    "one-label-per-cell": "All inputs in a cell share one true label (paper's assumption 4).",
-    "vote-is-right": "In cells without labels the model's vote is right (paper's assumption 5).",
-    "uniform-in-cells": "Inputs are uniformly distributed inside a cell (paper's assumption 6).",
+    "independent-cells": "Unastuteness and mass of cells are independent.",
+    "r-separated": "Classes are r-separated, and r can be estimated.",
+    "one-label-per-cell": "All inputs in a cell share one true label.",
+    "vote-is-right": "In cells without labels the model's vote is right.",
+    "uniform-in-cells": "Inputs are uniformly distributed inside a cell.",
     "profile-fits": "The kernel density fits the operational profile.",
     "weights-right": "The weights are the true ratio of profile to label density, and bounded.",
     "surrogate-unseen-labels": "The surrogate has not seen these labels.",
@@ -174,7 +171,7 @@ def independence(problem: Problem) -> tuple[Assumption, ...]:
     """Whether rows depend on each other; with groups, whether groups are what to count."""
     X, wrong, groups = problem.labelled.X, problem.wrong, problem.groups
     if groups is None:
-        return (independent_inputs(wrong, X, problem.seed),)
+        return (independent_inputs(wrong, X, problem.y, problem.seed),)
     counts = GroupCounts.of(wrong, groups)
     near = near_duplicates(X, problem.seed, groups)
     across: AssumptionStatus = "contradicted" if near.many else "untestable"
@@ -214,15 +211,13 @@ def unrelated_sizes(counts: GroupCounts) -> Assumption:
     return _stated(SIZES, status, check)
 
 
-def independent_inputs(wrong: FloatArray, X: FloatArray, seed: int) -> Assumption:
-    """Rows must not nearly repeat each other, and errors not come in runs.
+def independent_inputs(wrong: FloatArray, X: FloatArray, y: IntArray, seed: int) -> Assumption:
+    """Rows must not repeat or resemble each other, and errors not come in runs.
 
     That neither is seen shows nothing: rows of one patient need not look alike or stand together.
     """
-    near, clumps = near_duplicates(X, seed), clumped_rows(X, seed)
-    check = f"{near.count} of {near.looked_at} rows nearly repeat another."
-    if clumps.many:
-        check += f" {CLUMPED.format(clumps.jump)}"
+    alike = alike_rows(X, y, seed)
+    check = str(alike)
     n, errors = len(wrong), int(wrong.sum())
     p = 1.0
     if min(errors, n - errors) >= _LEAST_ERRORS:
@@ -230,7 +225,7 @@ def independent_inputs(wrong: FloatArray, X: FloatArray, seed: int) -> Assumptio
         rate = (errors - 1) / (n - 1)
         p = binomtest(together, errors, min(1.0, rate), alternative="greater").pvalue
         check += f" {together} of {errors} errors follow an error at once: p = {p:.2g}."
-    if near.many or clumps.many or p < _LEVEL:
+    if alike.many or p < _LEVEL:
         return _stated("independent-rows", "contradicted", check)
     check += " Rows of one patient or device would not show: give groups if there are any."
     return _stated("independent-rows", "untestable", check)
@@ -239,7 +234,7 @@ def independent_inputs(wrong: FloatArray, X: FloatArray, seed: int) -> Assumptio
 def independent_cells(cells: WeightedCells | None) -> Assumption:
     """Assumption 1: unastuteness and mass of all cells are independent."""
     if cells is None:
-        return _stated("independent-cells", "untestable", _NO_CELLS)
+        return _stated("independent-cells", "untestable", NO_CELLS)
     if not cells.std_covariances > 0:
         return _stated("independent-cells", "untestable", "The profile is given, not estimated.")
     ratio = cells.std_covariances / cells.std if cells.std else float("inf")
@@ -265,7 +260,7 @@ def separation_found(separation: Separation | None, side: float | None) -> Assum
 def one_label_per_cell(mixed: tuple[int, int] | None) -> Assumption:
     """Assumption 4: a cell has one true label."""
     if mixed is None:
-        return _stated("one-label-per-cell", "untestable", _NO_CELLS)
+        return _stated("one-label-per-cell", "untestable", NO_CELLS)
     crossing, seen = mixed
     status: AssumptionStatus = "contradicted" if crossing else "supported"
     check = f"{crossing} of {seen} cells with rows hold two labels."
@@ -278,7 +273,7 @@ def vote_is_right(cells: WeightedCells | None, X: FloatArray, y: IntArray) -> As
     Rows that are alone in their cell are taken away in thought: would the vote have been right?
     """
     if cells is None:
-        return _stated("vote-is-right", "untestable", _NO_CELLS)
+        return _stated("vote-is-right", "untestable", NO_CELLS)
     where = cells.grid.index(X)
     inside = where >= 0
     counts = np.bincount(where[inside], minlength=cells.grid.n_cells)
@@ -295,15 +290,16 @@ def vote_is_right(cells: WeightedCells | None, X: FloatArray, y: IntArray) -> As
         "vote-is-right",
         status,
         f"On {n} rows alone in their cell the vote is wrong {wrong} times "
-        f"({wrong / n:.2%}, 95 % interval {float(low):.2%} to {float(high):.2%}); "
-        f"{mass:.1%} of the mass is in such cells.",
+        f"({percent(wrong / n, 2)}, 95 % interval {percent(float(low), 2)} to "
+        f"{percent(float(high), 2)}); "
+        f"{percent(mass, 1)} of the mass is in such cells.",
     )
 
 
 def uniform_in_cells(grid: Grid | None, X: FloatArray) -> Assumption:
     """Assumption 6: inputs are uniform inside cells."""
     if grid is None:
-        return _stated("uniform-in-cells", "untestable", _NO_CELLS)
+        return _stated("uniform-in-cells", "untestable", NO_CELLS)
     inside = X[grid.index(X) >= 0]
     position = ((inside - grid.low) / grid.side) % 1.0
     p = min(1.0, position.shape[1] * min(kstest(c, "uniform").pvalue for c in position.T))
@@ -331,7 +327,8 @@ def profile_fits(profile: "CentreDensity | Profile", grid: Grid, seed: int) -> A
     return _stated(
         "profile-fits",
         status,
-        f"Bandwidth {width:.3g}, leave-one-out likelihood picks {best:.2g}; {outside:.0%} of the "
+        f"Bandwidth {width:.3g}, leave-one-out likelihood picks {best:.2g}; {percent(outside)} "
+        f"of the "
         f"mass is {where} the borders.",
     )
 

@@ -7,12 +7,18 @@ from typing import Literal
 
 from fireassay.core import Estimate, Evidence, Measure, ParameterError
 from fireassay.report.advice import Advice, advise, remedy
+from fireassay.report.first_screen import within_a_sentence
 from fireassay.report.gates import Gate, find_number
 from fireassay.report.interval_ends import Ends, beyond_after_holm, ends_of
 
 Status = Literal["pass", "fail", "not enough evidence", "no limits set"]
 CheckStatus = Literal["pass", "fail", "undecided"]
 WORDS: dict[CheckStatus, str] = {"pass": "kept", "fail": "broken", "undecided": "undecided"}
+# What no data can show and a pass must therefore say, until somebody vouches for it.
+PRESUMED = {
+    "independent-rows": "if no two rows belong to one patient, device or document (no data shows "
+    'that: name [data] group, or say why not under [gates.accept] "independent-rows")',
+}
 EXIT_CODE: dict[Status, int] = {
     "pass": 0,
     "fail": 1,
@@ -33,7 +39,9 @@ class GateCheck:
     measure
         What the number is; None where no part has it.
     accepted
-        Assumptions that the data contradicts and somebody accepted, with the reason.
+        Assumptions that the data contradicts or cannot show and somebody accepted, with the reason.
+    presumed
+        Ids of assumptions that nothing shows and nobody vouches for: a pass says so.
     gate, estimate, part
         The limit, its number and the part that has it.
     explanation
@@ -54,6 +62,7 @@ class GateCheck:
     measure: Measure | None = None
     part: str = ""
     accepted: tuple[tuple[str, str], ...] = ()
+    presumed: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -121,6 +130,8 @@ class Verdict:
                 told.append(f"{count}{of} {'is' if count == 1 else 'are'} {word}")
         if not told:
             told.append("the limit is kept" if n == 1 else f"all {n} limits are kept")
+            if any(check.presumed for check in self.checks):
+                told.append("if rows are independent")
         broken = f"; failed: {', '.join(self.failed_parts)}" if self.failed_parts else ""
         return f"{self.status.capitalize()}: {', '.join(told)}{broken}."
 
@@ -214,6 +225,8 @@ def _look(
     part, name = found
     estimate = part.estimates[name]
     contradicted = part.contradicted(name)
+    open_ = [a.id for a in part.assumptions if a.status == "untestable" and a.id in PRESUMED]
+    unshown = [each for each in open_ if each in estimate.rests_on]
     check = GateCheck(
         gate,
         "undecided",
@@ -221,7 +234,12 @@ def _look(
         estimate,
         part.measure(name),
         part.question,
-        tuple((a.id, accepted[a.id]) for a in contradicted if a.id in accepted),
+        tuple(
+            (each, accepted[each])
+            for each in [*(a.id for a in contradicted), *unshown]
+            if each in accepted
+        ),
+        tuple(each for each in unshown if each not in accepted),
     )
     against = [a for a in contradicted if a.id not in accepted]
     reason = ""
@@ -230,8 +248,9 @@ def _look(
     elif part.partial:
         reason = f"partial: {part.partial}"
     elif against:
-        which = f"{against[0].id}: " if against[0].id else ""
-        reason = f"rests on an assumption that the data contradicts ({which}{against[0].check})"
+        which = f" ({against[0].id})" if against[0].id else ""
+        said = within_a_sentence(against[0].statement).removesuffix(".")
+        reason = f"the data contradicts that {said}{which}"
     elif any(math.isnan(value) for value in (estimate.value, estimate.low, estimate.high)):
         reason = "the number is not estimable"
     elif estimate.kind == "point" or (estimate.kind == "interval" and _no_width(estimate)):
@@ -258,24 +277,25 @@ def _judged(check: GateCheck, ends: Ends, sure: bool, n_gates: int) -> GateCheck
     accepted = "".join(f"; accepted: {name} ({reason})" for name, reason in check.accepted)
     status: CheckStatus = "undecided"
     if ends.worst is not None and gate.keeps(ends.worst):
-        status, why = "pass", f"{ends.words[0]} {worst}, must be {check.limit}"
+        status, why = "pass", f"its {ends.words[0]} is {worst}"
+        why += "".join(f"; {PRESUMED[each]}" for each in check.presumed)
     elif ends.best is None:
         if ends.worst is None:
             other = "an upper" if gate.direction == "max" else "a lower"
             why = f"it has no {ends.words[0]}, which {other} limit is judged by"
         else:
-            why = f"{ends.words[0]} {worst}, must be {check.limit}; no bound from the other side"
+            why = f"its {ends.words[0]} is {worst}; there is no bound from the other side"
     elif gate.keeps(ends.best):
         low, high = (best, worst) if gate.direction == "max" else (worst, best)
         span = f"between {low} and {high}" if ends.worst is not None else f"beyond {best}"
         why = f"the limit {limit} lies {span}"
     elif sure:
-        even = "" if ends.best == ends.worst else "even the "
-        status, why = "fail", f"{even}{ends.words[1]} {best}, must be {check.limit}"
+        even = "" if ends.best == ends.worst else "even "
+        status, why = "fail", f"{even}its {ends.words[1]} is {best}"
     else:
         why = (
-            f"{ends.words[1]} {best}, must be {check.limit}; with {n_gates} limits checked at once "
-            "that may be chance"
+            f"its {ends.words[1]} is {best}, which may be chance with {n_gates} limits checked at "
+            "once"
         )
     return replace(check, status=status, explanation=why + accepted)
 

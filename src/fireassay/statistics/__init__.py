@@ -1,5 +1,6 @@
 """Intervals, bounds and tests that the rest of fireassay stands on."""
 
+from fireassay.statistics.alike_rows import AlikeRows, alike_rows
 from fireassay.statistics.autocorrelation import autocorrelation_time
 from fireassay.statistics.betting import betting_interval, betting_sequence
 from fireassay.statistics.bootstrap import bootstrap
@@ -26,6 +27,7 @@ from fireassay.statistics.kappa import cohen_kappa, fleiss_kappa
 from fireassay.statistics.loess import Loess, loess
 from fireassay.statistics.mann_whitney import MannWhitney, mann_whitney_auc
 from fireassay.statistics.mean_cost import mean_cost
+from fireassay.statistics.neighbouring_rows import NeighbouringRows, neighbouring_rows
 from fireassay.statistics.paired import (
     paired_auc_difference,
     paired_difference,
@@ -58,16 +60,19 @@ from fireassay.statistics.thinned_betting import (
 from fireassay.statistics.wilson import wilson
 
 __all__ = [
+    "AlikeRows",
     "ClumpedRows",
     "Condition",
     "ErrorDetector",
     "Loess",
     "MannWhitney",
     "NearDuplicates",
+    "NeighbouringRows",
     "ReliabilityCurve",
     "SliceRates",
     "SliceRule",
     "Thinning",
+    "alike_rows",
     "autocorrelation_time",
     "average_ranks",
     "betting_interval",
@@ -95,6 +100,7 @@ __all__ = [
     "mann_whitney_auc",
     "mean_cost",
     "near_duplicates",
+    "neighbouring_rows",
     "paired_auc_difference",
     "paired_difference",
     "paired_mean_difference",

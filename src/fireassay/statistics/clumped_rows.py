@@ -29,7 +29,7 @@ class ClumpedRows:
     limit
         Above this rows come in clumps.
     looked_at
-        Rows whose neighbours were looked at; 0: too few rows, or too few different values.
+        Rows whose neighbours were looked at; 0: too few rows, or values that repeat too often.
 
     >>> ClumpedRows(12.0, 5.4, 300).many, ClumpedRows(3.9, 5.4, 300).many
     (True, False)
@@ -60,8 +60,9 @@ def clumped_rows(X: ArrayLike, seed: int = 0) -> ClumpedRows:
     Around a row of an independent sample the distances d_k of its neighbours grow so that
     ``k log(d_(k+1) / d_k)`` has the same exponential distribution for each k, whatever the number
     of columns. Where a patient's rows end there is a jump. The largest jump among 30 neighbours, in
-    units of the usual step, is compared with what independent rows show, and with the same columns
-    each shuffled by itself, which keeps values that repeat. Equal rows count once.
+    units of the usual step, is compared with what independent rows show. Values that repeat make
+    jumps, too: where the same columns, each shuffled by itself, have jumps of about that size,
+    nothing is said. Equal rows count once.
 
     >>> rng = np.random.default_rng(0)
     >>> patients = np.repeat(rng.normal(size=(60, 8)), 5, axis=0)
@@ -79,12 +80,12 @@ def clumped_rows(X: ArrayLike, seed: int = 0) -> ClumpedRows:
     rng = generator(seed, "clumped rows")
     chosen = np.sort(rng.permutation(len(flat))[:_LOOKED_AT])
     jump = _jump(flat, chosen)
-    # Ties make jumps, too: they are in the shuffled columns as well.
+    limit = _USUAL + _FOR_FEW_ROWS / math.sqrt(len(flat))
+    # Values that repeat make jumps, too: they are in the shuffled columns as well.
     reference = _jump(rng.permuted(flat, axis=0), chosen)
-    if math.isnan(jump) or math.isnan(reference):
+    if math.isnan(jump) or not _ABOVE_REFERENCE * reference <= limit:
         return ClumpedRows(math.nan, math.nan, 0)
-    usual = _USUAL + _FOR_FEW_ROWS / math.sqrt(len(flat))
-    return ClumpedRows(jump, max(usual, _ABOVE_REFERENCE * reference), len(chosen))
+    return ClumpedRows(jump, limit, len(chosen))
 
 
 def _jump(rows: FloatArray, chosen: IntArray) -> float:

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.classifiers import as_classifier
+from fireassay.classifiers.code_beside import make_importable
 from fireassay.core.errors import DataError, NotEnoughEvidenceError
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_real
@@ -52,7 +53,7 @@ def campaign(
     sample
         Share of the trials to run, drawn at random, instead of the file's own.
     trust
-        Allow ``own_models`` whose files can run code when read.
+        Allow ``own_models`` whose files can run code when read, or that a file names as code.
     progress
         Whether to show a progress bar; None: where somebody can see it.
 
@@ -74,6 +75,9 @@ def campaign(
     if sample is not None:
         share = check_real(sample, "sample", low=0, high=1, inclusive="high")
         config = config.model_copy(update={"sample": share})
+    if not isinstance(source, dict):
+        for own in config.own_models:
+            make_importable(own.path, Path(source).parent, trust=trust)
     tables, models, checked = [], [], []
     with _opened(store) as journal:
         executor = Executor(workers=workers, cluster=cluster, store=journal, progress=progress)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from fireassay.core.errors import ConfigError
+from fireassay.core.regular_file import read_small_text
 from fireassay.core.seeds import generator
 from fireassay.survival.defences import DEFENCES
 from fireassay.survival.observe import BUDGET, GRADIENT_COST
@@ -174,7 +175,7 @@ class CampaignConfig(_Strict):
         ]
 
     def trials(self, training: dict[str, Any]) -> list[dict[str, Any]]:
-        """The attacks on one trained model, behind each defence that fits it; of those, the drawn."""
+        """The attacks (those drawn) on one trained model, behind each defence that fits it."""
         rows = [
             {
                 **{key: training[key] for key in training if not key.startswith("training_")},
@@ -227,8 +228,8 @@ def read_config(source: str | Path | dict[str, Any]) -> CampaignConfig:
         content = source
     else:
         try:
-            content = tomllib.loads(Path(source).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as failure:
+            content = tomllib.loads(read_small_text(source))
+        except (OSError, ValueError, RecursionError) as failure:
             raise ConfigError(
                 f"A campaign must be a readable TOML file, also {source}.", got=f"{failure}"
             ) from failure

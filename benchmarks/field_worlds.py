@@ -1,0 +1,157 @@
+"""Labels drawn in the field, surrogates, cells of black boxes, for ``benchmarks/coverage.py``."""
+
+import numpy as np
+from coverage_rows import HOLDS, Row, above, seed_of
+
+from fireassay.core.seeds import generator
+from fireassay.discovery import estimate_error
+from fireassay.reliability.cell_total import cell_total
+from fireassay.reliability.cells import CellLabels, Grid
+from fireassay.reliability.inputs import Inputs
+from fireassay.reliability.rectified_bound import rectified_bound
+from fireassay.statistics import clopper_pearson, recent_rate_upper, thinned_upper, thinning
+
+_GAMMA = generator(0, "field of risks").gamma(0.3, 1 / 0.3, 2_000_000)
+POOL, OUTSIDE = 20_000, 2000
+
+
+def draws(rate, guess, labels=1000):
+    """Labels drawn by suspicion; compared with Clopper–Pearson on as many uniform labels."""
+    truth = float(np.minimum(1.0, rate * _GAMMA).mean())
+
+    def guessed(risk):
+        if guess == "flat":
+            return np.full(len(risk), rate)
+        if guess == "inverted":
+            return np.clip(rate**2 / np.maximum(risk, rate / 20), 0.0, 1.0)
+        return np.minimum(1.0, (5 if guess == "overrated" else 1) * risk)
+
+    def world(rng):
+        risk, outside = (
+            np.minimum(1.0, rate * rng.gamma(0.3, 1 / 0.3, n)) for n in (POOL, OUTSIDE)
+        )
+        wrong = rng.random(POOL) < risk
+        plan = thinning(guessed(risk), guessed(outside), labels)
+        upper = thinned_upper(plan, plan.draw(rng), wrong)
+        exact = clopper_pearson(int(rng.binomial(labels, truth)), labels, 0.975, "upper")[1]
+        return above(upper, truth, float(exact))
+
+    return world
+
+
+def perfect_surrogate(rate, n=2000):
+    """A surrogate that knows the chance of each error; compared with Clopper–Pearson."""
+
+    def world(rng):
+        field, X = rng.random((10 * n, 1)), rng.random((n, 1))
+        risk = lambda inputs: np.minimum(1.0, 20 * rate * (inputs.X[:, 0] < 0.05))  # noqa: E731
+        sure = lambda rows: np.tile([1.0, 0.0], (len(rows), 1))  # noqa: E731
+        known, labelled = Inputs(field, sure(field)), Inputs(X, sure(X))
+        wrong = (rng.random(n) < risk(labelled)).astype(int)
+        found = rectified_bound(labelled, wrong, known, alpha=0.025, risk=risk, seed=seed_of(rng))
+        return above(found.pmi_upper, rate, found.clopper_pearson_alone)
+
+    return world
+
+
+GRID = Grid.regular(20, (0, 1), dimensions=2)
+LABELS = CellLabels.observed(GRID, np.zeros((1, 2)), np.zeros(1, dtype=np.int64))
+MASS = np.random.default_rng(0).dirichlet(np.ones(GRID.n_cells))
+
+
+def cells(rng):
+    """Class 1 in a corner of every cell, .5 % of its area; 2,000 points can miss it."""
+
+    def patchy(X):
+        return (np.sqrt(0.005) > (X * 20) % 1).all(axis=1).astype(int)
+
+    label = np.zeros(GRID.n_cells, dtype=np.int64)
+    total = cell_total(patchy, GRID, LABELS, label, MASS, draws=2000, seed=seed_of(rng))
+    upper = total.upper(0.025)
+    return above(upper, 0.005, upper)
+
+
+def unbiased_rate(rng):
+    """LURE on a pool of 40 × 50 rows of patients: the draws are random, the pool is what it is."""
+    rates = rng.beta(0.1 * 4, 0.9 * 4, 40)
+    wrong = (rng.random((40, 50)) < rates[:, None]).ravel()
+    weight = 0.5 + wrong + rng.random(2000)
+    left, drawn, chances = np.ones(2000, dtype=bool), [], []
+    for _ in range(200):
+        p = weight * left / (weight * left).sum()
+        row = int(rng.choice(2000, p=p))
+        drawn.append(row)
+        chances.append(float(p[row]))
+        left[row] = False
+    found = estimate_error(drawn, wrong[drawn], chances, 2000)
+    truth = float(wrong.mean())
+    normal = 2 * 1.96 * float(np.sqrt(truth * (1 - truth) / 200))
+    return not found.low <= truth <= found.high, found.high - found.low, normal
+
+
+def now(rng):
+    """The last 500 labels, 200 of them after a jump from 1 to 10 %: their mean rate."""
+    rates = np.r_[np.full(1300, 0.01), np.full(200, 0.1)]
+    wrong = rng.random(1500) < rates
+    upper, truth = recent_rate_upper(wrong), float(rates[-500:].mean())
+    return above(upper, truth, upper)
+
+
+UNIFORM = "exact, uniform labels"
+ROWS = [
+    *(
+        Row(
+            "draws by suspicion, upper",
+            f"p = {rate:g}, {guess} risk",
+            draws(rate, guess),
+            UNIFORM,
+            HOLDS,
+            0.975,
+        )
+        for guess in ("good", "flat", "overrated", "inverted")
+        for rate in (0.02, 0.05, 0.10)
+    ),
+    Row(
+        "surrogate and labels, upper",
+        "p = .002, perfect surrogate",
+        perfect_surrogate(0.002),
+        "exact",
+        HOLDS,
+        0.975,
+        600,
+    ),
+    Row(
+        "surrogate and labels, upper",
+        "p = .005, perfect surrogate",
+        perfect_surrogate(0.005),
+        "exact",
+        HOLDS,
+        0.975,
+        600,
+    ),
+    Row(
+        "cells of a black box, upper",
+        "share .005, 2,000 points",
+        cells,
+        "itself: none is shorter",
+        HOLDS,
+        0.975,
+        5000,
+    ),
+    Row(
+        "unbiased rate of a pool (LURE)",
+        "pool of 40 × 50, 200 drawn by weight",
+        unbiased_rate,
+        "normal, uniform draws",
+        HOLDS,
+        runs=600,
+    ),
+    Row(
+        "rate of the last 500 labels, upper",
+        "200 labels after 1 → 10 %",
+        now,
+        "itself",
+        HOLDS,
+        runs=5000,
+    ),
+]
