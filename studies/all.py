@@ -28,7 +28,7 @@ STUDIES = {
     "discovery": (["discovery_errors.py"], ["cifar10", "fashion-mnist"], 8),
     "supervision": (["supervision_table2.py"], ["mnist", "fashion-mnist"], 6),
 }
-# Left out of the quick version: training 45 pairs of autoencoders takes minutes at any size.
+# Left out of the quick version: 45 pairs of autoencoders or a large network take minutes.
 NOT_QUICK = ("ambiguity", "supervision", "reliability_cifar10")
 
 

@@ -3,6 +3,7 @@
 import argparse
 import json
 import logging
+import os
 import re
 import time
 from collections.abc import Mapping
@@ -28,6 +29,14 @@ def options(doc: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--cluster", help="The address of a Dask scheduler.")
     return parser
+
+
+def data_folder() -> Path:
+    """The folder of the real data, or an end with what to do."""
+    named = os.environ.get("FIREASSAY_DATA")
+    if not named:
+        raise SystemExit("Set FIREASSAY_DATA to the folder with the data of the studies.")
+    return Path(named)
 
 
 def executor(chosen: argparse.Namespace) -> Executor:

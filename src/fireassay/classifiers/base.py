@@ -3,6 +3,7 @@
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -293,6 +294,15 @@ class BaseClassifier(ABC):
                         self._decide(question, call, arrays, largest)
         return self.block_sizes
 
+    @contextmanager
+    def without_probes(self) -> Iterator[None]:
+        """Only callers' rows go through the model meanwhile: for hooks that keep what they see."""
+        self._local.watched = True
+        try:
+            yield
+        finally:
+            self._local.watched = False
+
     def _questions(
         self,
         rows: AnyArray,
@@ -318,7 +328,8 @@ class BaseClassifier(ABC):
         rows = block_ladder.kind_of_rows(arrays[0], largest)
         question = f"{kind} {rows}"
         decided = self.block_sizes.get(question)
-        if decided is not None or self.max_queries is not None:
+        watched = getattr(self._local, "watched", False)
+        if decided is not None or self.max_queries is not None or watched:
             return decided or (largest,)
         with self._lock:
             kept = self._seen.setdefault(rows, DistinctRows(largest))

@@ -1,7 +1,7 @@
 """The inside of a torch module: last linear layer, activations, dropout samples."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ class TorchHidden:
     """
 
     def __init__(self, model: Any, inner: Any, layer: str | None) -> None:
-        self.model, self.module, self.layer = model, inner.module, layer
+        self.model, self.inner, self.module, self.layer = model, inner, inner.module, layer
         self.output = inner.output
         self.temperature = float(getattr(model, "temperature", 1.0))
         self.names = {name: part for name, part in self.module.named_modules() if name}
@@ -161,7 +161,8 @@ class TorchHidden:
             hooks.append(self.names[self.head_name].register_forward_pre_hook(head_input))
         hooks += [self.names[name].register_forward_hook(keep(name)) for name in outputs]
         try:
-            yield blocks
+            with getattr(self.inner, "without_probes", nullcontext)():
+                yield blocks
         finally:
             for hook in hooks:
                 hook.remove()
