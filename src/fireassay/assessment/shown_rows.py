@@ -11,7 +11,7 @@ from fireassay.assessment.token_weights import token_weights
 from fireassay.classifiers import CodedClassifier
 from fireassay.classifiers.decided import Decided
 from fireassay.classifiers.probe import answers_again
-from fireassay.core import Cell, Sample
+from fireassay.core import Cell, ModelError, Sample
 from fireassay.core.sample import SHOWN_PER_PART, png_uri, signed_png_uri
 from fireassay.data import DataSet
 from fireassay.data.pixels import image_layout
@@ -93,18 +93,27 @@ class Gallery:
         return {"series": _series(values[0])}
 
     def _words(self, tokens: list[str]) -> tuple[tuple[str, float], ...]:
-        """Words with how much each mattered, of the first few texts: each costs a query a word."""
+        """Words with how much each mattered, of the first few texts: each costs a query a word.
+
+        A model need not take a text with a word left out: then none of its words is marked.
+        """
+        plain = tuple((token, 0.0) for token in tokens)
         if self._weighed >= _WEIGHED or not self.context.has_confidences:
-            return tuple((token, 0.0) for token in tokens)
+            return plain
         self._weighed += 1
         model: Any = self.context.model
         given = model.model if isinstance(model, CodedClassifier) else model
-        return token_weights(tokens, lambda texts: answers_again(given, texts))
+        try:
+            return token_weights(tokens, lambda texts: answers_again(given, texts))
+        except ModelError:
+            return plain
 
     def as_given(self, codes: Any) -> Any:
         """Rows that a part made, in the form the user has them."""
         model = self.context.model
-        return model.book.decode(codes) if isinstance(model, CodedClassifier) else codes
+        if isinstance(model, CodedClassifier) and np.asarray(codes).dtype.kind != "U":
+            return model.book.decode(codes)
+        return codes  # texts are kept as they are
 
     def picture(self, row: Any) -> str:
         """An image (given as a set of one) as a data URI."""
