@@ -36,7 +36,7 @@ def superpixels(image: NDArray[Any], count: int = 16, compactness: float = 0.3) 
     step = np.sqrt(height * width / count)
     rows, columns = (np.arange(step / 2, size, step) for size in (height, width))
     colours = np.asarray(image, dtype=np.float64).reshape(height, width, -1)
-    places = np.stack(np.mgrid[:height, :width], axis=-1) + 0.5
+    places = np.moveaxis(np.indices((height, width)), 0, -1) + 0.5
     features = np.concatenate([places / step * compactness, colours], axis=-1)
     starts = np.array([features[int(r), int(c)] for r in rows for c in columns])
     found = KMeans(len(starts), init=starts, n_init=1, max_iter=20)
