@@ -89,5 +89,8 @@ def draw(chosen: argparse.Namespace, paper: str, charts: Mapping[str, Chart]) ->
 
 
 def _still(svg: str) -> str:
-    """Without the invisible marks that only a pointer finds: most of a drawing's bytes."""
-    return re.sub(r'<path [^>]*\bopacity="0"[^>]*/>', "", svg)
+    """Without marks and texts that only a pointer finds: most of a drawing's bytes."""
+    seen = re.sub(r'<path [^>]*\bopacity="0"[^>]*/>', "", svg)
+    return re.sub(
+        r' aria-label="[^"]*" role="graphics-symbol" aria-roledescription="[^"]*"', "", seen
+    )

@@ -10,7 +10,7 @@ from fireassay.survival.campaign_evidence import campaign_evidence
 from fireassay.survival.campaign_result import CampaignResult
 
 
-def campaign_summary(result: CampaignResult, data: str, cpu_seconds: float) -> dict[str, Any]:
+def campaign_summary(result: CampaignResult, data: str, task_seconds: float) -> dict[str, Any]:
     """Trials, rows, effects, cost ratios and conclusions.
 
     Parameters
@@ -19,8 +19,8 @@ def campaign_summary(result: CampaignResult, data: str, cpu_seconds: float) -> d
         A finished campaign.
     data
         Which images, in words.
-    cpu_seconds
-        Of all its tasks.
+    task_seconds
+        Of all its tasks, by the clock: a busy machine makes them longer.
     """
     evidence = campaign_evidence(result)
     models = result.models.groupby(["model", "epochs"])[
@@ -39,7 +39,7 @@ def campaign_summary(result: CampaignResult, data: str, cpu_seconds: float) -> d
         "rows": len(result.table),
         "censored": float(1 - np.isfinite(result.table["upper"]).mean()),
         "conclusions": [{"text": c.text, "holds": c.holds} for c in evidence.claims],
-        "cpu_seconds": cpu_seconds,
+        "task_seconds": task_seconds,
         **{name: split(table) for name, table in tables.items()},
     }
 
