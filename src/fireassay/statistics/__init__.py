@@ -47,7 +47,7 @@ from fireassay.statistics.sample_sizes import (
 from fireassay.statistics.share import share
 from fireassay.statistics.simultaneous import simultaneous_aucs, worse_than_best
 from fireassay.statistics.simultaneous_shares import simultaneous_shares
-from fireassay.statistics.slice_search import Condition, SliceRule, find_slices
+from fireassay.statistics.slice_search import Condition, SliceRule, find_slices, slice_test
 from fireassay.statistics.slices import SliceRates, slice_columns, slice_members, slice_rates
 from fireassay.statistics.spearman import spearman
 from fireassay.statistics.temperature import fit_temperature
@@ -119,6 +119,7 @@ __all__ = [
     "slice_columns",
     "slice_members",
     "slice_rates",
+    "slice_test",
     "spearman",
     "thinned_lower",
     "thinned_upper",
