@@ -32,7 +32,9 @@ from fireassay.statistics.paired import (
     paired_auc_difference,
     paired_difference,
     paired_mean_difference,
+    paired_ratio_difference,
 )
+from fireassay.statistics.paired_calibration import paired_calibration_difference
 from fireassay.statistics.permutation import permutation_test
 from fireassay.statistics.poisson import poisson_interval
 from fireassay.statistics.poisson_binomial import poisson_binomial_tail
@@ -102,8 +104,10 @@ __all__ = [
     "near_duplicates",
     "neighbouring_rows",
     "paired_auc_difference",
+    "paired_calibration_difference",
     "paired_difference",
     "paired_mean_difference",
+    "paired_ratio_difference",
     "permutation_test",
     "poisson_binomial_tail",
     "poisson_interval",

@@ -12,11 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment import calibration_check, operating_point, slice_report
 from fireassay.assessment import class_recalls as recalls
+from fireassay.assessment.answered_rows import AnsweredRows, row_costs
 from fireassay.assessment.calibration_check import CalibrationCheck
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import curated_rows, voted_rows
 from fireassay.assessment.operating_point import OperatingPoint
-from fireassay.assessment.row_outcomes import Kind, RowOutcomes, row_marks
+from fireassay.assessment.row_outcomes import RowOutcomes, row_marks
 from fireassay.assessment.shown_rows import MOST, Gallery
 from fireassay.assessment.slice_report import SliceFindings
 from fireassay.assessment.uses import with_uses
@@ -91,17 +92,6 @@ class Settings(BaseModel):
 
 
 @dataclass(frozen=True)
-class AnsweredRows:
-    """The labelled rows one by one: what tells them apart, their labels and the answers."""
-
-    marks: NDArray[np.int64]
-    ids: NDArray[Any]
-    labels: NDArray[np.int64]
-    predicted: NDArray[np.int64]
-    groups: NDArray[Any] | None
-
-
-@dataclass(frozen=True)
 class AccuracyResult(Answer):
     """Accuracy, its complement, per-class recall and calibration, each with an interval."""
 
@@ -116,7 +106,7 @@ class AccuracyResult(Answer):
     curve: ReliabilityCurve | None
     by_class: recalls.ClassRecalls
     correct: NDArray[np.bool_]
-    rows: "AnsweredRows"
+    rows: AnsweredRows
     sure: NDArray[np.float64] | None
     independence: Assumption
     effective_n: Estimate | None
@@ -328,6 +318,9 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             labels,
             predicted,
             groups,
+            own.max(axis=1) if context.has_confidences else None,
+            own.argmax(axis=1) if context.has_confidences else None,
+            *row_costs(context.decision, classes, labels, predicted),
         ),
         sure=own[np.arange(n), predicted] if context.has_confidences else None,
         independence=independence,
@@ -346,27 +339,8 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
 
 
 def outcomes(result: AccuracyResult) -> dict[str, RowOutcomes]:
-    """Row by row: right, wrong, and for each class whether it was found, or named in vain."""
-    rows, right = result.rows, result.correct
-
-    def share(values: NDArray[Any], some: Any = slice(None), kind: Kind = "share") -> RowOutcomes:
-        groups = None if rows.groups is None else rows.groups[some]
-        return RowOutcomes(kind, rows.marks[some], values[some].astype(np.float64), groups=groups)
-
-    found = {"accuracy": share(right), "error": share(~right), "above_majority": share(right)}
-    sizes = np.bincount(rows.labels, minlength=len(result.classes))
-    weight = len(right) / (np.count_nonzero(sizes) * sizes[rows.labels])
-    found["balanced_accuracy"] = share(right * weight, kind="mean")
-    for i, name in enumerate(result.classes):
-        own = rows.labels == i
-        if own.any():
-            found[f"recall[{name}]"] = share(right, own)
-        if not own.all():
-            found[f"specificity[{name}]"] = share(rows.predicted != i, ~own)
-        for j, other in enumerate(result.classes):
-            if j != i and own.any():
-                found[f"mistake[{name} -> {other}]"] = share(rows.predicted == j, own)
-    return found
+    """What each row contributed to each number."""
+    return result.rows.outcomes(result.classes)
 
 
 def samples(context: Context, answer: AccuracyResult) -> tuple[Sample, ...]:
