@@ -1,5 +1,6 @@
 """Promises of the package as a whole."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -60,3 +61,13 @@ def test_examples_run(example, tmp_path):
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.strip(), "an example shows something"
+
+
+def test_per_cent_is_written_one_way():
+    """Python's own format says 95%; people read 95 % everywhere."""
+    written = [
+        f"{path.name}: {found.group()}"
+        for path in Path(fa.__file__).parent.rglob("*.py")
+        for found in re.finditer(r"\{[^{}\n]+:\.\d%\}", path.read_text(encoding="utf-8"))
+    ]
+    assert written == []

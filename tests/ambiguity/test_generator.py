@@ -7,7 +7,7 @@ pytest.importorskip("torch")
 
 from fireassay import ambiguity
 from fireassay.ambiguity import AmbiguityGenerator, Preset
-from fireassay.core import DataError, ParameterError
+from fireassay.core import DataError, NotEnoughEvidenceError, ParameterError
 
 pytestmark = pytest.mark.extras
 SHORT = Preset(
@@ -115,7 +115,7 @@ def test_all_pairs_and_too_few_samples_of_one_class_is_a_named_rejection(few_of_
 
 
 def test_one_try_leaves_nothing_for_the_training_split(few_of_one_class):
-    with pytest.raises(DataError, match=r"first one is for the test split.*tries=4"):
+    with pytest.raises(NotEnoughEvidenceError, match=r"first one is for the test split.*tries=4"):
         few_of_one_class.sample(4, split="train")
 
 
@@ -181,7 +181,7 @@ def test_confused_pairs_come_from_the_model(digits):
     def perfect(X):
         return np.eye(10)[truth(X)]
 
-    with pytest.raises(DataError, match="no confusion"):
+    with pytest.raises(NotEnoughEvidenceError, match="no confusion"):
         AmbiguityGenerator("confused", model=perfect).fit(digits.X, digits.y)
 
 
@@ -237,7 +237,7 @@ BAD_DATA = {
 def test_bad_data_is_refused_in_words(digits, name):
     spoil, message = BAD_DATA[name]
     X, y = spoil(digits.X, digits.y)
-    with pytest.raises(DataError, match=message):
+    with pytest.raises((DataError, NotEnoughEvidenceError), match=message):
         AmbiguityGenerator(tries=1, preset=SHORT).fit(X, y)
 
 
@@ -266,7 +266,7 @@ def test_identical_classes_are_a_named_rejection(digits):
     gen = AmbiguityGenerator(tries=1, preset=preset).fit(X, y)
     assert gen.report["accepted"].sum() == 0
     assert "cannot be told apart" in gen.report["reason"][0]
-    with pytest.raises(DataError, match="cannot be told apart"):
+    with pytest.raises(NotEnoughEvidenceError, match="cannot be told apart"):
         gen.sample(5)
 
 

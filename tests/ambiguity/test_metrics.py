@@ -78,7 +78,7 @@ def test_top_pair_is_at_most_top_two_and_survives_renaming(pairs, data):
 def test_labels_without_two_leading_classes_are_not_calculable():
     labels = np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.4, 0.3, 0.3]])
     assert has_top_pair(labels).tolist() == [True, False, False]
-    with pytest.raises(DataError, match="67% of the labels"):
+    with pytest.raises(DataError, match="67 % of the labels"):
         top_pair_accuracy(labels, np.full((3, 3), 1 / 3))
 
 

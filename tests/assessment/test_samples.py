@@ -200,3 +200,30 @@ def test_samples_are_left_out_on_request_everywhere(folder, how):
 def test_a_picture_is_a_picture():
     with pytest.raises(ParameterError):
         Sample(1, "", pictures={"input": "https://elsewhere/x.png"})
+
+
+def test_words_of_a_text_that_mattered_are_weighed_by_leaving_them_out():
+    asked = []
+
+    def model(texts):
+        asked.extend(texts)
+        sick = np.array([0.9 if "fever" in text else 0.2 for text in texts])
+        return np.column_stack([1 - sick, sick])
+
+    texts = DataSet(["high fever today"] * 8, [0] * 8)
+    gallery = Gallery(Context(fa.as_classifier(model, classes=[0, 1]), texts), texts)
+    weights = dict(gallery.at(0, "wrong").text)
+    assert weights == {"high": 0.0, "fever": pytest.approx(0.7), "today": 0.0}
+    assert set(asked) >= {"high fever today", "fever today", "high today", "high fever"}
+    for position in range(1, 6):
+        gallery.at(position, "wrong")
+    before = len(asked)
+    assert dict(gallery.at(6, "wrong").text) == {"high": 0.0, "fever": 0.0, "today": 0.0}
+    assert len(asked) == before  # a page shows a few texts: no more are paid for
+
+
+def test_a_changed_cell_says_what_it_was_with_digits_that_tell_the_two_apart():
+    rows = DataSet(np.array([[1.0, 2.0], [3.0, 4.0]]), [0, 1], feature_names=("a", "b"))
+    model = fa.as_classifier(lambda X: np.full((len(X), 2), 0.5), classes=[0, 1])
+    (cell,) = Gallery(Context(model, rows), rows).changed([[1.0, 2.0]], [[1.00001, 2.0]])
+    assert (cell.name, cell.value, cell.was) == ("a", "1.00001", "1")

@@ -1,6 +1,9 @@
 """Code beside a received configuration runs only if the user has said so."""
 
+import marshal
+import subprocess
 import sys
+from importlib.util import MAGIC_NUMBER, cache_from_source
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +91,59 @@ def test_the_users_own_path_and_installed_packages_need_no_trust(
     assert code_beside("numpy:mean", received) == received / "numpy.py"
     monkeypatch.setenv("PYTHONPATH", str(received))
     assert code_beside("beside_it:model", received) is None
+
+
+@pytest.mark.parametrize("name", ["subprocess:call", "beside_it:Path", "os:abort"])
+def test_what_is_installed_or_inside_trusted_code_is_not_called_by_name(
+    received: Path, name: str
+) -> None:
+    # Of a table a model gets a frame, and subprocess takes its column names for a command.
+    call("run", "--trust")
+    (received / "ran").unlink()
+    (received / "rows.csv").write_text("/bin/sh,-c,touch ran,label\n" + "1,u,2,a\n3,v,4,b\n" * 9)
+    (received / "fireassay.toml").write_text(
+        f'[model]\npath = "{name}"\nclasses = ["a", "b"]\n[data]\ntest = "rows.csv"\n'
+        '[run]\nparts = ["accuracy"]\n'
+    )
+    done = call("run")
+    assert done.exit_code == 2
+    assert "--trust" in done.output
+    assert not (received / "ran").exists()
+
+
+def test_bytecode_beside_trusted_code_is_not_run(received: Path) -> None:
+    (received / "fireassay.toml").write_text(
+        (received / "fireassay.toml").read_text().replace("accuracy", "survival")
+        + "workers = 2\n[survival]\nsamples = 10\nbudget = 10\n"
+    )
+    hostile = compile("open('hostile', 'w').close()\n" + CODE, "beside_it.py", "exec")
+    kept = Path(cache_from_source(str(received / "beside_it.py")))
+    kept.parent.mkdir()
+    unchecked = (0b01).to_bytes(4, "little") + bytes(8)  # Python runs it whatever the source says
+    kept.write_bytes(MAGIC_NUMBER + unchecked + marshal.dumps(hostile))
+    done = call("run", "--trust")
+    assert done.exit_code == 0, done.output
+    assert (received / "ran").exists()
+    assert not (received / "hostile").exists()
+
+
+def test_a_module_beside_the_data_never_takes_the_place_of_an_installed_one(
+    received: Path,
+) -> None:
+    for name in ("numpy", "joblib", "typer", "scipy"):
+        (received / f"{name}.py").write_text("open('ran', 'w').close()\nraise ImportError\n")
+    (received / "fireassay.toml").write_text(
+        '[model]\npath = "math:model"\n[data]\ntest = "test.npz"\n[run]\nparts = ["survival"]\n'
+    )
+    command = [sys.executable, "-m", "fireassay", "run", "--trust"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=received, check=False)
+    assert "no 'model' in math" in done.stderr, done.stderr
+    tasks = "from fireassay.engine import Executor\ndef work(row): return row['i']\n"
+    tasks += "print(Executor(workers=2, progress=False).map(work, [{'i': 1}, {'i': 2}]))"
+    safe = [sys.executable, "-P", "-c", tasks]
+    done = subprocess.run(safe, capture_output=True, text=True, cwd=received, check=False)
+    assert done.stdout == "[1, 2]\n", done.stderr
+    assert not (received / "ran").exists()
 
 
 def test_packages_count_whole_and_data_does_not(received: Path) -> None:

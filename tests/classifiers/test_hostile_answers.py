@@ -158,6 +158,98 @@ def test_compiled_code_that_hangs_ends_a_program_that_nobody_watches() -> None:
     assert "cannot be interrupted" in done.stderr
 
 
+LOCKED = """
+import ctypes
+import sys
+import numpy as np
+import fireassay as fa
+from fireassay.core import patience
+patience._LOCKED_S = 1.0
+patience.exit_if_stuck()
+def locked(rows):  # compiled code that keeps Python's lock: no thread of Python's can look
+    ctypes.PyDLL(None).sleep(100)
+model = fa.as_classifier(locked, hang_minutes=0.01)
+model.predict_proba(np.zeros((2, 2)))
+"""
+
+
+def test_compiled_code_that_keeps_pythons_lock_ends_the_program_and_says_where_it_stood() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOCKED], capture_output=True, text=True, timeout=90, check=False
+    )
+    assert done.returncode == 1
+    assert "Timeout" in done.stderr
+    assert "in locked" in done.stderr
+
+
+def test_a_watch_that_is_over_ends_nothing() -> None:
+    program = LOCKED.replace("ctypes.PyDLL(None).sleep(100)", "return np.full((len(rows), 2), 0.5)")
+    program += "\nimport time\ntime.sleep(3)\nctypes.PyDLL(None).sleep(4)\nprint('here')\n"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=90, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "here\n")
+
+
+IMPORTED = {
+    "hangs": ("import time\ntime.sleep(3600)\n", "read within"),
+    "leaves": ("import sys\nsys.exit(0)\n", "ends the program"),
+    "loads_for_ever": (
+        "import time\ndef model():\n    while True: time.sleep(0.01)\n",
+        "read within",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", IMPORTED)
+def test_code_that_hangs_or_leaves_when_it_is_read_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    code, words = IMPORTED[name]
+    (tmp_path / f"read_{name}.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModelError, match=words):
+        fa.as_classifier(f"read_{name}:model", hang_minutes=0.01)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["discovery", "MODEL", "test.npz"],
+        ["reliability", "MODEL", "test.npz"],
+        ["survival", "model", "MODEL", "test.npz", "--class", "0", "--class", "1"],
+        [
+            "supervision",
+            "compare",
+            "--model",
+            "MODEL",
+            "--train",
+            "test.npz",
+            "--nominal",
+            "test.npz",
+            "--set",
+            "a=test.npz",
+        ],
+        ["ambiguity", "generate", "test.npz", "-o", "set", "--confused-by", "MODEL"],
+        ["init", "--model", "MODEL", "--data", "test.npz"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_every_command_has_a_limit_for_a_model_that_hangs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("FIREASSAY_SETTINGS", str(tmp_path / "settings"))
+    (tmp_path / "sleeping_model.py").write_text("import time\ndef model(X): time.sleep(3600)\n")
+    y = (X[:, 0] > 0.5).astype(int)
+    np.savez(tmp_path / "test.npz", X=X, y=y)
+    told = ["sleeping_model:model" if word == "MODEL" else word for word in words]
+    done = CliRunner().invoke(app, [*told, "--hang-minutes", "0.01"])
+    assert done.exit_code == 2, done.output
+    assert "--hang-minutes" in done.output
+
+
 PRINTING = """
 import os
 import numpy as np

@@ -254,6 +254,12 @@ def test_two_runs_on_the_same_rows_are_compared_row_by_row(project):
     before, after = paired["before"] * n, paired["after"] * n
     whole = compare_reports(_share_only(before, n), _share_only(after, n)).differences[0].change
     assert paired["high"] - paired["low"] < whole.high - whole.low
+    assert call("compare", "old", "fireassay-run", "--html", "changes.html").exit_code == 0
+    page = (project / "changes.html").read_text()
+    assert f"{lost} answers became wrong, {won} became right." in page
+    assert page.count('<td data-label="row">') == min(lost, 5) + min(won, 5)
+    assert "usually" in page  # the rows themselves, from the data that the later run names
+    assert call("compare", "old", "old", "old", "--html", "no.html").exit_code == 2
 
 
 def test_compare_says_what_changed(tmp_path):

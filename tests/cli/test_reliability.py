@@ -87,7 +87,7 @@ def test_a_prior_is_stated_by_its_options(files):
     assert belief == "Before testing, P(pmi ≤ 0.01) = 0.5 and pmi ≥ 0.005."
 
 
-def test_a_table_with_names_is_sent_to_the_whole_run(tmp_path):
+def test_cells_of_a_table_with_names_are_left_to_the_whole_run(tmp_path):
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"age": rng.integers(18, 90, 400), "region": rng.choice(["n", "s"], 400)})
     table["decision"] = np.where((table["age"] > 50) ^ (table["region"] == "n"), "yes", "no")
@@ -96,7 +96,7 @@ def test_a_table_with_names_is_sent_to_the_whole_run(tmp_path):
     skops.dump(DecisionTreeClassifier().fit(numbers, table["decision"]), tmp_path / "model.skops")
     arguments = (tmp_path / "model.skops", tmp_path / "test.csv", "--label", "decision")
     with pytest.raises(DataError, match="run --only reliability"):
-        call(*arguments)
+        call(*arguments, "--method", "ram", "--cells", 4)
 
 
 def test_many_features_and_rows_on_disk(tmp_path):

@@ -53,7 +53,7 @@ def test_fit_then_score_files_and_streams(files, tmp_path):
         "--layer", "inputs",
     )  # fmt: skip
     assert fitted.exit_code == 0, fitted.output
-    assert "95% confidence" in fitted.output
+    assert "95 % confidence" in fitted.output
     model = ["--model", files / "model.skops"]
     far = run("score", monitor, files / "rows.npy", *model, "--json")
     assert far.exit_code == 1

@@ -68,7 +68,7 @@ def test_a_quiet_stream_and_one_that_gets_worse(folder):
     assert code == 1
     assert found["alarm"]
     assert not found["drifted"]
-    assert "Alarm: the error rate has risen above 5.00%" in found["headline"]
+    assert "Alarm: the error rate has risen above 5.00 %" in found["headline"]
     page = (folder / "fireassay-watch" / "watch.html").read_text()
     assert "http-equiv='refresh'" in page
     assert "✗ Alarm" in page

@@ -185,10 +185,31 @@ def test_a_second_process_is_told_who_has_the_run(tmp_path):
 
 
 @posix
-def test_a_worker_whose_driver_is_gone_before_its_first_task_ends(tmp_path):
+def test_a_worker_whose_driver_is_gone_before_its_first_task_ends():
     code = (
-        "import time; from fireassay.engine.local import _die_with; "
-        f"_die_with(2**22 + 1, {str(tmp_path / 'shared' / 'file')!r}); time.sleep(120)"
+        "import time; from fireassay.engine.local import _begin_worker; "
+        "_begin_worker(2**22 + 1); time.sleep(120)"
     )
     ended = subprocess.run([sys.executable, "-c", code], timeout=100, check=False)
     assert ended.returncode == 1
+
+
+ONE_OF_TWO_WORKS = """
+import os, signal, sys
+from fireassay.engine import Executor
+def work(row):
+    os.kill(int(sys.argv[1]) or os.getppid(), signal.SIGKILL)
+Executor(workers=2, progress=False).map(work, [{"i": 0}], name="work")
+"""
+
+
+@posix
+def test_a_worker_that_never_had_a_task_ends_with_its_driver():
+    # The other one kills the driver; on the old code the idle one stayed for five minutes.
+    process = subprocess.Popen(
+        [sys.executable, "-c", ONE_OF_TWO_WORKS, "0"],
+        start_new_session=True,
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.wait(100) == -signal.SIGKILL
+    wait_until_empty(process.pid, 30)

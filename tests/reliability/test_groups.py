@@ -113,8 +113,12 @@ def test_groups_betting_declares_the_largest_group():
     assert found.pmi_upper == pytest.approx(
         groups_betting_upper(wrong, patient, 0.975, 30), rel=0.3
     )
-    with pytest.raises(ParameterError, match="largest_group"):
-        reliability.assess(MODEL, X, y, groups=patient, method="groups-betting")
+    by_name = reliability.assess(MODEL, X, y, groups=patient, method="groups-betting")
+    seen = int(np.bincount(patient).max())
+    assert by_name.pmi_upper == pytest.approx(
+        groups_betting_upper(wrong, patient, 0.975, seen), rel=0.3
+    )
+    assert any("Declare it beforehand" in note for note in by_name.notes)
     too_small = reliability.GroupsBetting(largest_group=20)
     with pytest.raises(DataError, match="more than the declared 20"):
         reliability.assess(MODEL, X, y, groups=patient, method=too_small)

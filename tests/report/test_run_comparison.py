@@ -1,4 +1,5 @@
 import math
+import re
 
 import numpy as np
 import pytest
@@ -70,7 +71,7 @@ def test_assert_gate_in_a_test_suite():
     assert_gate(evidence, min={"accuracy.error": 0.01})
     with pytest.raises(AssertionError, match=r"not enough evidence: error: the limit 0.1 lies"):
         assert_gate(evidence, error=0.1)
-    with pytest.raises(AssertionError, match=r"fail: error: even the lower end 0.06"):
+    with pytest.raises(AssertionError, match=r"fail: error: even its lower end is 0.06"):
         assert_gate(evidence, error=0.01)
     with pytest.raises(AssertionError, match="not enough evidence"):
         assert_gate(Evidence.not_available("reliability", "no labels"), pmi_upper=0.1)
@@ -93,3 +94,45 @@ def test_complementary_errors_are_not_promised():
     assert covered / 400 < 0.93
     assert "approximate" in change.method
     assert "independent" in change.method
+
+
+def _compared(name, right, limit=0.85):
+    from fireassay.report import ComparedRun
+
+    report = run(share(100 - right, 100))
+    return ComparedRun(name, report.verdict({"max": {"error": 1 - limit}})), report
+
+
+def test_the_page_says_verdicts_changes_and_which_answers_moved(tmp_path):
+    from fireassay.core import Sample
+    from fireassay.report import MovedAnswers, comparison_html
+
+    (old, first), (new, second) = _compared("v1", 97), _compared("<v2>", 60)
+    found = compare_reports(first, second)
+    wrong = (Sample(7, "newly wrong", said="cat: cat → <dog>"),)
+    page = comparison_html(old, new, found, {"accuracy.error"}, MovedAnswers(wrong, (), 37, 0))
+    assert page == comparison_html(
+        old, new, found, {"accuracy.error"}, MovedAnswers(wrong, (), 37, 0)
+    )
+    text = page.replace("\N{NO-BREAK SPACE}", " ")
+    assert "v1 → &lt;v2&gt;: pass → fail" in text
+    assert "37 answers became wrong, 0 became right." in text
+    assert "cat: cat → &lt;dog&gt;" in text
+    assert "<strong>changed</strong>" in text  # nobody said which way is better
+    assert "row by row" in text
+    assert "script" not in page[page.index("<body>") :]
+    body = page[page.index("<body>") :]
+    # Only the pass of the first run is green, in its box and in its limit.
+    assert re.findall(r'class="[^"]*\bgood\b[^"]*"', body) == [
+        'class="verdict good"',
+        'class="state good"',
+    ]
+
+
+def test_runs_without_common_rows_say_so():
+    from fireassay.report import comparison_html
+
+    (old, first), (new, second) = _compared("v1", 97), _compared("v2", 96)
+    page = comparison_html(old, new, compare_reports(first, second))
+    assert "share no labelled rows" in page
+    assert "No change of a number is shown." in page

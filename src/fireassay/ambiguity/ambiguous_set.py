@@ -179,7 +179,7 @@ class AmbiguousSet(Answer):
             ),
             tables={"pairs": Table.from_frame(self.report, "Autoencoders per pair", index=False)},
             limits=(
-                "The labels are the discriminators' view; the judge of ambiguity is a person.",
+                "What an input lies between is what its generator says; its judge is a person.",
             ),
             provenance=Provenance(
                 seed=int(self.manifest["seed"]), data_sha256=self.manifest["data_sha256"]

@@ -17,7 +17,7 @@ from fireassay.ambiguity.pairs import Pair
 from fireassay.ambiguity.preset import Preset
 from fireassay.ambiguity.scaling import EncoderInputs, plain_inputs, principal_inputs
 from fireassay.ambiguity.training_groups import train_groups
-from fireassay.core.errors import DataError
+from fireassay.core.errors import NotEnoughEvidenceError
 from fireassay.core.seeds import generator
 from fireassay.core.threads import one_blas_thread, one_torch_thread
 
@@ -94,7 +94,7 @@ def fit_pairs(
     ]
     trainable = [i for i, problem in enumerate(problems) if not problem]
     if not trainable:
-        raise DataError(
+        raise NotEnoughEvidenceError(
             "Ambiguity needs at least one pair of classes that can be trained.",
             got=f"{classes[pairs[0][0]]!r} and {classes[pairs[0][1]]!r}: {problems[0]}"
             + (f" (and {len(pairs) - 1} other pairs)" if len(pairs) > 1 else ""),

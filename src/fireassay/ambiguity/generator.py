@@ -12,7 +12,7 @@ from fireassay.ambiguity.pairs import Pair, choose_pairs
 from fireassay.ambiguity.preset import Preset, check_preset
 from fireassay.ambiguity.scaling import FeatureScaling, check_inputs
 from fireassay.classifiers import as_classifier
-from fireassay.core.errors import DataError, ParameterError
+from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
 from fireassay.core.extras import require
 from fireassay.core.hashing import sha256
 from fireassay.core.seeds import check_seed, generator
@@ -164,7 +164,7 @@ class AmbiguityGenerator:
 
         Raises
         ------
-        DataError
+        NotEnoughEvidenceError
             If no accepted autoencoder is there for this split, or none has a point that is
             ambiguous enough.
         """
@@ -174,7 +174,7 @@ class AmbiguityGenerator:
         check_choice(split, "split", SPLITS)
         members = fitted.members(split)
         if not members:
-            raise DataError(
+            raise NotEnoughEvidenceError(
                 f"Sampling needs an accepted autoencoder for split={split!r}.",
                 got=_no_members(self.report, split),
                 do="Train more tries (tries=4), more rows, or other pairs; see report.reason.",

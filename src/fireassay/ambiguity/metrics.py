@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
+from fireassay.core.percent import percent
 from fireassay.core.validation import check_lengths, check_probabilities
 
 
@@ -37,7 +38,8 @@ def top_pair_hits(soft: FloatArray, predicted: FloatArray) -> NDArray[np.bool_]:
     if lacking.any():
         raise DataError(
             "Top-pair accuracy needs two leading classes in every label.",
-            got=f"{lacking.mean():.0%} of the labels without, first in row {int(lacking.argmax())}",
+            got=f"{percent(lacking.mean())} of the labels without, first in row "
+            f"{int(lacking.argmax())}",
             do="Leave these rows out; their share is part of the answer.",
         )
     label_pair = np.sort(top_columns(soft, 2), axis=1)

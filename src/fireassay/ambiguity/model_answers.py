@@ -1,5 +1,6 @@
 """What a model does on inputs that belong to two classes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,14 +19,16 @@ from fireassay.core.drawing import matrix
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
+from fireassay.core.percent import percent
 from fireassay.core.probabilities import entropy_bits
 from fireassay.core.result import Answer
 from fireassay.core.validation import check_real
 from fireassay.statistics import betting_interval, delong_interval, share
 
+PAIRS = "top pair by classes"
 _LIMIT = (
-    "Intervals hold for further samples of the same autoencoders, not for other generators or for "
-    "natural ambiguity."
+    "Intervals hold for further inputs made in the same way, not for others, nor for natural "
+    "ambiguity."
 )
 _RESTS_ON = {
     "entropy": ("both-classes-visible", "not-the-decoder"),
@@ -91,6 +94,16 @@ class AmbiguityEvaluation(Answer):
 
     def charts(self) -> dict[str, Chart]:
         """Top-pair accuracy per pair of classes."""
+        return {PAIRS: self.pair_chart()}
+
+    def pair_chart(self, links: Sequence[str] = ()) -> Chart:
+        """Top-pair accuracy per pair of classes, as a triangle.
+
+        Parameters
+        ----------
+        links
+            Where the cell of each pair of ``by_pair`` leads to, if anywhere.
+        """
         named = [*self.by_pair["first"], *self.by_pair["second"]]
         classes = dict.fromkeys(sorted(named, key=lambda label: (str(type(label)), label)))
         order = [str(label) for label in classes]
@@ -98,13 +111,20 @@ class AmbiguityEvaluation(Answer):
             (str(row.second), str(row.first), float(row.top_pair))  # type: ignore[arg-type]
             for row in self.by_pair.itertuples()
         ]
-        return {
-            "top pair by classes": Chart(
-                matrix(cells, title="both come first", order=order[1:], columns=order[:-1]),
-                "Share of inputs between two classes for which these two come first.",
-                "A triangle of shares by pair of classes.",
-            )
-        }
+        return Chart(
+            matrix(
+                cells,
+                title="both come first",
+                down="between this class …",
+                across="… and this one",
+                order=order[1:],
+                columns=order[:-1],
+                links={cell[:2]: link for cell, link in zip(cells, links, strict=False)},
+            ),
+            "Share of inputs between two classes for which these two come first."
+            + (" A cell leads to its inputs." if links else ""),
+            "A triangle of shares by pair of classes.",
+        )
 
     def evidence(self) -> Evidence:
         """The answer for the report."""
@@ -112,22 +132,22 @@ class AmbiguityEvaluation(Answer):
         worst = {name: column.iloc[0] for name, column in ordered.items()}  # each in its own type
         claims = [
             Claim(
-                f"Lowest of {len(ordered)} pairs: {worst['first']} and {worst['second']}, top-pair "
-                f"accuracy {worst['top_pair']:.2f} [{worst['top_pair_low']:.2f}, "
-                f"{worst['top_pair_high']:.2f}] n={worst['n']} (chosen for being the lowest)."
+                f"Lowest of {len(ordered)} pairs, and chosen for that: {worst['first']} and "
+                f"{worst['second']}, both first in {percent(worst['top_pair'])} of {worst['n']} "
+                f"inputs ({percent(worst['top_pair_low'])} to {percent(worst['top_pair_high'])})."
             )
         ]
         if self.separation is not None:
             claims.append(
                 Claim(
-                    f"Entropy tells ambiguous from reconstructed nominal inputs with AUROC "
-                    f"{self.separation}."
+                    "Its uncertainty tells ambiguous from normal inputs made by the same generator "
+                    f"with AUROC {_told(self.separation)}."
                 )
             )
         return Evidence(
             question="ambiguity",
             headline=f"On inputs between two classes it ranks exactly those two first in "
-            f"{self.top_pair.percent()} of the cases; mean entropy {self.entropy} bits.",
+            f"{self.top_pair.percent()} of the cases.",
             claims=tuple(claims),
             measures=MEASURES,
             estimates=self.estimates,
@@ -143,7 +163,7 @@ class AmbiguityEvaluation(Answer):
                     "untestable" if self.separation is None else _status(self.separation),
                     "No control rows."
                     if self.separation is None
-                    else f"AUROC of the entropy against reconstructed nominal: {self.separation}.",
+                    else f"Uncertainty tells the two apart with AUROC {_told(self.separation)}.",
                     id="not-the-decoder",
                 ),
             ),
@@ -155,6 +175,11 @@ class AmbiguityEvaluation(Answer):
             sentence=f"Between two classes it ranks exactly those two first on "
             f"{MEASURES[0].told(self.top_pair)} of inputs.",
         )
+
+
+def _told(separation: Estimate) -> str:
+    """An AUROC with its interval, as people read it."""
+    return next(m for m in MEASURES if m.name == "separation").shown(separation)
 
 
 def evaluate(model: Any, amb: AmbiguousSet, confidence: float = 0.95) -> AmbiguityEvaluation:

@@ -9,7 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.classifiers import Classifier
-from fireassay.core.errors import AssumptionWarning, DataError, ParameterError
+from fireassay.core.errors import (
+    AssumptionWarning,
+    DataError,
+    NotEnoughEvidenceError,
+    ParameterError,
+)
 
 Pair = tuple[int, int]
 
@@ -93,7 +98,7 @@ def _confused(
     ranked = [(int(a), int(b)) for a, b in zip(*np.unravel_index(order, counts.shape), strict=True)]
     confused = [pair for pair in ranked if both_ways[pair] > 0]
     if not confused:
-        raise DataError(
+        raise NotEnoughEvidenceError(
             "pairs='confused' needs rows that the model gets wrong.",
             got=f"no confusion of two classes among {len(X)} rows",
             do="Pass more or other rows, or name the pairs.",

@@ -13,7 +13,7 @@ from fireassay.ambiguity.fitting import FittedPairs
 from fireassay.ambiguity.latent_grid import latent_grid
 from fireassay.ambiguity.scaling import FeatureScaling
 from fireassay.core.arrays import FloatArray
-from fireassay.core.errors import DataError
+from fireassay.core.errors import NotEnoughEvidenceError
 from fireassay.core.seeds import generator
 from fireassay.core.threads import one_torch_thread
 
@@ -104,7 +104,7 @@ def ambiguous_points(
     """Latent points ``(n, 2)`` and P(second class), each within ``delta_max`` of a draw."""
     grid = latent_grid(net, delta_max, latent_sd, weighted=weighted)
     if len(grid.weights) == 0:
-        raise DataError(
+        raise NotEnoughEvidenceError(
             "The latent space must have points that are ambiguous enough.",
             got=f"none with |p1 - p2| <= {delta_max}",
             do="Use a larger delta_max.",
@@ -121,7 +121,7 @@ def ambiguous_points(
         found += len(near)
         if found == n:
             return np.concatenate(kept), np.concatenate(probabilities)
-    raise DataError(
+    raise NotEnoughEvidenceError(
         f"Drawing {n} points with |p1 - p2| <= {delta_max} must be possible.",
         got=f"{found} points in {_ROUNDS} rounds",
         do="Use a larger delta_max.",

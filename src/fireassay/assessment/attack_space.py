@@ -13,7 +13,6 @@ from fireassay.attacks import AttackSpace, SpacedClassifier
 from fireassay.attacks.clip_range import check_clip_range
 from fireassay.classifiers import Classifier, CodedClassifier
 from fireassay.core.errors import ParameterError
-from fireassay.data.pixels import image_layout
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +38,9 @@ def attack_space(
 ) -> tuple[Classifier, AttackSpace]:
     """The model as attacks see it, and the space of its rows.
 
-    With declared bounds nothing is scaled. Without, tables get the spread of each column, series
-    and images with negative values the range of each channel, other images one range for all
-    pixels; integers may move by one at least; columns without a range, texts, dates and one-hot
-    codes stay as they are.
+    With declared bounds nothing is scaled. Without, tables get the spread of each column, images
+    and series their natural range (`Context.natural_range`); integers may move by one at least;
+    columns without a range, texts, dates and one-hot codes stay as they are.
     ``columns`` are the user's rules, ``eps`` the size of the attack that they are for.
     """
     X, bounds = context.test.X, context.model.bounds
@@ -62,7 +60,7 @@ def attack_space(
     if isinstance(space, CodedSpace):
         space = replace(space, hole_codes=holes)
     if bounds is None:
-        space = _by_channel(_with_a_step(space, eps or 0.1), context)
+        space = _in_natural_range(_with_a_step(space, eps or 0.1), context)
     return (context.model if space.plain else SpacedClassifier(context.model, space)), space
 
 
@@ -72,31 +70,15 @@ def _with_a_step(space: AttackSpace, eps: float) -> AttackSpace:
     return replace(space, unit=np.maximum(space.unit, step))
 
 
-def _by_channel(space: AttackSpace, context: Context) -> AttackSpace:
-    """One range per channel, for series and for images that were normalised."""
-    X = context.test.X
-    axis = _channel_axis(context)
-    if axis is None:
+def _in_natural_range(space: AttackSpace, context: Context) -> AttackSpace:
+    """Pixels and signals move in the range that they naturally have, channel by channel."""
+    natural = context.natural_range
+    if natural is None:
         return space
-    others = tuple(i for i in range(X.ndim) if i != axis)
-    shape = [1] * X.ndim
-    shape[axis] = -1
-    low, high = (
-        np.broadcast_to(end.reshape(shape)[0], X.shape[1:]).astype(np.float64).ravel()
-        for end in (X.min(axis=others), X.max(axis=others))
-    )
-    moving = space.moving & (high > low)
+    low, high = natural.ends(context.test.X.shape[1:])
     unit = np.where(high > low, high - low, 1.0)
+    moving = space.moving & (high > low)
     return replace(space, low=low, high=high, origin=low, unit=unit, moving=moving)
-
-
-def _channel_axis(context: Context) -> int | None:
-    X = context.test.X
-    if context.test.kinds == ("series",) and X.ndim == 3:
-        return 1
-    if X.ndim != 4 or float(X.min()) >= 0:
-        return None
-    return {"CHW": 1, "HWC": 3}.get(image_layout(X.shape))
 
 
 def _hole_codes(context: Context) -> NDArray[np.float64] | None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fireassay.assessment.context import Context
-from fireassay.classifiers import CodedClassifier
+from fireassay.classifiers import Classifier, CodedClassifier
 from fireassay.classifiers.base import allow_missing
 from fireassay.core import DataError, Evidence
 from fireassay.core.arrays import BoolArray, FloatArray
@@ -76,21 +76,49 @@ def coded(context: Context) -> Context:
         for name in ("test", "train", "operational")
         if getattr(context, name) is not None
     }
+    model, made = coded_sets(context.model, sets)
+    changed: dict[str, Any] = made
+    return context if model is context.model else replace(context, model=model, **changed)
+
+
+def coded_sets(
+    model: Classifier, sets: dict[str, DataSet]
+) -> tuple[Classifier, dict[str, DataSet]]:
+    """A model that takes codes, and the codes of all sets; both as they are for plain floats."""
     if all(data.rows.is_plain for data in sets.values()):
-        return context
+        return model, sets
     _check_alike(sets)
     book = Codebook.of(*(data.rows for data in sets.values()))
     if any(data.missing for data in sets.values()):
-        allow_missing(context.model)
-    made: dict[str, Any] = {
-        name: coded_set(data, book.encode(data.rows)) for name, data in sets.items()
+        allow_missing(model)
+    made = {name: coded_set(data, book.encode(data.rows)) for name, data in sets.items()}
+    return CodedClassifier(model, book), dict(made)
+
+
+def recoded(context: Context, more: Rows) -> tuple[Context, FloatArray]:
+    """The coded context with codes that know these rows, too, and their codes."""
+    model = context.model
+    assert isinstance(model, CodedClassifier)
+    sets = {
+        name: getattr(context, name)
+        for name in ("test", "train", "operational")
+        if getattr(context, name) is not None
     }
-    return replace(context, model=CodedClassifier(context.model, book), **made)
+    book = Codebook.of(*(data.rows for data in sets.values()), more)
+    made: dict[str, Any] = {
+        name: replace(
+            coded_set(data.original, book.encode(data.rows)),
+            y=data.y,
+            class_names=data.class_names,
+        )
+        for name, data in sets.items()
+    }
+    return replace(context, model=CodedClassifier(model.model, book), **made), book.encode(more)
 
 
-def with_own_hash(evidence: Evidence, context: Context) -> Evidence:
+def with_own_hash(evidence: Evidence, inner: Classifier) -> Evidence:
     """Evidence that names the user's model instead of the one that takes codes."""
-    seen, inner = evidence.provenance, context.model
+    seen = evidence.provenance
     if not isinstance(inner, CodedClassifier) or seen is None:
         return evidence
     if seen.model_sha256 != inner.sha256:
@@ -175,7 +203,7 @@ def has_codes(context: Context) -> bool:
 
 
 def _check_alike(sets: dict[str, DataSet]) -> None:
-    test = sets["test"].rows
+    test = next(iter(sets.values())).rows
     for name, data in sets.items():
         rows = data.rows
         if (rows.is_frame, rows.is_text) != (test.is_frame, test.is_text):

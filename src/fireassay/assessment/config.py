@@ -10,7 +10,9 @@ from fireassay.assessment.decision import Decision
 from fireassay.assessment.measures import full_name
 from fireassay.assessment.parts import PARTS, settings_models
 from fireassay.classifiers.import_path import is_import_path
-from fireassay.core import ConfigError, ParameterError
+from fireassay.core import ConfigError, DataError, ParameterError
+from fireassay.core.regular_file import read_small_text
+from fireassay.data.natural_range import as_normalisation
 
 FILE_NAME = "fireassay.toml"
 
@@ -60,6 +62,14 @@ class ModelSection(Section):
     bounds: tuple[float, float] | None = Field(
         default=None, description="Smallest and largest allowed input value."
     )
+    mean: tuple[float, ...] | None = Field(
+        default=None,
+        description="Images that were normalised: the mean of each channel (of 0 to 1, or of "
+        "0 to 255) that was taken away. Attacks and corruptions then work on natural images.",
+    )
+    std: tuple[float, ...] | None = Field(
+        default=None, description="And what each channel was divided by."
+    )
     batch_size: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description="Rows sent to the model at once (left out: the adapter's choice)."
     )
@@ -67,6 +77,19 @@ class ModelSection(Section):
     http: HttpSection = Field(
         default=HttpSection(), description="For addresses: how to ask and where the answer is."
     )
+
+    @property
+    def normalisation(self) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
+        """Mean and standard deviation of the channels, if they were given."""
+        return None if self.mean is None or self.std is None else (self.mean, self.std)
+
+    @model_validator(mode="after")
+    def _normalised_or_bounded(self) -> Self:
+        try:
+            as_normalisation(self.mean, self.std, self.bounds)
+        except ParameterError as error:
+            raise ValueError(str(error)) from error
+        return self
 
 
 class DataSection(Section):
@@ -103,6 +126,11 @@ class DataSection(Section):
         default=None,
         description="The column of weights: how often the field has such a row, over how often "
         "the test rows have it.",
+    )
+    perturb: str | None = Field(
+        default=None,
+        description="For texts: package.module:name of a function perturb(text, rng) that gives "
+        "changed texts of the same meaning; survival and supervision then can ask more.",
     )
     kind: Literal["image", "series", "integer", "real"] | None = Field(
         default=None, description="What the rows of an array are, where the type does not say it."
@@ -247,8 +275,8 @@ def read_config(path: str | Path = FILE_NAME) -> Config:
     """
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_small_text(path)
+    except (OSError, UnicodeDecodeError, DataError) as error:
         raise ConfigError(
             f"Expected a configuration file at {path}.",
             got=str(error),

@@ -1,18 +1,24 @@
 """What a part of an assessment may use."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from fireassay.assessment.decision import Decision
 from fireassay.classifiers import Classifier
 from fireassay.core import Assumption, Result, sha256
-from fireassay.data import DataSet
+from fireassay.data import DataSet, NaturalRange
 from fireassay.engine import Executor
 from fireassay.version import __version__
 
-HARD_LABELS = "the model answers with labels alone, so {} cannot be asked; give its probabilities"
+HARD_LABELS = (
+    "the model answers with labels alone (every probability it gave is 0 or 1), so {} cannot be "
+    "asked; give its probabilities"
+)
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,10 @@ class Context:
         Assumptions about the test rows that every number on them rests on.
     hard_labels
         Whether the model was seen to answer with labels alone.
+    normalisation
+        Mean and standard deviation of each channel, if images were normalised with them.
+    perturb
+        ``perturb(text, rng)`` gives changed texts that mean the same, if somebody wrote it.
     """
 
     model: Classifier
@@ -60,6 +70,20 @@ class Context:
     notes: tuple[str, ...] = ()
     doubts: tuple[Assumption, ...] = ()
     hard_labels: bool = False
+    normalisation: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+    perturb: Callable[[str, np.random.Generator], Sequence[str]] | None = None
+
+    @cached_property
+    def natural_range(self) -> NaturalRange | None:
+        """The range that pixels or signals naturally have; None for tables, texts and tokens."""
+        X = self.test.X
+        if X.ndim < 3 or not self.test.rows.is_plain:
+            return None
+        if self.normalisation is not None:
+            return NaturalRange.normalised(*self.normalisation, X)
+        if self.model.bounds is not None:
+            return NaturalRange.declared(self.model.bounds)
+        return NaturalRange.seen(X, series=self.test.kinds == ("series",))
 
     @property
     def has_confidences(self) -> bool:

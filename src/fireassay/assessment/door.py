@@ -13,11 +13,12 @@ from fireassay.classifiers.base import BLOCK_ROWS
 from fireassay.classifiers.probe import answers_again
 from fireassay.core import ModelError, ProbabilityError, generator
 from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.percent import percent
 from fireassay.core.validation import check_class_indices
 from fireassay.statistics.class_order import ClassOrder, class_order
 
 _LEAST_ROWS, _MOST_ROWS, _ROWS_PER_CLASS = 400, 6000, 6
-_SHOWN = 12
+_SHOWN, _FEW_ROWS = 12, 100
 ACCEPT = "accept_below_baseline=True (--accept-below-baseline)"
 
 
@@ -74,10 +75,9 @@ def _order(found: dict[str, Any]) -> ClassOrder | None:
 
 def what_is_wrong(order: ClassOrder, classes: tuple[Any, ...]) -> str | None:
     """One sentence, and what to say, if the classes are in another order; None if all is well."""
-    agrees = f"The model agrees with the labels on {order.agreement:.1%} of {order.n} rows"
-    agrees = agrees.replace("%", " %")
+    agrees = f"The model agrees with the labels on {percent(order.agreement, 1)} of {order.n} rows"
     if order.is_wrong:
-        better = f"{order.agreement_in_order:.1%}".replace("%", " %")
+        better = percent(order.agreement_in_order, 1)
         names = [classes[column] for column in order.order]
         listed = ", ".join(repr(name) for name in names[:_SHOWN])
         typed = ",".join(str(name) for name in names[:_SHOWN])
@@ -114,7 +114,14 @@ def _look(context: Context, rows: IntArray) -> dict[str, Any]:
     answers = np.concatenate(
         [answers_again(context.model, context.test.subset(some).X) for some in pieces]
     )
-    found: dict[str, Any] = {"hard_labels": is_hard(answers), "order": None}
+    hard = is_hard(answers)
+    if hard and len(rows) < _FEW_ROWS:  # on few rows a forest may be of one mind everywhere
+        hard = all(
+            is_hard(answers_again(context.model, other.subset(np.arange(min(64, len(other)))).X))
+            for other in (context.train, context.operational)
+            if other is not None
+        )
+    found: dict[str, Any] = {"hard_labels": hard, "order": None}
     if context.test.y is not None:
         y = check_class_indices(context.test.y, context.model.classes)[rows]
         groups = None if context.test.groups is None else context.test.groups[rows]

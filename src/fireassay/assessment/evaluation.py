@@ -1,7 +1,7 @@
 """A whole assessment in one line of Python."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from fireassay.classifiers import as_classifier
 from fireassay.core import FireassayWarning, ModelError, ParameterError
 from fireassay.core.seeds import check_seed
 from fireassay.data import DataSet, from_frame
+from fireassay.data.natural_range import as_normalisation
 from fireassay.engine import Executor
 from fireassay.report import Report
 from fireassay.statistics import slice_columns
@@ -35,6 +36,9 @@ def evaluate(
     votes: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     slices: Any = None,
+    mean: Sequence[float] | None = None,
+    std: Sequence[float] | None = None,
+    perturb: Callable[[str, np.random.Generator], Sequence[str]] | None = None,
     costs: Mapping[str, float] | None = None,
     threshold: str | Mapping[Any, float] = "argmax",
     workers: int = 1,
@@ -62,6 +66,13 @@ def evaluate(
     slices
         Columns by name (a mapping or a frame), one value per test row: rates, gaps and bounds for
         every value, all at once. Columns of True and False are memberships.
+    mean, std
+        Of images that were normalised: what was taken away from each channel, and what it was
+        divided by. Attacks and corruptions then work on natural images, from 0 to 1 (or to 255,
+        where a mean is above 1); without, in the range of each channel of the test rows.
+    perturb
+        For texts: ``perturb(text, rng)`` gives changed texts that mean the same. Survival tries
+        them one after the other; for supervision they are corrupted inputs.
     costs
         What each kind of mistake costs, by ``"truth -> answer"``; ``*`` is any class. Then the
         expected cost of a decision is bounded, and the cheapest threshold looked for.
@@ -110,6 +121,8 @@ def evaluate(
         operational=None if operational is None else _data_set(classifier, operational),
         votes=votes,
         decision=decision,
+        normalisation=as_normalisation(mean, std, classifier.bounds),
+        perturb=perturb,
         seed=check_seed(seed),
         executor=Executor(workers=workers),
     )

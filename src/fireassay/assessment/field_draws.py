@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fireassay.assessment.accuracy_result import AccuracyResult
 from fireassay.assessment.context import Context
 from fireassay.assessment.part_answer import PartAnswer
-from fireassay.assessment.parts.accuracy import AccuracyResult
 from fireassay.assessment.parts.supervision import suspicion
 from fireassay.attacks import AttackSpace
 from fireassay.classifiers import Classifier
@@ -161,7 +161,7 @@ def draw_labels(
             **how,
         )
         if path is not None:
-            keep_shown(path, pool.X, pool.feature_names)
+            keep_shown(path, pool.rows.values, pool.feature_names, pool.kinds)
     if pool.y is not None:
         search.run(lambda row: pool.labels[row])
     return FieldDraws(search.result, source, guide, search.remaining, plan)

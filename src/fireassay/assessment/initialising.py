@@ -8,13 +8,14 @@ from typing import Any
 from fireassay.assessment.config import DataSection
 from fireassay.assessment.context import Context
 from fireassay.assessment.door import at_the_door, verified_order
-from fireassay.assessment.inputs import load_sets, unused_columns
-from fireassay.assessment.inspection import Inspection, columns_of, inspect
+from fireassay.assessment.inputs import load_perturb, load_sets, unused_columns
+from fireassay.assessment.inspection import PATIENCE_MINUTES, Inspection, columns_of, inspect
 from fireassay.assessment.parts import PARTS, part_module
 from fireassay.assessment.proposed_gates import propose_gates
 from fireassay.assessment.template import write_config
 from fireassay.classifiers.code_beside import make_importable
 from fireassay.data import DataSet
+from fireassay.data.natural_range import as_normalisation
 
 
 @dataclass(frozen=True)
@@ -32,12 +33,15 @@ def initialise(
     *,
     output: str | None = None,
     bounds: tuple[float, float] | None = None,
+    mean: Sequence[float] | None = None,
+    std: Sequence[float] | None = None,
     classes: Sequence[str] | None = None,
     accept_below_baseline: bool = False,
     http: Mapping[str, Any] | None = None,
     trust: bool = False,
     folder: Path = Path(),
     seed: int = 0,
+    hang_minutes: float = PATIENCE_MINUTES,
 ) -> Initialised:
     """Inspect, choose the parts that can be answered, and say what the others need.
 
@@ -49,6 +53,8 @@ def initialise(
         With the keys of the ``[data]`` table; paths are relative to ``folder``.
     output, bounds
         The model's kind of output and its allowed input values, where they are not to be inferred.
+    mean, std
+        Of normalised images, one number per channel each.
     classes
         Names of the model's columns in their order; by default the model's own, else the labels'.
         Labelled rows then show whether that order can be right.
@@ -62,6 +68,8 @@ def initialise(
         Of the run, as the configuration will have it.
     folder
         Where the configuration will be.
+    hang_minutes
+        Most minutes for the model to load, and to answer a few rows.
 
     Returns
     -------
@@ -85,8 +93,10 @@ def initialise(
     """
     section = DataSection.model_validate({k: v for k, v in data.items() if v is not None})
     model_path = str(folder / model) if (folder / model).exists() else model
+    normalisation = as_normalisation(mean, std, bounds)
     make_importable(model, folder, trust=trust)
-    sets = load_sets(section, folder, columns_of(model_path, output=output, trust=trust))
+    columns = columns_of(model_path, output=output, trust=trust, hang_minutes=hang_minutes)
+    sets = load_sets(section, folder, columns)
     found, classifier = inspect(
         model_path,
         sets["test"],
@@ -94,16 +104,28 @@ def initialise(
         trust=trust,
         output=output,
         bounds=bounds,
+        infer=normalisation is None,
         classes=None if classes is None else as_labels(classes, sets["test"]),
         http=http,
+        hang_minutes=hang_minutes,
     )
     unused = unused_columns(section, folder, sets["test"])
     if unused:
         note = f"columns that the model does not take, left out: {', '.join(unused[:8])}"
         found = replace(found, notes=(*found.notes, note))
     context = at_the_door(
-        Context(classifier, **sets, seed=seed), accept_below_baseline=accept_below_baseline
+        Context(
+            classifier,
+            **sets,
+            seed=seed,
+            normalisation=normalisation,
+            perturb=load_perturb(section.perturb, folder, trust=trust),
+        ),
+        accept_below_baseline=accept_below_baseline,
     )
+    if context.natural_range is not None:
+        note = f"attacks and corruptions work within {context.natural_range.found}"
+        found = replace(found, notes=(*found.notes, note))
     found = replace(found, notes=(*found.notes, *context.notes, *_order_in_words(context)))
     missing = {name: part_module(name).missing(context) for name in PARTS}
     values = {
@@ -112,6 +134,8 @@ def initialise(
             "output": found.output,
             "classes": [c if isinstance(c, int | str) else str(c) for c in found.classes],
             "bounds": found.bounds,
+            "mean": mean,
+            "std": std,
             "http": http,
         },
         "data": section.model_dump(),

@@ -10,10 +10,10 @@ import pandas as pd
 from fireassay.assessment.config import Config, DataSection
 from fireassay.assessment.context import Context
 from fireassay.classifiers import as_classifier
-from fireassay.classifiers.base import BaseClassifier
 from fireassay.classifiers.code_beside import make_importable
+from fireassay.classifiers.import_path import import_object
 from fireassay.classifiers.trusted_tokens import check_token
-from fireassay.core import DataError
+from fireassay.core import DataError, ModelError
 from fireassay.data import DataSet, column_names, load
 from fireassay.data.npz_file import read_npy
 from fireassay.engine import Executor
@@ -44,10 +44,9 @@ def load_context(
         bounds=section.bounds,
         output=section.output,
         trust=trust,
+        hang_minutes=config.run.hang_minutes,
         **options,
     )
-    if isinstance(model, BaseClassifier):
-        model.hang_s = 60 * config.run.hang_minutes
     sets = load_sets(config.data, config.folder, getattr(model, "feature_names", None))
     decision = config.decision.decision()
     return Context(
@@ -58,9 +57,22 @@ def load_context(
         votes=sets["votes"],
         groups=sets["groups"],
         decision=decision,
+        normalisation=section.normalisation,
+        perturb=load_perturb(config.data.perturb, config.folder, trust=trust),
         seed=config.run.seed if seed is None else seed,
         executor=executor or Executor(workers=config.run.workers),
     )
+
+
+def load_perturb(path: str | None, folder: Path, *, trust: bool = False) -> Any:
+    """The function that changes texts; code beside the configuration must be trusted."""
+    if path is None:
+        return None
+    make_importable(path, folder, trust=trust)
+    found = import_object(path)
+    if not callable(found):
+        raise ModelError(f"{path!r} must be a function perturb(text, rng).", got=repr(found)[:80])
+    return found
 
 
 def load_sets(

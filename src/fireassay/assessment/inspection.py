@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from fireassay.classifiers import Classifier, ProbeResult, as_classifier, probe
-from fireassay.classifiers.base import BaseClassifier, allow_missing
+from fireassay.classifiers.base import allow_missing
 from fireassay.core import ModelError, ProbabilityError
 from fireassay.data import DataSet
 
 PROBE_ROWS = 32
-_PATIENCE_S = 300.0  # for a few rows; a run may be given more
+PATIENCE_MINUTES = 5.0  # for a few rows; a run may be given more
 
 
 @dataclass(frozen=True)
@@ -66,14 +66,25 @@ def inspect(
     trust: bool = False,
     output: str | None = None,
     bounds: tuple[float, float] | None = None,
+    infer: bool = True,
     classes: tuple[Any, ...] | None = None,
     http: Mapping[str, Any] | None = None,
+    hang_minutes: float = PATIENCE_MINUTES,
 ) -> tuple[Inspection, Classifier]:
-    """Ask the model about a few rows, and infer what the configuration needs."""
-    bounds = bounds or infer_bounds(data)
+    """Ask the model about a few rows, and infer what the configuration needs.
+
+    ``infer`` is False where something else than bounds says what range images have.
+    """
+    bounds = bounds or (infer_bounds(data) if infer else None)
     rows = data.X[:PROBE_ROWS]
     classifier, output, notes = _first_output_that_fits(
-        model, rows, data, bounds, output, classes, {"trust": trust, **(http or {})}
+        model,
+        rows,
+        data,
+        bounds,
+        output,
+        classes,
+        {"trust": trust, "hang_minutes": hang_minutes, **(http or {})},
     )
     probed = probe(classifier, rows)
     known = set(map(str, classifier.classes))
@@ -111,10 +122,14 @@ def inspect(
     )
 
 
-def columns_of(model: str, *, output: str | None, trust: bool) -> tuple[str, ...] | None:
+def columns_of(
+    model: str, *, output: str | None, trust: bool, hang_minutes: float = PATIENCE_MINUTES
+) -> tuple[str, ...] | None:
     """The columns that a model was fitted on, if it knows them; nothing is sent to it."""
     try:
-        classifier = as_classifier(model, output=output or "probabilities", trust=trust)
+        classifier = as_classifier(
+            model, output=output or "probabilities", trust=trust, hang_minutes=hang_minutes
+        )
     except ModelError:  # said by `inspect`, which tries other outputs, too
         return None
     names: tuple[str, ...] | None = getattr(classifier, "feature_names", None)
@@ -151,8 +166,6 @@ def _first_output_that_fits(
                 classifier = as_classifier(
                     model, classes=named, bounds=bounds, output=candidate, **options
                 )
-                if isinstance(classifier, BaseClassifier):
-                    classifier.hang_s = _PATIENCE_S
                 if data.missing:
                     allow_missing(classifier)
                 found = classifier.predict_proba(rows)

@@ -10,6 +10,7 @@ import numpy as np
 from fireassay.core import DataError, Evidence, sha256, strict_json
 from fireassay.core.arrays import IntArray
 from fireassay.core.files import write_text
+from fireassay.core.kept_json import read_kept
 from fireassay.report import Gate
 from fireassay.report.gates import find_number
 
@@ -95,12 +96,18 @@ class LookLedger:
         self.path = folder / FILE
         self.sets: list[LookedAt] = []
         if self.path.is_file():
-            kept = strict_json.loads(self.path.read_text(encoding="utf-8"))
-            if not isinstance(kept, dict) or kept.get("schema") != _SCHEMA:
-                raise DataError(f"{self.path} must be a ledger of looks.", got="another file")
-            for each in kept["sets"]:
-                sketch = RowSketch(each["share"], tuple(each["marks"]))
-                self.sets.append(LookedAt(sketch, {k: list(v) for k, v in each["looks"].items()}))
+            self.sets = read_kept(self.path, self._sets_of)
+
+    def _sets_of(self, kept: Any) -> list[LookedAt]:
+        if not isinstance(kept, dict) or kept.get("schema") != _SCHEMA:
+            raise DataError(f"{self.path} must be a ledger of looks.", got="another file")
+        return [
+            LookedAt(
+                _checked_sketch(each),
+                {str(k): [str(result) for result in v] for k, v in each["looks"].items()},
+            )
+            for each in kept["sets"]
+        ]
 
     def looks(self, sketch: RowSketch, gate: Gate) -> list[str]:
         """The results judged so far on these rows, oldest first."""
@@ -189,4 +196,9 @@ def sketch_to_json(sketch: RowSketch) -> dict[str, Any]:
 
 def sketch_from_json(kept: Mapping[str, Any] | None) -> RowSketch | None:
     """From the run's journal; None for runs without labelled rows."""
-    return None if kept is None else RowSketch(kept["share"], tuple(kept["marks"]))
+    return None if kept is None else _checked_sketch(kept)
+
+
+def _checked_sketch(kept: Mapping[str, Any]) -> RowSketch:
+    marks = np.asarray(kept["marks"], dtype=np.int64)  # whole numbers that fit, or an error
+    return RowSketch(float(kept["share"]), tuple(marks.tolist()))

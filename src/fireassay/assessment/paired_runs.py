@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from fireassay.assessment.accuracy_result import AccuracyResult
 from fireassay.assessment.parts import part_module
-from fireassay.assessment.parts.accuracy import AccuracyResult
 from fireassay.assessment.row_outcomes import RowOutcomes, paired_change
 from fireassay.assessment.run_folder import read_results
 from fireassay.core import Estimate, Result

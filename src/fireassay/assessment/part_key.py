@@ -5,6 +5,7 @@ from typing import Any
 
 from fireassay.assessment.context import Context
 from fireassay.assessment.parts import part_module
+from fireassay.classifiers.fingerprint import fingerprint
 from fireassay.core import sha256
 from fireassay.version import __version__
 
@@ -21,6 +22,8 @@ _OTHER = {
     "seed": "another seed",
     "settings": "other settings",
     "state": "other labels",
+    "normalisation": "another mean and std",
+    "perturb": "other changes of texts",
 }
 OTHER_ANSWERS = "other answers of the parts it takes from"
 
@@ -41,6 +44,10 @@ def part_facts(name: str, context: Context, settings: Any) -> Facts:
         "settings": settings.model_dump(),
         "state": None if state is None else state(context),
     }
+    if context.normalisation is not None:
+        facts["normalisation"] = context.normalisation
+    if context.perturb is not None:
+        facts["perturb"] = fingerprint(context.perturb)
     return {key: sha256(value) for key, value in facts.items()}
 
 

@@ -3,20 +3,34 @@
 import sys
 import time
 from collections.abc import Iterable
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from fireassay.assessment.planning import Plan
+from fireassay.core import strict_json
+from fireassay.core.files import write_text
 from fireassay.engine.progress import DISPLAY
+
+LIVE = "live.json"
 
 
 class RunProgress:
     """A line of the display on standard error; silent unless that is a terminal.
 
-    The time left is the plan's, scaled by how long the finished parts took against their plan.
+    The time left is the plan's, scaled by how long the finished parts took against their plan. In
+    a run folder ``live.json`` says the same to the app; it is gone when the run is over.
     """
 
-    def __init__(self, plan: Plan | None, names: Iterable[str], *, shown: bool | None = None):
+    def __init__(
+        self,
+        plan: Plan | None,
+        names: Iterable[str],
+        *,
+        shown: bool | None = None,
+        folder: Path | None = None,
+    ):
+        self._file = None if folder is None else folder / LIVE
         self.planned = {row.part: row.seconds for row in (plan.rows if plan else ())}
         self.waiting = list(names)
         self.total = len(self.waiting)
@@ -30,6 +44,20 @@ class RunProgress:
         self._part, self._started = part, time.monotonic()
         if self._shown:
             self._line = DISPLAY.add(self.line, self.total, self.total - len(self.waiting))
+        if self._file is not None:
+            now = {
+                "part": part,
+                "number": self.total - len(self.waiting) + 1,
+                "total": self.total,
+                "began": round(time.time(), 1),
+                "left_s": round(self.seconds_left(), 1),
+            }
+            write_text(self._file, strict_json.dumps(now))
+
+    def over(self) -> None:
+        """The run has come to its end."""
+        if self._file is not None:
+            self._file.unlink(missing_ok=True)
 
     def end(self, seconds: float | None) -> None:
         """The part is over; ``seconds`` None: it did not run, so it says nothing about speed."""

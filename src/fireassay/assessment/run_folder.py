@@ -1,4 +1,4 @@
-"""The files of a run folder, and how they are read back."""
+"""The files of a run folder: how they are written, and how they are read back."""
 
 import contextlib
 import os
@@ -21,7 +21,9 @@ from fireassay.assessment.part_key import what_differs
 from fireassay.assessment.reproducibility import REPRODUCIBLE, with_reproducibility
 from fireassay.assessment.sources import source_facts
 from fireassay.core import DataError, Evidence, Result, strict_json
+from fireassay.core.files import write_text
 from fireassay.core.hashing import sha256_file
+from fireassay.core.kept_json import read_kept
 from fireassay.engine import RunStore
 from fireassay.report import About, Report
 from fireassay.report.gates import parse_gates
@@ -33,6 +35,23 @@ PART_KEYS, PART_FACTS, PART_SOURCES = "part keys", "part facts", "part sources"
 TEST_ROWS = "test rows"
 _CONFIGURATION, _UNDER_WAY, _WRITTEN = "configuration", "under way", "result.json"
 _NOT_ENDED = "the run that began {} has not come to its end"
+
+
+def write_run(
+    folder: Path,
+    report: Report,
+    gates: Mapping[str, Mapping[str, float]],
+    costs: Mapping[str, Mapping[str, Any]],
+) -> None:
+    """Result, page, and apart from them the times and costs, which differ from run to run."""
+    report.to_json(folder / RESULT)
+    report.to_html(folder / PAGE, gates, costs=costs)
+    seconds = {part.question: part.seconds for part in report.parts}
+    files: dict[str, Any] = {TIMINGS: seconds, COSTS: costs, GATES: gates}
+    if report.about is not None:
+        files[ABOUT] = report.about.to_dict()
+    for name, content in files.items():
+        write_text(folder / name, strict_json.dumps(content, indent=2) + "\n")
 
 
 def result_path(run: Path) -> Path:
@@ -164,7 +183,7 @@ def read_gates(run: Path) -> Mapping[str, Mapping[str, float]]:
     if config is not None:
         found = configured_gates(config)
     else:
-        found = strict_json.loads(path.read_text()) if path.is_file() else {}
+        found = read_kept(path, _limits) if path.is_file() else {}
     return found if any(found.values()) else {}
 
 
@@ -179,13 +198,36 @@ def configured_gates(config: Config) -> dict[str, dict[str, float]]:
 def read_costs(run: Path) -> dict[str, dict[str, Any]]:
     """For each part of a run what was planned and what it took; empty if nothing is known."""
     path = _folder(run) / COSTS
-    return dict(strict_json.loads(path.read_text())) if path.is_file() else {}
+    return read_kept(path, _costs) if path.is_file() else {}
 
 
 def read_about(run: Path) -> About | None:
     """The model, the data, the day and the seed of a run; None if nobody has noted them."""
     path = _folder(run) / ABOUT
-    return About.from_dict(strict_json.loads(path.read_text())) if path.is_file() else None
+    return read_kept(path, _about) if path.is_file() else None
+
+
+def _about(kept: Any) -> About:
+    about = About.from_dict(kept)
+    str(about)  # a day or a name that cannot be said is found here
+    return about
+
+
+def _costs(kept: Any) -> dict[str, dict[str, Any]]:
+    return {
+        part: {
+            side: spent and {name: float(amount) for name, amount in spent.items()}
+            for side, spent in record.items()
+        }
+        for part, record in kept.items()
+    }
+
+
+def _limits(kept: Any) -> dict[str, dict[str, float]]:
+    return {
+        side: {name: float(limit) for name, limit in kept.get(side, {}).items()}
+        for side in ("max", "min")
+    }
 
 
 def _folder(run: Path) -> Path:

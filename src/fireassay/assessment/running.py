@@ -26,19 +26,14 @@ from fireassay.assessment.progress import RunProgress
 from fireassay.assessment.reproducibility import Reproducibility, with_reproducibility
 from fireassay.assessment.row_outcomes import row_marks
 from fireassay.assessment.run_folder import (
-    ABOUT,
-    COSTS,
-    GATES,
-    PAGE,
     PART_FACTS,
     PART_KEYS,
     PART_SOURCES,
-    RESULT,
     TEST_ROWS,
-    TIMINGS,
     configured_gates,
     looks_left,
     under_way,
+    write_run,
 )
 from fireassay.assessment.sources import source_facts
 from fireassay.assessment.spending import (
@@ -53,12 +48,11 @@ from fireassay.core import (
     Answer,
     BudgetExceededError,
     Evidence,
+    NotEnoughEvidenceError,
     ParameterError,
     Result,
     Sample,
-    strict_json,
 )
-from fireassay.core.files import write_text
 from fireassay.engine import Executor, RunStore
 from fireassay.engine.signals import no_other_exit
 from fireassay.report import About, Report, Verdict
@@ -277,7 +271,8 @@ class Run:
                 rest = [n for n in self.names[position:] if self.only is None or n in self.only]
                 if self.store is not None:
                     plan = price(self.context, rest, self.settings, self.instead)
-                watched = RunProgress(plan, rest, shown=self.progress)
+                folder = None if self.store is None else self.store.path
+                watched = RunProgress(plan, rest, shown=self.progress, folder=folder)
             if kept is None and watched is not None:
                 with watched:
                     watched.begin(name)
@@ -289,7 +284,20 @@ class Run:
                     self._same.look(own, after=self._keys[name])
                 self._add(name, *kept)
         self._write()
+        self._write_samples()
+        if watched is not None:
+            watched.over()
         return self._report()
+
+    def _write_samples(self) -> None:
+        """Put down what is known of each row; parts on other data have rows of their own."""
+        if self.store is None:
+            return
+        from fireassay.assessment.sample_table import write_samples
+
+        own = {name: r for name, r in self._results.items() if name not in self.instead}
+        keys = {name: self._keys[name] for name in own}
+        write_samples(self.store.path, self.context, own, keys, content=self.samples)
 
     def _usable(self, name: str) -> set[str]:
         """Parts whose results this one may take: those on the same model and data."""
@@ -360,7 +368,7 @@ class Run:
                 block_sizes.decide_before(context, module.cost(context, self.settings[name]))
             with self.budget.enforced(context.model, seconds, queries, alone=alone):
                 result: Answer = module.run(context, self.settings[name])
-                evidence = with_own_hash(result.evidence(), context)
+                evidence = with_own_hash(result.evidence(), context.model)
                 evidence = resting_on(evidence, context.doubts)
                 evidence = replace(evidence, samples=_samples(name, context, result))
         except OutOfTimeError:
@@ -369,6 +377,9 @@ class Run:
             )
         except BudgetExceededError as error:
             return self._cut_short(name, f"stopped: {error}", start)
+        except NotEnoughEvidenceError as error:  # nothing broke: these rows cannot answer it
+            evidence, _ = self._failed(name, str(error), start)
+            return replace(Evidence.not_available(name, str(error)), seconds=evidence.seconds), None
         # One part that breaks, in whatever way, must not take the others with it; it is recorded
         # as failed with its error, and `check` then exits with 3.
         except Exception as error:  # noqa: BLE001
@@ -422,17 +433,3 @@ def _samples(name: str, context: Context, result: Answer) -> tuple[Sample, ...]:
     """The inputs that prove what a part says, if it can name any."""
     own = getattr(part_module(name), "samples", None)
     return () if own is None else tuple(own(context, result))
-
-
-def write_run(
-    folder: Path, report: Report, gates: dict[str, dict[str, float]], costs: Costs
-) -> None:
-    """Result, page, and apart from them the times and costs, which differ from run to run."""
-    report.to_json(folder / RESULT)
-    report.to_html(folder / PAGE, gates, costs=costs)
-    seconds = {part.question: part.seconds for part in report.parts}
-    files: dict[str, Any] = {TIMINGS: seconds, COSTS: costs, GATES: gates}
-    if report.about is not None:
-        files[ABOUT] = report.about.to_dict()
-    for name, content in files.items():
-        write_text(folder / name, strict_json.dumps(content, indent=2) + "\n")

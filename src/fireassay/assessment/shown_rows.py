@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.assessment.context import Context
+from fireassay.assessment.token_weights import token_weights
 from fireassay.classifiers import CodedClassifier
 from fireassay.classifiers.decided import Decided
 from fireassay.classifiers.probe import answers_again
@@ -20,6 +21,8 @@ MOST = SHOWN_PER_PART
 _CELLS, _STEPS, _TOKENS, _CHANNELS = 8, 120, 60, 4
 _LEAST_OF_A_CLASS, _REFERENCE, _RARE = 20, 5000, 0.05
 _SMALLEST_IMAGE = 4
+_WEIGHED = 6  # texts of a set of which the words are weighed
+_MINUS = "\N{MINUS SIGN}"
 
 
 class Gallery:
@@ -40,15 +43,20 @@ class Gallery:
         self.rows = data.rows.values  # as the user has them, whatever the parts work on
         self._usual: dict[str | None, dict[str, Any]] = {}
         self._range: tuple[float, float] | None = None
+        self._weighed = 0
 
     def answers(self, X: Any) -> tuple[list[str], list[float | None]]:
         """What the model says of rows, and how sure it is.
 
         Asked as probes; only an operating rule is asked through its own door.
         """
+        return self.answers_to(self.as_given(X))
+
+    def answers_to(self, X: Any) -> tuple[list[str], list[float | None]]:
+        """The same of rows in the form the user has them."""
         model: Any = self.context.model
         if isinstance(model, CodedClassifier):
-            X, model = model.book.decode(X), model.model
+            model = model.model
         if isinstance(model, Decided):
             answers = model.predict_proba(X)
             own = model.own(answers)
@@ -77,13 +85,21 @@ class Gallery:
             return {"cells": self._cells([_text(v) for v in row.iloc[0]], row, label)}
         values = np.asarray(row)
         if values.ndim == 1:
-            tokens = str(values[0]).split()[:_TOKENS]
-            return {"text": tuple((token, 0.0) for token in tokens)}
+            return {"text": self._words(str(values[0]).split()[:_TOKENS])}
         if values.ndim == 2:
             return {"cells": self._cells([_text(v) for v in values[0].tolist()], values, label)}
         if self._is_image(values, kinds):
             return {"pictures": {"input": self.picture(values)}}
         return {"series": _series(values[0])}
+
+    def _words(self, tokens: list[str]) -> tuple[tuple[str, float], ...]:
+        """Words with how much each mattered, of the first few texts: each costs a query a word."""
+        if self._weighed >= _WEIGHED or not self.context.has_confidences:
+            return tuple((token, 0.0) for token in tokens)
+        self._weighed += 1
+        model: Any = self.context.model
+        given = model.model if isinstance(model, CodedClassifier) else model
+        return token_weights(tokens, lambda texts: answers_again(given, texts))
 
     def as_given(self, codes: Any) -> Any:
         """Rows that a part made, in the form the user has them."""
@@ -92,7 +108,10 @@ class Gallery:
 
     def picture(self, row: Any) -> str:
         """An image (given as a set of one) as a data URI."""
-        low, high = self._pixels()
+        natural = self.context.natural_range
+        if natural is not None:
+            return png_uri(_channels_last(natural.inside(np.asarray(row)))[0])
+        low, high = self.pixel_range()  # of codes: integers that are shown as a picture
         return png_uri(_channels_last(np.asarray(row))[0], low=low, high=high)
 
     def difference(self, before: Any, after: Any) -> dict[str, str]:
@@ -111,18 +130,28 @@ class Gallery:
         spread = self._table(None)["spread"]
         moved = [
             (_moved(a, b, s), name, a, b)
-            for a, b, s, name in zip(old, new, spread, self._names(), strict=True)
+            for a, b, s, name in zip(old, new, spread, self.names, strict=True)
             if a != b and not (pd.isna(a) and pd.isna(b))
         ]
         moved.sort(key=lambda entry: -entry[0])
         return tuple(
-            Cell(name, _text(b), unusual=True, usual=_text(a)) for _, name, a, b in moved[:_CELLS]
+            Cell(name, unusual=True, **_told_apart(b, a)) for _, name, a, b in moved[:_CELLS]
         )
 
     @property
     def is_table(self) -> bool:
         """Whether rows are shown as features."""
         return isinstance(self.rows, pd.DataFrame) or np.ndim(self.rows) == 2
+
+    @property
+    def kind(self) -> str:
+        """How rows are shown: "table", "text", "image" or "series"."""
+        if self.is_table:
+            return "table"
+        if np.ndim(self.rows) == 1:
+            return "text"
+        image = self._is_image(np.asarray(self.rows[:1]), self.data.kinds or ())
+        return "image" if image else "series"
 
     def _is_image(self, values: NDArray[Any], kinds: tuple[str, ...]) -> bool:
         if values.ndim < 3 or "series" in kinds:
@@ -131,7 +160,8 @@ class Gallery:
             return image_layout(values.shape) != "unclear"
         return bool(min(values.shape[1:3]) >= _SMALLEST_IMAGE)
 
-    def _pixels(self) -> tuple[float, float]:
+    def pixel_range(self) -> tuple[float, float]:
+        """What is black and what is white."""
         if self._range is None:
             bounds = self.context.model.bounds
             ends = None if bounds is None else [float(np.min(bounds[0])), float(np.max(bounds[1]))]
@@ -141,7 +171,9 @@ class Gallery:
             self._range = ends[0], ends[1]
         return self._range
 
-    def _names(self) -> tuple[str, ...]:
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the columns of a table."""
         X = self.rows
         if isinstance(X, pd.DataFrame):
             return tuple(str(name) for name in X.columns)
@@ -151,7 +183,7 @@ class Gallery:
         """The features that deviate most from rows of the same class."""
         table = self._table(label)
         found = []
-        for i, (name, text) in enumerate(zip(self._names(), texts, strict=True)):
+        for i, (name, text) in enumerate(zip(self.names, texts, strict=True)):
             value = row.iloc[0, i] if isinstance(row, pd.DataFrame) else row[0, i]
             far, unusual = _deviation(value, text, i, table)
             found.append((far, Cell(name, text, unusual, table["usual"][i])))
@@ -180,7 +212,7 @@ def _usual(X: Any, rows: Any) -> dict[str, Any]:
             held = column.dropna().to_numpy(dtype=float)
             low, middle, high = np.quantile(held, (0.025, 0.5, 0.975)) if len(held) else (0, 0, 0)
             spread = float(high - low) or 1.0
-            usual = f"{_text(low)} to {_text(high)}"
+            usual = f"{_text(float(f'{low:.3g}'))} to {_text(float(f'{high:.3g}'))}"
             row: tuple[Any, ...] = (low, high, middle, spread, usual, None)
         else:
             shares = column.astype(str).value_counts(normalize=True)
@@ -202,6 +234,14 @@ def _deviation(value: Any, text: str, i: int, table: dict[str, Any]) -> tuple[fl
     number = float(value)
     far = abs(number - table["middle"][i]) / table["spread"][i]
     return far, not table["low"][i] <= number <= table["high"][i]
+
+
+def _told_apart(now: Any, before: Any) -> dict[str, str]:
+    """Two values as texts that differ: small changes need more digits."""
+    texts = [_text(value) for value in (now, before)]
+    if texts[0] == texts[1]:
+        texts = [f"{value:.8g}" for value in (now, before)]
+    return {"value": texts[0], "was": texts[1]}
 
 
 def _moved(before: Any, after: Any, spread: float) -> float:
@@ -228,7 +268,7 @@ def _channels_last(images: NDArray[Any]) -> NDArray[Any]:
 
 def _text(value: Any) -> str:
     if isinstance(value, float | np.floating):
-        return "missing" if np.isnan(value) else f"{value:.4g}"
+        return "missing" if np.isnan(value) else f"{value:.4g}".replace("-", _MINUS)
     return str(value)
 
 

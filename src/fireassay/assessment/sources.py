@@ -47,6 +47,8 @@ def source_facts(config: Config) -> dict[str, Facts]:
         "decision": config.decision.model_dump(),
         "seed": config.run.seed,
     }
+    if data.perturb is not None:
+        common["perturb"] = _code(config, data.perturb)
     hashed = {key: sha256(value) for key, value in common.items()}
     return {
         part: {**hashed, "settings": sha256(settings.model_dump())}
@@ -58,8 +60,11 @@ def _model_content(config: Config) -> Any:
     path = config.model.path
     if "://" in path:
         return None
-    if not is_import_path(path):
-        return _content(config.folder / path)
+    return _code(config, path) if is_import_path(path) else _content(config.folder / path)
+
+
+def _code(config: Config, path: str) -> Any:
+    """The module of "package.module:name", if it lies beside the configuration."""
     module = config.folder.joinpath(*path.partition(":")[0].split("."))
     return [_content(module.with_name(f"{module.name}.py")), _content(module / "__init__.py")]
 

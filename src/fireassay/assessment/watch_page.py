@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fireassay.assessment.watching import Watch
 from fireassay.core.files import write_text
+from fireassay.core.percent import percent
 
 PAGE = "watch.html"
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 640, 220, 64, 28
@@ -74,7 +75,10 @@ def _numbers(watch: Watch) -> list[tuple[str, str]]:
         ("Labels", f"{state.n_labels:,}"),
         ("Wrong among them", f"{state.n_errors:,}"),
         (f"Wrong among the last {state.n_recent:,}", _share(state.pmi)),
-        (f"Rate of these, at most ({watch.monitor.confidence:.1%})", _share(state.pmi_upper)),
+        (
+            f"Rate of these, at most ({percent(watch.monitor.confidence, 1)})",
+            _share(state.pmi_upper),
+        ),
         ("Limit of the alarm", "none" if limit is None else _share(limit)),
         ("Inputs as in the reference: p at least", f"{state.drift_p:.2g}"),
         ("Rows waiting for a label", f"{len(watch.answers):,}"),
@@ -88,7 +92,7 @@ def _numbers(watch: Watch) -> list[tuple[str, str]]:
 
 
 def _share(value: float) -> str:
-    return f"{value:.2%}" if isfinite(value) else "none yet"
+    return percent(value, 2) if isfinite(value) else "none yet"
 
 
 def _chart(watch: Watch) -> str:
@@ -121,7 +125,8 @@ def _chart(watch: Watch) -> str:
     return (
         f"<svg viewBox='0 0 {_WIDTH} {_HEIGHT}' role='img' aria-label='Share of wrong answers "
         f"among the newest labels against labels'>{drawn}"
-        f"<text x='0' y='12'>{most:.1%}</text><text x='0' y='{_HEIGHT - _BOTTOM}'>0 %</text>"
+        f"<text x='0' y='12'>{percent(most, 1)}</text>"
+        f"<text x='0' y='{_HEIGHT - _BOTTOM}'>0 %</text>"
         f"<text x='{_LEFT}' y='{_HEIGHT - 6}'>labels: 0 to {last:,.0f}</text></svg>"
     )
 

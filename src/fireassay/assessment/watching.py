@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from fireassay.assessment.watch_lines import Line, LineReader, as_text
 from fireassay.assessment.watch_source import Cursor, Lines
 from fireassay.core import DataError, StoreError, sha256, strict_json
 from fireassay.core.files import write_text
+from fireassay.core.kept_json import read_kept
+from fireassay.core.percent import percent
 from fireassay.reliability import Monitor, MonitorState
 from fireassay.version import __version__
 
@@ -130,8 +133,8 @@ class Watch:
     def headline(self) -> str:
         """Where things stand, in a sentence."""
         state, found = self.state, []
-        if state.alarm:
-            found.append(f"the error rate has risen above {self.monitor.limit:.2%}")
+        if state.alarm and self.monitor.limit is not None:
+            found.append(f"the error rate has risen above {percent(self.monitor.limit, 2)}")
         if state.drifted:
             found.append("the inputs have changed")
         if found:
@@ -139,8 +142,8 @@ class Watch:
         if self.unjudged:
             return f"Not enough evidence: {self.unjudged}."
         return (
-            f"Quiet: {state.pmi:.2%} of the last {state.n_recent} labels wrong, at most "
-            f"{state.pmi_upper:.2%} ({self.monitor.confidence:.1%} confidence)."
+            f"Quiet: {percent(state.pmi, 2)} of the last {state.n_recent} labels wrong, at most "
+            f"{percent(state.pmi_upper, 2)} ({percent(self.monitor.confidence, 1)} confidence)."
         )
 
     def take(self, some: Lines) -> None:
@@ -224,8 +227,10 @@ class Watch:
         write_text(self.folder / STATE, strict_json.dumps(content) + "\n")
 
     def _resume(self) -> None:
+        read_kept(self.folder / STATE, self._restore)
+
+    def _restore(self, kept: Any) -> None:
         path = self.folder / STATE
-        kept = strict_json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(kept, dict) or kept.get("schema") != _SCHEMA:
             raise StoreError(f"{path} must be a state of fireassay watch.", got="another file")
         if kept["about"] != self.about:

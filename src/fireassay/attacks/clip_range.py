@@ -5,6 +5,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from fireassay.core.errors import DataError
+from fireassay.core.percent import percent
 
 _LEAST_SHARE = 0.02
 
@@ -21,6 +22,6 @@ def check_clip_range(X: NDArray[Any], bounds: tuple[float, float] | None) -> Non
     if used < _LEAST_SHARE * (high - low):
         raise DataError(
             f"X must use the range in which an attack may move, [{low:g}, {high:g}].",
-            got=f"values from {X.min():g} to {X.max():g}, {used / (high - low):.2%} of it",
+            got=f"values from {X.min():g} to {X.max():g}, {percent(used / (high - low), 2)} of it",
             do="The clip range is not the input range: correct bounds=, or scale X.",
         )

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from fireassay.classifiers.adapters import ADAPTERS, ALL_OPTIONS, Adapter, every_kind
+from fireassay.classifiers.asking import HANG_S, read_in_time
 from fireassay.classifiers.base import BaseClassifier
 from fireassay.classifiers.declared import SUPPORTED
 from fireassay.classifiers.five_lines import refuse_object
 from fireassay.classifiers.protocol import Classifier
 from fireassay.core.errors import ModelError, ParameterError
+from fireassay.core.validation import check_real
 
 
 def as_classifier(
@@ -29,6 +31,7 @@ def as_classifier(
     request: str | None = None,
     answer: str | None = None,
     concurrency: int = 1,
+    hang_minutes: float = HANG_S / 60,
 ) -> Classifier:
     """Any model as a `Classifier`: counted, checked, within a budget. Sends no query itself.
 
@@ -69,6 +72,9 @@ def as_classifier(
         For URLs: the request as JSON with ``{rows}`` in it, e.g. ``'{"inputs": {rows}}'``, the
         path of the scores in the answer, e.g. ``"outputs[0].scores"``, and how many requests may
         be under way at a time.
+    hang_minutes
+        Most minutes for reading the model, and for its answer to one block of rows; a model that
+        takes longer is interrupted, and `ModelError` says so.
 
     Raises
     ------
@@ -94,6 +100,7 @@ def as_classifier(
     if isinstance(obj, Classifier):
         return _unchanged(obj, classes, bounds, output, batch_size, max_queries)
     refuse_object(obj)
+    hang_s = 60 * check_real(hang_minutes, "hang_minutes", low=0)
     given = {
         "classes": classes,
         "bounds": bounds,
@@ -112,7 +119,11 @@ def as_classifier(
     }
     for row in reversed(list(ADAPTERS.values())):
         if row.accepts(obj):
-            return made_by(row, obj, given)
+            with read_in_time(hang_s):
+                made = made_by(row, obj, given)
+            if isinstance(made, BaseClassifier):
+                made.hang_s = hang_s
+            return made
     kinds = [row.summary for row in every_kind() if not getattr(row, "runs_code", False)]
     raise ModelError(SUPPORTED, got=f"a {type(obj).__name__}", do=f"Pass {', '.join(kinds)}.")
 

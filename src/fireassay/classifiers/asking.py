@@ -1,8 +1,9 @@
-"""One call of a model, which may raise anything, exit, or never come back."""
+"""Foreign code that is read or asked: it may raise anything, exit, or never come back."""
 
+import contextlib
 import signal
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -13,6 +14,9 @@ from fireassay.core.errors import FireassayError, ModelError
 from fireassay.core.patience import AskedToEnd, HangsError, Watch, watched
 
 HANG_S: Final = 1800.0
+_READING = threading.local()
+_WHERE = "[run] hang_minutes, or --hang-minutes"
+_WAITS = "See what it waits for: a lock, a server, input()."
 
 
 def asked(
@@ -46,6 +50,45 @@ def asked(
         ) from failure
 
 
+@contextlib.contextmanager
+def read_in_time(hang_s: float) -> Iterator[None]:
+    """While a model is read: what its code must not do is an error of the model.
+
+    Reading may read another one (a name leads to a file): the outermost counts.
+
+    Raises
+    ------
+    ModelError
+        If it takes longer than ``hang_s`` seconds, or ends the program.
+    """
+    if getattr(_READING, "is_under_way", False):
+        yield
+        return
+    _READING.is_under_way = True
+    watch: Watch | None = None
+    try:
+        with watched(hang_s, "Reading the model") as watch:
+            yield
+    except AskedToEnd:
+        raise
+    except (SystemExit, KeyboardInterrupt, HangsError) as failure:
+        if watch is not None and watch.hangs:
+            raise ModelError(
+                f"A model must be read within {hang_s / 60:.3g} minutes.",
+                got="code that has not come back",
+                do=f"{_WAITS} If it is only slow, allow more minutes ({_WHERE}).",
+            ) from None
+        if watch is None or watch.interrupted or _may_be_the_user(failure):
+            raise
+        raise ModelError(
+            "A model must be there when its code was read.",
+            got=f"code that ends the program ({type(failure).__name__}: {failure})",
+            do="Take sys.exit() out of it.",
+        ) from failure
+    finally:
+        _READING.is_under_way = False
+
+
 def fresh_block(array: AnyArray, start: int, stop: int, padding: int) -> AnyArray:
     """A fresh block: a model that writes into its input never changes the caller's data."""
     if not padding:
@@ -75,9 +118,8 @@ def _may_be_the_user(failure: BaseException) -> bool:
 
 def _hangs(rows: int, hang_s: float) -> ModelError:
     return ModelError(
-        f"The model must answer for a block of {rows} rows within {hang_s / 60:.3g} minutes "
-        "([run] hang_minutes).",
+        f"The model must answer for a block of {rows} rows within {hang_s / 60:.3g} minutes.",
         got="no answer",
-        do="See what it waits for: a lock, a server, input(). If it is only slow, allow more "
-        "minutes, or smaller blocks ([model] batch_size).",
+        do=f"{_WAITS} If it is only slow, allow more minutes ({_WHERE}), or smaller blocks "
+        "([model] batch_size).",
     )

@@ -1,4 +1,4 @@
-"""Code that lies beside a configuration: importing it runs it, so the user must have trusted it."""
+"""Code that a configuration names: it is imported and called, so the user must have trusted it."""
 
 import hashlib
 import importlib.machinery
@@ -11,6 +11,7 @@ from pathlib import Path
 from fireassay.classifiers.import_path import is_import_path
 from fireassay.classifiers.trusted_files import is_trusted_digest, remember_digest
 from fireassay.core.errors import ModelError, UntrustedFileError
+from fireassay.core.source_only import import_from_source
 
 _SUFFIXES = tuple(importlib.machinery.all_suffixes())
 _MOST_FILES, _MOST_BYTES = 5_000, 256 * 2**20
@@ -36,49 +37,59 @@ def code_beside(model: str, folder: Path) -> Path | None:
 def make_importable(model: str, folder: Path, *, trust: bool = False) -> None:
     """Let "package.module:name" name a module that lies in ``folder``, if the user trusts it.
 
+    Installed code needs the user's word, too: what a configuration names is called with its rows,
+    and ``subprocess:call`` is installed everywhere.
+
     Raises
     ------
     UntrustedFileError
-        If it lies there and the user has not said, here or earlier, that this code may run.
+        If it is code, and the user has not said, here or earlier, that it may run.
     """
-    place = code_beside(model, folder)
-    if place is None:
+    if not is_import_path(model):
         return
+    place = code_beside(model, folder)
     if not trust and not is_trusted_digest(code_digest(model, folder)):
+        known = "installed code, which you have not named as a model"
         raise UntrustedFileError(
-            f"The model {model!r} is code beside the configuration: importing it runs it.",
-            got=f"{place}, which you have not trusted as it is now",
-            do="Look at what it does. If it may run, say so once: fireassay run --trust.",
+            f"The model {model!r} is code that the configuration names: it is imported and called.",
+            got=known if place is None else f"{place}, which you have not trusted as it is now",
+            do="Look at what it does. If it may run, say so once with --trust.",
         )
-    if str(folder.resolve()) not in sys.path:
-        sys.path.insert(0, str(folder.resolve()))
+    if place is not None:
+        import_from_source(folder)
+        if str(folder.resolve()) not in sys.path:
+            sys.path.insert(0, str(folder.resolve()))
 
 
 def remember_code(model: str, folder: Path) -> Path | None:
-    """Keep in the user's settings that the code in this folder, as it is now, may run.
+    """Keep in the user's settings that this code, as it is now, may run.
 
     Returns
     -------
     Path | None
-        Where it was written down; None if the model is no code in that folder.
+        Where it was written down; None if the model is no code.
 
     Raises
     ------
     OSError
         If the settings cannot be written.
     """
-    if code_beside(model, folder) is None:
+    if not is_import_path(model):
         return None
-    return remember_digest(code_digest(model, folder), f"code in {folder.resolve()}")
+    place = code_beside(model, folder)
+    what = "installed" if place is None else f"code in {folder.resolve()}"
+    return remember_digest(code_digest(model, folder), f"{model}, {what}")
 
 
 def code_digest(model: str, folder: Path) -> str:
-    """SHA-256 of all that an import may take from a folder: names and bytes of its Python files.
+    """SHA-256 of the name, and of all that an import may take from a folder: its Python files.
 
     Modules in the folder itself and packages in it, with all that they hold: a trusted module that
-    imports another one of the folder runs that one, too.
+    imports another one of the folder runs that one, too. Of installed code the name alone counts.
     """
-    digest, size = hashlib.sha256(), 0
+    digest, size = hashlib.sha256(f"code\0{model}\0".encode()), 0
+    if code_beside(model, folder) is None:
+        return digest.hexdigest()
     for number, file in enumerate(
         sorted(islice(_importable(folder.resolve(), _top(model)), _MOST_FILES + 1))
     ):

@@ -11,6 +11,7 @@ from fireassay.cli.options import (
     Bounds,
     Cluster,
     Confidence,
+    HangMinutes,
     Json,
     LabelColumn,
     ModelOutput,
@@ -53,6 +54,7 @@ def generate(
     cluster: Cluster = None,
     seed: Seed = 0,
     trust: Trust = False,
+    hang_minutes: HangMinutes = 30.0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -68,7 +70,9 @@ def generate(
         raise ParameterError("Pass --pair or --confused-by, not both.")
     loaded = load_numbers(data, "ambiguity", label=label)
     confusing = (
-        as_classifier(confused_by, bounds=bounds, output=model_output, trust=trust)
+        as_classifier(
+            confused_by, bounds=bounds, output=model_output, trust=trust, hang_minutes=hang_minutes
+        )
         if confused_by
         else None
     )
@@ -111,6 +115,7 @@ def evaluate(
     model_output: ModelOutput = "probabilities",
     confidence: Confidence = 0.95,
     trust: Trust = False,
+    hang_minutes: HangMinutes = 30.0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -123,7 +128,9 @@ def evaluate(
     from fireassay.classifiers import as_classifier
 
     amb = read_set(ambiguous)
-    classifier = as_classifier(model, bounds=bounds, output=model_output, trust=trust)
+    classifier = as_classifier(
+        model, bounds=bounds, output=model_output, trust=trust, hang_minutes=hang_minutes
+    )
     result = measure(classifier, amb, confidence)
     if output is not None:
         result.save(output)

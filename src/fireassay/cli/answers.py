@@ -3,6 +3,8 @@
 import sys
 from typing import TYPE_CHECKING, Any
 
+from fireassay.visible import visible
+
 if TYPE_CHECKING:
     from fireassay.core.evidence import Evidence
     from fireassay.report import GateCheck, Report, Verdict
@@ -24,7 +26,12 @@ def show_answers(report: "Report", verdict: "Verdict") -> None:
     for part in report.parts:
         checks = [c for c in verdict.checks if c.part == part.question]
         limits = Text("\n").join(_limit(check) for check in checks) if checks else Text("none set")
-        table.add_row(Text(part.question), _answer(part, report), Text(_interval(part)), limits)
+        table.add_row(
+            Text(visible(part.question)),
+            _answer(part, report),
+            Text(visible(_interval(part))),
+            limits,
+        )
     console = stdout_console()
     console.print(table)
     show_verdict(verdict)
@@ -35,16 +42,16 @@ def show_verdict(verdict: "Verdict") -> None:
     from rich.text import Text
 
     console = stdout_console()
-    line = Text(f"verdict: {shape(verdict.status)} {verdict.headline}")
+    line = Text(visible(f"verdict: {shape(verdict.status)} {verdict.headline}"))
     line.stylize(f"bold {STYLES.get(verdict.status, '')}".strip())
     console.print(line, soft_wrap=True)
     for item in verdict.advice:
-        console.print(Text(f"to settle {item}"), soft_wrap=True)
+        console.print(Text(visible(f"to settle {item}")), soft_wrap=True)
 
 
 def shape(status: str) -> str:
     """The shape of a state, as on the page."""
-    from fireassay.report.html import SHAPES
+    from fireassay.report.page_environment import SHAPES
 
     return SHAPES[status]
 
@@ -59,7 +66,7 @@ def stdout_console() -> Any:
 def _limit(check: "GateCheck") -> Any:
     from rich.text import Text
 
-    return Text(f"{shape(check.status)} {check.word}: {check.limit}", STYLES[check.status])
+    return Text(visible(f"{shape(check.status)} {check.word}: {check.limit}"), STYLES[check.status])
 
 
 def _answer(part: "Evidence", report: "Report") -> Any:
@@ -69,7 +76,7 @@ def _answer(part: "Evidence", report: "Report") -> Any:
     against = any(a.id not in report.accepted for a in doubts)
     marks = [word for word in ("stale", "partial") if getattr(part, word)]
     marks += ["contradicted by the data"] if against else []
-    answer = Text(part.sentence or part.headline, "strike" if against else "")
+    answer = Text(visible(part.sentence or part.headline), "strike" if against else "")
     return answer + Text(f" ({', '.join(marks)})" if marks else "", "yellow")
 
 

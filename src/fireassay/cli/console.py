@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fireassay.version import __version__
+from fireassay.visible import visible
 
 if TYPE_CHECKING:
     from fireassay.core.evidence import Evidence
@@ -18,10 +19,10 @@ INTERRUPTED = 130  # what shells say of a program that Ctrl-C ended
 
 
 def say(text: str = "", *, quiet: bool = False) -> None:
-    """Print one line of plain text (markup in names is not interpreted)."""
+    """Print one line of plain text; neither markup nor a terminal's commands in it are obeyed."""
     if not quiet:
         out = _answers or sys.stdout
-        out.write(text + "\n")
+        out.write(visible(text) + "\n")
 
 
 def flush() -> None:
@@ -44,7 +45,9 @@ def only_answers() -> Iterator[None]:
     if real:
         sys.stdout.flush()
         kept = os.dup(1)
-        answers = open(kept, "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors)  # noqa: SIM115
+        answers = open(  # noqa: SIM115
+            kept, "w", buffering=1, encoding=sys.stdout.encoding, errors=sys.stdout.errors
+        )
         os.dup2(2, 1)
     _answers = answers
     try:
@@ -68,7 +71,7 @@ def _is_real(stream: Any) -> bool:
 
 def warn(text: str) -> None:
     """Print one line to standard error."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(visible(text) + "\n")
 
 
 def starting(text: str, *, quiet: bool = False) -> None:
@@ -98,7 +101,7 @@ def emit(evidence: "Evidence", *, as_json: bool = False, quiet: bool = False) ->
     labels = {name: evidence.measure(name).label for name in evidence.estimates}
     width = max(map(len, labels.values()), default=0)
     for name, estimate in evidence.estimates.items():
-        sure = f", {estimate.confidence:.1%}" if 0 < estimate.confidence < 1 else ""
+        sure = f", {100 * estimate.confidence:g} %" if 0 < estimate.confidence < 1 else ""
         say(f"  {labels[name]:<{width}}  {estimate}  ({name}: {estimate.method}{sure})")
     for assumption in evidence.assumptions:
         say(f"  [{assumption.status}] {assumption.statement} {assumption.check}")

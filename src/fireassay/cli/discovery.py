@@ -7,7 +7,7 @@ import typer
 
 from fireassay.cli.console import emit, say
 from fireassay.cli.numeric_rows import load_numbers
-from fireassay.cli.options import Json, Output, Quiet, Seed, Trust, Workers
+from fireassay.cli.options import HangMinutes, Json, Output, Quiet, Seed, Trust, Workers
 from fireassay.cli.probing import probed
 
 
@@ -74,6 +74,7 @@ def discovery(
     output: Output = None,
     workers: Workers = 1,
     trust: Trust = False,
+    hang_minutes: HangMinutes = 30.0,
     seed: Seed = 0,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -91,7 +92,9 @@ def discovery(
     from fireassay.discovery.shown_rows import keep_shown
 
     rows = load_numbers(data, "discovery", label=label)
-    classifier = as_classifier(model, bounds=bounds, output=output_kind, trust=trust)
+    classifier = as_classifier(
+        model, bounds=bounds, output=output_kind, trust=trust, hang_minutes=hang_minutes
+    )
     if calibration is not None:
         held_out = load_numbers(calibration, "discovery", label=label)
         if held_out.y is None:
@@ -144,7 +147,7 @@ def discovery(
         **common,
     )  # fmt: skip
     if path is not None and rows.y is None:
-        keep_shown(path, rows.X, rows.feature_names)
+        keep_shown(path, rows.X, rows.feature_names, rows.kinds)
     if rows.y is not None:
         labels = rows.y
         searching.run(lambda row: labels[row])

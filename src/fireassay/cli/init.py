@@ -7,7 +7,16 @@ from typing import Annotated, Any
 import typer
 
 from fireassay.cli.console import emit_json, say, starting
-from fireassay.cli.options import AcceptBelowBaseline, Bounds, Json, LabelColumn, Quiet, Seed, Trust
+from fireassay.cli.options import (
+    AcceptBelowBaseline,
+    Bounds,
+    HangMinutes,
+    Json,
+    LabelColumn,
+    Quiet,
+    Seed,
+    Trust,
+)
 from fireassay.cli.trusting import remember
 
 
@@ -33,6 +42,9 @@ def init(
         typer.Option(help="A column to show the accuracy of each value of (repeatable)."),
     ] = None,
     weight: Annotated[str | None, typer.Option(help="The column of weights.")] = None,
+    perturb: Annotated[
+        str | None, typer.Option(help="For texts: package.module:name of perturb(text, rng).")
+    ] = None,
     kind: Annotated[
         str | None, typer.Option(help="What arrays are: image, series, integer or real.")
     ] = None,
@@ -48,6 +60,12 @@ def init(
         typer.Option("--classes", help="The model's classes in the order of its columns: a,b,c."),
     ] = None,
     bounds: Bounds = None,
+    mean: Annotated[
+        str | None, typer.Option(help="Of normalised images, by channel: 0.485,0.456,0.406.")
+    ] = None,
+    std: Annotated[
+        str | None, typer.Option(help="What each channel was divided by: 0.229,0.224,0.225.")
+    ] = None,
     accept_below_baseline: AcceptBelowBaseline = False,
     request: Annotated[
         str | None, typer.Option(help='For an address: JSON with {rows}, e.g. {"inputs": {rows}}.')
@@ -61,6 +79,7 @@ def init(
     config: Annotated[Path, typer.Option(help="The file to write.")] = Path("fireassay.toml"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     trust: Trust = False,
+    hang_minutes: HangMinutes = 5.0,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -71,15 +90,16 @@ def init(
     """
     starting("looking at the model and the data", quiet=quiet or json)
     from fireassay.assessment import initialise
-    from fireassay.classifiers.code_beside import code_beside
+    from fireassay.classifiers.import_path import is_import_path
 
     if config.exists() and not force:
         say(f"{config} exists already. Pass --force to overwrite it.")
         raise typer.Exit(2)
     base = config.resolve().parent
-    named = code_beside(model, base) is not None  # by the user, on the command line
+    # Named by the user, on the command line.
+    named = any(is_import_path(name) for name in (model, perturb or ""))
     if trust or named or token_env is not None:
-        remember(model, base, token_env)
+        remember(model, base, token_env, perturb)
     started = initialise(
         model=_relative(model, base),
         data={
@@ -95,16 +115,20 @@ def init(
             "slices": slices or None,
             "weight": weight,
             "kind": kind,
+            "perturb": perturb,
             "missing": missing or None,
         },
         output=model_output,
         bounds=bounds,
+        mean=_numbers(mean, "--mean"),
+        std=_numbers(std, "--std"),
         classes=None if classes is None else [name.strip() for name in classes.split(",")],
         accept_below_baseline=accept_below_baseline,
         http=_given(request=request, answer=answer, token_env=token_env),
         trust=trust or named,
         folder=base,
         seed=seed,
+        hang_minutes=hang_minutes,
     )
     config.write_text(started.text, encoding="utf-8")
     if json:
@@ -134,6 +158,18 @@ def _relative(path: str, base: Path) -> str:
     if "://" in path or not Path(path).exists():
         return path
     return os.path.relpath(Path(path).resolve(), base)
+
+
+def _numbers(typed: str | None, option: str) -> list[float] | None:
+    """Numbers as somebody typed them, with commas between."""
+    if typed is None:
+        return None
+    try:
+        return [float(number) for number in typed.split(",")]
+    except ValueError as error:
+        raise typer.BadParameter(
+            f"{option} takes numbers with commas between: {typed!r}"
+        ) from error
 
 
 def _given(**options: str | None) -> dict[str, str]:

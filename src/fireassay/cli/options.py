@@ -25,7 +25,15 @@ Cluster = Annotated[
 Only = Annotated[list[str] | None, typer.Option("--only", help="Only this part (repeatable).")]
 Trust = Annotated[
     bool,
-    typer.Option("--trust", help="Allow model files that can run code when read (pickle, .pt2)."),
+    typer.Option(
+        "--trust", help="Allow models that run code: pickle, .pt2, package.module:name of a file."
+    ),
+]
+HangMinutes = Annotated[
+    float,
+    typer.Option(
+        "--hang-minutes", min=0.0, help="Most minutes for a model to load, or to answer a block."
+    ),
 ]
 Bounds = Annotated[
     tuple[float, float] | None,

@@ -45,7 +45,12 @@ def plan(
 
     read = read_config(config)
     if trust:
-        remember(read.resolve(read.model.path), read.folder, read.model.http.token_env)
+        remember(
+            read.resolve(read.model.path),
+            read.folder,
+            read.model.http.token_env,
+            read.data.perturb,
+        )
     planned = make_plan(read, seed=seed, trust=trust)
     costs = read_costs(read.folder / read.run.folder)
     if json:

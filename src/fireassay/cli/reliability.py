@@ -1,17 +1,21 @@
 """``fireassay reliability``: how often the model will be wrong in the field, how surely."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fireassay.cli.console import emit, say
-from fireassay.cli.numeric_rows import load_numbers
-from fireassay.cli.options import Json, Output, Quiet, Seed, Trust, Workers
+from fireassay.cli.numeric_rows import is_table, load_numbers, load_rows
+from fireassay.cli.options import HangMinutes, Json, Output, Quiet, Seed, Trust, Workers
 from fireassay.cli.probing import probed
 
 if TYPE_CHECKING:
     from fireassay.data import DataSet
+
+_COUNT_ERRORS = ("rectified", "exact", "groups-betting")  # other methods measure distances
 
 
 def reliability(
@@ -82,6 +86,7 @@ def reliability(
     workers: Workers = 1,
     output: Output = None,
     trust: Trust = False,
+    hang_minutes: HangMinutes = 30.0,
     seed: Seed = 0,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -91,12 +96,18 @@ def reliability(
     Example: fireassay reliability model.onnx test.npz --operational field.npz
     """
     from fireassay import as_classifier, reliability
+    from fireassay.assessment.coded_context import with_own_hash
     from fireassay.core.errors import DataError
+    from fireassay.data import DataSet
 
-    labelled = load_numbers(data, "reliability", label=label, group=group)
+    classifier = as_classifier(model, output=output_kind, trust=trust, hang_minutes=hang_minutes)
+    read: Callable[..., DataSet] = partial(load_numbers, question="reliability")
+    if method in _COUNT_ERRORS:
+        read = partial(load_rows, model=classifier)
+    labelled = read(data, label=label, group=group)
     if labelled.y is None:
         raise DataError(f"{data} must have labels.", got="none", do="Name their column: --label.")
-    field = None if operational is None else _field_rows(operational, labelled)
+    field = None if operational is None else _field_rows(operational, labelled, read, label, group)
     check = None
     if held_out is not None:
         check = load_numbers(held_out, "reliability", label=label)
@@ -114,12 +125,13 @@ def reliability(
         **{f"--{name}": ("prior", value) for name, value in prior.items()},
     }
     chosen = _method(method, {o: pair for o, pair in given.items() if pair[1] is not None})
-    classifier = as_classifier(model, output=output_kind, trust=trust)
+    classifier, coded = _in_codes(classifier, labelled, field)
+    labelled, field = coded["labelled"], coded.get("field")
     result = reliability.assess(
         classifier,
         labelled.X,
         labelled.y,
-        operational=field,
+        operational=field.X if isinstance(field, DataSet) else field,
         method=chosen,
         groups=labelled.groups,
         weights="estimate" if estimate_weights else None,
@@ -129,7 +141,8 @@ def reliability(
     )
     if output is not None:
         result.save(output)
-    emit(probed(result.evidence(), classifier, labelled.X), as_json=as_json, quiet=quiet)
+    evidence = with_own_hash(result.evidence(), classifier)
+    emit(probed(evidence, classifier, labelled.X), as_json=as_json, quiet=quiet)
     if as_json or quiet:
         return
     say()
@@ -166,13 +179,38 @@ def _method(name: str, given: dict[str, tuple[str, Any]]) -> Any:
     return row(**settings)
 
 
-def _field_rows(path: Path, labelled: "DataSet") -> Any:
+def _in_codes(model: Any, labelled: "DataSet", field: Any) -> tuple[Any, dict[str, Any]]:
+    """The model and the rows; names, texts and holes as codes, which the model never sees."""
+    from fireassay.assessment.coded_context import coded_sets
+    from fireassay.data import DataSet
+
+    sets = {"labelled": labelled}
+    if isinstance(field, DataSet):
+        sets["field"] = field
+    coded, made = coded_sets(model, sets)
+    return coded, {"field": field, **made}
+
+
+def _field_rows(
+    path: Path,
+    labelled: "DataSet",
+    read: Callable[..., "DataSet"],
+    label: str | None,
+    group: str | None,
+) -> Any:
     """Operational rows like the labelled ones; an .npy table stays on disk."""
     from fireassay.core.npy_header import map_npy
 
     if path.suffix == ".npy" and path.exists() and labelled.X.ndim == 2:
         return map_npy(path)
-    return load_numbers(path, "reliability").X
+    if not is_table(path):
+        return read(path)
+    from fireassay.data import column_names
+
+    names = set(column_names(path))
+    usual = bool(names & {"label", "labels", "y", "target", "class"})
+    where = label if label in names else None if usual else False
+    return read(path, label=where, group=group if group in names else None)
 
 
 def _components(dims: int, X: Any) -> Any:

@@ -42,7 +42,12 @@ def run(
 
     asked = read_config(config)
     if trust:
-        remember(asked.resolve(asked.model.path), asked.folder, asked.model.http.token_env)
+        remember(
+            asked.resolve(asked.model.path),
+            asked.folder,
+            asked.model.http.token_env,
+            asked.data.perturb,
+        )
     with goes_on("fireassay run"):
         outcome = run_assessment(
             asked,

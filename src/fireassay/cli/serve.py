@@ -2,7 +2,7 @@
 
 import webbrowser
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,7 +12,8 @@ from fireassay.cli.options import Json, Quiet
 
 def serve(
     run: Annotated[
-        list[Path] | None, typer.Argument(help="Run folders, or folders of run folders.")
+        list[Path] | None,
+        typer.Argument(help="Run folders, or folders with runs and projects in them."),
     ] = None,
     host: Annotated[
         str, typer.Option(help="Address to listen at. Any but 127.0.0.1 needs a token.")
@@ -40,7 +41,7 @@ def serve(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Label items, review generated samples and look at runs, in the browser.
+    """Start and watch runs, browse their rows, compare them, label, in the browser.
 
     Labels are on the disk before the page says so. On other addresses than 127.0.0.1 a token is
     needed: the environment variable FIREASSAY_TOKEN, or a new one, which is printed.
@@ -52,7 +53,8 @@ def serve(
     """
     from fireassay.web.server import serve as start
 
-    folders = run or [Path("fireassay-run")]
+    here = Path("fireassay.toml").is_file()
+    folders = run or [Path() if here else Path("fireassay-run")]
     _queues_of_searches(folders, annotators)
     if data is not None and not _keeps_rows(folders[0]):
         _queue_of_search(folders[0], data, label, annotators)
@@ -70,13 +72,20 @@ def serve(
     start(folders, host=host, port=port, allowed_hosts=allow_host or (), ready=ready)
 
 
+def _inside(folder: Path) -> list[Path]:
+    """The folders in a folder of run folders, and those of the projects in it."""
+    return [path.parent for path in sorted(folder.glob("*/search.npz"))] + [
+        path.parent for path in sorted(folder.glob("*/*/search.npz"))
+    ]
+
+
 def _keeps_rows(run: Path) -> bool:
     return (run / "search-rows.npz").is_file() and (run / "search.npz").is_file()
 
 
 def _queues_of_searches(folders: list[Path], annotators: int) -> None:
     """A run that waits for labels keeps its rows: nobody has to name them again."""
-    for run in folders:
+    for run in [one for folder in folders for one in (folder, *_inside(folder))]:
         if _keeps_rows(run):
             from fireassay.web.search_queue import queue_from_search
 
@@ -87,10 +96,13 @@ def _queue_of_search(run: Path, data: Path, label: str | None, annotators: int) 
     from fireassay.data import load
     from fireassay.web.search_queue import queue_from_search
 
-    loaded = load(data, label=label)
+    # Rows are as the search was given them: where the channels are is no question here.
+    layout: Any = {"layout": "HWC"} if data.suffix.lower() in (".npz", ".npy") else {}
+    loaded = load(data, label=label, **layout)
     queue_from_search(
         run,
         loaded.X,
+        kind="series" if "series" in (loaded.kinds or ()) else None,
         class_names=loaded.class_names,
         feature_names=loaded.feature_names,
         annotators_per_item=annotators,

@@ -2,14 +2,18 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fireassay.cli.console import emit, emit_json, flush, say
-from fireassay.cli.numeric_rows import load_numbers
-from fireassay.cli.options import Json, Output, Quiet, Seed, Trust
+from fireassay.cli.numeric_rows import is_table, load_numbers, load_rows
+from fireassay.cli.options import HangMinutes, Json, Output, Quiet, Seed, Trust
 from fireassay.cli.probing import probe_words, probed
+from fireassay.core.percent import percent
+
+if TYPE_CHECKING:
+    from fireassay.data import DataSet
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -79,6 +83,7 @@ def compare(
     workers: Workers = 1,
     output: Output = None,
     trust: Trust = False,
+    hang_minutes: HangMinutes = 30.0,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -88,26 +93,31 @@ def compare(
     Example: fireassay supervision compare --model m.onnx --train train.npz --nominal test.npz
     --set invalid=other.npz --set corrupted=noisy.npz
     """
+    from fireassay.assessment.coded_context import coded_sets, with_own_hash
     from fireassay.classifiers import as_classifier
     from fireassay.core.errors import ParameterError
     from fireassay.supervision import compare as run
+    from fireassay.supervision.registry import without_inputs
 
     named = dict(part.partition("=")[::2] for part in sets)
     if not all(named) or not all(named.values()):
         raise ParameterError("Each --set must be NAME=PATH.", got=", ".join(sets))
-    rows = load_numbers(train, "supervision")
-    classifier = as_classifier(model, output=model_output, trust=trust)
+    given = as_classifier(model, output=model_output, trust=trust, hang_minutes=hang_minutes)
+    rows = load_rows(train, given)
+    names = rows.feature_names if is_table(train) else None
+    # A slash is in no name that was given: "NAME=PATH" would be a path.
+    paths = {"nominal": nominal, **{f"set/{name}": Path(path) for name, path in named.items()}}
+    loaded = {name: _like(path, names, given) for name, path in paths.items()}
+    classifier, coded = coded_sets(given, {"train": rows, **loaded})
+    usual: Any = "all" if classifier is given else without_inputs()
     result = run(
         classifier,
-        rows.X,
-        rows.y,
-        nominal=_columns(load_numbers(nominal, "supervision"), rows.feature_names),
-        sets={
-            name: _columns(load_numbers(path, "supervision"), rows.feature_names)
-            for name, path in named.items()
-        },
-        supervisors=supervisors or "all",
-        members=_members(members, model_output, trust),
+        coded["train"].X,
+        coded["train"].y,
+        nominal=coded["nominal"].X,
+        sets={name: coded[f"set/{name}"].X for name in named},
+        supervisors=supervisors or usual,
+        members=_members(members, model_output, trust, hang_minutes),
         layer=layer,
         workers=workers,
         false_alarm=false_alarm,
@@ -122,7 +132,8 @@ def compare(
         table = result.frame().drop_duplicates("supervisor")
         for row in table[table["status"] != "done"].itertuples():
             say(f"{row.supervisor}: {row.status}: {row.reason}")
-    emit(probed(result.evidence(), classifier, rows.X), as_json=json, quiet=quiet)
+    evidence = with_own_hash(result.evidence(), classifier)
+    emit(probed(evidence, classifier, coded["train"].X), as_json=json, quiet=quiet)
 
 
 @app.command()
@@ -143,6 +154,7 @@ def fit(
     false_alarm: FalseAlarm = 0.05,
     confidence: Confidence = 0.95,
     trust: Trust = False,
+    hang_minutes: HangMinutes = 30.0,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -158,8 +170,8 @@ def fit(
 
     rows = load_numbers(train, "supervision")
     # The model first: a module of the user's may register a supervisor beside it.
-    classifier = as_classifier(model, output=model_output, trust=trust)
-    ensemble = _members(members, model_output, trust)
+    classifier = as_classifier(model, output=model_output, trust=trust, hang_minutes=hang_minutes)
+    ensemble = _members(members, model_output, trust, hang_minutes)
     more = {} if ensemble is None else {"members": ensemble}
     supervisor = make(name, layer=layer, seed=seed, **more).fit(classifier, rows.X, rows.y)
     fresh = _columns(load_numbers(nominal, "supervision"), rows.feature_names)
@@ -173,8 +185,8 @@ def fit(
         emit_json(described(supervisor))
     else:
         say(
-            f"{name}: alarm above {limit:.6g}; with {confidence:.0%} "
-            f"confidence at most {false_alarm:.1%} false alarms "
+            f"{name}: alarm above {limit:.6g}; with {percent(confidence)} "
+            f"confidence at most {percent(false_alarm, 1)} false alarms "
             f"({len(fresh)} nominal rows). Written to {output}.",
             quiet=quiet,
         )
@@ -190,6 +202,7 @@ def score(
     members: Members = None,
     model_output: ModelOutput = "probabilities",
     trust: Trust = False,
+    hang_minutes: HangMinutes = 30.0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -206,9 +219,9 @@ def score(
     from fireassay.data import load as load_data
     from fireassay.supervision import load
 
-    classifier = as_classifier(model, output=model_output, trust=trust)
+    classifier = as_classifier(model, output=model_output, trust=trust, hang_minutes=hang_minutes)
     supervisor = load(monitor)
-    ensemble = _members(members, model_output, trust)
+    ensemble = _members(members, model_output, trust, hang_minutes)
     if ensemble is not None:
         supervisor.set_params(members=ensemble)
     supervisor.attach(classifier)
@@ -240,12 +253,25 @@ def score(
     raise typer.Exit(1 if alarms else 0)
 
 
-def _members(paths: list[str] | None, output: str, trust: bool) -> list[Any] | None:
+def _members(
+    paths: list[str] | None, output: str, trust: bool, hang_minutes: float
+) -> list[Any] | None:
     from fireassay.classifiers import as_classifier
 
     if not paths:
         return None
-    return [as_classifier(path, output=output, trust=trust) for path in paths]
+    return [
+        as_classifier(path, output=output, trust=trust, hang_minutes=hang_minutes) for path in paths
+    ]
+
+
+def _like(path: Path, names: Sequence[str] | None, model: Any) -> "DataSet":
+    """Other rows with the columns of training, by name where both are tables."""
+    if names is None or not is_table(path):
+        return load_rows(path, model)
+    from fireassay.data import load
+
+    return load(path, columns=list(names))
 
 
 def _columns(data: Any, names: Sequence[str] | None) -> Any:

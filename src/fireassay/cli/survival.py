@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fireassay.cli.console import emit, emit_json, say
-from fireassay.cli.numeric_rows import load_numbers
-from fireassay.cli.options import Cluster, Json, Output, Quiet, Seed, Trust, Workers
+from fireassay.cli.numeric_rows import load_rows
+from fireassay.cli.options import Cluster, HangMinutes, Json, Output, Quiet, Seed, Trust, Workers
 from fireassay.cli.probing import probed
+from fireassay.cli.trusting import remember
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,6 +76,7 @@ def model(
     workers: Workers = 1,
     cluster: Cluster = None,
     trust: Trust = False,
+    hang_minutes: HangMinutes = 30.0,
     output: Output = None,
     seed: Seed = 0,
     as_json: Json = False,
@@ -86,24 +88,33 @@ def model(
     """
     from fireassay import survival
     from fireassay.assessment.attack_space import attack_space
+    from fireassay.assessment.coded_context import coded, why_not_attacked, with_own_hash
     from fireassay.assessment.context import Context
     from fireassay.attacks import suite
     from fireassay.classifiers import as_classifier
-    from fireassay.core.errors import ParameterError
+    from fireassay.core.errors import DataError, ParameterError
 
     if attack and eps is not None:
         raise ParameterError(
             "An attack that is named has its own eps: --attack pgd:eps=0.1.", got=f"--eps {eps:g}"
         )
-    rows = load_numbers(data, "survival")
     classifier = as_classifier(
         model,
         classes=[_value(name) for name in class_name] if class_name else None,
         bounds=bounds,
         output=output_kind,
         trust=trust,
+        hang_minutes=hang_minutes,
     )
-    attacked, space = attack_space(Context(classifier, rows), eps=eps)
+    context = coded(Context(classifier, load_rows(data, classifier)))
+    reason = why_not_attacked(context)
+    if reason is not None:
+        raise DataError(
+            "Survival needs rows that can be changed.", got=reason,
+            do="For texts write perturb(text, rng) and use fireassay init --perturb.",
+        )  # fmt: skip
+    rows = context.test
+    attacked, space = attack_space(context, eps=eps)
     found = survival.observe(
         attacked,
         space.inside(rows.X),
@@ -118,7 +129,11 @@ def model(
     )
     if output is not None:
         _write(found.frame(), output)
-    emit(probed(found.evidence(), classifier, rows.X), as_json=as_json, quiet=quiet)
+    emit(
+        probed(with_own_hash(found.evidence(), context.model), context.model, rows.X),
+        as_json=as_json,
+        quiet=quiet,
+    )
 
 
 @app.command()
@@ -175,31 +190,41 @@ def compare(
 @app.command()
 def paper(
     table: Annotated[Path, typer.Argument(help="CSV of experiments: adv_fit_time, adv_accuracy …")],
+    figures: Annotated[
+        Path | None, typer.Option(help="Folder for Figs. 1 to 4 (SVG) and the scores (JSON).")
+    ] = None,
     seed: Seed = 0,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Experiment-level rows as in the paper, all families.
+    """Experiment-level rows as in the paper: all families beside its printed Table I.
 
-    Example: fireassay survival paper cifar100.csv
+    Example: fireassay survival paper cifar100.csv --figures figures
     """
+    import json
     import warnings
 
-    from fireassay import survival
     from fireassay.cli.console import warn
     from fireassay.core.errors import AssumptionWarning
-    from fireassay.papers.trashfire import paper_covariates, paper_rows
+    from fireassay.papers.trashfire_archive import read_archive
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", AssumptionWarning)
-        rows = paper_rows(table)
-    for warning in caught:
-        warn(f"Warning: {warning.message}")
-    found = survival.compare(rows, covariates=paper_covariates(rows), seed=seed)
-    emit(found.evidence(), as_json=as_json, quiet=quiet)
-    if not as_json:
-        shown = found.frame().drop(columns="note")
-        say(shown.to_string(float_format="{:.3f}".format), quiet=quiet)
+        found = read_archive(table, seed)
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        warn(f"Warning: {text}")
+    if figures is not None:
+        figures.mkdir(parents=True, exist_ok=True)
+        for name, chart in found.charts().items():
+            (figures / f"{name}.svg").write_text(chart.svg(), encoding="utf-8")
+        text = json.dumps(found.to_dict(), indent=1, default=float)
+        (figures / "scores.json").write_text(text + "\n", encoding="utf-8")
+    if as_json:
+        emit_json(found.to_dict())
+        return
+    say(found.beside_printed().T.to_string(float_format="{:.3g}".format), quiet=quiet)
+    if figures is not None:
+        say(f"Figs. 1 to 4: {figures}", quiet=quiet)
 
 
 @app.command()
@@ -254,7 +279,11 @@ def campaign(
     """
     from fireassay import survival
     from fireassay.report import Report
+    from fireassay.survival.campaign_config import read_config
 
+    if trust:
+        for own in read_config(config).own_models:
+            remember(own.path, config.resolve().parent)
     found = survival.campaign(
         config,
         store=store,

@@ -5,11 +5,14 @@ from pathlib import Path
 from fireassay.cli.console import warn
 
 
-def remember(model: str, folder: Path, token_env: str | None = None) -> None:
+def remember(
+    model: str, folder: Path, token_env: str | None = None, perturb: str | None = None
+) -> None:
     """Keep that the user trusts this model, so that later commands need not ask again.
 
     A file counts by its bytes, "package.module:name" by those of all code beside the
-    configuration in ``folder``, a token's variable together with the server it goes to.
+    configuration in ``folder`` (so does ``perturb``, which changes texts), a token's variable
+    together with the server it goes to.
 
     Trust holds for this command even where the settings cannot be written; that is said.
     """
@@ -20,6 +23,7 @@ def remember(model: str, folder: Path, token_env: str | None = None) -> None:
     try:
         remember_trust(model)
         remember_code(model, folder)
+        remember_code(perturb or "", folder)
         remember_token(model, token_env)
     except OSError as failure:
         warn(f"Warning: trust holds for this command only, {trusted_list()}: {failure}")

@@ -45,6 +45,20 @@ class Chart:
         """The whole Vega-Lite spec with the theme, in light colours."""
         return self.themed("light")
 
+    def shown_first(self) -> "Chart":
+        """The same chart, which the page does not fold away.
+
+        >>> Chart({}).shown_first().is_first
+        True
+        """
+        meta = {**self.body.get("usermeta", {}), "first": True}
+        return Chart({**self.body, "usermeta": meta}, self.caption, self.alternative)
+
+    @property
+    def is_first(self) -> bool:
+        """Whether the page shows it without being asked."""
+        return bool(self.body.get("usermeta", {}).get("first"))
+
     def themed(self, mode: Mode) -> dict[str, Any]:
         """The whole spec in the colours of a mode (``"page"``: variables of a stylesheet)."""
         return dict(json.loads(recoloured(self._text(), mode)))

@@ -19,6 +19,7 @@ from fireassay.core.errors import DataError
 from fireassay.core.files import write_bytes
 from fireassay.core.limits import MAX_BYTES, check_declared_size
 from fireassay.core.npy_header import check_npy_header
+from fireassay.core.regular_file import check_regular
 
 Arrays = dict[str, AnyArray]
 _TREE = "tree.json"
@@ -86,7 +87,7 @@ def load(path: str | Path) -> Any:
         If the file is not a fireassay result, or is damaged.
     """
     try:
-        content = Path(path).read_bytes()
+        content = check_regular(path).read_bytes()
     except OSError as error:
         raise DataError(f"Expected a saved result at {path}.", got=str(error)) from error
     return from_bytes(content, name=str(path))

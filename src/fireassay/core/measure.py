@@ -71,7 +71,8 @@ class Measure:
             return self
         member = name[len(start) : len(name) - len(end)]
         # A class may be called anything, braces included: only the first {} is ours.
-        return dataclasses.replace(self, name=name, label=self.label.replace("{}", member, 1))
+        label = self.label.replace("{}", member.replace(" -> ", " → "), 1)
+        return dataclasses.replace(self, name=name, label=label)
 
     def shown(self, estimate: Estimate) -> str:
         """A number as people read it: shares in per cent, counts whole, no endless interval.
@@ -98,6 +99,21 @@ class Measure:
         if not high:
             return f"{value} [at least {ends[0]}]"
         return f"{value} [{ends[0]}, {ends[1]}]" if low else f"{value} [at most {ends[1]}]"
+
+    def between(self, estimate: Estimate) -> str:
+        """The ends of an interval in words, with as many digits as it allows.
+
+        >>> errors = Measure("error", "Wrong", "share", "low", "")
+        >>> errors.between(Estimate(0.0312, 0.020, 0.047, 0.95, 400, "Clopper-Pearson"))
+        '2.0 to 4.7 %'
+        """
+        digits, suffix = self.decimals(estimate), _SUFFIX.get(self.unit, "")
+        low, high = (self._digits_of(end, digits) for end in (estimate.low, estimate.high))
+        if not math.isfinite(estimate.high):
+            return f"from {low}{suffix}, no upper end"
+        return (
+            f"{low} to {high}{suffix}" if math.isfinite(estimate.low) else f"up to {high}{suffix}"
+        )
 
     def told(self, estimate: Estimate) -> str:
         """The value alone, for a sentence, with as many digits as its interval allows.

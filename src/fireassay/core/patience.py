@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import faulthandler
 import os
 import signal
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 STUCK_EXIT = 3
 _POLL_S = 1.0
 _GRACE_S = 60.0
+_LOCKED_S = 60.0  # more than that, where no thread of Python's can even look
 
 
 class AskedToEnd(SystemExit):
@@ -64,6 +66,7 @@ class _Watchdog:
         self.calls: dict[int, Watch] = {}
         self.short = threading.Event()
         self.running: threading.Thread | None = None
+        self.ends_at = 0.0
 
     def begin(self, watch: Watch) -> None:
         with self.lock:
@@ -73,6 +76,8 @@ class _Watchdog:
                     target=self._look, daemon=True, name="fireassay-patience"
                 )
                 self.running.start()
+            if self.exits and self.ends_at < time.monotonic() + watch.limit_s + _LOCKED_S:
+                self._arm(2 * watch.limit_s + _LOCKED_S)
         if watch.limit_s < 4 * _POLL_S:
             self.short.set()
 
@@ -81,6 +86,20 @@ class _Watchdog:
             self.calls.pop(id(watch), None)
             if watch.hangs and not watch.by_signal:  # it came back by itself: nothing to raise
                 _raise_in(watch.thread, None)
+
+    def _arm(self, seconds: float) -> None:
+        """End the process at that time, unless armed anew before: by a clock that is no Python.
+
+        Compiled code that holds Python's lock (the GIL) keeps this thread from looking at all.
+        """
+        self.ends_at = time.monotonic() + seconds
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # no standard error
+            faulthandler.dump_traceback_later(seconds, exit=True, file=sys.__stderr__ or 2)
+
+    def _disarm(self) -> None:
+        if self.ends_at:
+            self.ends_at = 0.0
+            faulthandler.cancel_dump_traceback_later()
 
     def _look(self) -> None:
         while True:
@@ -92,6 +111,10 @@ class _Watchdog:
                         _interrupt(watch)
                     elif late > min(watch.limit_s, _GRACE_S) and self.exits:
                         _leave(watch)
+                if not calls:
+                    self._disarm()
+                elif self.ends_at:
+                    self._arm(2 * max(watch.limit_s for watch in calls) + _LOCKED_S)
             shortest = min((watch.limit_s for watch in calls), default=4 * _POLL_S)
             self.short.wait(min(_POLL_S, shortest / 4))
             self.short.clear()
@@ -115,7 +138,8 @@ def watched(limit_s: float, what: str) -> Iterator[Watch]:
 
     The interruption is a `KeyboardInterrupt` in the main thread and `HangsError` elsewhere, with
     ``hangs`` set. Compiled code that never looks at signals cannot be interrupted: then it is said
-    on standard error, and after `exit_if_stuck` the process ends.
+    on standard error, and after `exit_if_stuck` the process ends (with `STUCK_EXIT`; with 1, and
+    Python's word on where it stands, if the code has not let go of Python's lock).
     """
     watch = Watch(limit_s, what)
     main = threading.current_thread() is threading.main_thread()

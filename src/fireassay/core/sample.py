@@ -29,6 +29,8 @@ class Cell:
         Whether it lies far from what is usual: the page marks it.
     usual
         What is usual, in words.
+    was
+        What it was, where somebody changed it.
 
     >>> Cell("age", "97", unusual=True, usual="31 to 64").unusual
     True
@@ -38,6 +40,7 @@ class Cell:
     value: str
     unusual: bool = False
     usual: str = ""
+    was: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,8 @@ class Sample:
         Tokens with how much each mattered, in order (0 where nothing is known).
     series
         One line of values per channel, by name.
+    mark
+        The mark of a chart that it belongs to, e.g. ``"ambiguity-3-5"``: the mark leads to it.
 
     >>> Sample(17, "wrong, and sure", truth="cat", said="dog", confidence=0.99).title
     'cat → dog'
@@ -83,6 +88,7 @@ class Sample:
     cells: tuple[Cell, ...] = ()
     text: tuple[tuple[str, float], ...] = ()
     series: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    mark: str = ""
 
     def __post_init__(self) -> None:
         for name, picture in self.pictures.items():

@@ -11,6 +11,7 @@ from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption
+from fireassay.core.percent import percent
 from fireassay.core.result import Result
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_lengths, check_real
@@ -83,7 +84,7 @@ class Audit(Finding):
         low, high = self.auc_interval
         return (
             f"On {self.n} audited samples a right label stands before a wrong one in "
-            f"{self.auc:.0%} ({low:.0%} to {high:.0%}) of pairs: {self.verdict}."
+            f"{percent(self.auc)} ({percent(low)} to {percent(high)}) of pairs: {self.verdict}."
         )
 
     @property

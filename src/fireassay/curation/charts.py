@@ -6,6 +6,7 @@ import numpy as np
 
 from fireassay.core import Chart
 from fireassay.core.drawing import IntervalRow, Spec, axis, bars, curves, diagram, intervals, matrix
+from fireassay.core.percent import percent
 
 if TYPE_CHECKING:
     from fireassay.core.arrays import FloatArray
@@ -22,11 +23,10 @@ _VERDICTS = ("decreasing", "none", "increasing")
 def accuracy_chart(trend: "Trend") -> Chart:
     """Accuracy of the weak labels in D_1 … D_N (the paper's Figure 3)."""
     spec = _along(trend.accuracy, trend.exact_interval, "accuracy of the weak labels")
-    said = f"{trend.verdict}, AUC {trend.auc:.2f}; published rule: {trend.definition_3}"
     return Chart(
         spec,
-        f"Accuracy of the weak labels in each dataset, from easy to hard, with exact 95 % "
-        f"intervals ({said}).",
+        "How often the weak labels are right in each dataset, from easy to hard, with exact 95 % "
+        "intervals.",
         "A line of accuracy along the datasets, with a band.",
     )
 
@@ -36,7 +36,7 @@ def robustness_chart(found: "Robustness") -> Chart:
     spec = _along(found.agreement, found.agreement_interval, "agreement with the weak labels")
     return Chart(
         spec,
-        f"Agreement of the classifier with the weak labels, from easy to hard ({found.verdict}).",
+        "How often the classifier says what the weak labels say, from easy to hard.",
         "A line of agreement along the datasets, with a band.",
     )
 
@@ -46,11 +46,16 @@ def _along(values: "FloatArray", ends: "FloatArray", title: str) -> Spec:
     return curves(
         {title: (numbers, values)},
         {"axis": axis("dataset, from easy to hard", tickMinStep=1), "scale": {"zero": False}},
-        {"axis": axis(title, "share"), "scale": {"domain": [0, 1]}},
+        {"axis": axis(title, "share"), "scale": {"domain": [_tenth_below(ends), 1]}},
         bands={title: (ends[:, 0], ends[:, 1])},
         points=True,
         height=220,
     )
+
+
+def _tenth_below(ends: "FloatArray") -> float:
+    """Where an axis of shares starts that has room for the lowest end."""
+    return max(0.0, float(np.floor(10 * np.nanmin(ends) - 1e-9)) / 10)
 
 
 def dependence_chart(result: "Curation") -> Chart | None:
@@ -146,6 +151,6 @@ def calibration_chart(calibration: "LabelCalibration") -> Chart:
             across="stated confidence",
         ),
         f"Stated confidence of the weak labels against how often they are right "
-        f"(off by {calibration.ece:.1%} on average).",
+        f"(off by {percent(float(calibration.ece), 1)} on average).",
         "A reliability diagram with intervals.",
     )

@@ -148,7 +148,7 @@ class CurationFindings(Answer):
 
     def charts(self) -> dict[str, Chart]:
         """The charts of all findings and of the curation."""
-        charts: dict[str, Chart] = {}
+        charts: dict[str, Chart] = {} if self.robustness is None else self.robustness.charts()
         for finding in self.found:
             charts |= finding.charts()
         return {**charts, **self.curation.charts()}
@@ -218,7 +218,7 @@ def _headline(findings: CurationFindings) -> str:
         "increasing": "the order is the wrong way round: do not use it",
     }
     line = (
-        f"{curation.n} samples in {len(curation.sizes)} ordered sets by "
+        f"{curation.n:,} samples in {len(curation.sizes)} ordered sets by "
         f"{len(curation.kept_lfs)} labelling functions; "
         f"{ends.get(findings.verdict, 'the order is not shown to lead to hard cases')}"
     )
@@ -240,8 +240,8 @@ def _answer(findings: CurationFindings, estimates: dict[str, Estimate]) -> Leadi
         shown = f"{100 * estimates[name].value:.0f} %"
         should = "as" if verdict == "robust" else "unlike what"
         text = (
-            f"On harder cases it follows weak labels {less}, {should} it should: in {shown} of "
-            "pairs."
+            f"On harder cases it follows weak labels {less}, {should} it should (in {shown} of "
+            "pairs)."
         )
         return {"answer": name, "sentence": text}
     name = "last_accuracy" if "last_accuracy" in estimates else "covered"

@@ -83,7 +83,7 @@ class LabelCalibration(Finding):
         """That samples are independent; and what the labels say about the label model."""
         off = self.ece.low > _FAR_OFF
         status: AssumptionStatus = "contradicted" if off else "untestable"
-        check = f"Expected calibration error {self.ece}."
+        check = f"Its confidences are off by {self.ece.percent()}."
         return (independent_rows(0), Assumption(LABEL_MODEL, status, check, "label-model"))
 
 

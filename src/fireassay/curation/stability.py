@@ -10,6 +10,7 @@ import pandas as pd
 from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.errors import ParameterError
+from fireassay.core.percent import percent
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_real
 from fireassay.curation.findings import Finding
@@ -76,10 +77,11 @@ class Stability(Finding):
         """How many of the panel agree."""
         if self.stable is None:
             share = float(self.panel["same_labels"].min())
-            return f"Other label models and seeds give at least {share:.0%} equal labels."
+            return f"Other label models and seeds give at least {percent(share)} equal labels."
         return (
-            f"{self.shares['decreasing']:.0%} of the label models and seeds tried agree that the "
-            f"order leads to hard cases ({NEEDED:.0%} are asked for)."
+            f"{percent(self.shares['decreasing'])} of the label models and seeds tried agree "
+            f"that the "
+            f"order leads to hard cases ({percent(NEEDED)} are asked for)."
         )
 
     @property

@@ -10,6 +10,7 @@ from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption
+from fireassay.core.percent import percent
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_choice, check_integer, check_labels, check_real
 from fireassay.curation.findings import Finding, independent_rows
@@ -258,7 +259,7 @@ def _disagreement(trend: Trend) -> str:
 
 def _verdict_sentence(trend: Trend) -> str:
     low, high = trend.auc_interval
-    chance = f"{trend.auc:.0%} ({low:.0%} to {high:.0%})"
+    chance = f"{percent(trend.auc)} ({percent(low)} to {percent(high)})"
     if trend.verdict == "decreasing":
         return (
             "The cases at the end of the list are truly harder: take one correctly and one "
@@ -273,7 +274,7 @@ def _verdict_sentence(trend: Trend) -> str:
         return f"Nothing can be said about the order ({trend.method.removeprefix('undefined: ')})."
     return (
         "It is not shown that the cases at the end of the list are harder: of a correctly and a "
-        f"wrongly labelled case the correct one stands earlier in {chance} of pairs, and 50% "
+        f"wrongly labelled case the correct one stands earlier in {chance} of pairs, and 50 % "
         "would be a coin toss."
     )
 

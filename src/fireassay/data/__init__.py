@@ -1,12 +1,14 @@
 """Data sets: files of many kinds, built-in sets, splits that keep duplicates together."""
 
 from fireassay.data.builtin import breast_cancer, digits, fashion_mnist, mnist, two_moons
+from fireassay.data.cifar import cifar10, cifar100
 from fireassay.data.codebook import Codebook, ColumnCodes
 from fireassay.data.corruptions import CORRUPTIONS, Corruption, corrupt, corruption_kinds
 from fireassay.data.csv_file import safe_cell, write_csv
 from fireassay.data.dataset import DataSet
 from fireassay.data.files import column_names, load
 from fireassay.data.idx import load_idx
+from fireassay.data.natural_range import NaturalRange
 from fireassay.data.pixels import check_comparable
 from fireassay.data.rows import KINDS, Rows
 from fireassay.data.splits import find_duplicates, find_overlap, split
@@ -26,10 +28,13 @@ __all__ = [
     "ColumnCodes",
     "Corruption",
     "DataSet",
+    "NaturalRange",
     "Rows",
     "TableEncoder",
     "breast_cancer",
     "check_comparable",
+    "cifar10",
+    "cifar100",
     "column_names",
     "corrupt",
     "corruption_kinds",

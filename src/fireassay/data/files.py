@@ -6,6 +6,7 @@ from typing import Any
 
 from fireassay.core.errors import DataError, ParameterError, UntrustedFileError
 from fireassay.core.limits import MAX_BYTES
+from fireassay.core.regular_file import check_regular
 from fireassay.data.csv_file import load_csv, read_csv
 from fireassay.data.dataset import DataSet
 from fireassay.data.idx import load_idx
@@ -102,6 +103,8 @@ def load(
     path = Path(path)
     if not path.exists():
         raise DataError("The data file must exist.", got=str(path))
+    if not path.is_dir():
+        check_regular(path)
     options = {
         "label": label,
         "id_column": id_column,
@@ -148,6 +151,8 @@ def column_names(path: str | Path) -> tuple[str, ...]:
     path = Path(path)
     if not path.exists():
         raise DataError("The data file must exist.", got=str(path))
+    if not path.is_dir():
+        check_regular(path)
     kind = path.suffix.lower()
     if kind == ".npz":
         return npz_names(path)

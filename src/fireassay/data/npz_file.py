@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from fireassay.core.errors import DataError, FireassayError
 from fireassay.core.limits import MAX_BYTES, check_declared_size
 from fireassay.core.npy_header import check_npy_header
+from fireassay.core.regular_file import check_regular
 from fireassay.data.dataset import DataSet
 from fireassay.data.pixels import channels_last, scaled_pixels
 
@@ -149,7 +150,7 @@ def read_npy(path: str | Path, *, max_bytes: int = MAX_BYTES) -> NDArray[Any]:
     """The array of an npy file as a read-only map of the disk; pickled objects are refused."""
     path = Path(path)
     try:
-        with open(path, "rb") as file:
+        with open(check_regular(path), "rb") as file:
             check_npy_header(file, path.stat().st_size, path)
         check_declared_size(path.stat().st_size, max_bytes, path)
         array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)

@@ -48,12 +48,12 @@ _METHODS = {
     "groups": "betting over groups",
 }
 _THEOREM = (
-    "An SDR above 1 proves overconfidence only for rows drawn independently at random; a search "
-    "does not draw so. It shows that the confidences are too high where the search looked."
+    "A ratio above 1 speaks of where the search looked, not of all inputs: a search does not draw "
+    "by lot."
 )
 _SKILL = (
-    "The p-value tests the model's confidences on the queried rows, not the skill of the search: "
-    "skill needs random rows of the same confidence (matched_random)."
+    "The ratio judges the confidences, not the skill of the search: that takes random rows of the "
+    "same confidence."
 )
 
 
@@ -234,7 +234,7 @@ class SearchResult(Answer):
             charts=self.charts(),
             measures=MEASURES,
             limits=(_THEOREM, _SKILL),
-            **_answer(estimates),
+            **_answer(estimates, overconfident=overconfident),
             provenance=Provenance(
                 self.state.seed,
                 self.state.model_sha256,
@@ -275,13 +275,18 @@ class SearchResult(Answer):
         return tuple(found)
 
 
-def _answer(estimates: dict[str, Estimate]) -> LeadingNumber:
+def _answer(estimates: dict[str, Estimate], *, overconfident: bool) -> LeadingNumber:
     """The ratio in one sentence; where it cannot be had, how many errors were found."""
     name = "errors_found" if math.isnan(estimates["sdr"].value) else "sdr"
     measure = next(m for m in MEASURES if m.name == name)
     told = measure.told(estimates[name])
-    if name == "sdr":
+    if name == "sdr" and overconfident:
         text = f"Where the search looked it is wrong {told} times as often as its confidence says."
+    elif name == "sdr":
+        text = (
+            "Where the search looked, more errors than its confidence announces are not shown "
+            f"(ratio {told})."
+        )
     else:
         text = f"The search found {told} confident error{'' if told == '1' else 's'}."
     return {"answer": name, "sentence": text}

@@ -22,7 +22,12 @@ def shown_path(state_file: Path) -> Path:
     return state_file.with_name(f"{state_file.stem}-rows.npz")
 
 
-def keep_shown(state_file: Path, X: Any, feature_names: tuple[str, ...] | None = None) -> None:
+def keep_shown(
+    state_file: Path,
+    X: Any,
+    feature_names: tuple[str, ...] | None = None,
+    kinds: tuple[str, ...] | None = None,
+) -> None:
     """Keep rows beside a search that waits for labels, as the data set has them.
 
     Parameters
@@ -33,6 +38,8 @@ def keep_shown(state_file: Path, X: Any, feature_names: tuple[str, ...] | None =
         All rows that the search was given, in their order: numbers, or a data frame.
     feature_names
         Of the columns of a table.
+    kinds
+        As in `Rows`: of three axes they say whether rows are pictures or series.
     """
     if hasattr(X, "columns"):
         feature_names, X = tuple(str(name) for name in X.columns), X.astype(str).to_numpy()
@@ -41,7 +48,8 @@ def keep_shown(state_file: Path, X: Any, feature_names: tuple[str, ...] | None =
         values = values.astype(str)
     names = np.array(feature_names if feature_names is not None else (), dtype=np.str_)
     content = io.BytesIO()
-    np.savez_compressed(content, X=values, names=names)
+    series = np.array("series" in (kinds or ()))
+    np.savez_compressed(content, X=values, names=names, series=series)
     write_bytes(shown_path(state_file), content.getvalue())
 
 
@@ -53,10 +61,12 @@ class ShownRows:
         self.values: AnyArray | None = None
         self.columns: tuple[str, ...] = ()
         self.names: tuple[str, ...] = ()
+        self.series = False
         if not path.is_file():
             return
         with np.load(path, allow_pickle=False) as kept:
             self.values, self.names = kept["X"], tuple(kept["names"].tolist())
+            self.series = "series" in kept and bool(kept["series"])
         if self.values.ndim == 1:
             self.columns = ("text",)
         elif self.values.ndim == 2 and self.values.shape[1] <= _MOST_COLUMNS:

@@ -4,6 +4,7 @@ import sqlite3
 from pathlib import Path
 
 from fireassay.core.errors import StoreError
+from fireassay.engine.expected_schema import check_schema
 
 VERSION = 1
 _APPLICATION_ID = 0x46414C42  # "FALB": a fireassay label book
@@ -106,7 +107,9 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
                 got=f"version {version}" if owner == _APPLICATION_ID else "another program's file",
                 do="Update fireassay, or use another run folder.",
             )
-        if not tables:
+        if tables:
+            check_schema(connection, _TABLES, path)
+        else:
             for statement in _TABLES.split(";"):
                 connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")

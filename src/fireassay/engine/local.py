@@ -13,6 +13,7 @@ from typing import Any
 
 from fireassay.core.errors import StoreError
 from fireassay.core.patience import exit_if_stuck
+from fireassay.core.source_only import import_from_source, source_only_folders
 from fireassay.core.threads import one_thread
 from fireassay.engine.attempt import Outcome, Task, attempt
 from fireassay.engine.failure import ExecutionError
@@ -85,40 +86,58 @@ def _parallel(task: Task, rows: Rows, path: str, workers: int) -> Outcomes:
     # A worker that has grown is replaced, with a warning in the thread that hands out the tasks:
     # where warnings are errors it would end that thread, and the run would wait for ever.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
-    with parallel_config(backend="loky", inner_max_num_threads=1):
-        parallel = Parallel(n_jobs=workers, return_as="generator_unordered", max_nbytes=None)
-        driver = os.getpid()
-        outcomes = parallel(delayed(_in_worker)(task, i, row, path, driver) for i, row in rows)
-    with contextlib.closing(outcomes):
-        yield from outcomes
+    # The driver says who it is: a worker whose driver was killed at once has another parent.
+    given = (os.getpid(), *source_only_folders())
+    begin = {"initializer": _begin_worker, "initargs": given}
+    with _nothing_beside():
+        with parallel_config(backend="loky", inner_max_num_threads=1, **begin):
+            parallel = Parallel(n_jobs=workers, return_as="generator_unordered", max_nbytes=None)
+            outcomes = parallel(delayed(_in_worker)(task, i, row, path) for i, row in rows)
+        with contextlib.closing(outcomes):
+            yield from outcomes
 
 
-def _in_worker(task: Task, position: int, row: Any, path: str, driver: int) -> Outcome:
-    # The driver says who it is: a worker whose driver was killed before its first task has
-    # another parent by now.
-    _die_with(driver, path)
-    exit_if_stuck()
-    shared = read_shared(path)
-    return attempt(task, position, row, shared.given, shared.models)
+@contextlib.contextmanager
+def _nothing_beside() -> Iterator[None]:
+    """While inside, new processes import nothing from the folder that they are started in.
 
-
-_watched: dict[int, str] = {}
-
-
-def _die_with(parent: int, path: str) -> None:
-    """End this worker when its driver is gone, killed or not: no orphan keeps a core busy.
-
-    What the driver wrote for its workers goes, too: a killed driver cannot remove it.
+    Python looks there first for ``python -m`` and ``-c``, which is how workers are started: a
+    ``numpy.py`` in a received folder would run. What this process may import, they may, too.
     """
-    already = parent in _watched
-    _watched[parent] = path
-    if already:
-        return
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
+
+
+_written_for_workers: dict[str, str] = {}
+
+
+def _begin_worker(driver: int, *folders: str) -> None:
+    """Before the first task: end with the driver, end if a task is stuck, import as it does.
+
+    No orphan keeps a core or memory. What the driver wrote for its workers goes, too: a killed
+    driver cannot remove it.
+    """
 
     def watch() -> None:
-        while os.getppid() == parent:
+        while os.getppid() == driver:
             time.sleep(1.0)
-        shutil.rmtree(Path(_watched[parent]).parent, ignore_errors=True)
+        if "path" in _written_for_workers:
+            shutil.rmtree(Path(_written_for_workers["path"]).parent, ignore_errors=True)
         os._exit(1)
 
+    exit_if_stuck()
+    import_from_source(*folders)
     threading.Thread(target=watch, daemon=True, name="fireassay-parent-watch").start()
+
+
+def _in_worker(task: Task, position: int, row: Any, path: str) -> Outcome:
+    _written_for_workers["path"] = path
+    shared = read_shared(path)
+    return attempt(task, position, row, shared.given, shared.models)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sized
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from fireassay.visible import visible
+
 Item = TypeVar("Item")
 _PATIENCE_S = 1.0
 
@@ -55,7 +57,7 @@ def _open() -> Any:
         max_refresh = 0.5
 
         def render(self, task: Task) -> Text:
-            return Text(str(task.fields["text"]()))
+            return Text(visible(str(task.fields["text"]())))
 
     shown = Progress(
         Line(),

@@ -4,6 +4,7 @@ import sqlite3
 from pathlib import Path
 
 from fireassay.core.errors import StoreError
+from fireassay.engine.expected_schema import check_schema
 
 VERSION = 2
 _APPLICATION_ID = 0x46413031  # "FA01": says that the file is a fireassay journal
@@ -70,4 +71,6 @@ def check_version(connection: sqlite3.Connection, path: Path) -> int:
             got=f"version {version} in {path}",
             do="Update fireassay, or use another run folder.",
         )
+    if not empty:
+        check_schema(connection, "".join(_STEPS[:version]), path)
     return version

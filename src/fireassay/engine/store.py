@@ -20,6 +20,8 @@ from fireassay.engine.run_lock import RunLock
 
 _INLINE_BYTES = 64 * 1024
 _ZIP = b"PK"
+# What may be there before the journal: of a process killed at once, or labels to begin with.
+_BEFORE_A_RUN = {"artifacts", "run.lock", "labels.sqlite", "labels.sqlite-wal", "labels.sqlite-shm"}
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ class RunStore:
                 self._connection = self._connect_to_read()
                 self._connection.text_factory = _readable
                 return
+            self._refuse_foreign()
             self.artifacts.mkdir(parents=True, exist_ok=True)
             self._lock = RunLock(self.path / "run.lock")
             try:
@@ -90,6 +93,17 @@ class RunStore:
     def artifacts(self) -> Path:
         """The folder of larger results."""
         return self.path / "artifacts"
+
+    def _refuse_foreign(self) -> None:
+        """What is in a folder that is no run's must not be written over, nor swept away."""
+        if self.path.is_dir() and not (self.path / "run.sqlite").exists():
+            there = sorted(entry.name for entry in self.path.iterdir())
+            if set(there) - _BEFORE_A_RUN:
+                raise StoreError(
+                    f"{self.path} must be a run folder, or an empty one.",
+                    got=f"a folder with other files: {', '.join(there[:3])}",
+                    do="Name another folder for the run.",
+                )
 
     def _connect_to_write(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -105,7 +119,7 @@ class RunStore:
         except BaseException:
             connection.close()
             raise
-        for leftover in self.artifacts.glob(".*"):
+        for leftover in self.artifacts.glob(".*.part"):
             leftover.unlink()
         return connection
 

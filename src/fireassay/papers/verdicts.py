@@ -1,8 +1,12 @@
 """Verdicts on published numbers and claims, computed by rules that can come out either way."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from fireassay.papers.intervals import mean_interval
+from fireassay.statistics.clopper_pearson import clopper_pearson
 
 Word = Literal["reproduced", "refuted", "other setting", "not decided", "no public data"]
 
@@ -73,7 +77,7 @@ def near(
     told = f"{value:.3g}, printed {theirs:.3g}"
     if abs(value - theirs) <= tolerance:
         return PaperVerdict("reproduced", told + (f" ({differs})" if differs else ""))
-    told = f"{value:.3g} [{low:.3g}, {high:.3g}], printed {theirs:.3g}"
+    told = f"{_told((value, low, high))}, printed {theirs:.3g}"
     if differs:
         return PaperVerdict("other setting", f"{told}; {differs}")
     if low <= theirs <= high:
@@ -102,14 +106,109 @@ def always(held: Sequence[bool], differs: str = "") -> PaperVerdict:
     """A claim about several cases: it holds in all, in none or in some of them.
 
     >>> str(always([True, True, False], "rebuilt on other images"))
-    'not decided: in 2 of 3; rebuilt on other images'
+    'other setting: open, in 2 of 3; rebuilt on other images'
     """
-    told = f"in {sum(held)} of {len(held)}" + (f"; {differs}" if differs else "")
-    if held and all(held):
-        return PaperVerdict("other setting" if differs else "reproduced", told)
-    if not any(held):
-        return PaperVerdict("other setting" if differs else "refuted", told)
-    return PaperVerdict("not decided", told)
+    some = any(held) and not all(held)
+    told = f"in {sum(held)} of {len(held)}"
+    return decided(None if some else bool(held) and all(held), told, differs)
+
+
+def decided(held: bool | None, because: str, differs: str = "") -> PaperVerdict:
+    """A claim that was found to hold, found not to hold, or left open (None).
+
+    Where the setting is another one, what was found there is told, and no word on theirs.
+
+    >>> str(decided(False, "0.78 [0.68, 0.90], said to be above 1"))
+    'refuted: 0.78 [0.68, 0.90], said to be above 1'
+    >>> str(decided(True, "AUROC 0.94", "8,000 of 60,000 rows"))
+    'other setting: holds, AUROC 0.94; 8,000 of 60,000 rows'
+    """
+    if differs:
+        found = {True: "holds", False: "does not hold", None: "open"}[held]
+        return PaperVerdict("other setting", f"{found}, {because}; {differs}")
+    words: dict[bool | None, Word] = {True: "reproduced", False: "refuted", None: "not decided"}
+    return PaperVerdict(words[held], because)
+
+
+def sign(
+    value: float, interval: tuple[float, float], positive: bool, differs: str = ""
+) -> PaperVerdict:
+    """An effect that is said to be positive (or negative): on which side is its interval?
+
+    >>> sign(-0.008, (-0.015, -0.001), positive=True).word
+    'refuted'
+    >>> sign(0.0003, (-0.001, 0.0015), positive=False).word
+    'not decided'
+    """
+    low, high = interval
+    held = None if low <= 0 <= high else (low > 0) == positive
+    return decided(held, f"{value:+.3g} [{low:.3g}, {high:.3g}]", differs)
+
+
+def above(
+    values: Mapping[str, tuple[float, float, float]], limit: float, differs: str = ""
+) -> PaperVerdict:
+    """All of several numbers are said to be above a limit: the clearest counterexample is told.
+
+    ``values`` are value, low and high by name.
+
+    >>> str(above({"FGM": (9.4, 7.8, 11.2), "HSJ": (0.004, 0.002, 0.007)}, 1))
+    'refuted: 1 of 2 below 1, e.g. HSJ 0.004 [0.002, 0.007]'
+    >>> above({"FGM": (9.4, 7.8, 11.2), "PGD": (1.1, 0.9, 1.4)}, 1).word
+    'not decided'
+    """
+    under = {name: row for name, row in values.items() if row[2] < limit}
+    over = [name for name, row in values.items() if row[1] > limit]
+    if under:
+        name = min(under, key=lambda key: under[key][2])
+        told = f"{len(under)} of {len(values)} below {limit:g}, e.g. {name} {_told(under[name])}"
+        return decided(False, told, differs)
+    name = min(values, key=lambda key: values[key][1])
+    told = f"{len(over)} of {len(values)} above {limit:g}, least {name} {_told(values[name])}"
+    return decided(True if len(over) == len(values) else None, told, differs)
+
+
+def level(hits: int, tried: int, nominal: float, differs: str = "") -> PaperVerdict:
+    """A test is said to be wrong in a share ``nominal`` of cases: how often is it?
+
+    >>> level(456, 1000, 0.05).word, level(54, 1000, 0.05).word
+    ('refuted', 'reproduced')
+    """
+    low, high = clopper_pearson(hits, tried)
+    told = f"{hits / tried:.3f} [{low:.3f}, {high:.3f}] of {tried:,}, said to be {nominal:g}"
+    return decided(bool(low <= nominal), told, differs)
+
+
+def near_all(
+    ours: Mapping[str, Sequence[float]],
+    theirs: Mapping[str, float],
+    tolerance: float,
+    differs: str = "",
+) -> PaperVerdict:
+    """Several printed numbers, each from some trainings: the one farthest off decides.
+
+    >>> near_all({"top-1": [0.52, 0.54]}, {"top-1": 0.53}, 0.05).word
+    'reproduced'
+    >>> near_all({"top-1": [0.80, 0.81, 0.82]}, {"top-1": 0.53}, 0.05).word
+    'refuted'
+    >>> near_all({"top-1": [0.8]}, {"top-1": 0.53}, 0.05).word  # one training says little
+    'not decided'
+    """
+    gaps = {name: abs(sum(v) / len(v) - theirs[name]) for name, v in ours.items()}
+    worst = max(gaps, key=lambda name: gaps[name])
+    values = ours[worst]
+    verdict = near(
+        sum(values) / len(values), theirs[worst], tolerance, mean_interval(values), differs
+    )
+    return PaperVerdict(verdict.word, f"farthest {worst} {verdict.because}")
+
+
+def _told(row: tuple[float, float, float]) -> str:
+    value, low, high = row
+    if low == -math.inf and high == math.inf:
+        return f"{value:.3g} (one training, no interval)"
+    return f"{value:.3g}" if low == high else f"{value:.3g} [{low:.3g}, {high:.3g}]"
 
 
 NO_DATA = PaperVerdict("no public data", "neither data nor models were published")
+NOT_RUN = PaperVerdict("not decided", "no result stored here")

@@ -5,7 +5,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer
@@ -87,8 +86,9 @@ class GroupsBetting:
     Parameters
     ----------
     largest_group
-        The most rows a group can have, declared before the data is seen; needed with ``groups``.
-        Without groups every row stands for itself.
+        The most rows a group can have, declared before the data is seen. Not given: the largest
+        group seen is taken for it, and the result says so. Without groups every row stands for
+        itself.
 
     >>> from fireassay import as_classifier, reliability
     >>> model = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), classes=[0, 1])
@@ -108,20 +108,15 @@ class GroupsBetting:
 
     def run(self, problem: Problem) -> ReliabilityResult:
         """Bound the pmi."""
-        largest = self.largest_group
         if problem.groups is None:
             problem = replace(problem, groups=np.arange(len(problem.y)))
-            largest = largest or 1
-        if largest is None:
-            raise ParameterError(
-                "groups-betting needs the most rows a group can have, declared beforehand.",
-                got="no largest_group",
-                do="Pass method=GroupsBetting(largest_group=…).",
-            )
+        declared, seen = self.largest_group, int(_counts(problem).sizes.max())
+        largest = seen if declared is None else declared
         check_integer(largest, "largest_group", low=1)
+        claim, notes = _largest_seen(seen) if declared is None else ("", ())
         limits = _betting(problem, largest)
-        claim = "holds if groups are independent draws from the profile"
-        return _result(problem, self.name, ProvenGroupedBound, limits, claim)
+        claim = f"holds if groups are independent draws from the profile{claim}"
+        return _result(problem, self.name, ProvenGroupedBound, limits, claim, notes)
 
 
 def assess_groups(problem: Problem, name: str) -> ReliabilityResult:
@@ -140,14 +135,21 @@ def assess_groups(problem: Problem, name: str) -> ReliabilityResult:
         return _result(problem, name, GroupedBound, limits, claim)
     largest = int(counts.sizes.max())
     low, upper = _betting(problem, largest)
-    note = (
-        "A group's size is related to its error rate: groups-betting is used, with the largest "
-        f"group seen, {largest:,} rows, as the largest possible one. Declare it beforehand with "
-        "GroupsBetting(largest_group=…)."
-    )
+    more, notes = _largest_seen(largest)
+    why = "A group's size is related to its error rate: groups-betting is used."
     wider = min(low, limits[0]), max(upper, limits[1])
-    claim = f"{claim}, and none has more than {largest:,} rows"
-    return _result(problem, name, ProvenGroupedBound, wider, claim, (note,))
+    return _result(problem, name, ProvenGroupedBound, wider, claim + more, (why, *notes))
+
+
+def _largest_seen(rows: int) -> tuple[str, tuple[str, ...]]:
+    """What a claim rests on where the largest possible group was not declared, and what to do."""
+    if rows == 1:
+        return "", ()
+    note = (
+        f"The largest group seen, {rows:,} rows, is taken as the largest possible one. Declare it "
+        "beforehand with GroupsBetting(largest_group=…)."
+    )
+    return f", and none has more than {rows:,} rows", (note,)
 
 
 def _counts(problem: Problem) -> GroupCounts:

@@ -7,11 +7,13 @@ from scipy.stats import binomtest, ks_2samp, kstest
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.evidence import Assumption, AssumptionStatus
+from fireassay.core.percent import percent
 from fireassay.core.seeds import generator
 from fireassay.reliability.cells import CROSS_BOUNDARY, EMPTY, Grid
 from fireassay.reliability.inputs import Inputs
 from fireassay.reliability.problem import Problem
 from fireassay.reliability.profile import KdeProfile, Profile
+from fireassay.reliability.result import NO_CELLS
 from fireassay.reliability.separation import Separation, r_separation
 from fireassay.reliability.two_sample import classifier_two_sample_p
 from fireassay.reliability.weighted_cells import CentreDensity, WeightedCells
@@ -28,19 +30,18 @@ _LEAST_ERRORS = 5
 _LEAST_ROWS = 20
 _MOST_COLUMNS = 20
 _MOST_ROWS_FOR_R = 1000
-_NO_CELLS = "Not used by this method: it has no grid of cells."
 _STATEMENTS = {
     "labels-from-the-field": (
-        "The labelled rows are drawn from the operational profile (paper's assumption 3)."
+        "The labelled rows are drawn like the inputs in the field (operational profile)."
     ),
     "independent-rows": "Inputs are independent of each other.",
     "independent-groups": "Groups are drawn independently of each other.",
     SIZES: "A group's size says nothing about its error rate.",
-    "independent-cells": "Unastuteness and mass of cells are independent (paper's assumption 1).",
-    "r-separated": "Classes are r-separated, and r can be estimated (paper's assumption 2).",
-    "one-label-per-cell": "All inputs in a cell share one true label (paper's assumption 4).",
-    "vote-is-right": "In cells without labels the model's vote is right (paper's assumption 5).",
-    "uniform-in-cells": "Inputs are uniformly distributed inside a cell (paper's assumption 6).",
+    "independent-cells": "Unastuteness and mass of cells are independent.",
+    "r-separated": "Classes are r-separated, and r can be estimated.",
+    "one-label-per-cell": "All inputs in a cell share one true label.",
+    "vote-is-right": "In cells without labels the model's vote is right.",
+    "uniform-in-cells": "Inputs are uniformly distributed inside a cell.",
     "profile-fits": "The kernel density fits the operational profile.",
     "weights-right": "The weights are the true ratio of profile to label density, and bounded.",
     "surrogate-unseen-labels": "The surrogate has not seen these labels.",
@@ -233,7 +234,7 @@ def independent_inputs(wrong: FloatArray, X: FloatArray, y: IntArray, seed: int)
 def independent_cells(cells: WeightedCells | None) -> Assumption:
     """Assumption 1: unastuteness and mass of all cells are independent."""
     if cells is None:
-        return _stated("independent-cells", "untestable", _NO_CELLS)
+        return _stated("independent-cells", "untestable", NO_CELLS)
     if not cells.std_covariances > 0:
         return _stated("independent-cells", "untestable", "The profile is given, not estimated.")
     ratio = cells.std_covariances / cells.std if cells.std else float("inf")
@@ -259,7 +260,7 @@ def separation_found(separation: Separation | None, side: float | None) -> Assum
 def one_label_per_cell(mixed: tuple[int, int] | None) -> Assumption:
     """Assumption 4: a cell has one true label."""
     if mixed is None:
-        return _stated("one-label-per-cell", "untestable", _NO_CELLS)
+        return _stated("one-label-per-cell", "untestable", NO_CELLS)
     crossing, seen = mixed
     status: AssumptionStatus = "contradicted" if crossing else "supported"
     check = f"{crossing} of {seen} cells with rows hold two labels."
@@ -272,7 +273,7 @@ def vote_is_right(cells: WeightedCells | None, X: FloatArray, y: IntArray) -> As
     Rows that are alone in their cell are taken away in thought: would the vote have been right?
     """
     if cells is None:
-        return _stated("vote-is-right", "untestable", _NO_CELLS)
+        return _stated("vote-is-right", "untestable", NO_CELLS)
     where = cells.grid.index(X)
     inside = where >= 0
     counts = np.bincount(where[inside], minlength=cells.grid.n_cells)
@@ -289,15 +290,16 @@ def vote_is_right(cells: WeightedCells | None, X: FloatArray, y: IntArray) -> As
         "vote-is-right",
         status,
         f"On {n} rows alone in their cell the vote is wrong {wrong} times "
-        f"({wrong / n:.2%}, 95 % interval {float(low):.2%} to {float(high):.2%}); "
-        f"{mass:.1%} of the mass is in such cells.",
+        f"({percent(wrong / n, 2)}, 95 % interval {percent(float(low), 2)} to "
+        f"{percent(float(high), 2)}); "
+        f"{percent(mass, 1)} of the mass is in such cells.",
     )
 
 
 def uniform_in_cells(grid: Grid | None, X: FloatArray) -> Assumption:
     """Assumption 6: inputs are uniform inside cells."""
     if grid is None:
-        return _stated("uniform-in-cells", "untestable", _NO_CELLS)
+        return _stated("uniform-in-cells", "untestable", NO_CELLS)
     inside = X[grid.index(X) >= 0]
     position = ((inside - grid.low) / grid.side) % 1.0
     p = min(1.0, position.shape[1] * min(kstest(c, "uniform").pvalue for c in position.T))
@@ -325,7 +327,8 @@ def profile_fits(profile: "CentreDensity | Profile", grid: Grid, seed: int) -> A
     return _stated(
         "profile-fits",
         status,
-        f"Bandwidth {width:.3g}, leave-one-out likelihood picks {best:.2g}; {outside:.0%} of the "
+        f"Bandwidth {width:.3g}, leave-one-out likelihood picks {best:.2g}; {percent(outside)} "
+        f"of the "
         f"mass is {where} the borders.",
     )
 

@@ -16,6 +16,7 @@ from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.evidence import Provenance
 from fireassay.core.hashing import sha256
+from fireassay.core.percent import percent
 from fireassay.core.validation import (
     check_class_indices,
     check_features,
@@ -236,7 +237,8 @@ def too_few_labels(n: int, confidence: float) -> tuple[str, ...]:
     if best < 0.1:
         return ()
     note = (
-        f"{n} labels are few: even without any error the bound at {confidence:.1%} confidence "
+        f"{n} labels are few: even without any error the bound at {percent(confidence, 1)} "
+        f"confidence "
         f"could not be below {best:.2g}. See reliability.plan for how many are needed."
     )
     return (note,)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm
 
 from fireassay.core.errors import ParameterError
+from fireassay.core.percent import percent
 from fireassay.core.validation import check_integer, check_real
 from fireassay.reliability import ledger
 from fireassay.reliability.cell_details import GridCells
@@ -197,7 +198,7 @@ def _notes(grid: Grid, found: WeightedCells, p: float) -> tuple[str, ...]:
     )
     return (
         *(unlike if ranges.max() > 10 * ranges.min() else ()),
-        f"{empty:.1%} of the profile's mass is in cells that the model labelled itself.",
+        f"{percent(empty, 1)} of the profile's mass is in cells that the model labelled itself.",
         "There it is right by definition, which is why the estimate shrinks as cells do.",
         f"If the published bound held, errors as many as seen would have probability {p:.2g}.",
         f"Cells: {found.shares.method}.",

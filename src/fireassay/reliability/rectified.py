@@ -8,6 +8,7 @@ import numpy as np
 
 from fireassay.core.arrays import AnyArray, FloatArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
+from fireassay.core.percent import percent
 from fireassay.core.validation import check_class_indices, check_features, check_real
 from fireassay.reliability.exact import exact_limits, exact_row
 from fireassay.reliability.grouped import assess_groups
@@ -102,7 +103,8 @@ class Rectified:
             )
         elif found.weights is None:
             notes.append(
-                f"The surrogate explains {max(0.0, found.explained):.0%} of the errors' variance."
+                f"The surrogate explains {percent(max(0.0, found.explained))} of the errors' "
+                f"variance."
             )
         if problem.shared_rows:
             notes.append(

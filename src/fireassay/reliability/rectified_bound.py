@@ -14,6 +14,7 @@ from scipy.stats import norm
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.estimate import Estimate
+from fireassay.core.percent import percent
 from fireassay.core.seeds import generator
 from fireassay.reliability.field_risk import TRIAL, UNUSED, GroupMeans, risk_chunks
 from fireassay.reliability.inputs import DiskInputs, Inputs
@@ -30,6 +31,7 @@ from fireassay.statistics.prediction_powered import (
 _SMALL_SHARE = 0.1
 _SHARES, _FORECASTS = (0.035, 0.1, 0.5, 0.8, 0.965), 12
 _FIRST_FIT = 40
+_LAST_FIT = 10_240
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,8 @@ class RectifiedBound(Details):
             return super().headline(result)
         kind = "estimated weights" if self.weights == "estimated" else "weights without a bound"
         return (
-            f"About {self.pmi:.2%} of inputs are misclassified, perhaps up to "
-            f"{self.pmi_upper:.2%}: with {kind} no finite-sample claim is made."
+            f"About {percent(self.pmi, 2)} of inputs are misclassified, perhaps up to "
+            f"{percent(self.pmi_upper, 2)}: with {kind} no finite-sample claim is made."
         )
 
     def estimates(self, result: ReliabilityResult) -> dict[str, Estimate]:
@@ -308,9 +310,9 @@ def _betting_share(
 
 
 def _refits(n: int) -> list[int]:
-    """When the surrogate is fitted again: 40, 80, 160, … earlier labels."""
+    """When the surrogate is fitted again: 40, 80, 160, … 10,240 earlier labels; more add little."""
     stops, at = [], _FIRST_FIT
-    while at < n:
+    while at < min(n, _LAST_FIT + 1):
         stops.append(at)
         at *= 2
     return stops

@@ -28,6 +28,14 @@ from fireassay.statistics.confusions import confusion_rates
 
 FROM_THE_FIELD = "labels-from-the-field"
 UNSEEN = "surrogate-unseen-labels"
+NO_CELLS = "Not used by this method: it has no grid of cells."
+_OF_CELLS = (
+    "independent-cells",
+    "r-separated",
+    "one-label-per-cell",
+    "vote-is-right",
+    "uniform-in-cells",
+)
 LABELS = (FROM_THE_FIELD, "independent-rows", "labels-right")
 
 
@@ -202,7 +210,7 @@ class ReliabilityResult(Answer):
             headline=self.headline,
             claims=tuple(claims),
             estimates=self._estimates(),
-            assumptions=self.assumptions,
+            assumptions=used(self.assumptions),
             tables={**tables, **self.details.tables()},
             charts=self.charts(),
             measures=MEASURES,
@@ -210,6 +218,13 @@ class ReliabilityResult(Answer):
             provenance=self.provenance,
             **_answer(self.details.estimates(self)),
         )
+
+
+def used(assumptions: tuple[Assumption, ...]) -> tuple[Assumption, ...]:
+    """The ledger without what only a grid of cells needs, where there is none."""
+    if not any(assumption.check == NO_CELLS for assumption in assumptions):
+        return assumptions
+    return tuple(a for a in assumptions if a.id not in _OF_CELLS)
 
 
 def with_noise(result: ReliabilityResult, found: CorrectedBound) -> ReliabilityResult:
@@ -304,14 +319,16 @@ def between(result: ReliabilityResult, how: str, rests_on: tuple[str, ...] = ())
 
 def _bound_against_labels(result: ReliabilityResult) -> Chart:
     """What more labels would buy at the error rate seen, and where this assessment stands."""
-    n = np.unique(np.geomspace(10, max(100, 20 * result.n_labels), 80).astype(int))
+    first = max(10, result.n_labels // 10)
+    n = np.unique(np.geomspace(first, max(100, 20 * result.n_labels), 80).astype(int))
     rate = result.n_errors / result.n_labels
     _, upper = clopper_pearson(rate * n, n, result.confidence, "upper")
-    kind = result.method if result.is_bound else f"{result.method}, not a bound"
+    kind = "" if result.is_bound else ", which is not a bound"
+    ticks = [m * 10**k for k in range(1, 9) for m in (1, 3) if n[0] <= m * 10**k <= n[-1]]
     up = {"axis": axis("wrong in the field, at most", "share"), "scale": {"zero": True}}
     spec = curves(
         {"with more labels": (n, upper)},
-        {"axis": axis("labels"), "scale": {"type": "log", "nice": False}},
+        {"axis": axis("labels", values=ticks), "scale": {"type": "log", "nice": False}},
         up,
         levels=[(rate, "error rate seen")],
         height=230,
@@ -337,7 +354,7 @@ def _bound_against_labels(result: ReliabilityResult) -> Chart:
     spec["usermeta"] = {"limits": {"pmi_upper": "y"}}
     return Chart(
         spec,
-        "What more labels would buy at the same error rate (Clopper-Pearson), and where this "
-        f"result stands ({kind}).",
+        "What more labels would buy if it stays wrong as often as now; the square is this result"
+        f"{kind}.",
         "A line that falls with the number of labels, and one marked point.",
     )

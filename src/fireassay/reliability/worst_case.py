@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import NotEnoughEvidenceError
+from fireassay.core.percent import percent
 from fireassay.reliability.cells import box, box_around, default_cells
 from fireassay.reliability.exact import exact_limits, exact_row
 from fireassay.reliability.inputs import DiskInputs, Inputs
@@ -122,7 +123,8 @@ class WorstCase:
             from_labels=problem.field is None,
         )
         notes.append(
-            f"{found.unseen:.1%} of operational rows are in cells without one label; there the "
+            f"{percent(found.unseen, 1)} of operational rows are in cells without one label; "
+            f"there the "
             "model counts as wrong every time."
         )
         claim = "holds if a cell has one true label"

@@ -2,6 +2,7 @@
 
 from fireassay.report.about import About, DataFacts
 from fireassay.report.advice import Advice
+from fireassay.report.comparison_page import ComparedRun, MovedAnswers, comparison_html
 from fireassay.report.gate_assertion import assert_gate
 from fireassay.report.gates import Gate
 from fireassay.report.report import Report
@@ -12,14 +13,17 @@ from fireassay.report.verdict import GateCheck, Verdict
 __all__ = [
     "About",
     "Advice",
+    "ComparedRun",
     "DataFacts",
     "Difference",
     "Gate",
     "GateCheck",
+    "MovedAnswers",
     "Report",
     "RunComparison",
     "Verdict",
     "assert_gate",
     "compare_reports",
+    "comparison_html",
     "result_schema",
 ]

@@ -10,6 +10,7 @@ from fireassay.core import Assumption, Estimate, Evidence, Measure
 from fireassay.report.gates import Gate
 
 _POWER = 0.8
+_EXACT = 100  # so few rows are counted one by one
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,29 @@ def _relation(gate: Gate) -> str:
     return "at most" if gate.direction == "max" else "at least"
 
 
+def _rounded_up(rows: int) -> str:
+    """A number of rows in words, not more exact than it is known; never too few.
+
+    >>> _rounded_up(97), _rounded_up(83_297)
+    ('97', 'about 84,000')
+    """
+    if rows < _EXACT:
+        return f"{rows:,}"
+    unit = 10 ** (len(str(rows)) - 2)
+    return f"about {-(-rows // unit) * unit:,}"
+
+
+def _within(value: float, gate: Gate, measure: Measure, n: int) -> str:
+    """A value to reach, as exact as n rows can show it, rounded to the side that keeps it."""
+    scale = 100.0 if measure.unit == "share" else 1.0
+    step = scale / max(1, n)
+    decimals = max(0, round(-math.log10(step))) if measure.unit == "share" else 2
+    power = 10.0**decimals
+    outward = math.floor if gate.direction == "max" else math.ceil
+    nudge = 1e-9 if gate.direction == "max" else -1e-9
+    return measure.shown_value(outward(value * scale * power + nudge) / power / scale, decimals)
+
+
 def _by_groups(estimate: Estimate) -> bool:
     return "groups" in estimate.method
 
@@ -91,7 +115,7 @@ def _for_a_share(
     of_groups = "" if repeats == 1 else f" of further groups ({repeats:.1f} rows are worth one)"
     if found.rate is not None and found.fresh is not None:
         fresh = math.ceil(found.fresh * repeats)
-        reach = measure.shown_value(float(f"{1 - found.rate if high else found.rate:.3g}"))
+        reach = _within(1 - found.rate if high else found.rate, gate, measure, fresh)
         text = (
             f"no number of labels passes at {seen}; with {fresh:,} fresh labels{of_groups} it must "
             f"be {_relation(gate)} {reach}"
@@ -101,10 +125,10 @@ def _for_a_share(
     if found.more is None:
         return Advice(gate, f"at {seen} more than ten million labels ({chance} that it can pass)")
     rows = math.ceil(found.more * repeats)
-    more = ("1 more label" if rows == 1 else f"{rows:,} more labels") + of_groups
+    more = ("1 more label" if rows == 1 else f"{_rounded_up(rows)} more labels") + of_groups
     if found.at_the_seen_rate:
         text = (
-            f"{more} would settle it if {seen} is the true share; the chance that any number of "
+            f"{more} would settle it if its true share is {seen}; the chance that any number of "
             f"labels does is {chance}"
         )
     else:
@@ -124,14 +148,16 @@ def _for_an_interval(gate: Gate, measure: Measure, estimate: Estimate, alpha: fl
     wanted = (float(ndtri(_POWER)) - float(ndtri(alpha_at_look(alpha, 2)))) / z * half
     if not gate.keeps(estimate.value) or room == 0:
         sign = -1 if gate.direction == "max" else 1
-        reach = measure.shown_value(float(f"{gate.limit + sign * wanted:.3g}"))
+        reach = _within(gate.limit + sign * wanted, gate, measure, estimate.n)
         text = (
             f"no number of rows passes at this value; with {estimate.n:,} it must be "
             f"{_relation(gate)} {reach}"
         )
         return Advice(gate, text)
     more = max(1, math.ceil(estimate.n * ((wanted / room) ** 2 - 1)))
-    return Advice(gate, f"about {more:,} more rows would settle it with a chance of 80 %", more)
+    return Advice(
+        gate, f"{_rounded_up(more)} more rows would settle it with a chance of 80 %", more
+    )
 
 
 def remedy(gate: Gate, part: Evidence | None, against: Assumption | None) -> Advice:

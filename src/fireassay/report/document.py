@@ -16,6 +16,7 @@ from fireassay.core import (
     Table,
     strict_json,
 )
+from fireassay.core.regular_file import check_regular
 
 SCHEMA_VERSION = 3
 
@@ -64,7 +65,7 @@ def from_document(document: Any) -> tuple[list[Evidence], str, dict[str, str]]:
 def read_document(path: str | Path) -> tuple[list[Evidence], str, dict[str, str]]:
     """Parts, title and accepted assumptions from a ``result.json``."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = check_regular(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"Expected a result at {path}.", got=str(error)) from error
     return from_document(strict_json.loads(text))

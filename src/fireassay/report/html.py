@@ -10,11 +10,17 @@ from fireassay.core import Assumption, Estimate, Evidence, Table
 from fireassay.report.about import About
 from fireassay.report.chart_embed import chart_figure, chart_script, chart_styles, csp_hash
 from fireassay.report.chart_limits import with_limits
-from fireassay.report.first_screen import not_answered, not_to_rely_on, standing_of
+from fireassay.report.first_screen import (
+    interval_line,
+    not_answered,
+    not_to_rely_on,
+    standing_of,
+)
 from fireassay.report.gates import Gate
 from fireassay.report.glossary import GLOSSARY
 from fireassay.report.interval_bar import bar_of_check
-from fireassay.report.sample_view import sparkline, worst_samples
+from fireassay.report.page_environment import page_environment
+from fireassay.report.sample_view import worst_samples
 from fireassay.report.verdict import GateCheck, Verdict
 from fireassay.version import __version__
 
@@ -28,15 +34,7 @@ QUESTIONS = {
     "survival": "How soon does it fall to an attack, and at whose cost?",
 }
 
-# Each state has a word, a shape and a colour; green is for a pass alone.
-SHAPES = {
-    "pass": "✓",
-    "fail": "✗",
-    "not enough evidence": "?",
-    "undecided": "?",
-    "no limits set": "○",
-}
-COLOURS = {"pass": "good", "fail": "bad", "no limits set": "plain"}
+_CALIBRATION = "calibration_error"
 
 
 def to_html(
@@ -48,22 +46,16 @@ def to_html(
     about: About | None = None,
 ) -> str:
     """The page as text. Everything that came from a user is escaped by the template."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("fireassay.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = page_environment()
     page = _Charts(evidence, verdict.checks)
     environment.filters.update(
         main_chart=page.main,
         other_charts=page.others,
-        sparkline=sparkline,
+        interval_line=interval_line,
+        found=_found,
+        doubted=lambda check: _doubted(check, evidence, accepted or {}),
+        place_of=lambda name: 1 + page.keys[name],
         first_few=lambda items, most: items[:most],
-        sure=lambda share: "–" if share is None else f"{100 * share:.0f} %",
         number=_number,
         percent=lambda share: f"{100 * share:g} %",
         amount=_amount,
@@ -72,6 +64,8 @@ def to_html(
         label_of=_label_of,
         standing=lambda part: standing_of(part, accepted or {}),
         against=lambda part: _against(part, accepted or {}),
+        contradicted=lambda part: _contradicted(part, accepted or {}),
+        beside=_beside,
         versions=_common_versions,
         listed=lambda versions: ", ".join(f"{name} {number}" for name, number in versions.items()),
         cell=_cell,
@@ -91,8 +85,6 @@ def to_html(
         about=about,
         unreliable=not_to_rely_on(evidence, accepted or {}),
         unanswered=not_answered(evidence),
-        shapes=SHAPES,
-        colours=COLOURS,
         questions=QUESTIONS,
         glossary=GLOSSARY,
         version=__version__,
@@ -115,12 +107,17 @@ class _Charts:
         return f"default-src 'none'; img-src data:; style-src {csp_hash(styles)}{script}"
 
     def main(self, part: Evidence) -> Markup:
-        """The part's own picture."""
-        return Markup("").join(self._drawn(part)[:1])
+        """The part's own picture, and those that must not be folded."""
+        shown = zip(self._drawn(part), self._first(part), strict=True)
+        return Markup("").join(drawn for drawn, first in shown if first)
 
     def others(self, part: Evidence) -> list[Markup]:
         """What is folded."""
-        return self._drawn(part)[1:]
+        shown = zip(self._drawn(part), self._first(part), strict=True)
+        return [drawn for drawn, first in shown if not first]
+
+    def _first(self, part: Evidence) -> list[bool]:
+        return [not i or chart.is_first for i, chart in enumerate(part.charts.values())]
 
     def _drawn(self, part: Evidence) -> list[Markup]:
         # chart_figure escapes whatever came from a user.
@@ -135,6 +132,21 @@ def _estimates(evidence: Sequence[Evidence], name: str) -> Mapping[str, Estimate
     return next((part.estimates for part in evidence if part.question == name), {})
 
 
+def _found(check: GateCheck) -> str:
+    """The number behind a check, as people read it."""
+    if check.estimate is None or check.measure is None:
+        return ""
+    return check.measure.shown(check.estimate)
+
+
+def _doubted(check: GateCheck, evidence: Sequence[Evidence], accepted: Mapping[str, str]) -> bool:
+    """Whether the number behind a check rests on what the data contradicts."""
+    part = next((item for item in evidence if item.question == check.part), None)
+    if part is None or check.measure is None:
+        return False
+    return any(a.id not in accepted for a in part.contradicted(check.measure.name))
+
+
 def _label_of(checks: Sequence[GateCheck], gate: Gate) -> str:
     """What people call the number of a gate."""
     return next((check.label for check in checks if check.gate == gate), gate.number)
@@ -144,6 +156,26 @@ def _against(part: Evidence, accepted: Mapping[str, str]) -> list[Assumption]:
     """What the data contradicts behind the number that answers the question."""
     found = part.contradicted(part.answer) if part.answer else ()
     return [assumption for assumption in found if assumption.id not in accepted]
+
+
+def _contradicted(part: Evidence, accepted: Mapping[str, str]) -> list[Assumption]:
+    """What the data contradicts behind other numbers than the one that answers the question."""
+    said = _against(part, accepted)
+    return [
+        assumption
+        for assumption in part.assumptions
+        if assumption.status == "contradicted"
+        and assumption.id not in accepted
+        and assumption not in said
+    ]
+
+
+def _beside(part: Evidence) -> str:
+    """Whether confidences are true: it stands beside the answer of the part that measured it."""
+    estimate = part.estimates.get(_CALIBRATION)
+    if estimate is None or part.question != "accuracy":
+        return ""
+    return f"Its confidence is off by {part.measure(_CALIBRATION).shown(estimate)}."
 
 
 def _number(value: float) -> str:

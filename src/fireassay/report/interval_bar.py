@@ -25,6 +25,8 @@ class IntervalBar:
         From where to where a number keeps the limit.
     words
         What the drawing says, for those who cannot see it.
+    at_limit
+        What stands at the limit.
     """
 
     low: float
@@ -33,6 +35,7 @@ class IntervalBar:
     limit: float | None
     keeps: tuple[float, float] | None
     words: str
+    at_limit: str = ""
 
 
 def bar_of_check(check: GateCheck, estimates: Mapping[str, Estimate]) -> IntervalBar | None:
@@ -74,10 +77,11 @@ def interval_bar(
     if gate is not None and limit is not None:
         keeps = (0.0, limit) if gate.direction == "max" else (limit, 100.0)
     words = measure.shown(estimate)
+    at_limit = ""
     if gate is not None:
         side = "at most" if gate.direction == "max" else "at least"
-        words += f", limit {side} {measure.shown_value(gate.limit)}"
+        at_limit = f"{side} {measure.shown_value(gate.limit)}"
+        words += f", limit {at_limit}"
     ends = (at(low if math.isfinite(low) else left), at(high if math.isfinite(high) else right))
-    return IntervalBar(
-        ends[0], ends[1], at(value) if math.isfinite(value) else None, limit, keeps, words
-    )
+    dot = at(value) if math.isfinite(value) else None
+    return IntervalBar(ends[0], ends[1], dot, limit, keeps, words, at_limit)

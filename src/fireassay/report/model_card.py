@@ -34,7 +34,7 @@ def to_model_card(
             lines.append(f"| {' | '.join(_text(cell) for cell in cells)} |")
     for said, items in (
         ("What would change this", [str(item) for item in verdict.advice]),
-        ("Do not rely on", not_to_rely_on(evidence, accepted)),
+        ("Do not rely on", [str(doubt) for doubt in not_to_rely_on(evidence, accepted)]),
         ("Not answered", not_answered(evidence)),
     ):
         lines += ["", f"{said}:", "", *(f"- {_text(item)}" for item in items)] if items else []

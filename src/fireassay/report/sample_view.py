@@ -1,5 +1,6 @@
 """Samples on the page: the worst ones for the first screen, and a series as a small line."""
 
+import itertools
 from collections.abc import Sequence
 
 from fireassay.core import Evidence, Sample
@@ -29,6 +30,15 @@ def worst_samples(parts: Sequence[Evidence], verdict: Verdict) -> list[Sample]:
     first = [sample for part in ordered for sample in part.samples[:_EACH]]
     rest = [sample for part in ordered for sample in part.samples[_EACH:]]
     return [*first, *rest][:WORST]
+
+
+def groups_by_reason(samples: Sequence[Sample]) -> list[tuple[str, list[Sample]]]:
+    """Samples in their order, those that are shown for the same reason together.
+
+    >>> [(why, len(own)) for why, own in groups_by_reason([Sample(1, "a"), Sample(2, "a")])]
+    [('a', 2)]
+    """
+    return [(why, list(own)) for why, own in itertools.groupby(samples, lambda s: s.why)]
 
 
 def sparkline(values: Sequence[float]) -> str:

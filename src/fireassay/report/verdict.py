@@ -7,6 +7,7 @@ from typing import Literal
 
 from fireassay.core import Estimate, Evidence, Measure, ParameterError
 from fireassay.report.advice import Advice, advise, remedy
+from fireassay.report.first_screen import within_a_sentence
 from fireassay.report.gates import Gate, find_number
 from fireassay.report.interval_ends import Ends, beyond_after_holm, ends_of
 
@@ -247,8 +248,9 @@ def _look(
     elif part.partial:
         reason = f"partial: {part.partial}"
     elif against:
-        which = f"{against[0].id}: " if against[0].id else ""
-        reason = f"rests on an assumption that the data contradicts ({which}{against[0].check})"
+        which = f" ({against[0].id})" if against[0].id else ""
+        said = within_a_sentence(against[0].statement).removesuffix(".")
+        reason = f"the data contradicts that {said}{which}"
     elif any(math.isnan(value) for value in (estimate.value, estimate.low, estimate.high)):
         reason = "the number is not estimable"
     elif estimate.kind == "point" or (estimate.kind == "interval" and _no_width(estimate)):
@@ -275,25 +277,25 @@ def _judged(check: GateCheck, ends: Ends, sure: bool, n_gates: int) -> GateCheck
     accepted = "".join(f"; accepted: {name} ({reason})" for name, reason in check.accepted)
     status: CheckStatus = "undecided"
     if ends.worst is not None and gate.keeps(ends.worst):
-        status, why = "pass", f"{ends.words[0]} {worst}, must be {check.limit}"
+        status, why = "pass", f"its {ends.words[0]} is {worst}"
         why += "".join(f"; {PRESUMED[each]}" for each in check.presumed)
     elif ends.best is None:
         if ends.worst is None:
             other = "an upper" if gate.direction == "max" else "a lower"
             why = f"it has no {ends.words[0]}, which {other} limit is judged by"
         else:
-            why = f"{ends.words[0]} {worst}, must be {check.limit}; no bound from the other side"
+            why = f"its {ends.words[0]} is {worst}; there is no bound from the other side"
     elif gate.keeps(ends.best):
         low, high = (best, worst) if gate.direction == "max" else (worst, best)
         span = f"between {low} and {high}" if ends.worst is not None else f"beyond {best}"
         why = f"the limit {limit} lies {span}"
     elif sure:
-        even = "" if ends.best == ends.worst else "even the "
-        status, why = "fail", f"{even}{ends.words[1]} {best}, must be {check.limit}"
+        even = "" if ends.best == ends.worst else "even "
+        status, why = "fail", f"{even}its {ends.words[1]} is {best}"
     else:
         why = (
-            f"{ends.words[1]} {best}, must be {check.limit}; with {n_gates} limits checked at once "
-            "that may be chance"
+            f"its {ends.words[1]} is {best}, which may be chance with {n_gates} limits checked at "
+            "once"
         )
     return replace(check, status=status, explanation=why + accepted)
 

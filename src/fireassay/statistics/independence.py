@@ -13,10 +13,12 @@ from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features
 from fireassay.statistics.grouped_share import GroupCounts, intraclass_correlation
+from fireassay.statistics.near_rows import near_rows
 from fireassay.statistics.ranks import average_ranks
 
 _PERMUTATIONS = 999
 _MOST_ROWS = 2000
+_ALL_DISTANCES, _EVERY = 100_000, 10
 _NEAR = 0.01
 _ROWS_AT_ONCE = 200
 _LEVEL, _FEW = 0.01, 0.01
@@ -118,7 +120,8 @@ def near_duplicates(X: ArrayLike, seed: int = 0, groups: ArrayLike | None = None
     Two references have to agree: the same columns, and the same principal components, each
     shuffled by itself. The spread stays, copies go. A row is a near-duplicate if its neighbour is
     nearer than a hundredth of the reference's median. Where the reference's rows repeat as well
-    (few values, few columns), repeats are nothing special. At most 2,000 rows are looked at.
+    (few values, few columns), repeats are nothing special. At most 2,000 rows are looked at; of
+    more than 100,000 rows the median is that of 200 of them.
     With ``groups``, rows of the same group are not compared.
 
     Parameters
@@ -143,13 +146,20 @@ def near_duplicates(X: ArrayLike, seed: int = 0, groups: ArrayLike | None = None
     spread = flat.std(axis=0)
     flat = (flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     _, _, axes = np.linalg.svd(flat[chosen], full_matrices=False)
-    found = _nearest(flat, chosen, groups)
+    many = len(flat) > _ALL_DISTANCES
+    found = np.zeros(0) if many else _nearest(flat, chosen, groups)
     counts, p_values = [], []
     for columns in (flat, flat @ axes.T):
-        reference = _nearest(rng.permuted(columns, axis=0), chosen)
+        shuffled = rng.permuted(columns, axis=0)
+        reference = _nearest(shuffled, chosen[::_EVERY] if many else chosen)
         limit = _NEAR * float(np.median(reference))
-        by_chance = (int((reference <= limit).sum()) + 1) / (len(chosen) + 2)
-        counts.append(int((found <= limit).sum()))
+        if many:
+            counts.append(near_rows(flat, chosen, limit, rng, groups))
+            repeats = near_rows(shuffled, chosen, limit, rng)
+        else:
+            counts.append(int((found <= limit).sum()))
+            repeats = int((reference <= limit).sum())
+        by_chance = (repeats + 1) / (len(chosen) + 2)
         p_values.append(binomtest(counts[-1], len(chosen), by_chance, "greater").pvalue)
     return NearDuplicates(min(counts), len(chosen), float(max(p_values)))
 

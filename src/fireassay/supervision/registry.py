@@ -82,6 +82,17 @@ def names() -> tuple[str, ...]:
     return tuple(SUPERVISORS)
 
 
+def without_inputs() -> tuple[str, ...]:
+    """Supervisors that do not take inputs for measurements: these can watch tables and texts.
+
+    >>> "max-softmax" in without_inputs(), "autoencoder" in without_inputs()
+    (True, False)
+    """
+    return tuple(
+        name for name, row in SUPERVISORS.items() if "inputs" not in (*row.needs, *row.fit_needs)
+    )
+
+
 def make(name: str, **parameters: Any) -> Supervisor:
     """A supervisor by name, not fitted yet.
 

@@ -19,6 +19,7 @@ from fireassay.core.evidence import (
     Table,
 )
 from fireassay.core.measure import find_measure
+from fireassay.core.percent import percent
 from fireassay.core.result import Answer
 from fireassay.supervision.alarm_threshold import AlarmRule
 from fireassay.supervision.detection_table import alarms, troubles
@@ -31,11 +32,20 @@ _OFF = 0.6  # a density supervisor above this says: the set lies off the trainin
 # Ids of the assumptions.
 APART, LIKE_FIELD = "nominal-apart-from-training", "nominal-like-the-field"
 ENOUGH, IN_DISTRIBUTION = "enough-nominal-rows", "ambiguous-in-distribution"
+_TROUBLES = {
+    "adversarial": "slight attacks",
+    "strong adversarial": "strong attacks",
+    "ambiguous": "ambiguous inputs",
+    "corrupted": "corrupted inputs",
+    "scrambled": "scrambled inputs",
+    "curated": "naturally hard cases",
+    "errors": "its own errors",
+    "control field": "rows of the field",
+}
 _LIMITS = (
-    "An AUROC says how well scores separate these sets, not how often such inputs occur.",
-    "A supervisor that catches one kind of trouble may miss another: look at every column.",
-    "An attacker who knows the supervisor can attack it too; that was not tried.",
-    "Thresholds come from rows that took no part in fitting or choosing.",
+    "It says how well trouble is told from normal rows, not how often trouble comes.",
+    "A monitor that catches one kind of trouble may miss another: look at every row.",
+    "An attacker who knows the monitor can attack it, too; that was not tried.",
 )
 _SHOWN = [
     "supervisor", "set", "status", "auroc", "low", "high", "simultaneous_low",
@@ -126,22 +136,24 @@ class SupervisorComparison(Answer):
             str(s): alarms(self.reported[s][name], rule, self.confidence, self._of(s))
             for s in [*done["set"], NOMINAL]
         }
+        doubted = self._doubted
         order = sorted(found, key=lambda s: (s not in kinds, found[s].value))
         rows = [
             IntervalRow(
-                s if s in kinds else f"{s} (false alarms)" if s == NOMINAL else f"{s} (no trouble)",
+                _row_name(s, s in kinds, doubted=bool(doubted & set(self._rests_on(s)))),
                 found[s].value,
                 found[s].low,
                 found[s].high,
                 state="dot" if s in kinds else "none",
-                text=f"{found[s].value:.0%}",
+                text=f"{percent(found[s].value)}",
             )
             for s in order
         ]
         return Chart(
             intervals(rows, "share that raises the alarm", domain=(0, 1)),
-            f"Share that {name} flags at its threshold, by kind of trouble, worst first; squares "
-            "are inputs without trouble.",
+            f"Share that raises the alarm of the recommended monitor ({name}), worst trouble "
+            f"first; "
+            "squares are inputs without trouble.",
             "A dot with an interval for each kind of trouble.",
         )
 
@@ -184,7 +196,7 @@ class SupervisorComparison(Answer):
         worst = judged.iloc[int(judged["auroc"].argmin())]
         text = (
             f"{self.recommended} has the best worst case (AUROC {_auroc(worst, low, high)} on "
-            f"{worst['set']}); best per set: {shown}; {self.confidence:.0%} intervals "
+            f"{worst['set']}); best per set: {shown}; {percent(self.confidence)} intervals "
             + (
                 "on rows that took no part in the choice."
                 if self.confirmed
@@ -219,8 +231,7 @@ class SupervisorComparison(Answer):
     def _answer(self, estimates: dict[str, Estimate], sets: list[str]) -> LeadingNumber:
         """The worst trouble in one sentence: how much of it raises the promised alarm."""
         kind = "caught" if all(f"caught_{name}" in estimates for name in sets) else "auroc"
-        doubted = {a.id for a in self.assumptions if a.status == "contradicted"}
-        sets = [name for name in sets if not doubted & set(self._rests_on(name))] or sets
+        sets = [name for name in sets if not self._doubted & set(self._rests_on(name))] or sets
         worst = min(sets, key=lambda name: estimates[f"{kind}_{name}"].value)
         answer = f"{kind}_{worst}"
         measure = find_measure(answer, MEASURES)
@@ -229,10 +240,13 @@ class SupervisorComparison(Answer):
         if kind == "caught":
             text = (
                 f"At the promised false-alarm rate the monitor catches {told} of its worst "
-                f"trouble: {worst}."
+                f"trouble: {trouble_in_words(worst)}."
             )
         else:
-            text = f"No promise on alarms; it tells {worst} from normal rows with AUROC {told}."
+            told_apart = trouble_in_words(worst)
+            text = (
+                f"No promise on alarms; it tells {told_apart} from normal rows with AUROC {told}."
+            )
         return {"answer": answer, "sentence": text}
 
     def _estimates(self, own: pd.DataFrame, best: pd.DataFrame) -> dict[str, Estimate]:
@@ -261,6 +275,11 @@ class SupervisorComparison(Answer):
         return estimates
 
     @property
+    def _doubted(self) -> set[str]:
+        """Ids of the assumptions that the data contradicts."""
+        return {a.id for a in self.assumptions if a.status == "contradicted"}
+
+    @property
     def _ends(self) -> tuple[str, str]:
         """The columns of the interval that holds in spite of the choice."""
         return ("low", "high") if self.confirmed else ("simultaneous_low", "simultaneous_high")
@@ -285,6 +304,23 @@ class SupervisorComparison(Answer):
         known = {assumption.id for assumption in self.assumptions}
         ambiguous = set_name.startswith(_AMBIGUOUS) and IN_DISTRIBUTION in known
         return (APART, LIKE_FIELD, *((IN_DISTRIBUTION,) if ambiguous else ()))
+
+
+def trouble_in_words(name: str) -> str:
+    """What people call a set of trouble; names of a user's own stay as they are.
+
+    >>> trouble_in_words("strong adversarial"), trouble_in_words("fog")
+    ('strong attacks', 'fog')
+    """
+    return _TROUBLES.get(name, name)
+
+
+def _row_name(name: str, trouble: bool, *, doubted: bool) -> str:
+    if name == NOMINAL:
+        return "normal rows (false alarms)"
+    if not trouble:
+        return f"{trouble_in_words(name)} (no trouble)"
+    return f"{trouble_in_words(name)} (in doubt)" if doubted else trouble_in_words(name)
 
 
 def assumptions(table: pd.DataFrame, overlap: int, rule_reason: str) -> tuple[Assumption, ...]:
@@ -315,8 +351,9 @@ def assumptions(table: pd.DataFrame, overlap: int, rule_reason: str) -> tuple[As
                 Assumption(
                     "Ambiguous inputs lie within the training distribution.",
                     "contradicted" if row["low"] > _OFF else "supported",
-                    f"{name} tells them from nominal rows with an AUROC of {_auroc(row)}: a "
-                    "model trained without ambiguous rows finds them strange as well as ambiguous.",
+                    f"The monitor {name} tells them from normal rows with AUROC {_auroc(row)}: "
+                    f"they "
+                    "are strange as well as ambiguous.",
                     IN_DISTRIBUTION,
                 )
             )

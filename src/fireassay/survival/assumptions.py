@@ -3,6 +3,7 @@
 import pandas as pd
 
 from fireassay.core.evidence import Assumption
+from fireassay.core.percent import percent
 from fireassay.statistics import share
 from fireassay.survival.masked_gradients import GradientCheck
 
@@ -59,7 +60,7 @@ def censored_times(censored_share: float) -> Assumption:
     return Assumption(
         "Times are censored, not all observed: otherwise this is a regression of log time.",
         "supported" if censored_share > 0 else "contradicted",
-        f"{censored_share:.1%} of rows are right-censored.",
+        f"{percent(censored_share, 1)} of rows are right-censored.",
         id="censored-times",
     )
 

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.classifiers import as_classifier
+from fireassay.classifiers.code_beside import make_importable
 from fireassay.core.errors import DataError, NotEnoughEvidenceError
 from fireassay.core.seeds import generator
 from fireassay.data import DataSet, digits, fashion_mnist, load, mnist
@@ -48,7 +49,7 @@ def campaign(
     workers, cluster
         Processes on this machine, or the address of a Dask scheduler.
     trust
-        Allow ``own_models`` whose files can run code when read.
+        Allow ``own_models`` whose files can run code when read, or that a file names as code.
     progress
         Whether to show a progress bar; None: where somebody can see it.
 
@@ -67,6 +68,9 @@ def campaign(
     True
     """
     config = read_config(source)
+    if not isinstance(source, dict):
+        for own in config.own_models:
+            make_importable(own.path, Path(source).parent, trust=trust)
     tables, models, checked = [], [], []
     with _opened(store) as journal:
         executor = Executor(workers=workers, cluster=cluster, store=journal, progress=progress)

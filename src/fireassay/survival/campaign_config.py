@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from fireassay.core.errors import ConfigError
+from fireassay.core.regular_file import read_small_text
 from fireassay.survival.defences import DEFENCES
 from fireassay.survival.observe import BUDGET, GRADIENT_COST
 from fireassay.survival.reference_models import LAYERS
@@ -210,8 +211,8 @@ def read_config(source: str | Path | dict[str, Any]) -> CampaignConfig:
         content = source
     else:
         try:
-            content = tomllib.loads(Path(source).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as failure:
+            content = tomllib.loads(read_small_text(source))
+        except (OSError, ValueError, RecursionError) as failure:
             raise ConfigError(
                 f"A campaign must be a readable TOML file, also {source}.", got=f"{failure}"
             ) from failure

@@ -10,6 +10,7 @@ from fireassay.core.chart import Chart
 from fireassay.core.errors import AssumptionWarning, FireassayError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
+from fireassay.core.percent import percent
 from fireassay.survival.aft_fit import AftFit
 from fireassay.survival.assumptions import STRONGEST_ATTACKS
 from fireassay.survival.fit import fit
@@ -83,7 +84,7 @@ def conclusions(
         defence = str(name)[len("defence[") : -1]
         text = f"The defence {defence} lengthens survival: time × {_factor(rows[name])}"
         if withheld.get(defence, 0.0) > 0:
-            text += f", and it withholds {withheld[defence]:.0%} of clean answers"
+            text += f", and it withholds {percent(withheld[defence])} of clean answers"
         found.append(Claim(f"{text}.", _longer(rows[name])))
     above, below = int((cost["low"] > 1).sum()), int((cost["high"] < 1).sum())
     found.append(

@@ -7,12 +7,14 @@ import pandas as pd
 
 from fireassay.core import Chart
 from fireassay.core.drawing import IntervalRow, Spec, axis, curves, grouped, intervals
+from fireassay.core.percent import percent
 
 if TYPE_CHECKING:
     from fireassay.survival.calibration import FailureCalibration
     from fireassay.survival.survival_fit import SurvivalFit
 
 _MOST_GROUPS = 12
+_NAMES = {"auto": "all attacks"}
 _SQUARE = 280
 _UNIT = {"scale": {"domain": [0, 1]}}
 
@@ -25,18 +27,21 @@ def curves_chart(table: pd.DataFrame, time_unit: str) -> Chart:
     last = max((float(part["time"].max()) for _, part in shown), default=0.0)
     for name, part in shown:
         times = [0.0, *part["time"], last]
-        lines[str(name)] = times, _to_the_end(part["survival"])
-        bands[str(name)] = _to_the_end(part["low"]), _to_the_end(part["high"])
+        stays = _to_the_end(part["survival"])
+        named = f"{_NAMES.get(str(name), name)}: {percent(stays[-1])}"
+        lines[named] = times, stays
+        bands[named] = _to_the_end(part["low"]), _to_the_end(part["high"])
     spec = curves(
         lines,
         {"axis": axis(time_unit), "scale": {"nice": False}},
         {"axis": axis("still right", "share"), **_UNIT},
         bands=bands,
         steps=True,
+        labelled=True,
     )
     return Chart(
         {**spec, "usermeta": {"limits": {"standing_share": "y"}}},
-        f"Share of samples still right against {time_unit} spent on each, with bands.",
+        f"Share of rows still right against {time_unit} spent on each, with 95 % bands.",
         "Falling step lines, one for each attack.",
     )
 
@@ -74,8 +79,8 @@ def effects_chart(coefficients: pd.DataFrame) -> Chart:
     return Chart(spec, "Effects on log time with intervals.", "A dot with a line for each effect.")
 
 
-def quantiles_chart(fit: "SurvivalFit") -> Chart:
-    """Fitted against observed failure probabilities (the paper's Fig. 2).
+def quantiles_chart(fit: "SurvivalFit", most: int = 400) -> Chart:
+    """Fitted against observed failure probabilities (the paper's Fig. 2), at most so many points.
 
     Fitted probabilities of the observed times, as censored data, must follow the diagonal.
     """
@@ -101,6 +106,7 @@ def quantiles_chart(fit: "SurvivalFit") -> Chart:
             {"axis": axis(f"{fit.family} quantile"), **_UNIT},
             steps=True,
             diagonal=True,
+            most=most,
             width=_SQUARE,
             height=_SQUARE,
         ),
@@ -133,8 +139,9 @@ def calibration_chart(calibration: "FailureCalibration") -> Chart:
     )
     return Chart(
         spec,
-        f"Predicted against observed probability of failure (off by {calibration.ici:.1%} on "
-        f"average, {calibration.e50:.1%} in the middle).",
+        f"Predicted against observed probability of failure (off by "
+        f"{percent(calibration.ici, 1)} on "
+        f"average, {percent(calibration.e50, 1)} in the middle).",
         "A line and dots along a dashed diagonal.",
     )
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Claim, Evidence, Provenance, Table
+from fireassay.core.percent import percent
 from fireassay.core.result import Answer
 from fireassay.statistics import poisson_interval, share
 from fireassay.survival.assumptions import (
@@ -22,10 +23,8 @@ from fireassay.survival.masked_gradients import GradientCheck
 from fireassay.survival.measures import MEASURES
 from fireassay.survival.rmst import Rmst, rmst
 
-_ONE_MODEL = (
-    "Intervals are over samples of this one model; another training run of the same recipe can "
-    "differ. Compare recipes with a campaign and groups='model_id'."
-)
+_NORMS = {"linf": "ℓ∞", "l2": "ℓ2", "l1": "ℓ1", "l0": "ℓ0"}
+_ONE_MODEL = "This is one model: another training run of the same recipe can stand more or less."
 
 
 @dataclass(frozen=True)
@@ -131,6 +130,14 @@ class Observations(Answer):
             int((~broken).sum()), len(broken), self.confidence, rests_on=(STRONGEST_ATTACKS.id,)
         )
 
+    def _tried(self) -> tuple[str, ...]:
+        """Within which changes and budget it was attacked, and what was left out."""
+        within = f"It was attacked by {_sizes_in_words(self.table)}, {self.budget} queries per row"
+        found = [f"{within}; larger changes and longer attacks were not tried."]
+        if self.not_tried:
+            found.append(f"Not tried: {', '.join(self.not_tried)}.")
+        return tuple(found)
+
     def charts(self) -> dict[str, Chart]:
         """Survival curves by attack."""
         return self.curves().charts()
@@ -182,7 +189,7 @@ class Observations(Answer):
             answer="standing_share",
             sentence=f"{MEASURES[0].told(standing)} of its right answers stand against the "
             "attacks tried.",
-            limits=(_ONE_MODEL,),
+            limits=(*self._tried(), _ONE_MODEL),
             provenance=Provenance(
                 seed=self.seed,
                 model_sha256=self.model_sha256,
@@ -195,13 +202,20 @@ class Observations(Answer):
 
 def _attacks_in_words(table: pd.DataFrame) -> str:
     """How many attacks, in which norm and up to which size."""
-    kinds = table[["attack", "norm", "eps"]].drop_duplicates()
+    names = ", ".join(str(name) for name in table["attack"].unique())
+    return f"{names} ({_sizes_in_words(table)})"
+
+
+def _sizes_in_words(table: pd.DataFrame) -> str:
+    """The changes that were allowed, e.g. ``ℓ∞ ≤ 0.1``."""
+    kinds = table[["norm", "eps"]].drop_duplicates()
     sizes = {
-        f"{norm} ≤ {eps:.3g}" if eps < np.inf else f"{norm} of any size"
+        f"{_NORMS.get(norm, norm)} ≤ {eps:.3g}"
+        if eps < np.inf
+        else f"{_NORMS.get(norm, norm)} of any size"
         for norm, eps in zip(kinds["norm"], kinds["eps"].astype(float), strict=True)
     }
-    names = ", ".join(str(name) for name in kinds["attack"].unique())
-    return f"{names} ({', '.join(sorted(sizes))})"
+    return ", ".join(sorted(sizes))
 
 
 def _counts(made_by: "pd.Series[str]") -> str:
@@ -215,6 +229,6 @@ def _half_fallen(median: pd.Series, confidence: float) -> str:
     if not np.isfinite(median["median"]):
         return "fewer than half of the samples fall"
     return (
-        f"half of the samples fall by query {median['median']:.4g} ({confidence:.0%} interval "
+        f"half of the samples fall by query {median['median']:.4g} ({percent(confidence)} interval "
         f"{median['low']:.4g} to {reached(median['high'])})"
     )

@@ -8,6 +8,7 @@ import pandas as pd
 from scipy import stats
 
 from fireassay.core.errors import ParameterError
+from fireassay.core.percent import percent
 from fireassay.core.result import Result
 from fireassay.core.validation import check_integer, check_real
 from fireassay.survival.error_distributions import ErrorDistribution
@@ -44,7 +45,7 @@ class SamplePlan(Result):
     def summary(self) -> str:
         """Samples and models in one sentence."""
         return (
-            f"To see a time ratio of {self.time_ratio:g} with {self.power:.0%} power: "
+            f"To see a time ratio of {self.time_ratio:g} with {percent(self.power)} power: "
             f"{self.samples} samples per arm, on at least {self.models} models each."
         )
 
@@ -103,7 +104,7 @@ def plan(
     censoring at the budget, σ known; two proportions by the usual normal formula.
 
     >>> print(plan(1.5, failure_share=0.7).summary())
-    To see a time ratio of 1.5 with 80% power: 155 samples per arm, on at least 2 models each.
+    To see a time ratio of 1.5 with 80 % power: 155 samples per arm, on at least 2 models each.
     """
     ratio = check_real(time_ratio, "time_ratio", low=0.0)
     if ratio == 1.0:

@@ -12,6 +12,7 @@ from scipy import stats
 from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
+from fireassay.core.percent import percent
 from fireassay.core.result import Answer
 from fireassay.core.validation import check_real
 from fireassay.survival.aft_fit import AftFit
@@ -118,7 +119,7 @@ class Trash(Answer):
         """The ratio as an estimate; while samples stand its lower end is 0."""
         method = "TRASH, delta method on logs"
         if self.standing > 0:
-            method += f"; an upper bound: {self.standing:.1%} stand"
+            method += f"; an upper bound: {percent(self.standing, 1)} stand"
         return Estimate(self.value, self.low, self.high, self.confidence, self.n, method)
 
     def frame(self) -> pd.DataFrame:
@@ -153,7 +154,7 @@ class Trash(Answer):
                 Assumption(
                     "Samples that stand at the horizon would fall right after it.",
                     "contradicted" if self.standing > 0 else "supported",
-                    f"{self.standing:.1%} stand at {self.horizon:g}"
+                    f"{percent(self.standing, 1)} stand at {self.horizon:g}"
                     + (": the ratio is only bounded from above." if self.standing > 0 else "."),
                     id="falls-after-horizon",
                 ),
@@ -170,12 +171,13 @@ class Trash(Answer):
         if self.standing > 0:
             said = (
                 f"Training a sample costs at most {self.high:.3g} times what breaking one costs; "
-                f"{self.standing:.1%} of samples stand"
+                f"{percent(self.standing, 1)} of samples stand"
             )
             if self.never_falls is None:
                 return said
             return (
-                f"{said}, {self.never_falls.value:.1%} may never fall (ratio of the others: "
+                f"{said}, {percent(self.never_falls.value, 1)} may never fall (ratio of the "
+                f"others: "
                 f"{self.value_among_falling:.3g})"
             )
         return (

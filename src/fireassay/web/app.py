@@ -12,9 +12,19 @@ from fastapi.responses import HTMLResponse, Response
 from fireassay.core.errors import FireassayError, StoreError
 from fireassay.engine.label_records import LeaseLostError
 from fireassay.report.chart_embed import chart_script, chart_styles
-from fireassay.web import label_pages, queue_pages, run_pages
+from fireassay.web import (
+    compare_pages,
+    label_pages,
+    project_pages,
+    queue_pages,
+    run_pages,
+    sample_pages,
+)
 from fireassay.web.pages import render, static_files
+from fireassay.web.run_rows import RunRows
 from fireassay.web.run_view import RunViews
+from fireassay.web.sample_set import SampleSets
+from fireassay.web.sample_view import SampleViews
 from fireassay.web.security import Access, Gate
 from fireassay.web.workspace import Workspace
 
@@ -35,8 +45,12 @@ def create_app(folders: Sequence[str | Path], access: Access | None = None) -> F
         title="fireassay", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan
     )
     app.state.workspace = workspace
-    app.state.views = RunViews()
+    app.state.views, app.state.run_rows = RunViews(), RunRows()
+    app.state.samples, app.state.sample_views = SampleSets(), SampleViews()
     app.include_router(run_pages.router)
+    app.include_router(project_pages.router)
+    app.include_router(compare_pages.router)
+    app.include_router(sample_pages.router)
     app.include_router(queue_pages.router)
     app.include_router(label_pages.router)
     app.add_api_route("/static/{name}", _static, methods=["GET"])

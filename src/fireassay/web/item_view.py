@@ -5,21 +5,28 @@ import io
 import numpy as np
 
 from fireassay.core import Chart
+from fireassay.core.arrays import AnyArray
 from fireassay.core.drawing import axis, curves
 from fireassay.web.queue import Queue
 
+SMALL = 64  # pixels of a picture of fewer should be seen
 _MOST_STEPS = 2000
 
 
 def png(queue: Queue, item: int) -> bytes:
     """An image item as PNG, in its own size."""
+    return png_bytes(queue.content[item])
+
+
+def png_bytes(pixels: AnyArray) -> bytes:
+    """Pixels from 0 to 255, with one, three or four channels or none, as PNG."""
     from PIL import Image
 
-    pixels = np.asarray(queue.content[item])
-    if pixels.ndim == 3 and pixels.shape[2] == 1:
-        pixels = pixels[:, :, 0]
+    shown = np.asarray(pixels)
+    if shown.ndim == 3 and shown.shape[2] == 1:
+        shown = shown[:, :, 0]
     out = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(pixels)).save(out, format="PNG")
+    Image.fromarray(np.ascontiguousarray(shown)).save(out, format="PNG")
     return out.getvalue()
 
 
@@ -45,11 +52,11 @@ def series(queue: Queue, item: int) -> Chart:
             most=_MOST_STEPS,
             height=180,
         ),
-        alternative=description(queue, item),
+        alternative=description(queue),
     )
 
 
-def description(queue: Queue, item: int) -> str:
+def description(queue: Queue) -> str:
     """What a screen reader says instead of the picture."""
     shape = queue.content.shape[1:]
     what = {
@@ -57,4 +64,4 @@ def description(queue: Queue, item: int) -> str:
         "row": f"row of {shape[0]} features",
         "series": f"series of {shape[0]} time steps",
     }[queue.kind]
-    return f"Item {queue.ids[item]}, {what}"
+    return f"The item: {what}"

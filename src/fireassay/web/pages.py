@@ -11,6 +11,7 @@ from markupsafe import Markup
 from fireassay.core import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.report.chart_embed import chart_figure
+from fireassay.report.page_environment import COLOURS, SHAPES
 from fireassay.version import __version__
 
 _TYPES = {
@@ -33,7 +34,8 @@ def environment() -> Environment:
     )
     found.filters.update(number=number, estimate=estimate, cell=cell, share=share)
     found.filters.update(kappa=kappa, three=three, figure=figure)
-    found.globals.update(version=__version__)
+    found.filters.update(range_text=range_text)
+    found.globals.update(version=__version__, shapes=SHAPES, colours=COLOURS)
     return found
 
 
@@ -84,6 +86,19 @@ def three(value: float) -> str:
 def share(value: float) -> str:
     """A share in percent."""
     return f"{100 * value:.3g} %"
+
+
+def range_text(value: str) -> str:
+    """A filter's value for people: the ends of a range with three digits, else as it is.
+
+    >>> range_text("0.949999988..1"), range_text("cat")
+    ('0.95 to 1', 'cat')
+    """
+    low, separator, high = value.partition("..")
+    try:
+        return f"{float(low):.3g} to {float(high):.3g}" if separator else value
+    except ValueError:
+        return value
 
 
 def cell(value: Any) -> str:

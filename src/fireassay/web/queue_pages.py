@@ -19,7 +19,7 @@ from fireassay.core.errors import DataError
 from fireassay.engine.consensus import STATES
 from fireassay.engine.questions import CANNOT_TELL, OTHER
 from fireassay.web.events import stream
-from fireassay.web.item_view import description, features, png, series
+from fireassay.web.item_view import SMALL, description, features, png, series
 from fireassay.web.pages import render
 from fireassay.web.queue import Queue
 from fireassay.web.queue_status import QueueStatus, curve_chart, live
@@ -220,12 +220,13 @@ def item_facts(queue: Queue, status: QueueStatus | None, item: int) -> dict[str,
     return {
         "item": item,
         "id": str(queue.ids[item]),
+        "sharp": queue.kind == "image" and max(queue.content.shape[1:3]) < SMALL,
         "state": agreed.state if agreed else "open",
         "label": None if label is None else captions(queue, item)[label] if label >= 0 else "other",
         "predicted": queue.choices[int(queue.predicted[item])] if known else None,
         "confidence": float(queue.confidence[item]) if known else None,
         "wrong": known and label != int(queue.predicted[item]),
-        "description": description(queue, item),
+        "description": description(queue),
         "features": features(queue, item) if queue.kind == "row" else None,
         "series": series(queue, item) if queue.kind == "series" else None,
         "pair": None if queue.pairs is None else [str(name) for name in queue.pairs[item]],

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from fireassay.core.errors import DataError
@@ -71,6 +72,7 @@ def queue_from_search(
                 do="Pass the data: fireassay serve RUN --data field.npz.",
             )
         items, feature_names = kept.values, feature_names or kept.names or None
+        kind = kind or ("series" if kept.series else None)
     else:
         items = check_features(X)
         if sha256(items) != state.data_sha256:
@@ -81,6 +83,8 @@ def queue_from_search(
             )
     chosen = items[state.rows]
     kind = kind or ("image" if items.ndim in (3, 4) else "row")
+    if kind == "series" and chosen.ndim == 3 and chosen.shape[1] < chosen.shape[2]:
+        chosen = np.moveaxis(chosen, 1, 2)  # time is the longer side, and comes first in a queue
     names = tuple(str(known) for known in (class_names or state.classes))
     if len(names) != len(state.classes):
         raise DataError(

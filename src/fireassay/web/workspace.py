@@ -12,12 +12,13 @@ from fireassay.core import strict_json
 from fireassay.core.errors import DataError, FireassayError
 from fireassay.engine.label_book import LabelBook
 from fireassay.engine.label_records import Chooser, GivenAnswer, Lease
+from fireassay.web.projects import Project, find_projects
 from fireassay.web.queue import QUEUES, Queue, find_queues, read_queue, read_settings
 from fireassay.web.queue_order import in_order
 from fireassay.web.queue_status import QueueStatus, queue_status
 from fireassay.web.search_queue import STATE_FILE
 
-_MARKS = ("run.sqlite", "result.json", STATE_FILE, QUEUES)
+_MARKS = ("run.sqlite", "result.json", STATE_FILE, QUEUES, "started.json")
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,11 @@ class Run:
     def name(self) -> str:
         """The folder's name."""
         return self.folder.name
+
+    @property
+    def label(self) -> str:
+        """What tells runs apart: many are called fireassay-run."""
+        return f"{self.folder.parent.name}/{self.folder.name}"
 
     def summary(self) -> dict[str, Any]:
         """Title and parts of ``result.json``, without loading anything heavy; empty without one."""
@@ -131,9 +137,9 @@ class Workspace:
         self._books: dict[Path, LabelBook] = {}
         self._queues: dict[str, OpenQueue] = {}
         self.problems: dict[str, str] = {}
-        if not self.runs():
+        if not self.runs() and not self.projects():
             raise DataError(
-                "Expected a run folder, or a folder with run folders in it.",
+                "Expected a run folder, or a folder with run folders or a fireassay.toml in it.",
                 got=", ".join(map(str, folders)) or "none",
                 do="Make one with: fireassay demo",
             )
@@ -144,9 +150,17 @@ class Workspace:
         for folder in self.folders:
             inside = [folder] if _is_run(folder) else sorted(_runs_inside(folder))
             for path in inside:
-                key = _key(path)
+                key = run_key(path)
                 found[key] = Run(key, path)
+        for project in self.projects().values():
+            if _is_run(project.run_folder) and not project.problem:
+                key = run_key(project.run_folder)
+                found[key] = Run(key, project.run_folder)
         return found
+
+    def projects(self) -> dict[str, Project]:
+        """All configurations there are now."""
+        return find_projects(self.folders)
 
     def queues(self) -> dict[str, OpenQueue]:
         """All queues there are now; one that cannot be read is listed in ``problems``."""
@@ -155,7 +169,7 @@ class Workspace:
             self.problems = {}
             for run in self.runs().values():
                 for path in find_queues(run.folder):
-                    key = _key(path)
+                    key = run_key(path)
                     try:
                         found[key] = self._open(key, run, path)
                     except FireassayError as error:
@@ -201,5 +215,6 @@ def _runs_inside(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if path.is_dir() and _is_run(path)]
 
 
-def _key(path: Path) -> str:
+def run_key(path: Path) -> str:
+    """The key of a folder: looked up, never turned back into a path."""
     return hashlib.sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest()[:12]

@@ -7,7 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from fireassay.ambiguity import AmbiguityGenerator, evaluate
+from fireassay.ambiguity import AmbiguityEvaluation, AmbiguityGenerator, evaluate
+from fireassay.ambiguity.model_answers import PAIRS
 from fireassay.assessment.coded_context import why_not_between
 from fireassay.assessment.confused_pairs import (
     LEAST_ROWS,
@@ -26,6 +27,8 @@ from fireassay.data import DataSet
 USES: tuple[str, ...] = ()
 _TORCH_MB = 190.0  # measured: torch 2.13 without CUDA, imported and used
 _ASKED = 60  # of the inputs, when samples are chosen
+_OF_A_PAIR = 2  # inputs to look at, behind each cell of the chart
+_MARK = "ambiguity-pair-{}"
 _TRIVIAL = 2  # classes, of which any classifier ranks both first
 
 
@@ -52,14 +55,19 @@ def evidence(answer: PartAnswer) -> Evidence:
     headline, answered, sentence = found.headline, found.answer, found.sentence
     if answer.kept["ambiguous"].soft_labels.shape[1] == _TRIVIAL:
         headline = (
-            f"Between its two classes its mean uncertainty is {found.estimates['entropy']} "
-            "bits, where 1 would be a coin; that both come first says nothing with two classes."
+            f"Between its two classes its mean uncertainty is "
+            f"{found.measure('entropy').shown(found.estimates['entropy'])}, where 1 would be a "
+            f"coin; that both come first says nothing with two classes."
         )
         answered = "entropy"
         told = found.measure(answered).told(found.estimates[answered])
         sentence = f"Between its two classes its uncertainty is {told}; a coin has one."
+    marks = range(len(answer.kept["ambiguous"].unique_pairs))
+    assert isinstance(answer.result, AmbiguityEvaluation)
+    chart = answer.result.pair_chart([f"#{_MARK.format(i)}" for i in marks])
     return replace(
         found,
+        charts={**found.charts, PAIRS: chart},
         headline=headline,
         answer=answered,
         sentence=sentence,
@@ -73,14 +81,20 @@ def evidence(answer: PartAnswer) -> Evidence:
 def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
     """Inputs between two classes of which the model names neither, or one alone and surely."""
     made = answer.kept["ambiguous"]
-    asked = np.unique(np.linspace(0, len(made) - 1, min(len(made), _ASKED)).round().astype(int))
+    positions = made.pair_positions
+    found, which = np.unique(positions, axis=0, return_inverse=True)
+    which = which.ravel()
+    each = np.concatenate([np.flatnonzero(which == i)[:_OF_A_PAIR] for i in range(len(found))])
+    spread = np.linspace(0, len(made) - 1, min(len(made), _ASKED)).round().astype(int)
+    asked = np.unique([*spread, *each])
     gallery = Gallery(context, DataSet(made.X), "made")
     said, sure = gallery.answers(made.X[asked])
     names = np.asarray([str(label) for label in made.classes])
-    pairs = names[made.pair_positions[asked]]
+    pairs = names[positions[asked]]
     outside = np.array([one not in pair for one, pair in zip(said, pairs, strict=True)])
     confidence = np.array([1.0 if s is None else s for s in sure])
     order = np.lexsort([np.arange(len(asked)), -confidence, ~outside])
+    shown = [*order[:MOST], *(i for i in order[MOST:] if asked[i] in each)]
     return tuple(
         gallery.at(
             int(asked[i]),
@@ -88,8 +102,9 @@ def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
             truth=f"{pairs[i][0]} or {pairs[i][1]}",
             said=said[i],
             confidence=sure[i],
+            mark=_MARK.format(which[asked[i]]),
         )
-        for i in order[:MOST]
+        for i in shown
     )
 
 

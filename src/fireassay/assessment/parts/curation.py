@@ -98,7 +98,7 @@ def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
     return tuple(
         gallery.at(
             int(row),
-            f"hard: the votes of its rules support it least ({curation.score[row]:.2g})",
+            "hard cases: the votes of the rules support them least",
             said=said[i],
             confidence=sure[i],
             scores={curation.settings.order_by: float(curation.score[row])},

@@ -147,7 +147,7 @@ def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
     return tuple(
         gallery.at(
             place[str(found.state.ids[found.queried[i]])],
-            "found by the search, confidently wrong",
+            "confidently wrong, found by the search",
             said=str(found.predicted[i]),
             confidence=float(found.confidence[i]),
         )
@@ -167,7 +167,8 @@ def _with_draws(found: Evidence, drawn: FieldDraws) -> Evidence:
     claim = Claim(
         f"Drawn by lot, {result.errors} of {n} {where} rows are wrong; "
         + ("" if drawn.guide is None else "weighted by their chances, ")
-        + f"the error rate of what they were drawn from is {rate}."
+        + "the error rate of what they were drawn from is "
+        + ("not known." if rate is None else f"{rate.percent()}.")
     )
     table = Table.from_frame(result.frame(), "Rows drawn by lot", index=False)
     provenance = found.provenance

@@ -3,14 +3,24 @@
 from dataclasses import replace
 from typing import Any, Literal, Self
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from fireassay.assessment.accuracy_result import AccuracyResult
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.part_answer import PartAnswer
-from fireassay.assessment.parts.accuracy import AccuracyResult, calibrated
+from fireassay.assessment.parts.accuracy import calibrated
+from fireassay.assessment.shown_rows import MOST, Gallery
 from fireassay.assessment.slice_report import LARGE_ENOUGH, with_worst_slice
 from fireassay.assessment.uses import with_uses
-from fireassay.core import Assumption, Claim, Estimate, Evidence, NotEnoughEvidenceError
+from fireassay.core import (
+    Assumption,
+    Claim,
+    Estimate,
+    Evidence,
+    NotEnoughEvidenceError,
+    Sample,
+)
 from fireassay.engine.twice_labelled import twice_labelled
 from fireassay.reliability import METHODS, GroupsBetting, LabelNoise, assess
 from fireassay.statistics import SliceRates, slice_members, slice_rates
@@ -97,6 +107,29 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         **_from_the_field(context, settings),
     }
     return PartAnswer("reliability", result, kept)
+
+
+def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
+    """Errors behind the bound: one of each kind of mistake, the commonest kinds first."""
+    del answer
+    known = context.results.get("accuracy")
+    if not isinstance(known, AccuracyResult):
+        return ()
+    wrong = np.flatnonzero(~known.correct)
+    kinds = known.rows.labels[wrong] * len(known.classes) + known.rows.predicted[wrong]
+    found, first, counts = np.unique(kinds, return_index=True, return_counts=True)
+    order = np.lexsort([found, -counts])[:MOST]
+    gallery = Gallery(context, context.test)
+    return tuple(
+        gallery.at(
+            int(row := wrong[first[i]]),
+            "errors behind the bound, the commonest kinds first",
+            said=str(known.classes[known.rows.predicted[row]]),
+            confidence=None if known.sure is None else float(known.sure[row]),
+            scores={"of this kind": float(counts[i])},
+        )
+        for i in order
+    )
 
 
 def state(context: Context) -> Any:

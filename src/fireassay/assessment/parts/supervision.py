@@ -14,10 +14,11 @@ from fireassay.assessment.halves import whole_groups
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.parts.survival import adversarial_inputs
+from fireassay.assessment.perturbed_texts import can_perturb, changed_rows, with_meaning
 from fireassay.assessment.row_outcomes import RowOutcomes
 from fireassay.assessment.shown_rows import MOST, Gallery
 from fireassay.assessment.slice_report import LARGE_ENOUGH, with_worst_slice
-from fireassay.assessment.uses import with_uses
+from fireassay.assessment.uses import with_range, with_uses
 from fireassay.attacks import ATTACKS
 from fireassay.classifiers import ActivationClassifier
 from fireassay.core import (
@@ -34,11 +35,14 @@ from fireassay.data.rows import taken
 from fireassay.statistics import SliceRates, slice_members, slice_rates
 from fireassay.supervision import SUPERVISORS, SupervisorComparison, compare, corrupted_set
 from fireassay.supervision.corrupted import channels_first
+from fireassay.supervision.registry import without_inputs
 
 USES = ("ambiguity", "curation", "survival", "accuracy")
 NOMINAL, CALIBRATION, CURATED, FIELD = "nominal", "calibration", "curated", "control field"
 ERRORS = "errors"
 _FIELD_ROWS = 2000
+_CAUGHT = "the alarm rang, and it was wrong"
+_IN_VAIN = "the alarm rang, though it was right"
 
 
 def _without_recipe() -> tuple[str, ...]:
@@ -48,12 +52,8 @@ def _without_recipe() -> tuple[str, ...]:
 
 def _usable(context: Context) -> tuple[str, ...]:
     """Supervisors that look at codes as if they were measurements are left out."""
-    blind = has_codes(context)
-    return tuple(
-        name
-        for name in _without_recipe()
-        if not blind or "inputs" not in (*SUPERVISORS[name].needs, *SUPERVISORS[name].fit_needs)
-    )
+    able = without_inputs() if has_codes(context) else tuple(SUPERVISORS)
+    return tuple(name for name in _without_recipe() if name in able)
 
 
 class Settings(BaseModel):
@@ -84,13 +84,16 @@ def evidence(answer: PartAnswer) -> Evidence:
             best, "The recommended supervisor, by attack, corruption, dataset", index=False
         )
         found = replace(found, tables={**found.tables, "kinds": table})
+    if answer.kept.get("texts") is not None and found.provenance is not None:
+        own = replace(found.provenance, model_sha256=answer.kept["texts"])
+        found = with_meaning(replace(found, provenance=own))
     checked = answer.kept["calibrated"]
     if checked is not None:
         found = replace(found, assumptions=(*found.assumptions, checked))
     if answer.kept["slices"] is not None:
         slices = answer.kept["slices"]
         found = with_worst_slice(found, slices, "worst_slice_false_alarm", "False alarms")
-    return with_uses(found, answer.kept["uses"])
+    return with_uses(with_range(found, answer.kept.get("range")), answer.kept["uses"])
 
 
 def suspicion(
@@ -113,7 +116,7 @@ def suspicion(
 
 
 def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
-    """Test rows that raise the alarm of the recommended supervisor, the loudest first."""
+    """Test rows that raise the recommended supervisor's alarm: wrong answers first."""
     comparison = _comparison(answer)
     scores, name = suspicion(answer, "test", len(context.test))
     rule = comparison.rules.get(str(name))
@@ -125,16 +128,22 @@ def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
         return ()
     gallery = Gallery(context, context.test)
     said, sure = gallery.answers(taken(context.test.X, flagged))
-    return tuple(
+    shown = [
         gallery.at(
             int(row),
-            f"flagged by {name}",
+            "the alarm rang",
             said=said[i],
             confidence=sure[i],
             scores={"score": float(scores[row]), "threshold": float(rule.threshold)},
         )
         for i, row in enumerate(flagged)
-    )
+    ]
+    if context.test.y is None:
+        return tuple(shown)
+    in_vain = [sample.truth == sample.said for sample in shown]
+    caught = [replace(s, why=_CAUGHT) for s, vain in zip(shown, in_vain, strict=True) if not vain]
+    vain = [replace(s, why=_IN_VAIN) for s, vain in zip(shown, in_vain, strict=True) if vain]
+    return (*caught, *vain)
 
 
 def _comparison(answer: PartAnswer) -> SupervisorComparison:
@@ -177,8 +186,14 @@ def run(context: Context, settings: Settings) -> PartAnswer:
     rng = generator(context.seed, "supervision part")
     drawn = rng.permutation(len(context.test))[: settings.samples]
     troubles = _Troubles(context.test.groups)
+    model_sha256 = context.model.sha256
+    if can_perturb(context):
+        changed = changed_rows(context, drawn, most=1)
+        context = changed.context  # its codes know the changed texts
+        troubles.add("corrupted", np.concatenate(changed.choices), rows=changed.rows)
     _add_made(troubles, context, drawn, settings)
     rows = _add_real(troubles, context, settings, rng)
+    assert context.train is not None
     train = context.train.subset(np.arange(min(settings.train_rows, len(context.train))))
     chosen = settings.supervisors or _usable(context)
     comparison = compare(
@@ -201,6 +216,8 @@ def run(context: Context, settings: Settings) -> PartAnswer:
     kept = {
         "rows": rows,
         "uses": tuple(troubles.uses),
+        "texts": model_sha256 if can_perturb(context) else None,
+        "range": context.natural_range and context.natural_range.found,
         "calibrated": calibrated(context, why),
         "sets": {name: sha256(nominal, X) for name, X in troubles.sets.items()},
         "slices": _false_alarms_in_slices(context, comparison, rows[NOMINAL]),
@@ -292,13 +309,14 @@ def _add_made(
         _add_adversarial(troubles, context)
     if _can_be_corrupted(context, X):
         free = real_columns(context) if has_codes(context) else None
+        natural = context.natural_range
         made_worse = corrupted_set(
-            X if free is None else X[:, free],
+            natural.inside(X) if natural else X if free is None else X[:, free],
             settings.severity,
             seed=context.seed,
-            bounds=context.model.bounds,
+            bounds=None if natural else context.model.bounds,
         )
-        worse = made_worse.X
+        worse = natural.outside(made_worse.X) if natural else made_worse.X
         if free is not None:
             worse = X.copy()
             worse[:, free] = made_worse.X
@@ -381,14 +399,15 @@ def _halves(
 
 
 def _can_be_corrupted(context: Context, X: NDArray[Any]) -> bool:
-    """Tables with numbers; of images those in [0, 1] that are large enough to show a change."""
+    """Tables with numbers; of images those that are large enough to show a change."""
     if has_codes(context):
         free = real_columns(context)
         return X.ndim == 2 and free is not None and bool(free.any())
     if X.ndim == 2:
         return True
     sides = X.shape[2:] if channels_first(X) else X.shape[1:3]
-    return context.model.bounds == (0.0, 1.0) and min(sides) >= 8
+    series = context.test.kinds == ("series",)
+    return context.natural_range is not None and not series and min(sides) >= 8
 
 
 def _scrambled(X: NDArray[Any], seed: int) -> NDArray[Any]:

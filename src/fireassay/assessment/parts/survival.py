@@ -12,17 +12,25 @@ from fireassay.assessment.attack_space import attack_space
 from fireassay.assessment.coded_context import why_not_attacked
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.part_answer import PartAnswer
+from fireassay.assessment.perturbed_texts import (
+    can_perturb,
+    observed_texts,
+    with_meaning,
+    with_texts,
+)
 from fireassay.assessment.row_outcomes import RowOutcomes
 from fireassay.assessment.shown_rows import MOST, Gallery
+from fireassay.assessment.uses import with_range
 from fireassay.attacks import ColumnRule, suite
 from fireassay.classifiers import GradientClassifier
-from fireassay.core import Sample
+from fireassay.core import Evidence, Sample
 from fireassay.core.errors import ParameterError
 from fireassay.data.rows import taken
 from fireassay.survival import BUDGET, GRADIENT_COST, Observations, observe
 from fireassay.survival.masked_gradients import queries as gradient_check_queries
 
 USES: tuple[str, ...] = ()
+_FELL = "fooled by a small change"
 
 
 class Settings(BaseModel):
@@ -39,7 +47,8 @@ class Settings(BaseModel):
     eps: float | None = Field(
         default=None,
         gt=0,
-        description="Largest change of a feature; left out: 10 % of the range of the inputs, "
+        description="Largest change of a feature; left out: 10 % of the range of the inputs (of "
+        "normalised images a share of their natural range, 0 to 1), "
         "of a table without bounds 10 % of what lies between the 5 % and 95 % quantiles of each "
         "column.",
     )
@@ -65,7 +74,7 @@ def missing(context: Context) -> str | None:
     """Why nothing can be attacked, or None."""
     if context.test.y is None:
         return "the test rows have no labels"
-    return why_not_attacked(context)
+    return None if can_perturb(context) else why_not_attacked(context)
 
 
 def cost(context: Context, settings: Settings) -> Cost:
@@ -92,15 +101,28 @@ def run(context: Context, settings: Settings) -> PartAnswer:
 
     Other parts take ``kept["adversarial"]``, the inputs that fooled the model, as it takes them,
     ``kept["attacks"]``, the name of the attack that made each, and ``kept["samples"]``, the test
-    row that each was made from.
+    row that each was made from. Texts that a function of the user's made are kept as texts.
     """
+    if can_perturb(context):
+        seen, *made = observed_texts(context, settings.samples, settings.budget)
+        names = ("adversarial", "attacks", "samples")
+        return PartAnswer("survival", seen, kept=dict(zip(names, made, strict=True)))
     found = _observed(context, settings)
     fooled = _adversarial(context, settings, found)
     return PartAnswer(
         "survival",
         replace(found, adversarial=None),
-        kept=dict(zip(("adversarial", "attacks", "samples"), fooled, strict=True)),
+        kept={
+            **dict(zip(("adversarial", "attacks", "samples"), fooled, strict=True)),
+            "range": context.natural_range and context.natural_range.found,
+        },
     )
+
+
+def evidence(answer: PartAnswer) -> Evidence:
+    """What was observed, and the range in which inputs were changed."""
+    found = with_range(answer.result.evidence(), answer.kept.get("range"))
+    return with_meaning(found) if _are_texts(answer.kept["adversarial"]) else found
 
 
 def outcomes(answer: PartAnswer) -> dict[str, RowOutcomes]:
@@ -129,12 +151,16 @@ def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
     order = fell.sort_values(["upper", "distance"], kind="stable")
     chosen = order.drop_duplicates("sample").head(MOST)
     gallery, made = Gallery(context, context.test), answer.kept["adversarial"]
-    said, sure = gallery.answers(taken(made, chosen.index.to_numpy()))
+    if _are_texts(made):
+        rows = context.test.rows.take(chosen["sample"].to_numpy(dtype=np.int64))
+        given = with_texts(rows, made[chosen.index.to_numpy()].tolist())
+    else:
+        given = gallery.as_given(taken(made, chosen.index.to_numpy()))
+    said, sure = gallery.answers_to(given)
     found = []
-    for i, (place, row) in enumerate(chosen.iterrows()):
+    for i, row in enumerate(chosen.to_dict("records")):
         position = int(row["sample"])
-        before = taken(gallery.rows, [position])
-        after = gallery.as_given(taken(made, [place]))
+        before, after = taken(gallery.rows, [position]), taken(given, [i])
         more: dict[str, Any] = (
             {"cells": gallery.changed(before, after)}
             if gallery.is_table
@@ -145,7 +171,7 @@ def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
         found.append(
             gallery.at(
                 position,
-                f"fell to {row['made_by']} after {row['upper']:.0f} queries",
+                _FELL if "pictures" not in more else f"{_FELL} (before, after, difference)",
                 said=said[i],
                 confidence=sure[i],
                 scores={"queries": float(row["upper"]), "distance": float(row["distance"])},
@@ -153,6 +179,10 @@ def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
             )
         )
     return tuple(found)
+
+
+def _are_texts(made: Any) -> bool:
+    return bool(np.asarray(made).dtype.kind == "U")
 
 
 Fooled = tuple[NDArray[Any], NDArray[np.str_], NDArray[np.int64]]

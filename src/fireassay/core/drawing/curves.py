@@ -26,6 +26,7 @@ def curves(
     steps: bool = False,
     points: bool = False,
     diagonal: bool = False,
+    labelled: bool = False,
     levels: Sequence[tuple[float, str]] = (),
     most: int = 400,
     width: int = WIDTH,
@@ -49,6 +50,8 @@ def curves(
         Whether to draw a dot for each value.
     diagonal
         Draw y = x, where confidence is honest.
+    labelled
+        Whether a single line has its name at its end, too; several always have.
     levels
         Horizontal lines with a word, e.g. a base rate.
     most
@@ -126,7 +129,7 @@ def curves(
             "encoding": {"x": across, "y": up, "color": colour, "tooltip": hover},
         }
     )
-    if len(lines) > 1:
+    if len(lines) > 1 or labelled:
         layers.append(_end_labels(ends, across, up, y, colour, height))
     return {"width": width, "height": height, "data": {"values": values}, "layer": layers}
 

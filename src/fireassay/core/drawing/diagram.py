@@ -5,7 +5,7 @@ from typing import Any
 from fireassay.core.drawing.axes import Spec, axis
 from fireassay.core.drawing.curves import curves
 
-_SIDE = 280
+_SIDE = 220
 
 
 def diagram(

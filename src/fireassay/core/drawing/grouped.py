@@ -81,10 +81,12 @@ def grouped(
         },
     ]
     if guide is not None:
-        layers.insert(0, rule_at("x", guide))
+        line = rule_at("x", guide)
+        line["encoding"]["yOffset"] = None  # inherited otherwise: it would not reach both ends
+        layers.insert(0, line)
     return {
         "width": width,
-        "height": {"step": max(20, 9 * len(colours))},
+        "height": {"step": max(20, 9 * len(colours)), "for": "position"},
         "data": {"values": values},
         "encoding": {
             "y": {"field": "row", "type": "nominal", "sort": names, "axis": names_axis()},

@@ -1,6 +1,6 @@
 """Coloured cells with their numbers."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from fireassay.core.chart_theme import LIGHT, SEQUENTIAL
 from fireassay.core.drawing.axes import PERCENT, Spec, Unit, hover_format, rounded, side_axis
@@ -17,6 +17,7 @@ def matrix(
     order: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
     framed: Collection[tuple[str, str]] = (),
+    links: Mapping[tuple[str, str], str] | None = None,
 ) -> Spec:
     """Coloured cells with their numbers.
 
@@ -32,6 +33,8 @@ def matrix(
         Names down and across, in their order; as they come otherwise.
     framed
         Cells (down, across) to put a frame around.
+    links
+        Where a cell leads to in the page, by (down, across): a fragment such as ``"#pair-3-5"``.
 
     Returns
     -------
@@ -45,6 +48,8 @@ def matrix(
         {"down": a, "across": b, "value": rounded(v), "framed": (a, b) in framed}
         for a, b, v in rows
     ]
+    for value in values if links else ():
+        value["href"] = (links or {}).get((value["down"], value["across"]))
     values = [value for value in values if value["value"] is not None]
     sides = [list(dict.fromkeys(v[side] for v in values)) for side in ("down", "across")]
     downs, acrosses = list(order or sides[0]), list(columns or sides[1])
@@ -76,6 +81,7 @@ def matrix(
                 "legend": {"title": title, **(PERCENT if unit == "share" else {})},
             },
             "tooltip": hover,
+            **({"href": {"field": "href", "type": "nominal"}} if links else {}),
         },
     }
     layers: list[Spec] = [cells]

@@ -68,10 +68,54 @@
     const focused = task.contains(document.activeElement) ? document.activeElement.dataset.key ?? "" : null;
     task.replaceChildren(...page.body.childNodes);
     if (focused !== null) focus(focused);
+    const guidelines = task.querySelector("[data-guidelines]");
+    if (guidelines) guidelines.open = guidelinesOpen;
+    dress();
     for (const chart of task.querySelectorAll("[data-chart]")) window.fireassayChart?.(chart);
     arm(QUIET_MS);
     document.dispatchEvent(new Event("fireassay:answered"));
   }
+
+  // Zoom and brightness stay from item to item; they change how a picture looks, never what is kept.
+  const LOOKS = { "+": ["[data-zoom]", 1], "-": ["[data-zoom]", -1], ">": ["[data-brightness]", 4], "<": ["[data-brightness]", -4], "=": ["[data-zoom]", 0] };
+  const look = { zoom: "1", brightness: "1" };
+
+  function dress() {
+    const stage = task.querySelector("[data-stage]");
+    const picture = stage?.querySelector("img.item");
+    if (!picture) return;
+    for (const name of ["zoom", "brightness"]) {
+      const slider = task.querySelector(`[data-${name}]`);
+      if (slider) slider.value = look[name];
+    }
+    picture.style.filter = look.brightness === "1" ? "" : `brightness(${look.brightness})`;
+    stage.style.setProperty("--zoom", look.zoom);
+    stage.classList.toggle("zoomed", look.zoom !== "1");
+  }
+
+  function nudge(selector, steps) {
+    if (!steps) Object.assign(look, { zoom: "1", brightness: "1" });
+    else {
+      const slider = task.querySelector(selector);
+      slider.stepUp(steps);
+      look[selector === "[data-zoom]" ? "zoom" : "brightness"] = slider.value;
+    }
+    dress();
+  }
+
+  task.addEventListener("input", (event) => {
+    if (event.target.matches("[data-zoom]")) look.zoom = event.target.value;
+    else if (event.target.matches("[data-brightness]")) look.brightness = event.target.value;
+    else return;
+    dress();
+  });
+  task.addEventListener("click", (event) => {
+    if (event.target.closest("[data-look-reset]")) nudge("", 0);
+  });
+  let guidelinesOpen = true;
+  task.addEventListener("toggle", (event) => {
+    if (event.target.matches("[data-guidelines]")) guidelinesOpen = event.target.open;
+  }, true);
 
   task.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -80,7 +124,7 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-    if (event.target.matches("input, select, textarea")) {
+    if (event.target.matches("input:not([type=range]), select, textarea")) {
       if (event.key === "Escape" || (event.key === "Enter" && event.target.matches("[data-comment]"))) {
         event.preventDefault();
         event.target.blur();
@@ -90,7 +134,14 @@
     if (event.target.closest("svg, dialog")) return;
     const key = event.key.toLowerCase();
     if (key === "p") {
-      document.body.classList.toggle("pixels");
+      const sharp = task.querySelector("img.item")?.classList.contains("sharp");
+      document.body.classList.toggle(sharp ? "smooth" : "pixels");
+      return;
+    }
+    const step = LOOKS[event.key];
+    if (step && task.querySelector(step[0])) {
+      event.preventDefault();
+      nudge(...step);
       return;
     }
     if (key === "m") {

@@ -88,7 +88,16 @@
     listen(root.dataset.runEvents, (event) => {
       const now = JSON.parse(event.data);
       const state = root.querySelector("[data-running] .tag");
-      state.textContent = now.running ? "running" : "not running";
+      state.textContent = now.state;
+      root.querySelector("[data-now]").hidden = !now.running;
+      root.querySelector("[data-stop]").hidden = !now.can_stop;
+      root.querySelector("[data-goes-on]").hidden = now.state !== "stopping";
+      for (const name of ["part", "step", "left"]) setText(root, `[data-${name}]`, now[name]);
+      for (const log of root.querySelectorAll("[data-log]")) {
+        const atEnd = log.scrollTop + log.clientHeight >= log.scrollHeight - 4;
+        log.textContent = now.log.join("\n");
+        if (atEnd) log.scrollTop = log.scrollHeight;
+      }
       state.className = `tag ${now.running ? "warn" : "plain"}`;
       if (now.tasks.length) root.querySelector("[data-tasks]").replaceChildren(...now.tasks.map(line));
       root.querySelector("[data-new-result]").hidden = now.result === root.dataset.result;

@@ -1,0 +1,62 @@
+"""Accuracy row by row: which answers are right, and the wrong ones as samples."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fireassay.assessment.accuracy_result import AccuracyResult
+from fireassay.assessment.context import Context
+from fireassay.assessment.row_outcomes import Kind, RowOutcomes
+from fireassay.assessment.shown_rows import MOST, Gallery
+from fireassay.core import Sample
+
+
+def outcomes(result: AccuracyResult) -> dict[str, RowOutcomes]:
+    """Row by row: right, wrong, sure, dear; for each class whether it was found, or named."""
+    rows, right = result.rows, result.correct
+
+    def share(values: NDArray[Any], some: Any = slice(None), kind: Kind = "share") -> RowOutcomes:
+        groups = None if rows.groups is None else rows.groups[some]
+        return RowOutcomes(kind, rows.marks[some], values[some].astype(np.float64), groups=groups)
+
+    found = {"accuracy": share(right), "error": share(~right), "above_majority": share(right)}
+    sizes = np.bincount(rows.labels, minlength=len(result.classes))
+    weight = len(right) / (np.count_nonzero(sizes) * sizes[rows.labels])
+    found["balanced_accuracy"] = share(right * weight, kind="mean")
+    for i, name in enumerate(result.classes):
+        own, said = rows.labels == i, rows.predicted == i
+        if own.any():
+            found[f"recall[{name}]"] = share(right, own)
+        if said.any():
+            found[f"precision[{name}]"] = replace(share(right, kind="ratio"), positive=said)
+        if not own.all():
+            found[f"specificity[{name}]"] = share(~said, ~own)
+        for j, other in enumerate(result.classes):
+            if j != i and own.any():
+                found[f"mistake[{name} -> {other}]"] = share(rows.predicted == j, own)
+    if result.sure is not None:
+        sure = share(rows.top_p[:, 0], kind="calibration")
+        found["calibration_error"] = replace(sure, positive=rows.top[:, 0] == rows.labels)
+    if rows.cost is not None:
+        found["expected_cost"] = replace(share(rows.cost, kind="cost"), largest=rows.largest_cost)
+    return found
+
+
+def samples(context: Context, answer: AccuracyResult) -> tuple[Sample, ...]:
+    """Wrong answers, the most confident first."""
+    wrong = np.flatnonzero(~answer.correct)
+    sure = answer.sure
+    if sure is not None:
+        wrong = wrong[np.argsort(-sure[wrong], kind="stable")]
+    gallery = Gallery(context, context.test)
+    return tuple(
+        gallery.at(
+            int(row),
+            "wrong, the surest first" if sure is not None else "wrong",
+            said=str(answer.classes[answer.rows.predicted[row]]),
+            confidence=None if sure is None else float(sure[row]),
+        )
+        for row in wrong[:MOST]
+    )

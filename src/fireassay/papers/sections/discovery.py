@@ -1,0 +1,227 @@
+"""Bennette et al., adversarial distance: Figs. 1 to 9, Table I and the claims about searches."""
+
+from typing import Any
+
+from fireassay.papers.intervals import mean_interval
+from fireassay.papers.sections.section import Claim, Results, Row, Section, not_run
+from fireassay.papers.verdicts import PaperVerdict, above, always, decided
+
+COMMAND = "studies/discovery_errors.py"
+KINDS = ("bias", "shift", "overfitting")
+# Facility location was not compared in the paper: it cannot lead there.
+COMPARED = ("adversarial-distance", "random", "low-confidence", "bansal-weld", "lakkaraju")
+OWN = "adversarial-distance"
+_LABELS = 50
+_CANDIDATES, _REPLICATIONS = 2_000, 1_000
+Models = dict[str, list[dict[str, Any]]]
+
+
+def section(results: Results) -> Section:
+    """The section from the stored searches of each kind of error."""
+    found: Models = {
+        kind: [m for i in range(10) if (m := results(f"discovery/{kind}-{i}"))] for kind in KINDS
+    }
+    found = {kind: models for kind, models in found.items() if models}
+    title = "Bennette et al., adversarial distance (discovery)"
+    if not found:
+        return Section(title, [not_run("Figs. 2–7", "searches", COMMAND, "figures")], [])
+    differs = setting(found)
+    figures = (
+        ("Fig. 3", "spread at 50 labels", "all similar", "spread", similar(found, differs)),
+        ("Fig. 4", "SDR at 50 labels", "adversarial distance highest", "sdr",
+         leads(found, "sdr", (OWN,), differs)),
+        ("Fig. 5", "Bansal and Weld's utility", "their search and low confidence highest",
+         "utility", leads(found, "utility", ("bansal-weld", "low-confidence"), differs)),
+        ("Fig. 6", "errors found with 50 labels", "low confidence and Bansal and Weld highest",
+         "errors", leads(found, "errors", ("bansal-weld", "low-confidence"), differs)),
+    )  # fmt: skip
+    rows = [
+        Row(
+            "Table I, Fig. 2", "classifiers and their overconfidence", COMMAND,
+            "overconfident, each to its own degree", overconfidence_text(found),
+            overconfident(found, differs), "papers/discovery_fig_2.svg",
+        ),
+        *(
+            Row(item, shows, COMMAND, theirs, means_text(found, number), verdict,
+                f"papers/discovery_{item.lower().replace('. ', '_')}.svg")
+            for item, shows, theirs, number, verdict in figures
+        ),
+        Row(
+            "Fig. 7", "confidence of the sampled rows", COMMAND,
+            "low confidence lower; adversarial distance as random", confidence_text(found),
+            lower_confidence(found, differs), "papers/discovery_fig_7.svg",
+        ),
+        superpixel_row(results("superpixels")),
+    ]  # fmt: skip
+    claims = [
+        Claim("Adversarial distance finds errors at a rate above that expected (SDR > 1).",
+              finds_more(found, differs), {}),
+        Claim("It samples at the confidence of random search and finds more errors.",
+              more_than_random(found, differs), {}),
+        Claim("Its SDR falls as more labels are asked for.", falls(found, differs), {}),
+        Claim("On a classifier that is well calibrated the other searches have SDR near 1.",
+              others_near_one(found, differs),
+              {"other setting": "Every search looks good on an overconfident classifier: "
+                                "compare with random search, not with 1."}),
+    ]  # fmt: skip
+    seconds = sum(m.get("cpu_seconds", 0.0) for models in found.values() for m in models)
+    return Section(title, rows, claims, seconds)
+
+
+def setting(found: Models) -> str:
+    """In what the runs differ: the image sets always, the sizes where they do."""
+    every = [m for models in found.values() for m in models]
+    said = [f"other images ({every[0].get('data', 'Fashion-MNIST')}, the same mechanisms)"]
+    images = min(m["images"] for m in every)
+    if images < _CANDIDATES:
+        said.append(f"{images:,} to {max(m['images'] for m in every):,} candidates, not 2,000")
+    replications = min(m.get("replications", 100) for m in every)
+    if replications < _REPLICATIONS:
+        said.append(f"{replications:,} replications, not 1,000")
+    return ", ".join(said)
+
+
+def at_the_end(models: list[dict[str, Any]], name: str, number: str) -> list[float]:
+    """A number of a search at 50 labels, one per model."""
+    return [m["curves"][name][number][_LABELS - 1] for m in models]
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)
+
+
+def leads(found: Models, number: str, expected: tuple[str, ...], differs: str) -> PaperVerdict:
+    """In how many kinds of error one of the expected searches has the highest mean."""
+    held = []
+    for models in found.values():
+        mean = {name: _mean(at_the_end(models, name, number)) for name in COMPARED}
+        held.append(max(mean, key=lambda name: mean[name]) in expected)
+    return always(held, differs)
+
+
+def similar(found: Models, differs: str, most: float = 1.25) -> PaperVerdict:
+    """Whether the largest mean spread is within a quarter of the smallest."""
+    ratios = {}
+    for kind, models in found.items():
+        mean = [_mean(at_the_end(models, name, "spread")) for name in COMPARED]
+        ratios[kind] = max(mean) / min(mean)
+    told = ", ".join(f"{kind} × {ratio:.2f}" for kind, ratio in ratios.items())
+    return decided(max(ratios.values()) <= most, f"largest over smallest: {told}", differs)
+
+
+def overconfident(found: Models, differs: str) -> PaperVerdict:
+    """More errors among critical predictions than their confidence says, in each kind."""
+    held = [
+        _mean([1 - m["precision"] for m in models]) > _mean([m["expected_error"] for m in models])
+        for models in found.values()
+    ]
+    return always(held, differs)
+
+
+def finds_more(found: Models, differs: str) -> PaperVerdict:
+    """SDR of adversarial distance, with the interval over models."""
+    values = {}
+    for kind, models in found.items():
+        own = at_the_end(models, OWN, "sdr")
+        values[kind] = (_mean(own), *mean_interval(own))
+    return above(values, 1.0, differs)
+
+
+def more_than_random(found: Models, differs: str) -> PaperVerdict:
+    """Errors beyond those of random search, with the interval over models."""
+    values = {}
+    for kind, models in found.items():
+        pairs = zip(
+            at_the_end(models, OWN, "errors"), at_the_end(models, "random", "errors"), strict=True
+        )
+        gaps = [own - other for own, other in pairs]
+        values[kind] = (_mean(gaps), *mean_interval(gaps))
+    return above(values, 0.0, differs)
+
+
+def falls(found: Models, differs: str) -> PaperVerdict:
+    """SDR at 10 labels against that at 50."""
+    held = []
+    for models in found.values():
+        early = _mean([m["curves"][OWN]["sdr"][9] for m in models])
+        held.append(early > _mean(at_the_end(models, OWN, "sdr")))
+    return always(held, differs)
+
+
+def others_near_one(found: Models, differs: str) -> PaperVerdict:
+    """SDR of random search where it should be one: the least overconfident kind of error."""
+
+    def excess(kind: str) -> float:
+        models = found[kind]
+        return _mean([1 - m["precision"] - m["expected_error"] for m in models])
+
+    kind = min(found, key=lambda name: abs(excess(name)))
+    mean = {n: _mean(at_the_end(found[kind], n, "sdr")) for n in COMPARED if n != OWN}
+    told = ", ".join(f"{n} {v:.2f}" for n, v in mean.items())
+    return decided(all(0.75 <= v <= 1.25 for v in mean.values()), f"{kind}: {told}", differs)
+
+
+def confidences(found: Models) -> dict[str, dict[str, float]]:
+    """Mean confidence of the rows that a search asks about, by kind of error."""
+    shown: dict[str, dict[str, float]] = {}
+    for kind, models in found.items():
+        shown[kind] = {}
+        for name in (OWN, "random", "low-confidence"):
+            one = [m["one_shot"][name] for m in models]
+            expected = sum(o["errors"] / o["sdr"] for o in one if o["sdr"])
+            shown[kind][name] = 1 - expected / _LABELS / len(one)
+    return shown
+
+
+def lower_confidence(found: Models, differs: str) -> PaperVerdict:
+    """Low confidence below both others, and those within .05 of each other."""
+    held = [
+        own["low-confidence"] < min(own[OWN], own["random"])
+        and abs(own[OWN] - own["random"]) <= 0.05
+        for own in confidences(found).values()
+    ]
+    return always(held, differs)
+
+
+def superpixel_row(found: dict[str, Any]) -> Row:
+    """Figs. 8 and 9: the surrogate on a model whose important region is known."""
+    item, shows = "Figs. 8, 9", "superpixels that lead to an error"
+    command, theirs = "studies/superpixels.py", "light fur and background, by LIME"
+    if not found:
+        return not_run(item, shows, command, theirs)
+    hits, tried = found["hits"], found["images"]
+    verdict = decided(
+        hits >= 0.9 * tried if tried else None,
+        f"the known region is the heaviest segment in {hits} of {tried}",
+        "a model whose important region is known, and our images",
+    )
+    return Row(
+        item, shows, command, theirs, f"{tried} images", verdict, "papers/discovery_fig_8.svg"
+    )
+
+
+def means_text(found: Models, number: str) -> str:
+    """First and last search of each kind of error."""
+    shown = []
+    for kind, models in found.items():
+        mean = {name: _mean(at_the_end(models, name, number)) for name in COMPARED}
+        first, last = max(mean, key=lambda n: mean[n]), min(mean, key=lambda n: mean[n])
+        shown.append(f"{kind}: {first} {mean[first]:.3g}, least {last} {mean[last]:.3g}")
+    return "; ".join(shown)
+
+
+def overconfidence_text(found: Models) -> str:
+    """Share of wrong critical predictions beside the share that confidence expects."""
+    return "; ".join(
+        f"{kind} {_mean([1 - m['precision'] for m in models]):.2f} wrong, "
+        f"{_mean([m['expected_error'] for m in models]):.2f} expected"
+        for kind, models in found.items()
+    )
+
+
+def confidence_text(found: Models) -> str:
+    """Mean confidences by kind and search."""
+    return "; ".join(
+        f"{kind}: " + ", ".join(f"{name} {value:.2f}" for name, value in own.items())
+        for kind, own in confidences(found).items()
+    )

@@ -1,0 +1,112 @@
+"""Rows and claims of one paper, and how they are written down."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fireassay.papers.verdicts import NOT_RUN, PaperVerdict, Word
+
+
+class Results:
+    """Stored results by name, from the folders of the studies and the benchmarks."""
+
+    def __init__(self, *folders: Path) -> None:
+        self.folders = folders
+
+    def __call__(self, name: str) -> Any:
+        """The content of ``name.json``, or an empty dictionary."""
+        for folder in self.folders:
+            path = folder / f"{name}.json"
+            if path.is_file():
+                return json.loads(path.read_text())
+        return {}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One table or figure: where it is made, their number, ours, and the verdict."""
+
+    item: str
+    shows: str
+    command: str
+    theirs: str
+    ours: str
+    verdict: PaperVerdict
+    figure: str = ""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A headline claim, its verdict, and what to believe by the word of the verdict."""
+
+    text: str
+    verdict: PaperVerdict
+    believe: Mapping[Word, str]
+
+    @property
+    def belief(self) -> str:
+        """What a reader should now believe."""
+        usual = {
+            "reproduced": "As they say.",
+            "refuted": "Not as they say.",
+            "other setting": self._elsewhere,
+            "not decided": "Nobody knows yet.",
+            "no public data": "Nobody can tell.",
+        }
+        return self.believe.get(self.verdict.word, usual[self.verdict.word])
+
+    @property
+    def _elsewhere(self) -> str:
+        """What was found in another setting, and that it says nothing on theirs."""
+        because = self.verdict.because
+        if because.startswith("holds"):
+            return "It holds in our setting too; theirs was not repeated."
+        if because.startswith("does not hold"):
+            return "Not in our setting; theirs was not repeated."
+        return "Open: ours is another setting, theirs was not repeated."
+
+
+@dataclass(frozen=True)
+class Section:
+    """One paper: its tables and figures, its claims, and the CPU hours of the stored results."""
+
+    title: str
+    rows: Sequence[Row]
+    claims: Sequence[Claim]
+    cpu_seconds: float = 0.0
+
+    @property
+    def _spent(self) -> str:
+        if not self.cpu_seconds:
+            return "not recorded"
+        hours = self.cpu_seconds / 3600
+        return f"{hours:.2f} hours" if hours >= 0.01 else f"{self.cpu_seconds:.0f} seconds"
+
+    def markdown(self, docs: Path) -> list[str]:
+        """Lines of the page; figures are linked where they are drawn."""
+        lines = [
+            f"## {self.title}",
+            "",
+            f"CPU time of the stored results: {self._spent}.",
+            "",
+            "| table or figure | shows | made by | theirs | ours | verdict |",
+            "|---|---|---|---|---|---|",
+        ]
+        for row in self.rows:
+            is_drawn = row.figure and (docs / row.figure).is_file()
+            drawn = f" [figure]({row.figure})" if is_drawn else ""
+            made = f"`{row.command}`" if row.command else "–"
+            lines.append(
+                f"| {row.item}{drawn} | {row.shows} | {made} | {row.theirs} | {row.ours} | "
+                f"{row.verdict} |"
+            )
+        lines += ["", "| they claim | verdict | what to believe now |", "|---|---|---|"]
+        lines += [f"| {c.text} | {c.verdict} | {c.belief} |" for c in self.claims]
+        return lines
+
+
+def not_run(item: str, shows: str, command: str, theirs: str) -> Row:
+    """A row whose result is not there."""
+    return Row(item, shows, command, theirs, "–", NOT_RUN)

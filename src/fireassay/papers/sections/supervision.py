@@ -1,0 +1,201 @@
+"""Weiss et al., sixteen supervisors: Table 2, Tables 8 to 11, and the claims drawn from them."""
+
+from typing import Any
+
+from fireassay.papers.sections.section import Claim, Results, Row, Section, not_run
+from fireassay.papers.verdicts import NOT_RUN, PaperVerdict, above, decided, near
+
+COMMAND = "studies/supervision_table2.py"
+TITLES = {"mnist": "MNIST", "fashion": "Fashion-MNIST"}
+KINDS = ("ambiguous", "adversarial", "corrupted", "invalid")
+SOFTMAX = (
+    "max-softmax", "pcs", "softmax-entropy", "deep-gini", "mc-dropout-mean-softmax",
+    "mc-dropout-predictive-entropy", "ensemble-mean-softmax", "ensemble-predictive-entropy",
+    "dissector",
+)  # fmt: skip
+SURPRISE = ("dsa", "lsa", "mdsa")
+_TOLERANCE = 0.05
+_GOOD = 0.8
+_TRAINING_ROWS = 80_000
+Cells = dict[tuple[str, str, str], tuple[float, float, float]]
+
+
+def section(results: Results) -> Section:
+    """The section from the stored AUROCs."""
+    found = results("supervision_table2")
+    title = "Weiss et al., sixteen supervisors (supervision)"
+    if not found:
+        return Section(title, [not_run("Table 2", "AUROC", COMMAND, "122 cells")], [])
+    differs = setting(found["settings"])
+    cells = auroc(found["summary"])
+    rows = []
+    for data, name in TITLES.items():
+        own = [r for r in found["summary"] if r["data"] == data and "mean" in r]
+        for kind in KINDS:
+            both = [r for r in own if r["set"] == kind and r.get("published") is not None]
+            if both:
+                rows.append(table_row(name, kind, both, differs))
+    spreads = [r["spread"] for r in found["summary"] if "spread" in r and r["set"] in KINDS]
+    if spreads:
+        mean = sum(spreads) / len(spreads)
+        rows.append(
+            Row(
+                "Tables 8–11",
+                "standard deviation over trainings",
+                COMMAND,
+                "mean 0.015, largest 0.124",
+                f"mean {mean:.3f}, largest {max(spreads):.3f}",
+                near(mean, 0.015, 0.01, (mean, mean), differs),
+            )
+        )
+    seconds = sum(part.get("cpu_seconds", {}).get("in_all", 0.0) for part in found["parts"])
+    return Section(title, rows, claims(cells, differs), seconds)
+
+
+def setting(settings: dict[str, int]) -> str:
+    """In what the runs differ from the paper's; empty at its size."""
+    rows = settings["train_rows"]
+    if rows >= _TRAINING_ROWS and settings["attacked"] >= 1_000 and settings["members"] >= 20:
+        return ""
+    return (
+        f"{rows:,} of {_TRAINING_ROWS:,} training rows, {settings['attacked']:,} adversarial rows, "
+        f"ensembles of {settings['members']} instead of 20, narrower networks"
+    )
+
+
+def auroc(summary: list[dict[str, Any]]) -> Cells:
+    """Mean and interval over trainings by data, supervisor and kind of trouble."""
+    return {
+        (r["data"], r["supervisor"], r["set"]): (
+            r["mean"],
+            r["mean"] - r.get("arm", 1.0),
+            r["mean"] + r.get("arm", 1.0),
+        )
+        for r in summary
+        if "mean" in r
+    }
+
+
+def table_row(name: str, kind: str, both: list[dict[str, Any]], differs: str) -> Row:
+    """One column of Table 2: how many cells are near, and the one farthest off."""
+    gaps = {r["supervisor"]: abs(r["mean"] - r["published"]) for r in both}
+    far = max(both, key=lambda r: gaps[r["supervisor"]])
+    close = sum(gap <= _TOLERANCE for gap in gaps.values())
+    arm = far.get("arm", 1.0)
+    verdict = near(
+        far["mean"], far["published"], _TOLERANCE, (far["mean"] - arm, far["mean"] + arm), differs
+    )
+    return Row(
+        f"Table 2, {name}, {kind}",
+        f"AUROC of {len(both)} supervisors",
+        COMMAND,
+        f"{min(r['published'] for r in both):.2f} to {max(r['published'] for r in both):.2f}",
+        f"{close} of {len(both)} within {_TOLERANCE}, mean distance "
+        f"{sum(gaps.values()) / len(gaps):.2f}, {max(r['runs'] for r in both)} trainings",
+        type(verdict)(verdict.word, f"farthest {far['supervisor']} {verdict.because}"),
+    )
+
+
+def claims(cells: Cells, differs: str) -> list[Claim]:
+    """The paper's sub-claims, each on its own."""
+
+    def of(names: tuple[str, ...], kinds: tuple[str, ...], data: str | None = None) -> Any:
+        return {
+            f"{s} on {k} {TITLES[d]}": value
+            for (d, s, k), value in cells.items()
+            if s in names and k in kinds and data in (None, d)
+        }
+
+    listed: list[tuple[str, PaperVerdict, dict[Any, str]]] = [
+        ("Softmax-based supervisors find ambiguous inputs.",
+         _above(of(SOFTMAX, ("ambiguous",)), 0.5, differs), {}),
+        ("Surprise adequacy (DSA, LSA, MDSA) does not find ambiguous inputs.",
+         below(of(SURPRISE, ("ambiguous",)), 0.5, differs), {}),
+        ("On adversarial inputs surprise and autoencoder are better than softmax.",
+         better(cells, ("dsa", "mdsa", "autoencoder"), "adversarial", differs),
+         {"other setting": "Depends on the attack's budget, as they warn: with the smallest "
+                           "perturbations that work, softmax sees them too."}),
+        ("On corrupted Fashion-MNIST DSA is the best.",
+         best(cells, "dsa", "fashion", "corrupted", differs), {}),
+        ("The autoencoder is nearly perfect on invalid inputs of MNIST (1.00) …",
+         _near(cells, ("mnist", "autoencoder", "invalid"), 1.00, differs), {}),
+        ("… and no better than chance on those of Fashion-MNIST (.49).",
+         _near(cells, ("fashion", "autoencoder", "invalid"), 0.49, differs), {}),
+        ("Softmax-based supervisors beat chance on all four kinds of trouble.",
+         _above(of(SOFTMAX, KINDS), 0.5, differs), {}),
+        (f"No single supervisor is good (≥ {_GOOD}) at everything.",
+         nobody_alone(cells, differs), {"reproduced": "Use two monitors of different kinds."}),
+    ]  # fmt: skip
+    return [Claim(*row) for row in listed]
+
+
+def below(
+    values: dict[str, tuple[float, float, float]], limit: float, differs: str
+) -> PaperVerdict:
+    """All are said to be at or below a limit."""
+    if not values:
+        return NOT_RUN
+    mirrored = {name: (-v, -high, -low) for name, (v, low, high) in values.items()}
+    over = {name: row for name, row in values.items() if row[1] > limit}
+    held = True if above(mirrored, -limit).word == "reproduced" else None
+    name = max(values, key=lambda key: values[key][1])
+    told = f"largest {name} {values[name][0]:.2f} [{values[name][1]:.2f}, {values[name][2]:.2f}]"
+    return decided(False if over else held, told, differs)
+
+
+def better(cells: Cells, names: tuple[str, ...], kind: str, differs: str) -> PaperVerdict:
+    """The least of some supervisors against the best of the softmax-based, by data set."""
+    found, told = [], []
+    for data, title in TITLES.items():
+        own = [cells[data, n, kind] for n in names if (data, n, kind) in cells]
+        rest = [cells[data, n, kind] for n in SOFTMAX if (data, n, kind) in cells]
+        if not own or not rest:
+            continue
+        least, most = min(own), max(rest)
+        found.append(None if least[2] >= most[1] and least[1] <= most[2] else least > most)
+        told.append(f"{title}: least {least[0]:.2f}, best softmax {most[0]:.2f}")
+    if not found:
+        return NOT_RUN
+    held = False if False in found else None if None in found else True
+    return decided(held, "; ".join(told), differs)
+
+
+def best(cells: Cells, name: str, data: str, kind: str, differs: str) -> PaperVerdict:
+    """One supervisor of the sixteen against the best other."""
+    sixteen = (*SOFTMAX, *SURPRISE, "autoencoder", "mc-dropout-variation-ratio",
+               "mc-dropout-mutual-information", "ensemble-mutual-information")  # fmt: skip
+    rest = {s: cells[data, s, kind] for s in sixteen if s != name and (data, s, kind) in cells}
+    own = cells.get((data, name, kind))
+    if own is None or not rest:
+        return NOT_RUN
+    rival = max(rest, key=lambda s: rest[s][0])
+    told = ", ".join(
+        f"{n} {v:.2f} [{low:.2f}, {high:.2f}]"
+        for n, (v, low, high) in ((name, own), (rival, rest[rival]))
+    )
+    apart = own[1] > rest[rival][2] or own[2] < rest[rival][1]
+    return decided((own[0] > rest[rival][0]) if apart else None, told, differs)
+
+
+def nobody_alone(cells: Cells, differs: str) -> PaperVerdict:
+    """The supervisor whose worst kind of trouble is best, over both data sets."""
+    worst: dict[str, float] = {}
+    for s in {s for _, s, _ in cells}:
+        own = [v[0] for (_, name, k), v in cells.items() if name == s and k in KINDS]
+        if len(own) == len(KINDS) * len(TITLES):
+            worst[s] = min(own)
+    if not worst:
+        return NOT_RUN
+    name = max(worst, key=lambda s: worst[s])
+    return decided(worst[name] < _GOOD, f"best of all {name}, at worst {worst[name]:.2f}", differs)
+
+
+def _above(values: dict[str, Any], limit: float, differs: str) -> PaperVerdict:
+    return above(values, limit, differs) if values else NOT_RUN
+
+
+def _near(cells: Cells, key: tuple[str, str, str], theirs: float, differs: str) -> PaperVerdict:
+    if key not in cells:
+        return NOT_RUN
+    value, low, high = cells[key]
+    return near(value, theirs, _TOLERANCE, (low, high), differs)

@@ -1,0 +1,196 @@
+"""A run as a process of its own: it goes on when the app ends, and is found again by its file."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fireassay.core import strict_json
+from fireassay.core.errors import DataError, StoreError
+from fireassay.core.files import write_text
+from fireassay.engine.links import refuse_link
+from fireassay.web.projects import Project
+
+STARTED, LOG, LIVE = "started.json", "run.log", "live.json"
+_PLAN_S = 600
+_TAIL_BYTES, _TAIL_LINES = 16_384, 40
+_children: dict[int, "subprocess.Popen[bytes]"] = {}
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Live:
+    """What a run is doing now."""
+
+    part: str = ""
+    number: int = 0
+    total: int = 0
+    left_s: float | None = None
+
+
+def start_run(project: Project) -> None:
+    """Start the run of a project; what is trusted is what a run in a terminal would trust.
+
+    Raises
+    ------
+    StoreError
+        If a run is going on there already.
+    """
+    folder = project.run_folder
+    with _lock:
+        if started_process(folder) is not None or lock_owner(folder) is not None:
+            raise StoreError("One run at a time in a folder.", got=f"one is at work in {folder}")
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in (STARTED, LOG):
+            refuse_link(folder / name)
+        with open(folder / LOG, "wb") as log:
+            process = subprocess.Popen(  # noqa: S603 - our own program
+                _command("run", project),
+                cwd=project.file.parent,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=_environment(),
+                start_new_session=True,
+            )
+        _children[process.pid] = process
+        told = {"process": process.pid, "mark": process_mark(process.pid), "at": time.time()}
+        write_text(folder / STARTED, strict_json.dumps(told))
+
+
+def stop_run(folder: Path) -> None:
+    """Interrupt a run as Ctrl-C does: what is done is kept. Asked again, it is told to end."""
+    with _lock:
+        process = started_process(folder)
+        if process is None:
+            raise StoreError(
+                "Only a run that the app has started can be stopped here.",
+                got="none",
+                do="Press Ctrl-C in its terminal.",
+            )
+        asked = folder / STARTED
+        told = _told(folder)
+        again = bool(told.get("stopped"))
+        write_text(asked, strict_json.dumps({**told, "stopped": True}))
+        os.kill(process, signal.SIGTERM if again else signal.SIGINT)
+
+
+def plan_of(project: Project) -> dict[str, Any]:
+    """What ``fireassay plan`` says of a project, in a process of its own."""
+    try:
+        done = subprocess.run(  # noqa: S603 - our own program
+            [*_command("plan", project), "--json"],
+            cwd=project.file.parent,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=_environment(),
+            timeout=_PLAN_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise DataError(
+            f"A plan must be there within {_PLAN_S // 60} minutes.", got="no answer of the model"
+        ) from None
+    said = done.stderr.decode("utf-8", "replace").strip()
+    if done.returncode != 0:
+        raise DataError("The run cannot be planned.", got=said[-2000:] or "no reason given")
+    try:
+        found = json.loads(done.stdout)
+    except ValueError as error:
+        raise DataError("The run cannot be planned.", got=f"{error}") from error
+    return dict(found)
+
+
+def started_process(folder: Path) -> int | None:
+    """The process that the app started in a run folder, if it is that process and still there."""
+    told = _told(folder)
+    number, mark = told.get("process"), told.get("mark")
+    if not isinstance(number, int) or not isinstance(mark, str) or number <= 1:
+        return None
+    return number if process_mark(number) == mark else None
+
+
+def was_stopped(folder: Path) -> bool:
+    """Whether somebody has asked the run to stop."""
+    return bool(_told(folder).get("stopped"))
+
+
+def lock_owner(folder: Path) -> int | None:
+    """The process that writes a run, if it is there."""
+    try:
+        number = int((folder / "run.lock").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+    return number if process_mark(number) is not None else None
+
+
+def process_mark(number: int) -> str | None:
+    """What tells a process from a later one of the same number; None if there is none.
+
+    >>> process_mark(os.getpid()) is not None
+    True
+    """
+    child = _children.get(number)
+    if child is not None and child.poll() is not None:
+        return None
+    if Path("/proc/self/stat").is_file():
+        try:
+            fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return None
+        return None if fields[0] == "Z" else fields[19]
+    asked = subprocess.run(  # noqa: S603
+        ["ps", "-o", "stat=,lstart=", "-p", str(number)],  # noqa: S607
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    state, _, began = asked.stdout.strip().partition(" ")
+    return began.strip() if began and not state.startswith("Z") else None
+
+
+def live_of(folder: Path) -> Live:
+    """Part and time left of a run that is at work."""
+    try:
+        told = strict_json.loads((folder / LIVE).read_text(encoding="utf-8"))
+        left = float(told["left_s"]) - (time.time() - float(told["began"]))
+        return Live(str(told["part"]), int(told["number"]), int(told["total"]), max(0.0, left))
+    except (OSError, ValueError, KeyError, TypeError):
+        return Live()  # between two parts, or before the first
+
+
+def log_tail(folder: Path) -> list[str]:
+    """The last lines that a run started by the app has said."""
+    path = folder / LOG
+    try:
+        refuse_link(path)
+        with open(path, "rb") as file:
+            file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        return []
+    return [line for line in text.splitlines() if line.strip()][-_TAIL_LINES:]
+
+
+def _command(what: str, project: Project) -> list[str]:
+    return [sys.executable, "-m", "fireassay", what, "--config", str(project.file)]
+
+
+def _environment() -> dict[str, str]:
+    """That of the app, without the token that opens it: a model has no need of it."""
+    return {k: v for k, v in os.environ.items() if k != "FIREASSAY_TOKEN"}
+
+
+def _told(folder: Path) -> dict[str, Any]:
+    try:
+        refuse_link(folder / STARTED)
+        told = strict_json.loads((folder / STARTED).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return told if isinstance(told, dict) else {}

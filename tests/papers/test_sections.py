@@ -1,0 +1,282 @@
+"""Every section says *refuted* when the stored result is made to contradict the paper."""
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+
+from fireassay.papers.ambiguity_published import PUBLISHED
+from fireassay.papers.sections import (
+    ambiguity,
+    curation,
+    discovery,
+    reliability,
+    supervision,
+    survival,
+)
+from fireassay.papers.sections.page import page, sections
+from fireassay.papers.sections.section import Results
+
+ROOT = Path(__file__).resolve().parents[2]
+STORED = Results(ROOT / "studies" / "results", ROOT / "benchmarks" / "results")
+
+
+class Changed:
+    """The stored results with some of them replaced."""
+
+    def __init__(self, **instead):
+        self.instead = instead
+
+    def __call__(self, name):
+        return self.instead.get(name.replace("/", "_").replace("-", "_"), STORED(name))
+
+
+def verdicts(section):
+    rows = {row.item + ", " + row.shows: row.verdict for row in section.rows}
+    return rows | {claim.text: claim.verdict for claim in section.claims}
+
+
+def word(section, start):
+    return next(v.word for text, v in verdicts(section).items() if text.startswith(start))
+
+
+def test_the_page_is_made_from_the_stored_results():
+    assert page(STORED, ROOT / "docs") == (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+
+
+def test_every_refuted_claim_shows_a_figure_and_every_claim_a_belief():
+    for section in sections(STORED):
+        for claim in section.claims:
+            assert claim.belief
+            if claim.verdict.word == "refuted":
+                assert any(character.isdigit() for character in claim.verdict.because)
+
+
+def test_without_results_nothing_is_decided(tmp_path):
+    for section in sections(Results(tmp_path)):
+        decided = {v.word for v in verdicts(section).values()}
+        assert decided <= {"not decided", "no public data"}
+
+
+def test_one_cell_of_table_three_is_enough():
+    found = STORED("curation_case_studies")
+    assert word(curation.section(STORED), "Tables II") == "reproduced"
+    found["cells"][5]["authors_rho"] += 0.01
+    assert word(curation.section(Changed(curation_case_studies=found)), "Tables II") == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("claim", "change", "becomes"),
+    [
+        ("Their approach never", {"verdict": "none", "definition_3": "none"}, "reproduced"),
+        ("Their approach never", {"verdict": "increasing"}, "refuted"),
+        ("Twelve of 18", {"authors_p": 0.9}, "refuted"),
+        ("Each of the three", {"authors_rho": -0.9}, "refuted"),
+        ("The verdicts are", {"rho": -0.9, "p_value": 0.0, "paper_rho": 0.9}, "refuted"),
+        ("Fig. 3", {}, "reproduced"),
+    ],
+)
+def test_claims_of_curation_follow_the_cells(claim, change, becomes):
+    found = STORED("curation_case_studies")
+    for cell in found["cells"]:
+        cell.update(change)
+    assert word(curation.section(Changed(curation_case_studies=found)), claim) == becomes
+
+
+def test_lines_that_part_refute_the_figure():
+    found = STORED("curation_case_studies")
+    for cell in found["cells"]:
+        if cell["case"] == "spam" and cell["approach"] == "ours":
+            cell["authors_accuracy"] = [0.1] * 10
+    assert word(curation.section(Changed(curation_case_studies=found)), "Fig. 3") == "refuted"
+
+
+def trainings(shift=0.0, rows=60_000):
+    """Five trainings of the CNN that give the printed numbers, moved by ``shift``."""
+    parts = []
+    for run in range(5):
+        for made, training in (("mnist", "mixed"), ("mnist", "clean"),
+                               ("fashion-mnist", "mixed"), ("fashion-mnist", "clean")):  # fmt: skip
+            part = {"made": made, "training": training, "model": "CNN", "run": run}
+            for test, key in (("ambiguous", made), ("nominal", "nominal")):
+                cells = PUBLISHED[made, training, test]["CNN"]
+                names = ("top1", "top2", "top_pair", "entropy")
+                part[key] = {
+                    name: None if cell is None else cell + shift + 0.001 * run
+                    for name, cell in zip(names, cells, strict=True)
+                }
+            parts.append(part)
+    settings = {"rows": rows, "ambiguous": 20_000, "epochs": 10}
+    return {"parts": parts, "settings": settings}
+
+
+@pytest.mark.parametrize(
+    ("found", "becomes"),
+    [
+        (trainings(), "reproduced"),
+        (trainings(shift=-0.2), "refuted"),
+        (trainings(shift=-0.2, rows=9_000), "other setting"),
+    ],
+)
+def test_tables_of_ambiguity_at_their_size(found, becomes):
+    section = ambiguity.section(Changed(ambiguity_table1=found))
+    assert word(section, "Tables 1, 4–7: mnist, mixed, CNN") == becomes
+
+
+def test_claims_of_ambiguity_can_be_refuted():
+    found = trainings()
+    for part in found["parts"]:
+        part["nominal"]["entropy"] = 3.0
+        part["nominal"]["top1"] = 0.5 if part["training"] == "mixed" else 0.99
+        part["nominal"]["top2"] = 1.2
+        part[part["made"]]["top1"] = 0.9
+    section = ambiguity.section(Changed(ambiguity_table1=found))
+    for claim in (
+        "Ambiguous inputs halve",
+        "Top-2 accuracy",
+        "Entropy is higher",
+        "Mixed training",
+    ):
+        assert word(section, claim) == "refuted"
+
+
+def test_claims_on_supervisors_can_be_refuted_at_the_paper_s_size():
+    found = STORED("supervision_table2")
+    found["settings"] |= {"train_rows": 80_000, "attacked": 1_000, "members": 20}
+    same = supervision.section(Changed(supervision_table2=copy.deepcopy(found)))
+    assert word(same, "Softmax-based supervisors find") == "reproduced"
+    for row in found["summary"]:
+        if "mean" in row:
+            softmax = row["supervisor"] in supervision.SOFTMAX
+            row["mean"] = 0.3 if softmax else 0.95
+            row["arm"] = 0.01
+            if row["supervisor"] == "dsa" and row["set"] == "corrupted":
+                row["mean"] = 0.6
+    section = supervision.section(Changed(supervision_table2=found))
+    for claim in ("Softmax-based supervisors find", "Surprise adequacy", "On corrupted",
+                  "Softmax-based supervisors beat", "No single", "… and no better"):  # fmt: skip
+        assert word(section, claim) == "refuted", claim
+    for row in found["summary"]:
+        if "mean" in row:
+            row["mean"] = 0.9 if row["supervisor"] in supervision.SOFTMAX else 0.2
+    section = supervision.section(Changed(supervision_table2=found))
+    assert word(section, "On adversarial") == "refuted"
+    assert word(section, "Table 2, MNIST, ambiguous") == "refuted"
+
+
+def test_searches_that_find_nothing_do_not_hold():
+    found = STORED("discovery/bias-0")
+    for curve in found["curves"].values():
+        curve["sdr"] = [0.5] * 50
+    section = discovery.section(Changed(discovery_bias_0=found, discovery_bias_1={},
+                                        discovery_bias_2={}))  # fmt: skip
+    told = verdicts(section)
+    assert "does not hold" in str(told["Fig. 3, spread at 50 labels"])
+    assert all(v.word in ("other setting", "not decided") for v in told.values())
+
+
+def test_facility_location_cannot_lead():
+    found = {kind: [STORED(f"discovery/{kind}-0")] for kind in discovery.KINDS}
+    for models in found.values():
+        models[0]["curves"]["facility-location"]["sdr"] = [99.0] * 50
+        models[0]["curves"]["adversarial-distance"]["sdr"] = [9.0] * 50
+    assert discovery.leads(found, "sdr", ("adversarial-distance",), "").word == "reproduced"
+
+
+def cells(**change):
+    row = {
+        "published": {"test error": 0.0235, "cells": 170_000, "ACU": 0.106615, "E": 0.036517},
+        "test error": 0.008, "cells": 170_000, "ACU": 0.11, "E": 0.037, "their mass": 0.995,
+        "ACU interval": [0.105, 0.112], "E interval": [0.035, 0.039],
+        "splitting": {"cells": 100, "difference": 0.02, "difference interval": [0.01, 0.03]},
+    }  # fmt: skip
+    return row | change
+
+
+@pytest.mark.parametrize(
+    ("item", "change", "becomes"),
+    [
+        ("Table 1, MNIST", {}, "reproduced"),
+        ("Table 1, MNIST", {"E": 0.08, "E interval": [0.07, 0.09]}, "refuted"),
+        ("Table 1, MNIST", {"E": 0.08, "cells": 4_000}, "other setting"),
+        ("Table 1, MNIST", {"E": 0.08, "test error": 0.1}, "other setting"),
+        ("On image sets", {"ACU": 0.001}, "refuted"),
+        ("The k heaviest", {}, "reproduced"),
+        ("The k heaviest", {"their mass": 1e-8}, "refuted"),
+        ("Plain draws", {}, "reproduced"),
+        ("Plain draws",
+         {"splitting": {"cells": 100, "difference": 0.0, "difference interval": [-1e-4, 1e-4]}},
+         "refuted"),
+    ],
+)  # fmt: skip
+def test_image_rows_follow_the_cells(item, change, becomes):
+    section = reliability.section(
+        Changed(reliability_mnist=cells(**change), reliability_cifar10={})
+    )
+    assert word(section, item) == becomes
+
+
+def test_grid_rows_can_be_refuted():
+    found = STORED("reliability_table1")
+    for row in found["rows"]:
+        row["E"] *= 1.5
+        row["ACU"] = 0.5
+        row["test error"] = 0.3
+    section = reliability.section(Changed(reliability_table1=found))
+    for start in ("Table 1, DS-1", "On the two-dimensional", "Fig. 2"):
+        assert word(section, start) == "refuted"
+    assert word(section, "Table 1, DS-2") == "no public data"
+    assert word(section, "Ub is an upper bound") == "refuted"
+
+
+def archive(**change):
+    found = STORED("survival_archive")
+    for path, value in change.items():
+        part, name, *rest = path.split("__")
+        found[part][name][rest[0]] = value
+    return found
+
+
+@pytest.mark.parametrize(
+    ("claim", "change", "becomes"),
+    [
+        ("More epochs", {"effects__epochs__low": 0.001, "effects__epochs__high": 0.002}, "refuted"),
+        ("More epochs", {"effects__epochs__low": -0.2, "effects__epochs__high": -0.1},
+         "reproduced"),
+        ("More accuracy", {"effects__accuracy__low": 0.1, "effects__accuracy__high": 0.2},
+         "refuted"),
+        ("Deeper models", {"without_query_time__layers__low": -0.2,
+                           "without_query_time__layers__high": -0.1}, "refuted"),
+        ("… because", {"effects__layers__low": 0.1, "effects__layers__high": 0.2}, "refuted"),
+        ("Training time", {"effects__train_time__low": -1.0}, "reproduced"),
+        ("Training time", {}, "refuted"),
+        ("Every model is broken:", {}, "refuted"),
+        ("Table I, AIC", {}, "refuted"),
+    ],
+)  # fmt: skip
+def test_claims_of_survival_follow_the_archive(claim, change, becomes):
+    section = survival.section(Changed(survival_archive=archive(**change)))
+    assert word(section, claim) == becomes
+
+
+def test_a_table_that_maximum_likelihood_allows_is_not_refuted():
+    found = STORED("survival_archive")
+    for row in found["printed"].values():
+        row["aic"] = row["bic"] = None
+    assert word(survival.section(Changed(survival_archive=found)), "Table I, AIC") == "reproduced"
+
+
+def test_cheap_attacks_everywhere_break_every_model():
+    found = STORED("survival_archive")
+    for row in found["cost"]:
+        row |= {"ratio": 5.0, "low": 4.0, "high": 6.0}
+    found["unchanged"] = 0
+    section = survival.section(Changed(survival_archive=found))
+    for claim in ("Every model is broken:", "… at least", "What is counted"):
+        assert word(section, claim) == "reproduced"
+
+
+def test_results_are_plain_json():
+    for path in (ROOT / "studies" / "results").rglob("*.json"):
+        json.loads(path.read_text(), parse_constant=pytest.fail)

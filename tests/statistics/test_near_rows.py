@@ -1,0 +1,36 @@
+"""Near rows among many: the same count as from all distances."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from fireassay.statistics.independence import near_duplicates
+from fireassay.statistics.near_rows import near_rows
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("limit", [0.0, 0.05, 0.6])
+def test_the_count_is_that_of_all_distances(grouped, limit):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    X[50:90] = X[:40] + rng.choice([0.0, 0.01, 0.2], (40, 1))
+    groups = rng.integers(0, 60, 400) if grouped else np.arange(400)
+    chosen = np.sort(rng.permutation(400)[:150])
+    apart = cdist(X[chosen], X)
+    apart[groups[chosen][:, None] == groups] = np.inf
+    expected = int((apart.min(axis=1) <= limit).sum())
+    assert expected or not limit
+    found = near_rows(X, chosen, limit, rng, groups if grouped else None)
+    assert found == expected
+
+
+def test_copies_are_found_among_many_rows_and_nothing_where_there_are_none():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(110_000, 3))
+    clean = near_duplicates(X)
+    assert clean.looked_at == 2000
+    assert not clean.many
+    X[:3300] = X[-3300:] + 1e-7 * rng.normal(size=(3300, 3))  # six in a hundred have a double
+    found = near_duplicates(X)
+    assert found.many
+    assert found.count == pytest.approx(0.06 * 2000, abs=50)
