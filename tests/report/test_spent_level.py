@@ -56,7 +56,7 @@ def test_no_fraction_no_pass():
 
 
 def test_ends_made_on_other_scales_go_as_far_as_their_quantiles_ask():
-    """A ratio whose log is normal, and an AUC whose logit is: at 1/20 of the error, 3.02 for 1.96."""
+    """A ratio whose log is normal, an AUC whose logit is: at 1/20 of the error, 3.02 for 1.96."""
     spread = math.log(2) / 1.959964
     ratio = Estimate(2.0, 1.0, 4.0, 0.95, 100, "delta method on logs")
     found = at_fraction(part(ratio=ratio), "ratio", 1 / 20).estimates["ratio"]
@@ -67,4 +67,4 @@ def test_ends_made_on_other_scales_go_as_far_as_their_quantiles_ask():
     auc = Estimate(0.98, low, high, 0.95, 100, "DeLong, logit")
     spent = at_fraction(part(auc=auc), "auc", 1 / 20).estimates["auc"]
     assert spent.low <= 1 / (1 + math.exp(-centre + half * 3.0233 / 1.959964))
-    assert high < spent.high < 1
+    assert spent.high > high
