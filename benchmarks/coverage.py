@@ -35,7 +35,7 @@ from fireassay.core.seeds import generator
 HERE = Path(__file__).parent
 RESULT = HERE / "results" / "coverage.json"
 PAGE = HERE.parent / "docs" / "intervals.md"
-PIECE = 3.0  # CPU seconds
+PIECE = 0.6  # CPU seconds
 ROWS: list[Row] = [
     *share_worlds.ROWS,
     *group_worlds.ROWS,

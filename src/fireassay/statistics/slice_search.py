@@ -15,7 +15,7 @@ from fireassay.core.validation import check_integer, check_lengths
 
 _FEW_VALUES = 8
 _CUTS = np.array([0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95])
-_BEAM = 40
+_BEAM, _NARROW_BEAM = 40, 15
 _PRICE = 3.0  # of a condition, on the scale of log likelihoods
 _ENOUGH_BEATEN = 4
 
@@ -146,15 +146,16 @@ def slice_test(
     X: ArrayLike,
     hit: ArrayLike,
     *,
-    depth: int = 3,
+    depth: int = 2,
     smallest: float = 0.03,
     permutations: int = 79,
     seed: int = 0,
 ) -> float:
     """Whether there is any slice at all: the p-value of "hits fall anywhere alike".
 
-    The whole search is repeated with the hits dealt to the rows anew. It uses all rows, so it sees
-    slices that neither half of them could confirm; how often it happens there, it does not say.
+    The whole search, with a narrower beam, is repeated with the hits dealt to the rows anew. It
+    uses all rows, so it sees slices that neither half of them could confirm; how often it happens
+    there, it does not say.
 
     Parameters
     ----------
@@ -208,21 +209,21 @@ class _Search:
         # A row for each condition: products with rules are then plain matrix products.
         self.inside = np.array([c.of(table) for c in self.conditions], dtype=np.float32)
 
-    def rules(self, marks: FloatArray, depth: int) -> list[_Scored]:
+    def rules(self, marks: FloatArray, depth: int, widest: int = _BEAM) -> list[_Scored]:
         """The rules that were kept at each depth, the best first."""
         found: list[_Scored] = []
         beam: list[_Scored] = [(0.0, (), np.ones(self.n, dtype=bool))]
         for length in range(1, depth + 1):
-            beam = self._longer(beam, marks) if self.conditions else []
+            beam = self._longer(beam, marks, widest) if self.conditions else []
             found += [(score - _PRICE * length, rule, inside) for score, rule, inside in beam]
         return sorted(found, key=lambda scored: -scored[0])
 
     def best(self, marks: FloatArray, depth: int) -> float:
         """The score of the best rule."""
-        found = self.rules(marks, depth)
+        found = self.rules(marks, depth, _NARROW_BEAM)
         return found[0][0] if found else 0.0
 
-    def _longer(self, beam: list[_Scored], marks: FloatArray) -> list[_Scored]:
+    def _longer(self, beam: list[_Scored], marks: FloatArray, widest: int) -> list[_Scored]:
         """The best rules with one condition more, each set of rows once."""
         if not beam:
             return []
@@ -235,7 +236,7 @@ class _Search:
         for at in np.argsort(-scores, axis=None, kind="stable"):
             parent, place = divmod(int(at), scores.shape[1])
             score, condition = float(scores[parent, place]), self.conditions[place]
-            if not score > 0.0 or len(found) == _BEAM:
+            if not score > 0.0 or len(found) == widest:
                 break
             same = (round(score, 6), int(n[parent, place]))
             if same in seen or condition in beam[parent][1]:
