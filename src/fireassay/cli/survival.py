@@ -272,6 +272,9 @@ def campaign(
     report: Annotated[
         Path | None, typer.Option(help="Write tables, charts and conclusions as one HTML page.")
     ] = None,
+    sample: Annotated[
+        float | None, typer.Option(help="Share of the trials to run, drawn at random.")
+    ] = None,
     trust: Trust = False,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -292,6 +295,7 @@ def campaign(
         store=store,
         workers=workers,
         cluster=cluster,
+        sample=sample,
         trust=trust,
         progress=False if quiet else None,
     )
