@@ -41,19 +41,6 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.slow
-def test_the_demo_answers_and_writes_an_offline_report(tmp_path):
-    done = call("demo", "--output", tmp_path / "demo")
-    assert done.exit_code == 0, done.output
-    assert "accuracy" in done.output
-    assert f"report: {tmp_path / 'demo' / 'report.html'}" in done.output
-    result = json.loads((tmp_path / "demo" / "result.json").read_text())
-    accuracy = result["parts"]["accuracy"]["estimates"]["accuracy"]
-    assert 0.9 < accuracy["low"] < accuracy["value"] < accuracy["high"] < 1
-    assert (tmp_path / "demo" / "report.html").stat().st_size < 8_000_000
-    assert json.loads((tmp_path / "demo" / "timings.json").read_text())["accuracy"] > 0
-
-
 def test_init_plan_run_check_report(project):
     init = call("init", "--model", "my_digits:model", "--data", "test.npz", "--train", "train.npz")
     assert init.exit_code == 0, init.output

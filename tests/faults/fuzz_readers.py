@@ -30,6 +30,7 @@ from fireassay.core.extras import is_installed
 from fireassay.curation.files import read_votes
 from fireassay.discovery import Search, next_labels
 from fireassay.engine import RunStore
+from fireassay.engine.answer_file import AnswerFile
 from fireassay.engine.label_book import LabelBook
 from fireassay.survival.campaign_config import read_config as read_campaign
 
@@ -135,6 +136,24 @@ def sound_artifact() -> bytes:
     with tempfile.TemporaryDirectory() as name, filled_store(Path(name) / "kept") as store:
         (file,) = store.artifacts.glob("*")
         return file.read_bytes()
+
+
+def kept_answers(folder: Path, content: bytes) -> None:
+    """Whatever is in the file, what comes out of it are probabilities of rows of the set."""
+    path = folder / "answers.bin"
+    path.write_bytes(content)
+    for places, answers in AnswerFile(path, "model and data", n=6).read():
+        assert places.min() >= 0 <= places.max() < 6
+        assert answers.dtype.kind == "f"
+        assert ((answers >= 0) & (answers <= 1 + 1e-6)).all()
+
+
+def sound_answers() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        file = AnswerFile(Path(folder) / "answers.bin", "model and data", n=6)
+        for some in (np.array([0, 3]), np.array([5])):
+            file.append(some, np.full((len(some), 4), 0.25))
+        return file.path.read_bytes()
 
 
 def search_folder(folder: Path) -> Search:
@@ -313,6 +332,7 @@ READERS: dict[str, tuple[Reader, bytes]] = {
     ),
     "journal": (journal, sound_journal()),
     "artefact": (artifact, sound_artifact()),
+    "kept answers": (kept_answers, sound_answers()),
     "search": (search_state, sound_search()[0]),
     "labels.sqlite": (label_store, sound_search()[1]),
     "server": (server_answer, as_json({"predictions": [[0.25, 0.75]] * 6})),

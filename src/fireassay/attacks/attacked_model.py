@@ -17,6 +17,7 @@ from fireassay.attacks.attack_inputs import (
 from fireassay.attacks.attack_space import AttackSpace
 from fireassay.attacks.norms import NORMS, length, project
 from fireassay.attacks.result import ALREADY_WRONG, FOUND, NOT_FOUND, AttackResult
+from fireassay.classifiers.kept_answers import asking_anew
 from fireassay.classifiers.score_gradient import backward_passes, score_gradient
 from fireassay.core.errors import ModelError
 from fireassay.core.seeds import check_seed, generator
@@ -172,7 +173,8 @@ class AttackedModel:
         if not len(rows):
             return np.zeros((0, 1)), np.zeros(0, dtype=np.bool_)
         np.add.at(self.queries, rows, 1)
-        answers = np.asarray(self.model.predict_proba(points.reshape(len(points), *self.shape)))
+        with asking_anew(self.model):
+            answers = np.asarray(self.model.predict_proba(points.reshape(len(points), *self.shape)))
         wrong = answers.argmax(axis=1) != self.goal[rows]
         wrong &= ~self._withheld(answers)
         if wrong.any() and hasattr(self.model, "stays_wrong"):
@@ -325,7 +327,8 @@ class AttackedModel:
             return tuple(self.model.classes)
         except ModelError:
             self.shared_queries += 1
-            self.model.predict_proba(self.original[:1].reshape(1, *self.shape))
+            with asking_anew(self.model):
+                self.model.predict_proba(self.original[:1].reshape(1, *self.shape))
             return tuple(self.model.classes)
 
     def _withheld(self, probabilities: NDArray[np.float64]) -> NDArray[np.bool_]:

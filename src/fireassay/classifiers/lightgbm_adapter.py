@@ -1,11 +1,12 @@
 """Native LightGBM boosters, and their text files; nothing in these can run code."""
 
+from __future__ import annotations
+
 import hashlib
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers.base import BaseClassifier
@@ -13,6 +14,8 @@ from fireassay.classifiers.declared import SUPPORTED
 from fireassay.classifiers.lightgbm_text import checked_text, entries
 from fireassay.core.errors import DataError, FireassayError, ModelError
 from fireassay.core.extras import require
+from fireassay.core.frames import is_frame
+from fireassay.core.lazy_modules import pd
 
 _CLASSIFIES: Final = ("binary", "multiclass", "multiclassova", "cross_entropy")
 _MOST_BYTES: Final = 2**30
@@ -47,7 +50,7 @@ class LightgbmClassifier(BaseClassifier):
         self._names = list(booster.feature_name())
 
     def _features(self, X: ArrayLike) -> NDArray[Any]:
-        if isinstance(X, pd.DataFrame) and set(self._names) <= set(X.columns):
+        if is_frame(X) and set(self._names) <= set(X.columns):
             X = X[self._names].to_numpy()
         array = super()._features(X)
         if array[0].size != len(self._names):
@@ -59,7 +62,7 @@ class LightgbmClassifier(BaseClassifier):
 
     def _columns_of(self, objects: Any) -> Any:
         """The booster's columns, names as its categories."""
-        if not isinstance(objects, pd.DataFrame):
+        if not is_frame(objects):
             raise DataError("A LightGBM model takes tables.", got="texts")
         missing = [name for name in self._names if name not in objects.columns]
         if missing:
@@ -80,7 +83,7 @@ class LightgbmClassifier(BaseClassifier):
         return rows
 
     def _raw(self, block: Any) -> Any:
-        if self.booster.pandas_categorical and not isinstance(block, pd.DataFrame):
+        if self.booster.pandas_categorical and not is_frame(block):
             raise DataError(
                 "A booster that was fitted on categories must get a table with their names.",
                 got="numbers",

@@ -1,12 +1,13 @@
 """Native XGBoost boosters, and their files (.ubj, .json); nothing in these can run code."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers import ubjson
@@ -15,6 +16,8 @@ from fireassay.classifiers.booster_trees import check_pieces, check_tree
 from fireassay.classifiers.declared import SUPPORTED
 from fireassay.core.errors import DataError, FireassayError, ModelError
 from fireassay.core.extras import require
+from fireassay.core.frames import is_frame
+from fireassay.core.lazy_modules import pd
 
 # Objectives whose answer is the probability; of the others the margins are turned into it.
 _PROBABILITIES: Final = ("binary:logistic", "reg:logistic", "multi:softprob")
@@ -50,7 +53,7 @@ class XgboostClassifier(BaseClassifier):
             self._classes = tuple(range(max(2, int(learner["learner_model_param"]["num_class"]))))
 
     def _features(self, X: ArrayLike) -> NDArray[Any]:
-        if isinstance(X, pd.DataFrame):
+        if is_frame(X):
             X = self._columns_of(X)
         array = super()._features(X)
         if array[0].size != self.booster.num_features():
@@ -64,7 +67,7 @@ class XgboostClassifier(BaseClassifier):
         """The booster's columns as numbers, holes included."""
         names = self.booster.feature_names
         rows = objects
-        if isinstance(objects, pd.DataFrame) and names is not None:
+        if is_frame(objects) and names is not None:
             missing = [name for name in names if name not in objects.columns]
             if missing:
                 raise DataError(

@@ -46,6 +46,12 @@ def _between_words(text: str, stream: Any, indent: int = 0) -> str:
     )
 
 
+def say_now(text: str, *, quiet: bool = False) -> None:
+    """Print one line so that it is seen at once, also where lines go into a file or a pipe."""
+    say_wrapped(text, quiet=quiet, indent=12)
+    flush()
+
+
 def flush() -> None:
     """Let whoever reads the answers have what was said so far."""
     (_answers or sys.stdout).flush()

@@ -1,15 +1,17 @@
 """How much the answer depends on the seed, the labeler and the luck of the sample."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.errors import ParameterError
+from fireassay.core.lazy_modules import pd
 from fireassay.core.percent import percent
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_real
@@ -91,7 +93,7 @@ class Stability(Finding):
 
 
 def stability(
-    result: "Curation",
+    result: Curation,
     y: Any = None,
     n_boot: int = 200,
     *,
@@ -121,7 +123,7 @@ def stability(
 
 
 def _panel(
-    result: "Curation", labelers: Sequence[Any], seeds: Sequence[int]
+    result: Curation, labelers: Sequence[Any], seeds: Sequence[int]
 ) -> Iterator[tuple[str, int, PatternLabels]]:
     for item in labelers:
         labeler = label_model(item, "A stability panel")
@@ -134,7 +136,7 @@ def _panel(
 
 
 def _compare(
-    result: "Curation",
+    result: Curation,
     table: PatternLabels,
     truth: AnyArray | None,
     grouped: IntArray | None,
@@ -158,7 +160,7 @@ def _compare(
 
 
 def _bootstrap(
-    result: "Curation",
+    result: Curation,
     truth: AnyArray,
     grouped: IntArray | None,
     n_boot: int,

@@ -4,9 +4,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from scipy.special import stdtrit
-
 from fireassay.core import Estimate, Evidence
+from fireassay.core.lazy_modules import special
 from fireassay.report.gates import Gate, find_number
 from fireassay.report.verdict import GateCheck, Verdict, judge, overall
 
@@ -135,6 +134,6 @@ def _hits(value: float, estimate: Estimate) -> int | None:
 def _factor(alpha: float, fraction: float, method: str) -> float:
     factor = math.log(alpha * fraction) / math.log(alpha)
     if "group" in method:
-        tails = (float(stdtrit(_FEW_GROUPS, a)) for a in (alpha * fraction, alpha))
+        tails = (float(special.stdtrit(_FEW_GROUPS, a)) for a in (alpha * fraction, alpha))
         factor = max(factor, next(tails) / next(tails))
     return factor

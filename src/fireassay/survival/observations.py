@@ -1,15 +1,17 @@
 """Times to failure under attack, with what they say on their own."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Claim, Evidence, Provenance, Table
+from fireassay.core.lazy_modules import pd
 from fireassay.core.percent import percent
 from fireassay.core.result import Answer
 from fireassay.statistics import poisson_interval, share
@@ -79,7 +81,7 @@ class Observations(Answer):
         return self.table[key]
 
     @property
-    def columns(self) -> "pd.Index[str]":
+    def columns(self) -> pd.Index[str]:
         """Names of the columns."""
         return self.table.columns
 
@@ -218,7 +220,7 @@ def _sizes_in_words(table: pd.DataFrame) -> str:
     return ", ".join(sorted(sizes))
 
 
-def _counts(made_by: "pd.Series[str]") -> str:
+def _counts(made_by: pd.Series[str]) -> str:
     """Which attack broke how many samples."""
     counts = made_by[made_by != ""].value_counts()
     return ", ".join(f"{name} {count}" for name, count in sorted(counts.items())) or "none"

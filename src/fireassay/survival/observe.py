@@ -1,10 +1,11 @@
 """Attack a model and note, sample by sample, between which two queries it failed."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.attacks import ATTACKS, AttackResult, AttackRow, in_blocks, make, suite
@@ -15,6 +16,7 @@ from fireassay.classifiers import as_classifier
 from fireassay.core.arrays import IntArray
 from fireassay.core.errors import NotEnoughEvidenceError, ParameterError
 from fireassay.core.hashing import sha256
+from fireassay.core.lazy_modules import pd
 from fireassay.core.seeds import generator
 from fireassay.core.threads import one_thread
 from fireassay.core.validation import (
