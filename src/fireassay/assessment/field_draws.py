@@ -1,11 +1,12 @@
 """Labels bought by lot: which rows, by whose suspicion, and what they say of the whole field."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.assessment.accuracy_result import AccuracyResult
@@ -16,6 +17,7 @@ from fireassay.attacks import AttackSpace
 from fireassay.classifiers import Classifier
 from fireassay.core import DataError, Estimate, Result, generator, sha256
 from fireassay.core.arrays import BoolArray, FloatArray, IntArray
+from fireassay.core.lazy_modules import pd
 from fireassay.data import DataSet
 from fireassay.discovery import Search, SearchResult, SearchState
 from fireassay.discovery.labelling import STATE_FILE

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import cdist
 
 from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.lazy_modules import distance
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features
 
@@ -94,9 +94,9 @@ def _jump(rows: FloatArray, chosen: IntArray) -> float:
     found = []
     step = max(1, min(_AT_ONCE, _FLOATS_AT_ONCE // len(rows)))
     for some in np.array_split(chosen, math.ceil(len(chosen) / step)):
-        distance = cdist(rows[some], rows)
-        distance[np.arange(len(some)), some] = np.inf
-        found.append(np.sort(np.partition(distance, count, axis=1)[:, :count], axis=1))
+        apart = distance.cdist(rows[some], rows)
+        apart[np.arange(len(some)), some] = np.inf
+        found.append(np.sort(np.partition(apart, count, axis=1)[:, :count], axis=1))
     near = np.concatenate(found)
     near = near[near[:, 0] > 0]
     if len(near) < _LEAST_ROWS // 2:

@@ -1,10 +1,11 @@
 """Survival: how many queries until the model falls to an attack."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -25,6 +26,7 @@ from fireassay.attacks import ColumnRule, suite
 from fireassay.classifiers import GradientClassifier
 from fireassay.core import Evidence, Sample
 from fireassay.core.errors import ParameterError
+from fireassay.core.lazy_modules import pd
 from fireassay.data.rows import taken
 from fireassay.survival import BUDGET, GRADIENT_COST, Observations, observe
 from fireassay.survival.masked_gradients import queries as gradient_check_queries
