@@ -6,15 +6,12 @@ from pair import PAIRS
 from walk import STEPS, Outcome
 
 INTRODUCTION = (
-    "Each pair went through `init`, `plan`, `run`, `report` and `serve` with small settings (those "
-    "of [a million rows](#a-million-rows) are the usual ones). Seconds of the processor in each "
-    "step, those of `serve` until its first page, and the most memory of any step, libraries "
-    "included (Python {}, one thread). The accuracy of the bare model comes from scikit-learn or "
-    "numpy; it is the same to the last digit. Made by `python benchmarks/pairs`."
-)
-MILLION = (
-    "`python benchmarks/million_rows.py` takes a million labelled test rows and a million field "
-    "rows of 20 columns through all parts with the usual settings; the row of that name above."
+    "Each pair went through `init`, `plan`, `run`, `report` and `serve` with small settings. "
+    "Seconds of the processor in each step, those of `serve` until its first page, and the most "
+    "memory of any step, libraries included (Python {}, one thread). The accuracy of the bare "
+    "model comes from scikit-learn or numpy; it is the same to the last digit. Made by "
+    "`python benchmarks/pairs`; further pairs are in its files, and `benchmarks/million_rows.py` "
+    "takes a million test rows and a million field rows through the usual settings."
 )
 
 
@@ -33,7 +30,7 @@ def page(outcomes: dict[str, Outcome]) -> str:
     for name, o in done.items():
         times = " | ".join(f"{o.seconds[step]:.1f}" for step in STEPS)
         lines.append(
-            f"| {name} | {PAIRS[name].model} | {PAIRS[name].data} | {times} "
+            f"| {name} | {_cell(PAIRS[name].model)} | {_cell(PAIRS[name].data)} | {times} "
             f"| {o.megabytes:,.0f} | {o.accuracy:.4f} | {o.bare:.4f} |"
         )
     lines += ["", "## What could not be asked", "", "| part | why | pairs |", "|---|---|---|"]
@@ -44,7 +41,7 @@ def page(outcomes: dict[str, Outcome]) -> str:
     lines += [f"| {part} | {_cell(r)} | {', '.join(n)} |" for (part, r), n in why.items()]
     lines += ["", "## What is refused, and what a user reads", "", "| pair | said |", "|---|---|"]
     lines += [f"| {n} | {_cell(o.said)} |" for n, o in outcomes.items() if o.accuracy is None]
-    return "\n".join([*lines, "", "## A million rows", "", MILLION, ""])
+    return "\n".join([*lines, ""])
 
 
 def _cell(text: str) -> str:

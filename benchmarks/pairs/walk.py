@@ -159,6 +159,6 @@ def _first_page(address: str, most_seconds: float = 120.0) -> str:
                 return "" if answer.status == 200 else f"serve answered {answer.status}"
         except urllib.error.HTTPError as error:
             return f"serve answered {error.code}"
-        except urllib.error.URLError:
+        except (urllib.error.URLError, TimeoutError):
             time.sleep(0.1)
     return "serve did not answer"

@@ -17,7 +17,7 @@ from fireassay.data.dataset import DataSet
 from fireassay.data.tables import column_roles, from_frame
 
 _DIALECTS = (",", ";", "\t")
-_NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"-\d+(\.\d*)?([eE][-+]?\d+)?", re.ASCII)  # starts like a formula
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _MOST_NAMED = 5
 
