@@ -106,6 +106,15 @@ class LastDropout(nn.Module):
         return self.last(self.dropout(torch.relu(self.first(x))))
 
 
+def test_no_probe_of_block_sizes_gets_between_the_rows_that_are_read():
+    module = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
+    model = as_classifier(module, output="logits", classes=[0, 1], batch_size=256)
+    rows = np.random.default_rng(0).random((277, 3)).astype(np.float32)
+    for _ in range(20):  # padding gets dear enough for a probe on the way
+        found = ModelReader(model).read(rows, {"features"})
+        assert len(found.features) == len(rows)
+
+
 def test_dropout_before_the_last_layer_needs_the_features_once():
     model = as_classifier(LastDropout(), output="logits", classes=range(3))
     X = np.random.default_rng(0).standard_normal((40, 8)).astype(np.float32)

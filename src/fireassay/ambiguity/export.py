@@ -154,7 +154,7 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
     try:
         with np.load(io.BytesIO(_read(path)), allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
-    except (zipfile.BadZipFile, ValueError, EOFError, OSError) as error:
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError, OSError) as error:
         raise DataError(f"Expected {path} to hold arrays.", got=str(error)) from error
 
 

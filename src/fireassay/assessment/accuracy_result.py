@@ -62,7 +62,8 @@ _LABELS_ALONE = "It answers with labels alone: how true its confidences are cann
 class AnsweredRows:
     """The labelled rows one by one: what tells them apart, their labels and the answers.
 
-    ``top`` are the classes that come first by their probabilities, which are ``top_p``.
+    ``top`` are the classes that come first by their probabilities, which are ``top_p``. ``cost`` is
+    what each answer costs, if costs were given, and ``largest_cost`` the most that one can cost.
     """
 
     marks: NDArray[np.int64]
@@ -72,6 +73,8 @@ class AnsweredRows:
     groups: NDArray[Any] | None
     top: NDArray[np.int32]
     top_p: NDArray[np.float32]
+    cost: NDArray[np.float64] | None = None
+    largest_cost: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -163,10 +163,20 @@ def draw_labels(
             **how,
         )
         if path is not None:
-            keep_shown(path, pool.rows.values, pool.feature_names, pool.kinds)
+            keep_shown(path, *_to_look_at(context, pool))
     if pool.y is not None:
         search.run(lambda row: pool.labels[row])
     return FieldDraws(search.result, source, guide, search.remaining, plan)
+
+
+def _to_look_at(context: Context, pool: DataSet) -> tuple[Any, tuple[str, ...] | None, str]:
+    """Rows as the user has them, not as codes; images in their natural range, 0 to 1."""
+    values, natural = pool.rows.values, context.natural_range
+    if natural is None:
+        return values, pool.feature_names, "row" if values.ndim <= 2 else "image"
+    if pool.kinds == ("series",):
+        return values, None, "series"
+    return natural.inside(values), None, "image"
 
 
 def _risk_by_supervisor(

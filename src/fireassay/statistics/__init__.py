@@ -37,7 +37,9 @@ if TYPE_CHECKING:
         paired_auc_difference,
         paired_difference,
         paired_mean_difference,
+        paired_ratio_difference,
     )
+    from fireassay.statistics.paired_calibration import paired_calibration_difference
     from fireassay.statistics.permutation import permutation_test
     from fireassay.statistics.poisson import poisson_interval
     from fireassay.statistics.poisson_binomial import poisson_binomial_tail
@@ -52,7 +54,7 @@ if TYPE_CHECKING:
     from fireassay.statistics.share import share
     from fireassay.statistics.simultaneous import simultaneous_aucs, worse_than_best
     from fireassay.statistics.simultaneous_shares import simultaneous_shares
-    from fireassay.statistics.slice_search import Condition, SliceRule, find_slices
+    from fireassay.statistics.slice_search import Condition, SliceRule, find_slices, slice_test
     from fireassay.statistics.slices import SliceRates, slice_columns, slice_members, slice_rates
     from fireassay.statistics.spearman import spearman
     from fireassay.statistics.temperature import fit_temperature
@@ -107,8 +109,10 @@ __all__ = [
     "near_duplicates",
     "neighbouring_rows",
     "paired_auc_difference",
+    "paired_calibration_difference",
     "paired_difference",
     "paired_mean_difference",
+    "paired_ratio_difference",
     "permutation_test",
     "poisson_binomial_tail",
     "poisson_interval",
@@ -124,6 +128,7 @@ __all__ = [
     "slice_columns",
     "slice_members",
     "slice_rates",
+    "slice_test",
     "spearman",
     "thinned_lower",
     "thinned_upper",

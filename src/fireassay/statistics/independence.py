@@ -18,7 +18,7 @@ _PERMUTATIONS = 999
 _MOST_ROWS = 2000
 _ALL_DISTANCES, _EVERY = 100_000, 10
 _NEAR = 0.01
-_ROWS_AT_ONCE = 200
+_ROWS_AT_ONCE, _FLOATS_AT_ONCE = 200, 2**24
 _LEVEL, _FEW = 0.01, 0.01
 
 
@@ -168,7 +168,8 @@ def _nearest(rows: FloatArray, chosen: IntArray, groups: ArrayLike | None = None
     """The distance of each chosen row to the nearest other row, or row of another group."""
     member = np.arange(len(rows)) if groups is None else np.asarray(groups)
     found = []
-    for some in np.array_split(chosen, math.ceil(len(chosen) / _ROWS_AT_ONCE)):
+    step = max(1, min(_ROWS_AT_ONCE, _FLOATS_AT_ONCE // len(rows)))
+    for some in np.array_split(chosen, math.ceil(len(chosen) / step)):
         apart = distance.cdist(rows[some], rows)
         apart[member[some][:, None] == member[None, :]] = np.inf
         found.append(apart.min(axis=1))

@@ -36,14 +36,15 @@ def campaign_charts(result: CampaignResult) -> dict[str, Chart]:
         warnings.simplefilter("ignore", AssumptionWarning)  # said in the evidence
         own = result.fit().charts()
         cost = cost_chart(result.trash(), result.benign_cost())
-    return {
+    found = {
         "accuracy": accuracy_chart(result.accuracy()),
-        "effects": own["effects"],
+        "effects": own.get("effects"),  # none where nothing was varied
         "cost": cost,
         "curves": result.curves("attack").charts()["survival"],
         "quantiles": own["quantiles"],
         "calibration": own["calibration"],
     }
+    return {name: chart for name, chart in found.items() if chart is not None}
 
 
 def samples_needed(result: CampaignResult) -> pd.DataFrame:

@@ -145,6 +145,7 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             groups,
             top,
             np.take_along_axis(own, top, axis=1).astype(np.float32),
+            *_row_costs(context, labels, predicted),
         ),
         sure=own[np.arange(n), predicted] if context.has_confidences else None,
         independence=independence,
@@ -160,6 +161,16 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         uses=uses,
         notes=context.notes,
     )
+
+
+def _row_costs(
+    context: Context, labels: NDArray[np.int64], predicted: NDArray[np.int64]
+) -> tuple[NDArray[np.float64] | None, float]:
+    """What each answer costs, and the most that one can cost."""
+    if not context.decision.costs:
+        return None, 0.0
+    cost = context.decision.matrix([str(name) for name in context.model.classes])
+    return cost[labels, predicted], float(cost.max())
 
 
 def _curated(
