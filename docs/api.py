@@ -149,8 +149,10 @@ def _returned(thing: Any) -> Iterator[type]:
 
 
 def _classes(annotation: Any, function: Any) -> Iterator[type]:
-    if isinstance(annotation, str):
-        annotation = function.__globals__.get(annotation.strip("\"'"))
+    if isinstance(annotation, str):  # of several classes each name counts
+        known = (function.__globals__.get(name) for name in re.findall(r"\w+", annotation))
+        yield from (found for found in known if inspect.isclass(found))
+        return
     if inspect.isclass(annotation):
         yield annotation
     for inner in typing.get_args(annotation):

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from fireassay.core.arrays import BoolArray, FloatArray
+from fireassay.core.lazy_modules import special
 from fireassay.core.validation import check_labels
 from fireassay.statistics.grouped_share import grouped_share
 
@@ -53,5 +53,5 @@ def grouped_sum(
             return value, -math.inf, math.inf
         without += weight * (found.sum() - found) / left
     error = math.sqrt((many - 1) / many * float(np.square(without - without.mean()).sum()))
-    reach = -float(stdtrit(many - 1, (1.0 - confidence) / 2.0)) * error
+    reach = -float(special.stdtrit(many - 1, (1.0 - confidence) / 2.0)) * error
     return value, value - max(down, reach), value + max(up, reach)

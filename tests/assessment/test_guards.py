@@ -1,0 +1,85 @@
+"""What a run may cost, counted: calls of the model, rows, journal writes, bytes; never a clock."""
+
+import tracemalloc
+
+import numpy as np
+
+from fireassay.assessment.context import Context
+from fireassay.assessment.kept_answers import RunAnswers
+from fireassay.assessment.parts import settings_models
+from fireassay.assessment.running import Run
+from fireassay.classifiers import as_classifier
+from fireassay.core.row_index import RowIndex
+from fireassay.data import DataSet
+from fireassay.engine import Executor, RunStore
+
+SETTINGS = {name: each() for name, each in settings_models().items()}
+X = np.random.default_rng(0).random((512, 3))
+
+
+def model(rows):
+    return np.column_stack([1 - rows[:, 0], rows[:, 0]])
+
+
+def context(asked=None, store=None):
+    def counting(rows):
+        if asked is not None:
+            asked.append(len(rows))
+        return model(rows)
+
+    data = DataSet(X, (X[:, 0] + X[:, 1] / 9 > 0.55).astype(int))
+    return Context(as_classifier(counting, classes=(0, 1)), data, executor=Executor(store=store))
+
+
+def test_forward_calls_of_a_part():
+    asked = []
+    own = context(asked)
+    Run(own, ("accuracy", "reliability"), SETTINGS).go()
+    # The look at two places asks 64 rows in two blocks; the others need two blocks; before and
+    # after each part 32 rows are asked again, the first time twice.
+    assert own.model.rows_sent == 512
+    assert len(asked) <= 2 + 2 + 5
+
+
+def test_rows_sent_against_rows_asked(tmp_path):
+    with RunStore(tmp_path) as store:
+        made = Run(context(store=store), ("accuracy", "reliability"), SETTINGS)
+        made.go()
+    actual = [cost["actual"] for cost in made.costs.values()]
+    sent = sum(cost["rows_sent"] for cost in actual)
+    assert sent <= 0.55 * sum(cost["queries"] for cost in actual)
+
+
+def test_journal_writes_of_a_task(tmp_path):
+    with RunStore(tmp_path) as store:
+        begun = []
+        store._connection.set_trace_callback(
+            lambda line: begun.append(line) if line.startswith("BEGIN") else None
+        )
+        Executor(store=store).map(abs, range(-20, 0), name="tasks")
+    assert len(begun) == 1 + 20  # one for all that is to be done, one for each that is
+
+
+def test_bytes_held_for_each_kept_row():
+    own = context()
+    answers = RunAnswers(None)
+    answers.begin(own)
+    own.model.predict_proba(X[::-1])  # not a stretch of the set: rows are found by their marks
+    table = own.model.kept
+    held = table.held.nbytes + table._answers.nbytes
+    held += sum(index.nbytes for index in table.sets[0].index._sorted())
+    assert held <= len(X) * (2 * 8 + 1 + 16)
+    answers.end()
+    assert own.model.kept is None
+
+
+def test_finding_rows_needs_no_copy_of_the_set():
+    rows = np.random.default_rng(1).random((4_000, 200))
+    index = RowIndex(rows)
+    index.find(rows[:10].copy())
+    some = rows[::-40].copy()
+    tracemalloc.start()
+    index.find(some)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 8 * some.nbytes
