@@ -8,7 +8,7 @@ from typing import Literal
 from fireassay.core import Estimate, Evidence, Measure, ParameterError
 from fireassay.report.advice import Advice, advise, remedy
 from fireassay.report.first_screen import within_a_sentence
-from fireassay.report.gates import Gate, check_limit, find_number
+from fireassay.report.gates import Gate, find_number
 from fireassay.report.interval_ends import Ends, beyond_after_holm, ends_of
 
 Status = Literal["pass", "fail", "not enough evidence", "no limits set"]
@@ -228,7 +228,6 @@ def _look(
     if isinstance(found, str):
         return GateCheck(gate, "undecided", found), None
     part, name = found
-    check_limit(gate, part.measure(name))
     estimate = part.estimates[name]
     contradicted = part.contradicted(name)
     open_ = [a.id for a in part.assumptions if a.status == "untestable" and a.id in PRESUMED]
