@@ -2,7 +2,9 @@
 
 import contextlib
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,31 @@ def say(text: str = "", *, quiet: bool = False) -> None:
     if not quiet:
         out = _answers or sys.stdout
         out.write(visible(text) + "\n")
+
+
+def say_wrapped(text: str, *, quiet: bool = False, indent: int = 13) -> None:
+    """Print a line that a terminal breaks between words, the rest below its second column.
+
+    In a file or a pipe it stays one line.
+    """
+    say(_between_words(text, sys.stdout, indent), quiet=quiet)
+
+
+def _between_words(text: str, stream: Any, indent: int = 0) -> str:
+    if not stream.isatty():
+        return text
+    width = max(40, shutil.get_terminal_size().columns - 1)
+    options: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+    lines = text.split("\n")
+    return "\n".join(
+        textwrap.fill(line, width, subsequent_indent=" " * indent, **options) for line in lines
+    )
+
+
+def say_now(text: str, *, quiet: bool = False) -> None:
+    """Print one line so that it is seen at once, also where lines go into a file or a pipe."""
+    say_wrapped(text, quiet=quiet, indent=12)
+    flush()
 
 
 def flush() -> None:
@@ -70,8 +97,8 @@ def _is_real(stream: Any) -> bool:
 
 
 def warn(text: str) -> None:
-    """Print one line to standard error."""
-    sys.stderr.write(visible(text) + "\n")
+    """Print a message to standard error."""
+    sys.stderr.write(_between_words(visible(text), sys.stderr) + "\n")
 
 
 def starting(text: str, *, quiet: bool = False) -> None:

@@ -1,20 +1,23 @@
 """CSV files."""
 
+from __future__ import annotations
+
 import csv
+import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from fireassay.core.errors import DataError
 from fireassay.core.files import written_whole
+from fireassay.core.lazy_modules import pd
 from fireassay.core.limits import MAX_BYTES, check_declared_size
 from fireassay.data.dataset import DataSet
 from fireassay.data.tables import column_roles, from_frame
 
 _DIALECTS = (",", ";", "\t")
+_NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?", re.ASCII)
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _MOST_NAMED = 5
 
@@ -193,7 +196,9 @@ def safe_cell(value: Any) -> Any:
     value
         Of any type; only text can be changed.
 
-    >>> safe_cell("=cmd()"), safe_cell("cat"), safe_cell(-1.5)
-    ("'=cmd()", 'cat', -1.5)
+    >>> safe_cell("=cmd()"), safe_cell("cat"), safe_cell(-1.5), safe_cell("-1.5")
+    ("'=cmd()", 'cat', -1.5, '-1.5')
     """
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    if not isinstance(value, str) or not value.startswith(_FORMULA):
+        return value
+    return value if _NUMBER.fullmatch(value) else f"'{value}"
