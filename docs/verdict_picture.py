@@ -10,8 +10,7 @@ import shutil
 import sys
 from pathlib import Path
 
-SIZE = {"width": 1160, "height": 800}
-COLOURS = 128
+SIZE = {"width": 1160, "height": 760}
 
 
 def picture(page: Path) -> bytes:
@@ -26,7 +25,7 @@ def picture(page: Path) -> bytes:
         opened.goto(page.resolve().as_uri())
         taken = opened.screenshot()
         browser.close()
-    small = Image.open(io.BytesIO(taken)).convert("RGB").quantize(COLOURS)
+    small = Image.open(io.BytesIO(taken)).convert("RGB")
     written = io.BytesIO()
     small.save(written, format="PNG", optimize=True)
     return written.getvalue()

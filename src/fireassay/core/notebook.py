@@ -3,6 +3,7 @@
 Only the notebook's own text colour is used, and soft lines: it may be light or dark.
 """
 
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,7 @@ def evidence_html(evidence: "Evidence") -> str:
     return f"<div>{''.join(pieces)}</div>"
 
 
-def table_html(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def table_html(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     """A table of cells that are HTML already.
 
     >>> table_html(("n",), [("3",)]).count("<td")
