@@ -240,6 +240,30 @@ class RunStore:
                         self._warn_of_damage(f"the result of task {task[:12]}")
         return values
 
+    def are_sound(self, ids: Sequence[str]) -> bool:
+        """Whether all these tasks are done and their results undamaged; nothing is decoded.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, RunStore(Path(folder) / "run") as store:
+        ...     store.expect(["a", "b"], name="tasks", function="module:task")
+        ...     _ = store.record("a", 1.5, seconds=0.1)
+        ...     store.are_sound(["a"]), store.are_sound(["a", "b"])
+        (True, False)
+        """
+        with self._explained("read"):
+            for task in ids:
+                row = self._connection.execute(
+                    "SELECT result, artifact, checksum FROM tasks WHERE id = ? AND status = 'done'",
+                    (task,),
+                ).fetchone()
+                content = None if row is None else row[0]
+                if row is not None and row[1] is not None:
+                    path = self._artifact(f"{task}.npz")
+                    content = path.read_bytes() if path.exists() else None
+                if content is None or _checksum(task, content) != row[2]:
+                    return False
+        return True
+
     def _warn_of_damage(self, what: str) -> None:
         warnings.warn(
             f"{what} in {self.path} is damaged: it counts as not done, and the next run does it "
