@@ -48,6 +48,15 @@ def test_pictures_with_channels_first(tmp_path):
     np.testing.assert_array_equal(queue.content[0], expected)
 
 
+def test_series_are_lines_over_time_and_no_pictures(tmp_path):
+    X = np.random.default_rng(0).random((20, 2, 50))
+    discovery.Search("low-confidence", model=model, X=X, budget=3, path=tmp_path / "search.npz")
+    keep_shown(tmp_path / "search.npz", X, None, "series")
+    queue = read_queue(queue_from_search(tmp_path))
+    assert queue.kind == "series"
+    np.testing.assert_allclose(queue.content[0], X[int(queue.rows[0])].T, rtol=1e-6)
+
+
 def test_without_kept_rows_the_data_are_asked_for(tmp_path):
     X = np.random.default_rng(0).random((20, 2))
     discovery.Search("random", model=model, X=X, budget=3, path=tmp_path / "search.npz")

@@ -61,7 +61,7 @@ def to_html(
         amount=_amount,
         gates=_gates,
         bar=lambda check: bar_of_check(check, _estimates(evidence, check.part)),
-        label_of=_label_of,
+        label_of=label_of,
         standing=lambda part: standing_of(part, accepted or {}),
         against=lambda part: _against(part, accepted or {}),
         contradicted=lambda part: _contradicted(part, accepted or {}),
@@ -147,7 +147,7 @@ def _doubted(check: GateCheck, evidence: Sequence[Evidence], accepted: Mapping[s
     return any(a.id not in accepted for a in part.contradicted(check.measure.name))
 
 
-def _label_of(checks: Sequence[GateCheck], gate: Gate) -> str:
+def label_of(checks: Sequence[GateCheck], gate: Gate) -> str:
     """What people call the number of a gate."""
     return next((check.label for check in checks if check.gate == gate), gate.number)
 

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from fireassay.core import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.report.chart_embed import chart_figure
+from fireassay.report.html import label_of
 from fireassay.report.page_environment import COLOURS, SHAPES
 from fireassay.version import __version__
 
@@ -34,7 +35,7 @@ def environment() -> Environment:
     )
     found.filters.update(number=number, estimate=estimate, cell=cell, share=share)
     found.filters.update(kappa=kappa, three=three, figure=figure)
-    found.filters.update(range_text=range_text)
+    found.filters.update(range_text=range_text, label_of=label_of)
     found.globals.update(version=__version__, shapes=SHAPES, colours=COLOURS)
     return found
 

@@ -62,6 +62,7 @@ def start_run(project: Project) -> None:
                 start_new_session=True,
             )
         _children[process.pid] = process
+        threading.Thread(target=process.wait, daemon=True).start()  # no zombie is left behind
         told = {"process": process.pid, "mark": process_mark(process.pid), "at": time.time()}
         write_text(folder / STARTED, strict_json.dumps(told))
 

@@ -85,10 +85,10 @@ def queue_from_search(
                 got="other values, types or rows",
                 do="Pass the array that was given to Search(X=…).",
             )
+        if kind == "series" and items.ndim == 3 and items.shape[1] < items.shape[2]:
+            items = np.moveaxis(items, 1, 2)  # time is the longer side
     chosen = items[state.rows]
     kind = kind or ("image" if items.ndim in (3, 4) else "row")
-    if kind == "series" and chosen.ndim == 3 and chosen.shape[1] < chosen.shape[2]:
-        chosen = np.moveaxis(chosen, 1, 2)  # time is the longer side, and comes first in a queue
     names = tuple(str(known) for known in (class_names or state.classes))
     if len(names) != len(state.classes):
         raise DataError(
