@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 export OMP_NUM_THREADS := 1
 
-.PHONY: demo test slow lint docs benchmarks papers papers-quick clean
+.PHONY: demo test slow lint docs benchmarks speed papers papers-quick clean
 
 demo: .venv/.demo
 	$(BIN)/fireassay demo
@@ -27,6 +27,8 @@ docs: .venv/.dev
 benchmarks: .venv/.dev
 	$(BIN)/python benchmarks/all.py
 
+speed: .venv/.dev
+	$(BIN)/python benchmarks/speed.py
 # FIREASSAY_DATA must hold mnist, fashion-mnist, cifar10, nad, reasdl and deckard. Killed, it goes on.
 PAPERS ?= papers-work
 papers: .venv/.dev

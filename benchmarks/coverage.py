@@ -2,6 +2,7 @@
 
     python benchmarks/coverage.py            # whatever is not measured yet; results/coverage.json
     python benchmarks/coverage.py --docs     # the same, then the tables of docs/intervals.md
+    python benchmarks/coverage.py --docs --seconds 0          # only the tables, as far as it is
     python benchmarks/coverage.py --only groups --runs 300    # a quick look, not kept
     python benchmarks/coverage.py --again "groups-max"        # forget these rows and measure again
 
@@ -34,7 +35,7 @@ from fireassay.core.seeds import generator
 HERE = Path(__file__).parent
 RESULT = HERE / "results" / "coverage.json"
 PAGE = HERE.parent / "docs" / "intervals.md"
-PIECE = 200
+PIECE = 0.6  # CPU seconds
 ROWS: list[Row] = [
     *share_worlds.ROWS,
     *group_worlds.ROWS,
@@ -66,21 +67,31 @@ class Kept:
         self.path = path
         self.rows = json.loads(path.read_text()) if path.exists() else {}
 
-    def measure(self, row: Row | NullRow) -> None:
+    def of(self, row: Row | NullRow) -> dict:
         key = f"{row.method} | {row.setting}"
-        found = self.rows.setdefault(key, {"runs": 0, "sums": [0.0, 0.0, 0.0], "cpu_s": 0.0})
-        while found["runs"] < row.runs:
-            started = time.process_time()
-            some = min(PIECE, row.runs - found["runs"])
+        return self.rows.setdefault(key, {"runs": 0, "sums": [0.0, 0.0, 0.0], "cpu_s": 0.0})
+
+    def measure(self, rows: list[Row | NullRow], seconds: float) -> None:
+        """A piece of each row in turn, so that all are measured when the time is over."""
+        while left := [row for row in rows if self.of(row)["runs"] < row.runs]:
+            for row in left:
+                if time.process_time() > seconds:
+                    return
+                self.piece(row)
+
+    def piece(self, row: Row | NullRow) -> None:
+        found, started = self.of(row), time.process_time()
+        while found["runs"] < row.runs and time.process_time() - started < PIECE:
+            some = min(20, row.runs - found["runs"])
             new = sums_of(row, found["runs"], some)
             found["sums"] = [a + b for a, b in zip(found["sums"], new, strict=True)]
             found["runs"] += some
-            found["cpu_s"] += round(time.process_time() - started, 2)
-            write_text(self.path, json.dumps(self.rows, indent=1) + "\n")
+        found["cpu_s"] = round(found["cpu_s"] + time.process_time() - started, 2)
+        write_text(self.path, json.dumps(self.rows, indent=1) + "\n")
 
     def line(self, row: Row | NullRow) -> str:
-        found = self.rows[f"{row.method} | {row.setting}"]
-        return row_line(row, found["runs"], found["sums"])
+        found = self.of(row)
+        return row_line(row, found["runs"], found["sums"]) if found["runs"] else ""
 
 
 def row_line(row: Row | NullRow, runs: int, sums: list[float]) -> str:
@@ -124,11 +135,14 @@ def main() -> None:
     parser.add_argument("--docs", action="store_true", help="refresh docs/intervals.md")
     parser.add_argument("--only", default="", help="rows whose method has this text")
     parser.add_argument("--runs", type=int, help="worlds per row; not kept")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="CPU time; then stop")
     parser.add_argument("--again", help="forget rows whose name has this text")
     asked = parser.parse_args()
     kept = Kept(RESULT)
     if asked.again is not None:
         kept.rows = {k: v for k, v in kept.rows.items() if asked.again not in k}
+    if not asked.runs:
+        kept.measure([r for r in [*ROWS, *NULLS] if asked.only in r.method], asked.seconds)
     for mark, rows in (("coverage", ROWS), ("type-I", NULLS)):
         lines = [HEADS[mark]]
         print(HEADS[mark], flush=True)
@@ -138,10 +152,9 @@ def main() -> None:
             if asked.runs:
                 line = row_line(row, asked.runs, sums_of(row, 0, asked.runs))
             else:
-                kept.measure(row)
                 line = kept.line(row)
             print(line, flush=True)
-            lines.append(line)
+            lines += [line] if line else []
         if asked.docs and not asked.only and not asked.runs:
             refresh(PAGE, mark, "\n".join(lines))
     print(f"\n{time.process_time():.0f} CPU seconds here; ", end="")

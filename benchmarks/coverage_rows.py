@@ -26,7 +26,7 @@ class Row:
     compared: str
     promise: str = ABOUT
     nominal: float = 0.95
-    runs: int = 2000
+    runs: int = 1000
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class NullRow:
     method: str
     setting: str
     world: Callable[[Rng], float]
-    runs: int = 2000
+    runs: int = 1000
     promise: str = ABOUT
 
 

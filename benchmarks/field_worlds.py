@@ -118,7 +118,7 @@ ROWS = [
         "exact",
         HOLDS,
         0.975,
-        600,
+        120,
     ),
     Row(
         "surrogate and labels, upper",
@@ -127,7 +127,7 @@ ROWS = [
         "exact",
         HOLDS,
         0.975,
-        600,
+        120,
     ),
     Row(
         "cells of a black box, upper",
@@ -144,7 +144,7 @@ ROWS = [
         unbiased_rate,
         "normal, uniform draws",
         HOLDS,
-        runs=600,
+        runs=120,
     ),
     Row(
         "rate of the last 500 labels, upper",

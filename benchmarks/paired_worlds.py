@@ -78,6 +78,57 @@ def scores(n_positive, n_negative, first, second, shared=0.5):
     return world
 
 
+def precisions(n):
+    """Two models that answer "sick" for other rows of the same set; how often each is right."""
+
+    def world(rng):
+        sick = rng.random(n) < 0.3
+        easy = rng.random(n) < 0.7  # both models see it
+        said = []
+        for error in (0.15, 0.10):
+            own = rng.random(n) < error
+            said.append(np.where(easy, sick ^ (rng.random(n) < 0.03), sick ^ own))
+        found = st.paired_ratio_difference((sick, said[0]), (sick, said[1]))
+        truths = []
+        for error in (0.15, 0.10):
+            hits = 0.3 * (0.7 * 0.97 + 0.3 * (1 - error))
+            truths.append(hits / (hits + 0.7 * (0.7 * 0.03 + 0.3 * error)))
+        spread = np.sqrt(sum(p * (1 - p) for p in truths))
+        return held(found.low, found.high, truths[1] - truths[0], normal_width(spread, 0.33 * n))
+
+    return world
+
+
+def calibrations(first, second, n, groups=0):
+    """Two confidences off by so much, answers mostly shared; compared with independent rows."""
+
+    def world(rng):
+        unit = np.repeat(np.arange(groups), n // groups) if groups else None
+        own = rng.beta(0.8 * 9, 0.2 * 9, groups)[unit] if groups else np.full(n, 0.8)
+        right = rng.random(n) < own
+        other = np.where(rng.random(n) < 0.9, right, rng.random(n) < own)
+        sure = [np.full(n, 0.8 + first), np.full(n, 0.8 + second)]
+        found = st.paired_calibration_difference(
+            (sure[0], right), (sure[1], other), groups=unit, seed=int(rng.integers(2**31))
+        )
+        return held(found.low, found.high, second - first, normal_width(np.sqrt(2 * 0.16), n))
+
+    return world
+
+
+def costs(n):
+    """A second model that avoids a third of the dear mistakes; compared with the true variance."""
+
+    def world(rng):
+        dear, cheap = rng.random(n) < 0.03, rng.random(n) < 0.1
+        first = 20.0 * dear + (cheap & ~dear)
+        second = np.where(dear & (rng.random(n) < 1 / 3), 0.0, first)
+        found = st.mean_cost(second - first, (-20, 20), seed=int(rng.integers(2**31)))
+        return held(found.low, found.high, -0.2, normal_width(np.sqrt(4.0 - 0.04), n))
+
+    return world
+
+
 _SHARES, _GROUPS, _AUCS = "paired shares", "paired shares, groups", "paired AUCs"
 _DELONG = "DeLong, normal"
 ROWS = [
@@ -108,4 +159,24 @@ ROWS = [
     Row(_AUCS, ".95 and .90, 15 + 60, nearly alike", scores(15, 60, 2.3, 1.8, 0.9), _DELONG),
     Row(_AUCS, ".84 and .89, 150 + 150", scores(150, 150, 1.4, 1.75, 0.3), _DELONG),
     Row(_AUCS, ".98 and .98, 12 + 300", scores(12, 300, 2.9, 2.9, 0.5), _DELONG),
+    Row("paired precision", ".90 and .92, n = 500", precisions(500), "normal, independent rows"),
+    Row(
+        "paired calibration errors",
+        ".12 and .05, n = 500",
+        calibrations(0.12, 0.05, 500),
+        "normal, independent rows",
+    ),
+    Row(
+        "paired calibration errors",
+        ".02 and .01, n = 500",
+        calibrations(0.02, 0.01, 500),
+        "normal, independent rows",
+    ),
+    Row(
+        "paired calibration errors, groups",
+        ".12 and .05, 50 × 10",
+        calibrations(0.12, 0.05, 500, 50),
+        "normal, independent rows",
+    ),
+    Row("paired costs", "3 % cost 20, a third avoided, n = 600", costs(600), NORMAL, "holds"),
 ]

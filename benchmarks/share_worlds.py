@@ -167,6 +167,7 @@ ROWS = [
         at_all_times(bernoulli(0.1, 500)),
         NORMAL,
         HOLDS,
+        runs=2000,
     ),
     Row(
         "betting, all times",
@@ -174,10 +175,17 @@ ROWS = [
         at_all_times(beta(2, 2, 500)),
         NORMAL,
         HOLDS,
+        runs=2000,
     ),
-    Row("bootstrap, mean", "exponential, n = 50", bootstrap_mean, NORMAL),
-    Row("bootstrap, median", "normal, n = 60", bootstrap_median, NORMAL),
-    Row("bootstrap of groups, mean", "40 of 5, correlation .5", bootstrap_clusters(True), NORMAL),
+    Row("bootstrap, mean", "exponential, n = 50", bootstrap_mean, NORMAL, runs=2000),
+    Row("bootstrap, median", "normal, n = 60", bootstrap_median, NORMAL, runs=2000),
+    Row(
+        "bootstrap of groups, mean",
+        "40 of 5, correlation .5",
+        bootstrap_clusters(True),
+        NORMAL,
+        runs=2000,
+    ),
     Row(
         "bootstrap of rows, mean",
         "40 of 5, correlation .5",

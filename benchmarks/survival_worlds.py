@@ -31,13 +31,13 @@ ROWS = [
         "Weibull, n = 200, watched to 60",
         never_falls(60.0),
         KNOWN,
-        runs=240,
+        runs=80,
     ),
     Row(
         "share that never falls",
         "Weibull, n = 200, watched to 30",
         never_falls(30.0),
         KNOWN,
-        runs=240,
+        runs=80,
     ),
 ]

@@ -55,14 +55,15 @@ def test_two_models():
     assert 0.3 * n < fewer < 0.7 * n
 
 
-def test_the_width_of_an_auroc():
-    n, shift = rows_for_auroc(0.9, 0.08, positives=0.3), np.sqrt(2) * stats.norm.ppf(0.9)
+@pytest.mark.parametrize(("auc", "width", "positives"), [(0.9, 0.08, 0.3), (0.75, 0.1, 0.1)])
+def test_the_width_of_an_auroc(auc, width, positives):
+    n, shift = rows_for_auroc(auc, width, positives=positives), np.sqrt(2) * stats.norm.ppf(auc)
     widths = []
-    for _ in range(40):
-        positive = np.arange(n) < 0.3 * n
+    for _ in range(150):
+        positive = np.arange(n) < positives * n
         found = delong_interval(RNG.normal(size=n) + shift * positive, positive)
         widths.append(found.high - found.low)
-    assert np.mean(widths) == pytest.approx(0.08, rel=0.15)
+    assert np.mean(widths) == pytest.approx(width, rel=0.06)
 
 
 def test_the_delay_of_the_monitor():
@@ -85,7 +86,7 @@ def test_the_delay_of_the_monitor():
 @pytest.mark.parametrize("correlation", [0.1, 0.3])
 def test_patients_not_rows(correlation):
     groups, rows = groups_for_bound(0.12, 0.05, 10, correlation), 10
-    scale, kept, worlds = 1 / correlation - 1, 0, 60
+    scale, kept, worlds = 1 / correlation - 1, 0, 100
     member = np.repeat(np.arange(groups), rows)
     for _ in range(worlds):
         rate = RNG.beta(0.05 * scale, 0.95 * scale, groups)
@@ -96,10 +97,23 @@ def test_patients_not_rows(correlation):
 
 @pytest.mark.slow
 def test_an_audit_of_a_project():
+    """The audit itself, on truths whose agreement with the weak labels falls as was assumed."""
     votes, _ = simulate_votes([0.9, 0.9, 0.6, 0.6], coverage=0.8, n=800, seed=0)
-    planned = how_many("audit", {"first": 0.95, "last": 0.4}, votes=votes)
-    assert planned.number <= 800
-    assert planned.number == curate(votes).plan_audit(0.95, 0.4).n_labels
+    found = curate(votes)
+    planned = how_many("audit", {"first": 0.9, "last": 0.6}, votes=votes)
+    assert planned.number < 800
+    assumed = np.linspace(0.9, 0.6, sum(len(ring) > 0 for ring in found.rings))
+    filled = [ring for ring in found.rings if len(ring)]
+    each = found.plan_audit(0.9, 0.6).labels_per_ring
+    falling, worlds = 0, 150
+    for _ in range(worlds):
+        rows = [RNG.choice(ring, min(each, len(ring)), replace=False) for ring in filled]
+        right = [RNG.random(len(own)) < p for own, p in zip(rows, assumed, strict=True)]
+        chosen, true = np.concatenate(rows), np.concatenate(right)
+        weak = np.asarray(found.labels)[chosen]
+        falling += found.audit(chosen, np.where(true, weak, 1 - weak)).verdict == "decreasing"
+    assert sum(map(len, rows)) == planned.number
+    assert reached(falling, worlds)
     with pytest.raises(ParameterError, match="votes"):
         how_many("audit")
 

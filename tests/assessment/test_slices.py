@@ -7,6 +7,7 @@ from scipy import stats
 from sklearn.linear_model import LogisticRegression
 
 import fireassay as fa
+from fireassay.assessment.slice_report import found_slice
 
 
 @pytest.fixture(scope="module")
@@ -75,3 +76,15 @@ def test_false_alarms_of_each_slice(clinic):
     )
     found = report["supervision"].estimates
     assert found["false_alarm"].value < found["worst_slice_false_alarm_upper"].value < 0.25
+
+
+def test_a_slice_of_two_columns_that_no_half_confirms_is_seen_by_all_rows():
+    """Five per cent of 2,000 rows, described by two columns, wrong five times as often."""
+    found = []
+    for seed in range(8):
+        rng = np.random.default_rng(100 + seed)
+        X = rng.random((2000, 6))
+        inside = (X[:, 0] > 0.776) & (X[:, 1] > 0.776)
+        wrong = rng.random(2000) < np.where(inside, 0.2, 0.04)
+        found.append(found_slice(X, wrong, list("abcdef"), seed=seed))
+    assert sum(slice_ is not None and slice_.confirmed for slice_ in found) >= 6

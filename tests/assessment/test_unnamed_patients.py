@@ -28,7 +28,7 @@ def verdict(shuffled, gates=LIMIT, accept=None):
 def test_patients_one_after_the_other_are_not_enough_evidence():
     found = verdict(shuffled=False)
     assert found.status == "not enough evidence"
-    assert "stand together" in found.checks[0].explanation
+    assert "independent-rows" in found.checks[0].explanation
 
 
 def test_a_pass_says_what_no_data_shows():

@@ -142,3 +142,6 @@ def test_rows_that_became_wrong_are_named(project):
     assert change["change"] == pytest.approx(4 / N)
     assert change["method"] == "Newcombe, paired"
     assert 0 < change["high"] < 0.04
+    paired = {d["number"]: d["method"] for d in record["differences"]}
+    assert "paired" in paired["calibration_error"]
+    assert any("paired" in m for name, m in paired.items() if name.startswith("precision["))

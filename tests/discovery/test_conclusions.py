@@ -189,3 +189,36 @@ def test_budget_not_fixed_gives_the_sequential_p():
     assert free.valid_as == "sequential"
     assert free.p_value == discovery.sequential_p_value(confidence, wrong)
     assert free.p_value > discovery.sdr(confidence, wrong).p_value
+
+
+def test_a_budget_chosen_by_looking_needs_the_sequential_value():
+    fixed = sequential = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        stated = rng.uniform(0.7, 0.98, 120)
+        wrong = rng.random(120) < 1 - stated
+        looks = [discovery.sdr(stated[:n], wrong[:n]).p_value for n in range(10, 121, 10)]
+        fixed += min(looks) <= 0.05
+        sequential += discovery.sequential_p_value(stated, wrong) <= 0.05  # of its best moment
+    assert sequential <= stats.binom.ppf(0.999, 300, 0.05)
+    assert fixed > 30
+
+
+def test_a_search_with_groups_concludes_by_groups():
+    rng = np.random.default_rng(0)
+    X = rng.random((200, 1)) * 0.3 + 0.69
+    model = lambda rows: np.column_stack([1 - rows[:, 0], rows[:, 0]])  # noqa: E731
+    who = np.repeat(np.arange(20), 10)
+    bad = np.repeat(rng.random(20) < 0.3, 10)
+    given = {"model": model, "X": X, "budget": 80, "matched_share": 0.2}
+    plain, grouped = (
+        discovery.Search("low-confidence", groups=groups, **given).run(lambda i: int(not bad[i]))
+        for groups in (None, who)
+    )
+    assert plain.valid_as == "fixed"
+    assert grouped.valid_as == "groups"
+    assert grouped.p_value > plain.p_value
+    assert grouped.sdr == plain.sdr
+    assert "t over groups" in grouped.matched_random.method
+    found = grouped.evidence()
+    assert "independent-groups" in found.estimates["sdr"].rests_on

@@ -4,12 +4,14 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
+from scipy.stats import binom
 
 from fireassay.core import Assumption, Estimate, Evidence, Measure
 from fireassay.report import Report
-from fireassay.statistics import share
+from fireassay.statistics import delong_interval, share
 from fireassay.statistics.grouped_share import GroupCounts, effective_rows
-from fireassay.statistics.labels_needed import labels_needed
+from fireassay.statistics.labels_needed import alpha_at_look, labels_needed
 
 MEASURES = (
     Measure("error", "Wrong", "share", "low", ""),
@@ -83,7 +85,7 @@ def test_rows_that_repeat_each_other_are_counted_as_what_they_are_worth():
 
 
 def test_with_as_many_rows_of_groups_the_limit_is_shown_in_most_worlds():
-    rng, worlds, passed = np.random.default_rng(0), 60, 0
+    rng, worlds, passed = np.random.default_rng(0), 120, 0
     hits = np.zeros(60, dtype=bool)
     hits[0] = True
     gates = {"max": {"error": 0.05}}
@@ -92,7 +94,26 @@ def test_with_as_many_rows_of_groups_the_limit_is_shown_in_most_worlds():
     for rate in rng.beta(1.5, 59.5, size=worlds):  # Jeffreys, after 1 of 60
         world = np.concatenate([hits, rng.random(more) < rate])
         passed += bool(Report([part(**by_groups(world, 4))]).verdict(gates))
-    assert passed >= 0.7 * worlds  # 80 % are promised; 60 worlds have a spread of 5 points
+    assert passed >= binom.ppf(0.001, worlds, 0.8)
+
+
+def test_with_as_many_rows_an_auroc_keeps_its_limit_as_often_as_promised():
+    """The seen AUROC taken as true, all rows judged at what the second look may spend."""
+    rng, auc, n, worlds, passed = np.random.default_rng(1), 0.85, 150, 250, 0
+    shift = np.sqrt(2) * ndtri(auc)
+
+    def sample(rows):
+        positive = np.arange(rows) < rows // 2
+        return rng.normal(size=rows) + shift * positive, positive
+
+    # A sample whose AUROC is just about the true one.
+    seen = min((delong_interval(*sample(n)) for _ in range(200)), key=lambda e: abs(e.value - auc))
+    (found,) = advice({"min": {"auroc": 0.8}}, part(auroc=seen))
+    level = 1 - 2 * alpha_at_look(0.025, 2)
+    for _ in range(worlds):
+        passed += delong_interval(*sample(n + found.labels), level).low >= 0.8
+    assert passed >= binom.ppf(0.001, worlds, 0.8)
+    assert passed <= 0.95 * worlds, "not far more rows than it takes"
 
 
 @pytest.mark.parametrize(("value", "half", "n"), [(0.85, 0.08, 150), (0.83, 0.05, 400)])

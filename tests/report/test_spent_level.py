@@ -53,3 +53,18 @@ def test_no_fraction_no_pass():
             [part(error=share(1, 100))], [gate], {}, strict=False, fractions={gate.number: left}
         )
         assert verdict.status == status
+
+
+def test_ends_made_on_other_scales_go_as_far_as_their_quantiles_ask():
+    """A ratio whose log is normal, an AUC whose logit is: at 1/20 of the error, 3.02 for 1.96."""
+    spread = math.log(2) / 1.959964
+    ratio = Estimate(2.0, 1.0, 4.0, 0.95, 100, "delta method on logs")
+    found = at_fraction(part(ratio=ratio), "ratio", 1 / 20).estimates["ratio"]
+    assert found.high >= 2 * math.exp(3.0233 * spread)  # 5.82; a straight stretch gave 5.62
+    assert found.low <= 2 * math.exp(-3.0233 * spread)
+    centre, half = math.log(0.98 / 0.02), 1.3
+    low, high = (1 / (1 + math.exp(-centre - side * half)) for side in (-1, 1))
+    auc = Estimate(0.98, low, high, 0.95, 100, "DeLong, logit")
+    spent = at_fraction(part(auc=auc), "auc", 1 / 20).estimates["auc"]
+    assert spent.low <= 1 / (1 + math.exp(-centre + half * 3.0233 / 1.959964))
+    assert spent.high > high

@@ -1,5 +1,6 @@
 """Accuracy row by row: which answers are right, and the wrong ones as samples."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from fireassay.core import Sample
 
 
 def outcomes(result: AccuracyResult) -> dict[str, RowOutcomes]:
-    """Row by row: right, wrong, and for each class whether it was found, or named in vain."""
+    """Row by row: right, wrong, sure, dear; for each class whether it was found, or named."""
     rows, right = result.rows, result.correct
 
     def share(values: NDArray[Any], some: Any = slice(None), kind: Kind = "share") -> RowOutcomes:
@@ -25,14 +26,21 @@ def outcomes(result: AccuracyResult) -> dict[str, RowOutcomes]:
     weight = len(right) / (np.count_nonzero(sizes) * sizes[rows.labels])
     found["balanced_accuracy"] = share(right * weight, kind="mean")
     for i, name in enumerate(result.classes):
-        own = rows.labels == i
+        own, said = rows.labels == i, rows.predicted == i
         if own.any():
             found[f"recall[{name}]"] = share(right, own)
+        if said.any():
+            found[f"precision[{name}]"] = replace(share(right, kind="ratio"), positive=said)
         if not own.all():
-            found[f"specificity[{name}]"] = share(rows.predicted != i, ~own)
+            found[f"specificity[{name}]"] = share(~said, ~own)
         for j, other in enumerate(result.classes):
             if j != i and own.any():
                 found[f"mistake[{name} -> {other}]"] = share(rows.predicted == j, own)
+    if result.sure is not None:
+        sure = share(rows.top_p[:, 0], kind="calibration")
+        found["calibration_error"] = replace(sure, positive=rows.top[:, 0] == rows.labels)
+    if rows.cost is not None:
+        found["expected_cost"] = replace(share(rows.cost, kind="cost"), largest=rows.largest_cost)
     return found
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
 
 from fireassay.core import Estimate, Measure
 from fireassay.core.arrays import IntArray
+from fireassay.core.lazy_modules import special
 from fireassay.statistics import paired_difference, share
+from fireassay.statistics.grouped_sum import grouped_sum
 
 MEASURES = (
     Measure(
@@ -119,8 +120,8 @@ def class_recalls(
 
     The worst recall lies between the smallest of the lower and the smallest of the upper ends of
     intervals that hold together (Bonferroni). The mean recall combines the intervals of the single
-    classes by their squared widths; with groups, whose rows may tie classes together, it is the
-    mean of the ends that hold together.
+    classes by their squared widths; with groups, whose rows may tie classes together, it is
+    `statistics.grouped_sum`.
     """
     k = len(classes)
     correct = labels == predicted
@@ -136,7 +137,7 @@ def class_recalls(
     )
     said = np.unique(predicted)
     return ClassRecalls(
-        balanced=_mean(correct, rows, recalls, joint, groups, confidence),
+        balanced=_mean(correct, rows, recalls, groups, confidence),
         worst=Estimate.around(
             float(recalls.min()),
             min(e.low for e in joint),
@@ -167,7 +168,6 @@ def _mean(
     correct: NDArray[np.bool_],
     rows: list[NDArray[np.bool_]],
     recalls: NDArray[np.float64],
-    joint: list[Estimate],
     groups: NDArray[Any] | None,
     confidence: float,
 ) -> Estimate:
@@ -178,9 +178,10 @@ def _mean(
         up = math.sqrt(sum((e.high - e.value) ** 2 for e in single)) / len(rows)
         low, high, how = value - down, value + up, "Clopper-Pearson, combined by squared widths"
     else:
-        low = float(np.mean([e.low for e in joint]))
-        high = float(np.mean([e.high for e in joint]))
-        how = f"{joint[0].method}, mean of simultaneous ends"
+        _, low, high = grouped_sum(
+            [1.0 / len(rows)] * len(rows), [correct] * len(rows), rows, groups, confidence
+        )
+        how = "groups-max of each class, combined, approximate"
     return Estimate.around(
         value,
         max(0.0, low),
@@ -209,6 +210,6 @@ def _difference(
     if many < 2:
         return Estimate(value, -1.0, 1.0, confidence, n, method)
     spread = math.sqrt(many / (many - 1) * float((totals**2).sum())) / n
-    half = float(stdtrit(many - 1, (1 + confidence) / 2)) * spread
+    half = float(special.stdtrit(many - 1, (1 + confidence) / 2)) * spread
     ends = max(-1.0, value - half), min(1.0, value + half)
     return Estimate.around(value, *ends, confidence=confidence, n=n, method=method)

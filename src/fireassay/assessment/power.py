@@ -1,6 +1,5 @@
 """How many: the questions that ``fireassay plan --power`` answers before anything is bought."""
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,13 @@ from fireassay.statistics import (
     rows_for_pair,
 )
 from fireassay.survival import plan as plan_campaign
+
+_BOUND = {"confidence": 0.975, "power": 0.8}
+_TEST = {"confidence": 0.95, "power": 0.8}
+# These are told in per cent, all others as they are.
+_SHARES = (
+    "limit", "rate", "gained", "lost", "positives", "power", "smallest", "first", "last", "fall",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -44,118 +50,75 @@ class HowMany:
         return self.sentence
 
 
-def _bound(
-    limit: float = 0.05, rate: float = 0.02, confidence: float = 0.975, power: float = 0.8
-) -> tuple[int, str]:
-    n = rows_for_bound(limit, rate, confidence, power)
-    return n, (
-        f'{n:,} labelled rows show "at most {100 * limit:g} % wrong" with {100 * power:g} % '
-        f"chance, if {100 * rate:g} % are."
-    )
+@dataclass(frozen=True)
+class _Question:
+    """What is counted, what is usually assumed, and the sentence around the number."""
+
+    count: Callable[..., int] | None
+    usual: dict[str, float]
+    sentence: str
 
 
-def _slices(
-    limit: float = 0.1,
-    rate: float = 0.04,
-    slices: int = 10,
-    smallest: float = 0.05,
-    confidence: float = 0.975,
-    power: float = 0.8,
-) -> tuple[int, str]:
-    n = rows_for_bound(limit, rate, confidence, power, slices=int(slices), smallest_slice=smallest)
-    return n, (
-        f"{n:,} labelled rows bound the smallest of {int(slices)} slices ({100 * smallest:g} % of "
-        f"the rows) by {100 * limit:g} %, all at once, with {100 * power:g} % chance, if "
-        f"{100 * rate:g} % are wrong there."
-    )
+def _slices(slices: float, smallest: float, **bound: float) -> int:
+    return rows_for_bound(**bound, slices=int(slices), smallest_slice=smallest)
 
 
-def _groups(
-    limit: float = 0.1,
-    rate: float = 0.04,
-    rows: int = 20,
-    correlation: float = 0.1,
-    confidence: float = 0.975,
-    power: float = 0.8,
-) -> tuple[int, str]:
-    n = groups_for_bound(limit, rate, int(rows), correlation, confidence, power)
-    return n, (
-        f"{n:,} groups (patients, devices) with {int(rows)} rows each show at most "
-        f"{100 * limit:g} % wrong with {100 * power:g} % chance, if {100 * rate:g} % are and rows "
-        f"of one group correlate by {correlation:g}."
-    )
+def _groups(rows: float, **bound: float) -> int:
+    return groups_for_bound(**bound, rows_per_group=int(rows))
 
 
-def _models(
-    gained: float = 0.06, lost: float = 0.03, confidence: float = 0.95, power: float = 0.8
-) -> tuple[int, str]:
-    n = rows_for_pair(gained, lost, confidence, power)
-    return n, (
-        f"{n:,} rows judged by both models tell them apart with {100 * power:g} % chance, if only "
-        f"one is right on {100 * gained:g} % and only the other on {100 * lost:g} %."
-    )
+def _campaign(ratio: float, fall: float, confidence: float, power: float) -> int:
+    return plan_campaign(ratio, power, confidence=confidence, failure_share=fall).samples
 
 
-def _auroc(
-    auc: float = 0.9, width: float = 0.05, positives: float = 0.2, confidence: float = 0.95
-) -> tuple[int, str]:
-    n = rows_for_auroc(auc, width, positives, confidence)
-    return n, (
-        f"{n:,} rows, {100 * positives:g} % of them positive, give an AUROC near {auc:g} an "
-        f"interval {width:g} wide."
-    )
-
-
-def _monitor(limit: float = 0.02, rate: float = 0.1, alpha: float = 0.05) -> tuple[int, str]:
-    n = labels_until_alarm(limit, rate, alpha)
-    return n, (
-        f"{n:,} labels after errors rise to {100 * rate:g} % the alarm for more than "
-        f"{100 * limit:g} % has come in half of all cases."
-    )
-
-
-def _audit(
-    votes: Any = None,
-    first: float = 0.9,
-    last: float = 0.7,
-    power: float = 0.8,
-) -> tuple[int, str]:
-    if votes is None:
-        raise ParameterError(
-            "The audit is planned for the votes of a project.",
-            got="none",
-            do="Name them in fireassay.toml: [data] votes.",
-        )
-    from fireassay.curation import curate
-
-    found = curate(votes).plan_audit(first, last, power)
-    n = found.n_labels
-    words = "show" if found.enough else "are all there are, and too few to show"
-    return n, (
-        f"{n:,} labels of the curated datasets {words} a fall of the weak labels' accuracy from "
-        f"{100 * first:g} to {100 * last:g} % with {100 * power:g} % chance."
-    )
-
-
-def _campaign(
-    ratio: float = 1.5, fall: float = 0.5, confidence: float = 0.95, power: float = 0.8
-) -> tuple[int, str]:
-    found = plan_campaign(ratio, power, confidence=confidence, failure_share=fall)
-    return found.samples, (
-        f"{found.samples:,} samples of each of two models show that one stands {ratio:g} times as "
-        f"long with {100 * power:g} % chance, if {100 * fall:g} % fall within the budget."
-    )
-
-
-QUESTIONS: dict[str, Callable[..., tuple[int, str]]] = {
-    "bound": _bound,
-    "models": _models,
-    "auroc": _auroc,
-    "monitor": _monitor,
-    "slices": _slices,
-    "groups": _groups,
-    "audit": _audit,
-    "campaign": _campaign,
+QUESTIONS: dict[str, _Question] = {
+    "bound": _Question(
+        rows_for_bound,
+        {"limit": 0.05, "rate": 0.02, **_BOUND},
+        '{n} labelled rows show "at most {limit} wrong" with {power} chance, if {rate} are.',
+    ),
+    "models": _Question(
+        rows_for_pair,
+        {"gained": 0.06, "lost": 0.03, **_TEST},
+        "{n} rows judged by both models tell them apart with {power} chance, if only one is right "
+        "on {gained} and only the other on {lost}.",
+    ),
+    "auroc": _Question(
+        rows_for_auroc,
+        {"auc": 0.9, "width": 0.05, "positives": 0.2, "confidence": 0.95},
+        "{n} rows, {positives} of them positive, give an AUROC near {auc} an interval {width} "
+        "wide.",
+    ),
+    "monitor": _Question(
+        labels_until_alarm,
+        {"limit": 0.02, "rate": 0.1, "alpha": 0.05},
+        "{n} labels after errors rise to {rate} the alarm for more than {limit} has come in half "
+        "of all cases.",
+    ),
+    "slices": _Question(
+        _slices,
+        {"limit": 0.1, "rate": 0.04, "slices": 10, "smallest": 0.05, **_BOUND},
+        "{n} labelled rows bound the smallest of {slices} slices ({smallest} of the rows) by "
+        "{limit}, all at once, with {power} chance, if {rate} are wrong there.",
+    ),
+    "groups": _Question(
+        _groups,
+        {"limit": 0.1, "rate": 0.04, "rows": 20, "correlation": 0.1, **_BOUND},
+        "{n} groups (patients, devices) with {rows} rows each show at most {limit} wrong with "
+        "{power} chance, if {rate} are and rows of one group correlate by {correlation}.",
+    ),
+    "audit": _Question(
+        None,  # planned for the votes of a project
+        {"first": 0.9, "last": 0.7, "power": 0.8},
+        "{n} labels of the curated datasets {show} a fall of the weak labels' accuracy from "
+        "{first} to {last} with {power} chance.",
+    ),
+    "campaign": _Question(
+        _campaign,
+        {"ratio": 1.5, "fall": 0.5, **_TEST},
+        "{n} samples of each of two models show that one stands {ratio} times as long with {power} "
+        "chance, if {fall} fall within the budget.",
+    ),
 }
 
 
@@ -178,13 +141,27 @@ def how_many(
     """
     if question not in QUESTIONS:
         raise ParameterError(f"Known questions: {', '.join(QUESTIONS)}.", got=repr(question))
-    ask, assumed = QUESTIONS[question], dict(given or {})
-    known = [name for name in inspect.signature(ask).parameters if name != "votes"]
-    unknown = [name for name in assumed if name not in known]
+    asked = QUESTIONS[question]
+    unknown = [name for name in given or {} if name not in asked.usual]
     if unknown:
-        raise ParameterError(f"'{question}' can be given {', '.join(known)}.", got=repr(unknown[0]))
-    usual = {name: p.default for name, p in inspect.signature(ask).parameters.items()}
-    usual.pop("votes", None)
-    extra = {"votes": votes} if question == "audit" else {}
-    number, sentence = ask(**assumed, **extra)
-    return HowMany(question, number, sentence, {**usual, **assumed})
+        known = ", ".join(asked.usual)
+        raise ParameterError(f"'{question}' can be given {known}.", got=repr(unknown[0]))
+    assumed = {**asked.usual, **(given or {})}
+    number, show = _audit(votes, assumed) if asked.count is None else (asked.count(**assumed), "")
+    told = {k: f"{100 * v:g} %" if k in _SHARES else f"{v:g}" for k, v in assumed.items()}
+    return HowMany(
+        question, number, asked.sentence.format(n=f"{number:,}", show=show, **told), assumed
+    )
+
+
+def _audit(votes: Any, assumed: Mapping[str, float]) -> tuple[int, str]:
+    if votes is None:
+        raise ParameterError(
+            "The audit is planned for the votes of a project.",
+            got="none",
+            do="Name them in fireassay.toml: [data] votes.",
+        )
+    from fireassay.curation import curate
+
+    found = curate(votes).plan_audit(assumed["first"], assumed["last"], assumed["power"])
+    return found.n_labels, "show" if found.enough else "are all there are, and too few to show"

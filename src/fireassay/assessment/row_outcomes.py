@@ -10,9 +10,16 @@ import numpy as np
 
 from fireassay.core import Estimate
 from fireassay.core.arrays import AnyArray, FloatArray, IntArray
-from fireassay.statistics import paired_auc_difference, paired_difference, paired_mean_difference
+from fireassay.statistics import (
+    mean_cost,
+    paired_auc_difference,
+    paired_calibration_difference,
+    paired_difference,
+    paired_mean_difference,
+    paired_ratio_difference,
+)
 
-Kind = Literal["share", "mean", "auc"]
+Kind = Literal["share", "mean", "auc", "ratio", "calibration", "cost"]
 _LEAST_COMMON = 0.9
 
 
@@ -23,13 +30,18 @@ class RowOutcomes:
     Attributes
     ----------
     kind
-        The number is a share of the rows, their mean, or the AUC of their scores.
+        The number is a share of the rows, their mean, the AUC of their scores, a share of those
+        rows that a model answers so (ratio), a calibration error, or a mean of bounded costs.
     rows
         What tells rows apart, the same in both runs; numbers that `row_marks` gives.
     values
-        Whether each row counts (share), its own number (mean), or its score (auc).
+        Whether each row counts (share, ratio), its own number (mean, cost), its score (auc), or how
+        sure the model was (calibration).
     positive
-        For an AUC: which rows should score high.
+        For an AUC: which rows should score high; for a ratio: which rows are in it at all; for a
+        calibration error: which answers are right.
+    largest
+        The largest possible cost.
     groups
         For each row the patient or device it belongs to.
     about
@@ -42,6 +54,7 @@ class RowOutcomes:
     positive: AnyArray | None = None
     groups: AnyArray | None = None
     about: str = ""
+    largest: float = 0.0
 
 
 def row_marks(X: Any, y: AnyArray) -> IntArray:
@@ -90,6 +103,15 @@ def paired_change(before: RowOutcomes, after: RowOutcomes, confidence: float) ->
         if not (before.positive[first] == marks).all() or min(marks.sum(), (~marks).sum()) < 2:
             return None
         return paired_auc_difference(a, b, marks, confidence)
+    if before.positive is not None and after.positive is not None:
+        sides = ((a, before.positive[first]), (b, after.positive[second]))
+        if after.kind == "ratio":
+            some = all(np.asarray(inside).any() for _, inside in sides)
+            return paired_ratio_difference(*sides, confidence, groups) if some else None
+        return paired_calibration_difference(*sides, confidence, groups=groups)
+    if after.kind == "cost":
+        largest = max(before.largest, after.largest)
+        return mean_cost(b - a, (-largest, largest), confidence, groups=groups)
     if after.kind == "mean":
         return paired_mean_difference(a, b, confidence, groups)
     return paired_difference(a > 0, b > 0, confidence, groups)

@@ -1,9 +1,10 @@
 """Rows as samples for the report: a picture, the features that deviate, a text, a small curve."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.assessment.context import Context
@@ -12,6 +13,8 @@ from fireassay.classifiers import CodedClassifier
 from fireassay.classifiers.decided import Decided
 from fireassay.classifiers.probe import answers_again
 from fireassay.core import Cell, ModelError, Sample
+from fireassay.core.frames import is_frame
+from fireassay.core.lazy_modules import pd
 from fireassay.core.sample import SHOWN_PER_PART, png_uri, signed_png_uri
 from fireassay.data import DataSet
 from fireassay.data.pixels import image_layout
@@ -22,6 +25,7 @@ _CELLS, _STEPS, _TOKENS, _CHANNELS = 8, 120, 60, 4
 _LEAST_OF_A_CLASS, _REFERENCE, _RARE = 20, 5000, 0.05
 _SMALLEST_IMAGE = 4
 _WEIGHED = 6  # texts of a set of which the words are weighed
+_ROUNDING = 1e-9  # of a column's spread: not a change
 _MINUS = "\N{MINUS SIGN}"
 
 
@@ -81,7 +85,7 @@ class Gallery:
     def content(self, row: Any, label: Any = None) -> dict[str, Any]:
         """What shows a row (a set of one, as the user has it): fields of `Sample`."""
         kinds = self.data.kinds or ()
-        if isinstance(row, pd.DataFrame):
+        if is_frame(row):
             return {"cells": self._cells([_text(v) for v in row.iloc[0]], row, label)}
         values = np.asarray(row)
         if values.ndim == 1:
@@ -140,7 +144,7 @@ class Gallery:
         moved = [
             (_moved(a, b, s), name, a, b)
             for a, b, s, name in zip(old, new, spread, self.names, strict=True)
-            if a != b and not (pd.isna(a) and pd.isna(b))
+            if a != b and not (pd.isna(a) and pd.isna(b)) and _moved(a, b, s) > _ROUNDING
         ]
         moved.sort(key=lambda entry: -entry[0])
         return tuple(
@@ -150,7 +154,7 @@ class Gallery:
     @property
     def is_table(self) -> bool:
         """Whether rows are shown as features."""
-        return isinstance(self.rows, pd.DataFrame) or np.ndim(self.rows) == 2
+        return is_frame(self.rows) or np.ndim(self.rows) == 2
 
     @property
     def kind(self) -> str:
@@ -184,7 +188,7 @@ class Gallery:
     def names(self) -> tuple[str, ...]:
         """Of the columns of a table."""
         X = self.rows
-        if isinstance(X, pd.DataFrame):
+        if is_frame(X):
             return tuple(str(name) for name in X.columns)
         return self.data.feature_names or tuple(f"feature {i}" for i in range(X.shape[1]))
 
@@ -193,7 +197,7 @@ class Gallery:
         table = self._table(label)
         found = []
         for i, (name, text) in enumerate(zip(self.names, texts, strict=True)):
-            value = row.iloc[0, i] if isinstance(row, pd.DataFrame) else row[0, i]
+            value = row.iloc[0, i] if is_frame(row) else row[0, i]
             far, unusual = _deviation(value, text, i, table)
             found.append((far, Cell(name, text, unusual, table["usual"][i])))
         found.sort(key=lambda entry: -entry[0])
@@ -212,7 +216,7 @@ class Gallery:
 
 
 def _usual(X: Any, rows: Any) -> dict[str, Any]:
-    frame = X.iloc[rows] if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)[rows])
+    frame = X.iloc[rows] if is_frame(X) else pd.DataFrame(np.asarray(X)[rows])
     found: dict[str, Any] = {"low": [], "high": [], "middle": [], "spread": [], "usual": []}
     found["shares"] = []
     for i in range(frame.shape[1]):

@@ -44,10 +44,13 @@ def model(
     ] = None,
     eps: Annotated[
         float | None,
-        typer.Option(help="Largest change of a feature, where no attack is named [a tenth]."),
+        typer.Option(
+            help="Largest change of a feature, where no attack is named (default: a tenth)."
+        ),
     ] = None,
     budget: Annotated[
-        int | None, typer.Option(min=1, help="Queries per sample and attack [as fireassay run].")
+        int | None,
+        typer.Option(min=1, help="Queries per sample and attack (default: as fireassay run)."),
     ] = None,
     defence: Annotated[
         str | None,
@@ -71,7 +74,7 @@ def model(
         str, typer.Option("--model-output", help="probabilities, logits or labels.")
     ] = "probabilities",
     samples: Annotated[
-        int | None, typer.Option(min=1, help="How many rows, drawn by the seed [all].")
+        int | None, typer.Option(min=1, help="How many rows, drawn by the seed (default: all).")
     ] = None,
     workers: Workers = 1,
     cluster: Cluster = None,

@@ -1,16 +1,17 @@
 """How much the answer depends on the seed, the labeler and the luck of the sample."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-from scipy.special import logsumexp
 
 from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.errors import ParameterError
+from fireassay.core.lazy_modules import pd, special
 from fireassay.core.percent import percent
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_real
@@ -113,7 +114,7 @@ class Stability(Finding):
 
 
 def stability(
-    result: "Curation",
+    result: Curation,
     y: Any = None,
     n_boot: int = 200,
     *,
@@ -143,7 +144,7 @@ def stability(
 
 
 def _panel(
-    result: "Curation", labelers: Sequence[Any], seeds: Sequence[int]
+    result: Curation, labelers: Sequence[Any], seeds: Sequence[int]
 ) -> Iterator[tuple[str, int, PatternLabels]]:
     for item in labelers:
         labeler = label_model(item, "A stability panel")
@@ -156,7 +157,7 @@ def _panel(
 
 
 def _compare(
-    result: "Curation",
+    result: Curation,
     table: PatternLabels,
     truth: AnyArray | None,
     grouped: IntArray | None,
@@ -195,11 +196,11 @@ def votes_fit(patterns: VotePatterns, posterior: FloatArray) -> float:
         shown = column[:, None] == kinds
         rate = (shown.T.astype(np.float64) @ weight + 1) / (total + len(kinds))
         log_joint += np.log(rate)[column + 1]
-    return float(patterns.counts @ logsumexp(log_joint, axis=1) / patterns.n_rows)
+    return float(patterns.counts @ special.logsumexp(log_joint, axis=1) / patterns.n_rows)
 
 
 def _bootstrap(
-    result: "Curation",
+    result: Curation,
     truth: AnyArray,
     grouped: IntArray | None,
     n_boot: int,

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
-from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import DataError
-from fireassay.core.validation import check_integer
+from fireassay.core.lazy_modules import stats
+from fireassay.core.validation import check_integer, check_labels
 from fireassay.discovery.discovery_ratio import check_queried, ratio
 
 
@@ -100,6 +100,7 @@ def matched_arm_test(
     search_wrong: ArrayLike,
     random_confidence: ArrayLike,
     random_wrong: ArrayLike,
+    groups: tuple[ArrayLike, ArrayLike] | None = None,
 ) -> MatchedRandom:
     """Skill from a random arm that was labelled along with the search.
 
@@ -114,6 +115,9 @@ def matched_arm_test(
         Of each searched row: the model's confidence, and whether it was wrong.
     random_confidence, random_wrong
         The same of each random row.
+    groups
+        The patient or device of each searched row, and of each random one: the test is then
+        Student's t over groups, approximate.
 
     >>> matched_arm_test([0.9], [True], [0.9], [False]).p_value
     0.5
@@ -133,16 +137,35 @@ def matched_arm_test(
         distribution = np.convolve(distribution, pmf)
         mean += count * float(random_flags[g])
     found, expected = int(flags.sum()), float((1 - searched).sum())
+    p_value, how = float(min(1.0, distribution[found:].sum())), "exact"
+    if groups is not None:
+        surplus = np.concatenate(
+            [flags.astype(float), -np.bincount(group, minlength=len(drawn)) * random_flags]
+        )
+        together = check_labels(
+            np.concatenate([np.asarray(g).astype(str) for g in groups]),
+            name="groups",
+            n=len(surplus),
+        )
+        p_value, how = max(p_value, _over_groups(surplus, together)), "t over groups"
     return MatchedRandom(
         errors=found,
         sdr=ratio(found, expected),
         expected_random=mean,
         sdr_random=ratio(mean, expected),
-        p_value=float(min(1.0, distribution[found:].sum())),
+        p_value=p_value,
         n=len(flags),
         n_random=len(random_flags),
-        method="exact, each searched row against the random row nearest in confidence",
+        method=f"{how}, each searched row against the random row nearest in confidence",
     )
+
+
+def _over_groups(surplus: FloatArray, groups: AnyArray) -> float:
+    """P-value of "no surplus of errors" when only groups are independent."""
+    _, member = np.unique(groups, return_inverse=True)
+    own = np.bincount(member.ravel(), weights=surplus)
+    spread = float(np.sqrt(np.square(own - own.mean()).sum() * len(own) / max(1, len(own) - 1)))
+    return float(stats.t.sf(own.sum() / spread, len(own) - 1)) if spread > 0 else 1.0
 
 
 def draw_matched(

@@ -19,7 +19,7 @@ from fireassay.core.evidence import (
     Table,
 )
 from fireassay.core.result import Answer
-from fireassay.discovery.discovery_ratio import DiscoveryRatio, running_ratio
+from fireassay.discovery.discovery_ratio import DiscoveryRatio, running_ratio, sdr
 from fireassay.discovery.estimators import estimate_error
 from fireassay.discovery.matched_random import MatchedRandom, matched_arm_test
 from fireassay.discovery.measures import MEASURES
@@ -45,6 +45,7 @@ CALIBRATED = Assumption(
 _METHODS = {
     "fixed": "exact Poisson (Garwood)",
     "sequential": "confidence sequence by betting",
+    "groups": "betting over groups",
 }
 _THEOREM = (
     "A ratio above 1 speaks of where the search looked, not of all inputs: a search does not draw "
@@ -67,7 +68,7 @@ class SearchResult(Answer):
     ratio
         Standardised discovery ratio with its parts, interval and p-value. It is "fixed" for a
         search that does not look at labels and has spent its preset budget, "sequential" for all
-        others (valid at every step and under adaptive choice).
+        others (valid at every step and under adaptive choice), "groups" where rows belong together.
     matched_random
         Comparison with random rows of the same confidence, None if there is nothing to compare.
     spread, utility
@@ -141,7 +142,7 @@ class SearchResult(Answer):
 
     @property
     def valid_as(self) -> str:
-        """ "fixed" or "sequential"."""
+        """ "fixed", "sequential" or "groups"."""
         return self.ratio.valid_as
 
     @property
@@ -191,7 +192,7 @@ class SearchResult(Answer):
                 confidence=CONFIDENCE,
                 n=n,
                 method=_METHODS[self.valid_as],
-                rests_on=("chosen-before-labels", "calibrated"),
+                rests_on=("chosen-before-labels", "calibrated", self._independent.id),
             ),
             "errors_found": Estimate.count(self.errors, n),
             "errors_expected": Estimate.point(
@@ -243,10 +244,21 @@ class SearchResult(Answer):
             ),
         )
 
+    @property
+    def _independent(self) -> Assumption:
+        """What the interval counts: rows, or groups of them."""
+        if self.valid_as == "groups":
+            text, check = "Groups are wrong independently of each other.", "groups were given."
+            return Assumption(text, "untestable", check, "independent-groups")
+        text = "Rows are wrong independently of each other, given their confidences."
+        check = "rows of one patient or device are not: give groups if there are any."
+        return Assumption(text, "untestable", check, "independent-rows")
+
     def _assumptions(self) -> tuple[Assumption, ...]:
         chosen = {
             "fixed": "The rows were chosen without looking at labels, at a preset budget.",
             "sequential": "The next row depends only on what was known before its label.",
+            "groups": "Groups were chosen without looking at their labels.",
         }[self.valid_as]
         found = [
             Assumption(
@@ -256,6 +268,7 @@ class SearchResult(Answer):
                 "chosen-before-labels",
             ),
             CALIBRATED,
+            self._independent,
         ]
         if self.error_rate is not None:
             found.append(KNOWN_CHANCES)
@@ -289,7 +302,10 @@ def conclude(state: SearchState, *, adaptive: bool) -> SearchResult:
     skill = None
     if matched:
         other = np.asarray(matched, dtype=np.int64)
-        skill = matched_arm_test(confidence, wrong, state.confidence[other], state.wrong(matched))
+        groups = None if state.groups is None else (state.groups[at], state.groups[other])
+        skill = matched_arm_test(
+            confidence, wrong, state.confidence[other], state.wrong(matched), groups=groups
+        )
     rate = None
     drawn = np.array(state.probabilities[: len(queried)])
     # A gap in the draws (a skipped or matched row) would break the estimate.
@@ -297,9 +313,12 @@ def conclude(state: SearchState, *, adaptive: bool) -> SearchResult:
     if len(drawn) and np.isfinite(drawn).all() and whole:
         rate = estimate_error(at, wrong, drawn, len(state.rows), confidence=CONFIDENCE)
         rate = replace(rate, rests_on=(KNOWN_CHANCES.id,))
+    ratio = running_ratio(confidence, wrong, fixed=fixed, interval_confidence=CONFIDENCE).now
+    if state.groups is not None:
+        ratio = sdr(confidence, wrong, CONFIDENCE, groups=state.groups[at])
     return SearchResult(
         state=state,
-        ratio=running_ratio(confidence, wrong, fixed=fixed, interval_confidence=CONFIDENCE).now,
+        ratio=ratio,
         matched_random=skill,
         spread=spread(state.features, at),
         utility=bansal_weld_utility(state.features, state.confidence, at[wrong]),

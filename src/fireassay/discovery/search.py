@@ -56,6 +56,8 @@ class Search:
         Of whatever is drawn.
     ids
         Text that names each row of X, for label files.
+    groups
+        For each row of X the patient or device it belongs to: what is concluded counts groups.
     state, book
         A `SearchState` to go on from, and the label book of its folder if it is open already.
 
@@ -85,6 +87,7 @@ class Search:
         seed: int = 0,
         features: ArrayLike | None = None,
         ids: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         matched_share: float = 0.0,
         path: str | Path | None = None,
         attack: str = "hopskipjump",
@@ -99,8 +102,9 @@ class Search:
                 raise ParameterError("A new search needs model= and X=.", got="none of one or both")
             state = new_state(
                 name, model, X, critical_class=critical_class, threshold=threshold, budget=budget,
-                scores=scores, seed=seed, features=features, ids=ids, matched_share=matched_share,
-                attack=attack, max_queries=max_queries, attack_parameters=attack_parameters or {},
+                scores=scores, seed=seed, features=features, ids=ids, groups=groups,
+                matched_share=matched_share, attack=attack, max_queries=max_queries,
+                attack_parameters=attack_parameters or {},
             )  # fmt: skip
         self.state = state
         self._kept = None if path is None else KeptLabels(state, Path(path), book, save=new)

@@ -12,7 +12,13 @@ from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
 from fireassay.core.hashing import sha256
 from fireassay.core.seeds import check_seed
-from fireassay.core.validation import check_features, check_integer, check_lengths, check_real
+from fireassay.core.validation import (
+    check_features,
+    check_integer,
+    check_labels,
+    check_lengths,
+    check_real,
+)
 from fireassay.discovery.adversarial_distance import adversarial_distance, measure_log_mae
 from fireassay.discovery.registry import SEARCHES
 from fireassay.discovery.space import principal_components
@@ -39,8 +45,8 @@ class SearchState:
         Settings, as in `Search`.
     classes
         Of the model.
-    ids
-        Names of the candidates, if they were given.
+    ids, groups
+        Names of the candidates, and the patient or device each belongs to, if they were given.
     predicted, confidence, features, scores, log_mae
         What is known of each candidate: the model's class and confidence, where it is, and how
         suspicious.
@@ -81,6 +87,7 @@ class SearchState:
     labels: tuple[tuple[int, Any, str], ...] = ()
     skipped: tuple[int, ...] = ()
     disagreed: tuple[int, ...] = ()
+    groups: AnyArray | None = None
 
     @property
     def told(self) -> dict[int, Any]:
@@ -139,6 +146,7 @@ def new_state(
     seed: int,
     features: ArrayLike | None,
     ids: ArrayLike | None,
+    groups: ArrayLike | None,
     matched_share: float,
     attack: str,
     max_queries: int,
@@ -173,6 +181,7 @@ def new_state(
         space = space[rows].reshape(len(rows), -1)
     if ids is not None:
         check_lengths(X=len(inputs), ids=len(np.asarray(ids)))
+    together = None if groups is None else check_labels(groups, name="groups", n=len(inputs))
     return SearchState(
         name=name,
         budget=budget,
@@ -191,6 +200,7 @@ def new_state(
         model_sha256=classifier.sha256,
         data_sha256=sha256(inputs),
         queries=classifier.queries - before,
+        groups=None if together is None else together[rows],
     )
 
 

@@ -4,13 +4,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from scipy.special import stdtrit
-
 from fireassay.core import Estimate, Evidence
+from fireassay.core.lazy_modules import special
 from fireassay.report.gates import Gate, find_number
 from fireassay.report.verdict import GateCheck, Verdict, judge, overall
 
 _EXACT = "Clopper-Pearson"
+_FEW_ROWS = 10  # likewise for numbers made from rows
 _FEW_GROUPS = 4  # degrees of freedom that any number made from groups is taken to have at least
 
 
@@ -60,7 +60,9 @@ def at_fraction(part: Evidence, name: str, fraction: float) -> Evidence:
     Shares are computed anew from their counts. What else has an interval is stretched around its
     value by ``log α' / log α``, which is enough for exponential tails and more than enough for
     normal ones; what counts groups by the ratio of Student's quantiles with 4 degrees of freedom,
-    if that is larger. The method says so.
+    if that is larger. Many intervals were made on the scale of logits (AUCs, shares) or of logs
+    (ratios): there the ends move by the ratio of Student's quantiles with 10 degrees of freedom,
+    and the end that goes further counts. The method says so.
 
     >>> error = Estimate(0.01, 0.0052, 0.0174, 0.95, 1000, "Clopper-Pearson")
     >>> found = Evidence("accuracy", "h", estimates={"error": error})
@@ -93,9 +95,8 @@ def _interval(estimate: Estimate, fraction: float) -> Estimate:
         from fireassay.statistics import share
 
         return replace(share(hits, estimate.n, confidence), rests_on=estimate.rests_on)
-    factor = _factor(alpha, fraction, estimate.method)
-    value = estimate.value
-    low, high = (value + factor * (end - value) for end in (estimate.low, estimate.high))
+    low = _further(estimate.value, estimate.low, alpha, fraction, estimate.method)
+    high = _further(estimate.value, estimate.high, alpha, fraction, estimate.method)
     return replace(
         estimate,
         low=low,
@@ -132,9 +133,26 @@ def _hits(value: float, estimate: Estimate) -> int | None:
     return round(hits) if abs(hits - round(hits)) <= 1e-6 * estimate.n else None
 
 
+def _further(value: float, end: float, alpha: float, fraction: float, method: str) -> float:
+    """The end of an interval at a fraction of its error, on the scale where it goes furthest."""
+    straight = value + _factor(alpha, fraction, method) * (end - value)
+    bent = _t_ratio(_FEW_GROUPS if "group" in method else _FEW_ROWS, alpha, fraction)
+    if not min(value, end) > 0 or value == end:
+        return straight
+    if max(value, end) < 1:
+        logits = [math.log(x / (1 - x)) for x in (value, end)]
+        curved = 1 / (1 + math.exp(-logits[0] - bent * (logits[1] - logits[0])))
+    else:
+        curved = value * (end / value) ** bent
+    return min(straight, curved) if end < value else max(straight, curved)
+
+
+def _t_ratio(freedom: float, alpha: float, fraction: float) -> float:
+    return float(special.stdtrit(freedom, alpha * fraction) / special.stdtrit(freedom, alpha))
+
+
 def _factor(alpha: float, fraction: float, method: str) -> float:
     factor = math.log(alpha * fraction) / math.log(alpha)
     if "group" in method:
-        tails = (float(stdtrit(_FEW_GROUPS, a)) for a in (alpha * fraction, alpha))
-        factor = max(factor, next(tails) / next(tails))
+        factor = max(factor, _t_ratio(_FEW_GROUPS, alpha, fraction))
     return factor

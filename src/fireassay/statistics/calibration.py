@@ -94,11 +94,11 @@ def reliability_curve(
     """
     check_confidence(confidence)
     stated, correct = _top_class(probabilities, labels)
-    counts, hits, mean = _binned(stated, correct, check_integer(n_bins, "n_bins", low=1))
+    counts, hits, mean = binned(stated, correct, check_integer(n_bins, "n_bins", low=1))
     if groups is None:
         low, high = clopper_pearson(hits, counts, confidence)
     else:
-        member, place = check_labels(groups, name="groups", n=len(stated)), _bins(stated, n_bins)
+        member, place = check_labels(groups, name="groups", n=len(stated)), bin_of(stated, n_bins)
         bins = [place == b for b in np.unique(place)]
         shares = [grouped_share(correct[b], member[b], confidence)[0] for b in bins]
         low, high = np.array([s.low for s in shares]), np.array([s.high for s in shares])
@@ -151,7 +151,7 @@ def expected_calibration_error(
     """
     check_confidence(confidence)
     stated, correct = _top_class(probabilities, labels)
-    counts, hits, mean = _binned(stated, correct, check_integer(n_bins, "n_bins", low=1))
+    counts, hits, mean = binned(stated, correct, check_integer(n_bins, "n_bins", low=1))
     n = len(stated)
     value = float(np.abs(hits - counts * mean).sum() / n)
     rng = generator(seed, "expected calibration error")
@@ -162,7 +162,7 @@ def expected_calibration_error(
     tail, method = (1.0 - confidence) / 2.0, f"bias-aware bootstrap, {n_bins} equal bins"
     if groups is not None:
         member = check_labels(groups, name="groups", n=n)
-        of_groups, units = _noise_of_groups(correct - stated, _bins(stated, n_bins), member, rng)
+        of_groups, units = _noise_of_groups(correct - stated, bin_of(stated, n_bins), member, rng)
         missing = 1.0 - of_groups.var(axis=0) / np.maximum(noise.var(axis=0), 1e-300)
         noise = of_groups + noise * np.sqrt(np.maximum(0.0, missing))
         tail, method = expanded_tail(tail, units), f"{method}, {units} groups"
@@ -202,17 +202,17 @@ def _top_class(probabilities: ArrayLike, labels: ArrayLike) -> tuple[FloatVector
     return table.max(axis=1), table.argmax(axis=1) == truth
 
 
-def _bins(stated: FloatVector, n_bins: int) -> IntArray:
+def bin_of(stated: FloatVector, n_bins: int) -> IntArray:
     """The bin of each row, left open, right closed."""
     edges = np.linspace(0.0, 1.0, n_bins + 1)
     return np.clip(np.searchsorted(edges, stated, side="left") - 1, 0, n_bins - 1)
 
 
-def _binned(
+def binned(
     stated: FloatVector, correct: BoolArray, n_bins: int
 ) -> tuple[IntArray, FloatVector, FloatVector]:
     """Rows, hits and mean confidence of each bin that holds rows."""
-    place = _bins(stated, n_bins)
+    place = bin_of(stated, n_bins)
     counts = np.bincount(place, minlength=n_bins).astype(np.int64)
     hits: FloatVector = np.bincount(
         place, weights=correct.astype(np.float64), minlength=n_bins

@@ -5,15 +5,17 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fireassay.core.arrays import FloatArray
+from fireassay.core.arrays import AnyArray, FloatArray
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_labels
 from fireassay.statistics.betting import betting_interval
+from fireassay.statistics.grouped_sum import grouped_sum
 from fireassay.statistics.samples import check_confidence, check_sample
 
 _LARGEST_STAKE, _FIRST_SPREAD = 0.75, 0.05
+_FEW_KINDS = 6
 
 
 def mean_cost(
@@ -47,9 +49,10 @@ def mean_cost(
 
     Notes
     -----
-    `betting_interval`, which holds for any distribution on the bounds. With groups each bet is
-    on the sum of a group, scaled by the largest group; the largest of these groups is taken for
-    the largest that can occur, so it is approximate.
+    `betting_interval`, which holds for any distribution on the bounds. With groups it is
+    approximate: where only a few different costs occur, their shares are bounded and combined
+    (`grouped_sum`); otherwise each bet is on the sum of a group, scaled by the largest group, and
+    the largest of these groups is taken for the largest that can occur.
 
     >>> print(mean_cost([0.0] * 95 + [50.0] * 1 + [1.0] * 4, bounds=(0, 50)))
     0.540 [0.000, 2.921] n=100
@@ -70,10 +73,15 @@ def mean_cost(
                 f"costs must lie in the bounds [{lowest:g}, {highest:g}].",
                 got=f"{values.min():g} to {values.max():g}",
             )
-        unit = (values - lowest) / (highest - lowest)
-        ends, units = _grouped(unit[order], who[order], (1.0 - confidence) / 2.0)
-        low, high = (lowest + (highest - lowest) * end for end in ends)
-        method += f" over {units:,} groups, approximate"
+        kinds = [float(cost) for cost in np.unique(values) if cost != 0.0]
+        if len(kinds) <= _FEW_KINDS:
+            low, high = _by_kind(values, kinds, who, confidence, (lowest, highest))
+            method = f"shares of {len(kinds)} costs, groups-max, combined, approximate"
+        else:
+            unit = (values - lowest) / (highest - lowest)
+            ends, units = _grouped(unit[order], who[order], (1.0 - confidence) / 2.0)
+            low, high = (lowest + (highest - lowest) * end for end in ends)
+            method += f" over {units:,} groups, approximate"
     return Estimate.around(
         float(values.mean()),
         low,
@@ -83,6 +91,23 @@ def mean_cost(
         method=method,
         rests_on=rests_on,
     )
+
+
+def _by_kind(
+    values: FloatArray,
+    kinds: list[float],
+    groups: AnyArray,
+    confidence: float,
+    bounds: tuple[float, float],
+) -> tuple[float, float]:
+    """From the shares of each cost; where one did not occur, the dearest may still."""
+    everywhere = np.ones(len(values), dtype=bool)
+    lowest, highest = bounds
+    extremes = [end for end in bounds if end != 0.0 and end not in kinds]
+    costs = [*kinds, *extremes]
+    hits = [values == cost for cost in costs]
+    _, low, high = grouped_sum(costs, hits, [everywhere] * len(costs), groups, confidence)
+    return max(lowest, low), min(highest, high)
 
 
 def _grouped(unit: FloatArray, groups: FloatArray, tail: float) -> tuple[tuple[float, float], int]:

@@ -3,20 +3,21 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import xlogy
 
 from fireassay.core.arrays import BoolArray, FloatArray
 from fireassay.core.errors import DataError
+from fireassay.core.lazy_modules import special
+from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_lengths
 
 _FEW_VALUES = 8
 _CUTS = np.array([0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95])
-_BEAM, _BLOCK = 40, 2_000
+_BEAM, _NARROW_BEAM = 40, 15
 _PRICE = 3.0  # of a condition, on the scale of log likelihoods
+_ENOUGH_BEATEN = 4
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,64 @@ def find_slices(
     >>> print(find_slices(X, bad, ["a", "b", "c"], most=1)[0])
     b > 0.89
     """
+    table, marks, called = _checked(X, hit, names, depth)
+    if float(marks.mean() if len(marks) else 0.0) in (0.0, 1.0):
+        return ()
+    search = _Search(table, called, smallest)
+    every = search.rules(marks, depth)
+    kept: list[_Scored] = []
+    for scored in every:
+        if len(kept) < most and not any(_alike(scored, k) for k in kept):
+            kept.append(scored)
+    return tuple(SliceRule(rule) for _, rule, _ in kept)
+
+
+def slice_test(
+    X: ArrayLike,
+    hit: ArrayLike,
+    *,
+    depth: int = 2,
+    smallest: float = 0.03,
+    permutations: int = 79,
+    seed: int = 0,
+) -> float:
+    """Whether there is any slice at all: the p-value of "hits fall anywhere alike".
+
+    The whole search, with a narrower beam, is repeated with the hits dealt to the rows anew. It
+    uses all rows, so it sees slices that neither half of them could confirm; how often it happens
+    there, it does not say.
+
+    Parameters
+    ----------
+    X, hit, depth, smallest
+        As for `find_slices`.
+    permutations
+        The smallest p-value is ``1 / (permutations + 1)``; the deals stop early where the p-value
+        is large.
+    seed
+        Of the deals.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((600, 3))
+    >>> slice_test(X, (X[:, 1] > 0.9) & (rng.random(600) < 0.5), permutations=19)
+    0.05
+    """
+    table, marks, called = _checked(X, hit, None, depth)
+    if float(marks.mean() if len(marks) else 0.0) in (0.0, 1.0):
+        return 1.0
+    search = _Search(table, called, smallest)
+    rng, beaten, dealt = generator(seed, "slice test"), 0, 0
+    found = search.best(marks, depth)
+    while dealt < permutations and beaten < _ENOUGH_BEATEN:
+        beaten += search.best(rng.permutation(marks), depth) >= found
+        dealt += 1
+    # Stopped early, beaten / dealt is the p-value (Besag and Clifford).
+    return beaten / dealt if beaten == _ENOUGH_BEATEN else (beaten + 1) / (dealt + 1)
+
+
+def _checked(
+    X: ArrayLike, hit: ArrayLike, names: Sequence[str] | None, depth: int
+) -> tuple[FloatArray, FloatArray, list[str]]:
     table = np.asarray(X, dtype=np.float64)
     marks = np.asarray(hit).astype(np.float64)
     if table.ndim != 2:
@@ -137,22 +196,55 @@ def find_slices(
     check_integer(depth, "depth", low=1)
     called = list(names) if names is not None else [f"feature {i}" for i in range(table.shape[1])]
     check_lengths(names=len(called), features=table.shape[1])
-    rate = float(marks.mean()) if len(marks) else 0.0
-    conditions = _conditions(table, called)
-    if rate in (0.0, 1.0) or not conditions:
-        return ()
-    fewest = max(10, math.ceil(smallest * len(table)))
-    beam: list[_Scored] = [(0.0, (), np.ones(len(table), dtype=bool))]
-    every: list[_Scored] = []
-    for length in range(1, depth + 1):
-        beam = _longer(beam, conditions, table, marks, rate, fewest)
-        every += [(score - _PRICE * length, rule, inside) for score, rule, inside in beam]
-    every.sort(key=lambda scored: -scored[0])
-    kept: list[_Scored] = []
-    for scored in every:
-        if len(kept) < most and not any(_alike(scored, k) for k in kept):
-            kept.append(scored)
-    return tuple(SliceRule(rule) for _, rule, _ in kept)
+    return table, marks, called
+
+
+class _Search:
+    """The conditions of a table and the rows where each is true, made once for many searches."""
+
+    def __init__(self, table: FloatArray, names: Sequence[str], smallest: float) -> None:
+        self.conditions = _conditions(table, names)
+        self.fewest = max(10, math.ceil(smallest * len(table)))
+        self.n = len(table)
+        # A row for each condition: products with rules are then plain matrix products.
+        self.inside = np.array([c.of(table) for c in self.conditions], dtype=np.float32)
+
+    def rules(self, marks: FloatArray, depth: int, widest: int = _BEAM) -> list[_Scored]:
+        """The rules that were kept at each depth, the best first."""
+        found: list[_Scored] = []
+        beam: list[_Scored] = [(0.0, (), np.ones(self.n, dtype=bool))]
+        for length in range(1, depth + 1):
+            beam = self._longer(beam, marks, widest) if self.conditions else []
+            found += [(score - _PRICE * length, rule, inside) for score, rule, inside in beam]
+        return sorted(found, key=lambda scored: -scored[0])
+
+    def best(self, marks: FloatArray, depth: int) -> float:
+        """The score of the best rule."""
+        found = self.rules(marks, depth, _NARROW_BEAM)
+        return found[0][0] if found else 0.0
+
+    def _longer(self, beam: list[_Scored], marks: FloatArray, widest: int) -> list[_Scored]:
+        """The best rules with one condition more, each set of rows once."""
+        if not beam:
+            return []
+        kept = np.array([inside for _, _, inside in beam], dtype=np.float32)
+        n = (kept @ self.inside.T).astype(np.float64)
+        hits = ((kept * marks.astype(np.float32)) @ self.inside.T).astype(np.float64)
+        scores = np.where(n >= self.fewest, _beyond_chance(hits, n, float(marks.mean())), -np.inf)
+        found: list[_Scored] = []
+        seen: set[tuple[float, int]] = set()
+        for at in np.argsort(-scores, axis=None, kind="stable"):
+            parent, place = divmod(int(at), scores.shape[1])
+            score, condition = float(scores[parent, place]), self.conditions[place]
+            if not score > 0.0 or len(found) == widest:
+                break
+            same = (round(score, 6), int(n[parent, place]))
+            if same in seen or condition in beam[parent][1]:
+                continue
+            seen.add(same)
+            inside = beam[parent][2] & (self.inside[place] > 0)
+            found.append((score, (*beam[parent][1], condition), inside))
+        return found
 
 
 def _alike(one: _Scored, two: _Scored) -> bool:
@@ -175,46 +267,10 @@ def _conditions(table: FloatArray, names: Sequence[str]) -> list[Condition]:
     return found
 
 
-def _longer(
-    beam: list[_Scored],
-    conditions: list[Condition],
-    table: FloatArray,
-    marks: FloatArray,
-    rate: float,
-    fewest: int,
-) -> list[_Scored]:
-    """The best rules with one condition more, each set of rows once."""
-    if not beam:
-        return []
-    kept = np.array([inside for _, _, inside in beam], dtype=np.float32)
-    scores, sizes = [], []
-    for start in range(0, len(conditions), _BLOCK):
-        masks = np.column_stack([c.of(table) for c in conditions[start : start + _BLOCK]])
-        n = kept @ masks.astype(np.float32)
-        hits = (kept * marks.astype(np.float32)) @ masks.astype(np.float32)
-        found_here = _beyond_chance(hits.astype(np.float64), n.astype(np.float64), rate)
-        scores.append(np.where(n >= fewest, found_here, -np.inf))
-        sizes.append(n)
-    every, rows = np.hstack(scores), np.hstack(sizes)
-    order = np.argsort(-every, axis=None, kind="stable")
-    found: list[_Scored] = []
-    seen: set[Any] = set()
-    for at in order:
-        parent, condition = divmod(int(at), every.shape[1])
-        if not every[parent, condition] > 0.0 or len(found) == _BEAM:
-            break
-        same = (round(float(every[parent, condition]), 6), int(rows[parent, condition]))
-        if same in seen or conditions[condition] in beam[parent][1]:
-            continue
-        seen.add(same)
-        inside = beam[parent][2] & conditions[condition].of(table)
-        rule = (*beam[parent][1], conditions[condition])
-        found.append((float(every[parent, condition]), rule, inside))
-    return found
-
-
 def _beyond_chance(hits: FloatArray, n: FloatArray, rate: float) -> FloatArray:
     """Log likelihood ratio of a higher rate than that of all rows; 0 where it is not higher."""
     share = hits / np.maximum(n, 1.0)
-    ratio = xlogy(hits, share / rate) + xlogy(n - hits, (1.0 - share) / (1.0 - rate))
+    ratio = special.xlogy(hits, share / rate) + special.xlogy(
+        n - hits, (1.0 - share) / (1.0 - rate)
+    )
     return np.where(share > rate, ratio, 0.0)

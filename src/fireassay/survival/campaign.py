@@ -1,17 +1,19 @@
 """A campaign: train models, attack each behind each defence, note every time of failure."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.classifiers import as_classifier
 from fireassay.classifiers.code_beside import make_importable
 from fireassay.core.errors import DataError, NotEnoughEvidenceError
+from fireassay.core.lazy_modules import pd
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_real
 from fireassay.data import DataSet, cifar10, cifar100, digits, fashion_mnist, load, mnist

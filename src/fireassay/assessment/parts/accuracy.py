@@ -1,11 +1,12 @@
 """Accuracy on the labelled rows: overall, per class, and how honest the confidences are."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,6 +20,7 @@ from fireassay.assessment.curated_rows import curated_rows, voted_rows
 from fireassay.assessment.row_outcomes import row_marks
 from fireassay.classifiers import CodedClassifier, Decided
 from fireassay.core import Assumption, Estimate, Provenance
+from fireassay.core.lazy_modules import pd
 from fireassay.core.validation import check_class_indices
 from fireassay.data import DataSet
 from fireassay.statistics import alike_rows, near_duplicates, reliability_curve, share
@@ -143,6 +145,7 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             groups,
             top,
             np.take_along_axis(own, top, axis=1).astype(np.float32),
+            *_row_costs(context, labels, predicted),
         ),
         sure=own[np.arange(n), predicted] if context.has_confidences else None,
         independence=independence,
@@ -158,6 +161,16 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         uses=uses,
         notes=context.notes,
     )
+
+
+def _row_costs(
+    context: Context, labels: NDArray[np.int64], predicted: NDArray[np.int64]
+) -> tuple[NDArray[np.float64] | None, float]:
+    """What each answer costs, and the most that one can cost."""
+    if not context.decision.costs:
+        return None, 0.0
+    cost = context.decision.matrix([str(name) for name in context.model.classes])
+    return cost[labels, predicted], float(cost.max())
 
 
 def _curated(
@@ -211,7 +224,7 @@ def _shares(
     parts: Sequence[NDArray[Any]],
     groups: NDArray[Any] | None,
     confidence: float,
-    index: "pd.Index[Any]",
+    index: pd.Index[Any],
     name: str,
 ) -> pd.DataFrame:
     """The share of right answers in each part of the rows."""

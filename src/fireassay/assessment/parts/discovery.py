@@ -11,6 +11,7 @@ from fireassay.assessment.calibration_check import CALIBRATED
 from fireassay.assessment.coded_context import has_codes, why_no_distances
 from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.field_draws import FieldDraws, answers_so_far, draw_labels
+from fireassay.assessment.halves import whole_groups
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.shown_rows import MOST, Gallery
@@ -245,6 +246,7 @@ def _spent(
         attack_parameters=attack if SEARCHES[name].needs == "distances" else {},
         features=principal_components(rows.view()) if has_codes(context) else None,
         ids=rows.ids,
+        groups=rows.groups,
         seed=context.seed,
     )
     return search.run(lambda row: rows.labels[row])
@@ -268,6 +270,7 @@ def _calibrated(
     n_calibration = _calibration_rows(context, settings)
     if not n_calibration:
         return attacked, order[: settings.pool]
+    order, n_calibration = whole_groups(order, context.test.groups, n_calibration)
     rows = context.test.subset(order[:n_calibration])
     rest = order[n_calibration : n_calibration + settings.pool]
     return calibrate(attacked, space.inside(rows.X), rows.labels), rest

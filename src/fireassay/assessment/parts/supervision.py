@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from fireassay.assessment.coded_context import has_codes, real_columns, why_not_attacked
 from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.curated_rows import curated_rows
+from fireassay.assessment.halves import whole_groups
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.parts.survival import adversarial_inputs
@@ -389,19 +390,12 @@ def _halves(
     rows: NDArray[np.int64], groups: NDArray[Any] | None, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Two halves of the rows; no group is in both."""
-    order = rng.permutation(rows)
-    if groups is None:
-        return np.sort(order[: len(order) // 2]), np.sort(order[len(order) // 2 :])
-    # Whole groups, in the order in which they are drawn, until half of the rows are taken.
-    _, first, member = np.unique(groups[order], return_index=True, return_inverse=True)
-    place = np.argsort(np.argsort(first))[member.ravel()]
-    sizes = np.bincount(place)
-    taken = place < max(1, int(np.searchsorted(np.cumsum(sizes), len(rows) / 2) + 1))
-    if taken.all():
+    order, first = whole_groups(rng.permutation(rows), groups, len(rows) // 2)
+    if first == len(rows):
         raise NotEnoughEvidenceError(
             "A threshold needs rows of at least two groups.", got="all rows in one group"
         )
-    return np.sort(order[taken]), np.sort(order[~taken])
+    return np.sort(order[:first]), np.sort(order[first:])
 
 
 def _can_be_corrupted(context: Context, X: NDArray[Any]) -> bool:
