@@ -27,8 +27,8 @@ results; every verdict is computed by a rule of `fireassay.papers.verdicts`:
 - **not decided**: our interval allows both, or no result is stored.
 - **no public data**: nobody can tell.
 
-Drawings of an idea or a pipeline hold no number and are left out. `make papers` runs every study, each
-journalled and resumable; `make papers-quick` a version of minutes."""
+Drawings of an idea or a pipeline hold no number and are left out. `make papers` runs every study,
+each journalled and resumable; `make papers-quick` a version of minutes."""
 # Command, about how many CPU hours, and whether its stored result has the paper's size.
 _LONG: tuple[tuple[str, float, Callable[[Results], bool]], ...] = (
     ("studies/reliability_latent.py mnist", 0.3, lambda found: _cells(found, "mnist")),
