@@ -15,7 +15,7 @@ from fireassay.papers.sections import (
     supervision,
     survival,
 )
-from fireassay.papers.sections.page import page, sections
+from fireassay.papers.sections.page import left, page, sections
 from fireassay.papers.sections.section import Results
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,6 +57,14 @@ def test_without_results_nothing_is_decided(tmp_path):
     for section in sections(Results(tmp_path)):
         decided = {v.word for v in verdicts(section).values()}
         assert decided <= {"not decided", "no public data"}
+
+
+def test_what_is_left_is_what_is_smaller_than_the_paper(tmp_path):
+    assert len(left(Results(tmp_path))) == 6
+    waiting = " ".join(left(Changed(ambiguity_table1=trainings(), reliability_mnist=cells())))
+    assert "ambiguity" not in waiting
+    assert "mnist" not in waiting
+    assert "cifar10" in waiting
 
 
 def test_one_cell_of_table_three_is_enough():

@@ -1,6 +1,8 @@
 """docs/papers.md: every section, one after the other."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from fireassay.papers.sections import (
     ambiguity,
@@ -25,12 +27,42 @@ results; every verdict is computed by a rule of `fireassay.papers.verdicts`:
 - **not decided**: our interval allows both, or no result is stored.
 - **no public data**: nobody can tell.
 
-Drawings of an idea or a pipeline hold no number and are left out."""
+Drawings of an idea or a pipeline hold no number and are left out. `make papers` runs every study,
+each journalled and resumable; `make papers-quick` a version of minutes."""
+# Command, about how many CPU hours, and whether its stored result has the paper's size.
+_LONG: tuple[tuple[str, float, Callable[[Results], bool]], ...] = (
+    ("studies/reliability_latent.py mnist", 0.3, lambda found: _cells(found, "mnist")),
+    ("studies/ambiguity_table1.py", 1.1, lambda found: not _differs(ambiguity, found)),
+    ("studies/reliability_latent.py cifar10", 2.5, lambda found: _cells(found, "cifar10")),
+    ("studies/supervision_table2.py", 6, lambda found: not _differs(supervision, found)),
+    ("studies/discovery_errors.py", 8, lambda found: _searched(found)),
+    ("studies/survival_cifar10.py", 12, lambda found: bool(found("survival_cifar10"))),
+)
 
 
 def sections(results: Results) -> list[Section]:
     """All sections from the stored results."""
     return [module.section(results) for module in SECTIONS]
+
+
+def left(results: Results) -> list[str]:
+    """Studies whose stored result is smaller than the paper's, in the order to run them."""
+    return [f"`{command}` (about {hours:g})" for command, hours, done in _LONG if not done(results)]
+
+
+def _cells(results: Results, name: str) -> bool:
+    row = results(f"reliability_{name}")
+    return bool(row) and bool(row["cells"] >= row["published"]["cells"])
+
+
+def _differs(module: Any, results: Results) -> bool:
+    found = results("ambiguity_table1" if module is ambiguity else "supervision_table2")
+    return not found or bool(module.setting(found["settings"]))
+
+
+def _searched(results: Results) -> bool:
+    found = [results(f"discovery/{kind}-0") for kind in discovery.KINDS]
+    return all(row and row.get("replications", 0) >= 1_000 for row in found)
 
 
 def page(results: Results, docs: Path) -> str:
@@ -41,6 +73,9 @@ def page(results: Results, docs: Path) -> str:
     counts = ", ".join(f"{verdicts.count(word)} {word}" for word in dict.fromkeys(sorted(verdicts)))
     hours = sum(section.cpu_seconds for section in found) / 3600
     lines = [_HEAD, "", f"In all: {counts}; {hours:.1f} CPU hours of stored results."]
+    waiting = left(results)
+    if waiting:
+        lines[-1] += f" Not yet run at the paper's size, with CPU hours: {', '.join(waiting)}."
     for section in found:
         lines += ["", *section.markdown(docs)]
     return "\n".join(lines) + "\n"
