@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 export OMP_NUM_THREADS := 1
 
-.PHONY: demo test slow lint docs benchmarks clean
+.PHONY: demo test slow lint docs benchmarks speed papers papers-quick clean
 
 demo: .venv/.demo
 	$(BIN)/fireassay demo
@@ -26,6 +26,16 @@ docs: .venv/.dev
 
 benchmarks: .venv/.dev
 	$(BIN)/python benchmarks/all.py
+
+speed: .venv/.dev
+	$(BIN)/python benchmarks/speed.py
+# FIREASSAY_DATA must hold mnist, fashion-mnist, cifar10, nad, reasdl and deckard. Killed, it goes on.
+PAPERS ?= papers-work
+papers: .venv/.dev
+	$(BIN)/python studies/all.py --work $(PAPERS) --workers 1
+
+papers-quick: .venv/.dev
+	$(BIN)/python studies/all.py --work $(PAPERS)-quick --quick
 
 .venv/.python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else f"fireassay needs Python 3.11 or newer, {sys.executable} is {v.major}.{v.minor}. Try: make PYTHON=python3.12 …")'

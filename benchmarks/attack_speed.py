@@ -14,10 +14,10 @@ import warnings
 
 import numpy as np
 from figures import RESULTS
-from measuring import cpu
+from measuring import cpu, side_by_side
 from strength_models import SIZES, networks, rows
 
-HSJ_ROWS = 16
+DECISION_ROWS = 12
 PATH = RESULTS / "attack_speed.json"
 
 
@@ -70,11 +70,6 @@ def measured(points, fell, X, norm):
     return np.where(fell, length(moves, norm), np.inf)
 
 
-def best_of(call, times):
-    found = [cpu(call) for _ in range(times)]
-    return found[0][0], min(seconds for _, seconds in found)
-
-
 def kept(part, **key):
     """The row that an earlier run has measured, or None."""
     found = json.loads(PATH.read_text())[part] if PATH.exists() else []
@@ -83,13 +78,28 @@ def kept(part, **key):
 
 def keep(part, row):
     """Add a row to the results, and show it."""
-    record = json.loads(PATH.read_text()) if PATH.exists() else {"distances": [], "speeds": []}
-    record[part].append(row)
+    record = (
+        json.loads(PATH.read_text())
+        if PATH.exists()
+        else {"speeds": [], "decisions": [], "distances": []}
+    )
+    record[part].append({key: None if value != value else value for key, value in row.items()})
     PATH.write_text(json.dumps(record, indent=1) + "\n")
     print(json.dumps(row), flush=True)
 
 
-def speeds(name, module, counts):
+def timed(call, rivals, repeats):
+    """CPU seconds of our later calls and of rivals, in turn; ratios with intervals."""
+    found, row = {}, {"repeats": repeats}
+    for rival, other in rivals.items():
+        found["ours"], found[rival], both = side_by_side(call, other, repeats)
+        row["ours"] = both["ours_cpu_s"]
+        row[rival] = both["peer_cpu_s"]
+        row |= {f"{rival}_{key}": both[key] for key in ("ratio", "low", "high")}
+    return found, row
+
+
+def speeds(name, module, counts, chosen):
     """CPU seconds at each number of rows; shares that fell beside them."""
     import foolbox
 
@@ -97,34 +107,38 @@ def speeds(name, module, counts):
 
     eps = SIZES[name]["plain"]
     kinds = {
+        "fgm": (lambda m, X, y: attacks.fgm(m, X, y, eps=eps),
+                foolbox.attacks.LinfFastGradientAttack(), eps, (9, 5, 3)),
         "pgd": (lambda m, X, y: attacks.pgd(m, X, y, eps=eps, steps=10),
-                foolbox.attacks.LinfPGD(steps=10), eps),
+                foolbox.attacks.LinfPGD(steps=10), eps, (9, 5, 3)),
         "deepfool": (lambda m, X, y: attacks.deepfool(m, X, y),
-                     foolbox.attacks.L2DeepFoolAttack(), None),
+                     foolbox.attacks.L2DeepFoolAttack(), None, (2, 1, 1)),
     }  # fmt: skip
-    for kind, (call, peer, size) in kinds.items():
-        for n in counts:
+    for kind in chosen:
+        call, peer, size, repeats = kinds[kind]
+        for n, times in zip(counts, repeats, strict=True):
             if kept("speeds", data=name, attack=kind, rows=n):
                 continue
             _, _, X, y = rows(name, n)
-            times = 3 if n < 1000 else 2
             model = classifier(module)
-            _, first = cpu(lambda a=(model, X, y), c=call: c(*a))
-            found, later = best_of(lambda a=(model, X, y), c=call: c(*a), times)
-            (moved, fell), theirs = best_of(
-                lambda a=(peer, module, X, y, size): foolbox_run(*a), times
-            )
-            row = {"data": name, "attack": kind, "rows": n, "ours_first": first, "ours": later,
-                   "foolbox": theirs, "ours_fell": float(found.success.mean()),
-                   "foolbox_fell": float(fell.mean())}  # fmt: skip
+            rivals = {"foolbox": lambda a=(peer, module, X, y, size): foolbox_run(*a)}
             if kind == "pgd":
-                (_, fell), row["loop"] = best_of(
-                    lambda a=(module, X, y, eps): early_stopping(*a), times
-                )
-                row["loop_fell"] = float(fell.mean())
-            else:
-                row["ours_median"] = float(np.median(found.distance))
-                row["foolbox_median"] = float(np.median(measured(moved, fell, X, "l2")))
+                rivals["loop"] = lambda a=(module, X, y, eps): early_stopping(*a)
+            own = lambda a=(model, X, y), c=call: c(*a)  # noqa: E731
+            _, first = cpu(own)
+            model.decide_block_sizes(rows(name, 300)[2], gradients=True)  # as a run does, once
+            found, row = timed(own, rivals, times)
+            row["ours_first"] = first
+            asked = model.queries, model.gradient_queries, model.rows_sent
+            own()
+            spent = np.subtract((model.queries, model.gradient_queries, model.rows_sent), asked)
+            row = {"data": name, "attack": kind, "rows": n, **row, "asked": spent.tolist(),
+                   "ours_fell": float(found["ours"].success.mean())}  # fmt: skip
+            row |= {f"{rival}_fell": float(found[rival][1].mean()) for rival in rivals}
+            if kind == "deepfool":
+                row["ours_median"] = float(np.median(found["ours"].distance))
+                theirs = measured(*found["foolbox"], X, "l2")
+                row["foolbox_median"] = float(np.median(theirs))
             keep("speeds", row)
 
 
@@ -134,43 +148,87 @@ def distances(name, module, n):
 
     from fireassay import attacks
 
-    _, _, X, y = rows(name, n)
-    right = module_right(module, X, y)
-    X, y = X[right], y[right]
+    X, y = right_rows(name, module, n)
     model = classifier(module)
     tried = [
-        ("deepfool", "l2", {}, fb.L2DeepFoolAttack()),
-        ("deepfool", "linf", {}, fb.LinfDeepFoolAttack()),
-        ("fmn", "l0", {}, fb.L0FMNAttack(steps=100)),
-        ("fmn", "l1", {}, fb.L1FMNAttack(steps=100)),
-        ("fmn", "l2", {}, fb.L2FMNAttack(steps=100)),
-        ("fmn", "linf", {}, fb.LInfFMNAttack(steps=100)),
+        ("deepfool", "l2", fb.L2DeepFoolAttack()),
+        ("deepfool", "linf", fb.LinfDeepFoolAttack()),
+        ("fmn", "l0", fb.L0FMNAttack(steps=100)),
+        ("fmn", "l1", fb.L1FMNAttack(steps=100)),
+        ("fmn", "l2", fb.L2FMNAttack(steps=100)),
+        ("fmn", "linf", fb.LInfFMNAttack(steps=100)),
     ]
-    for attack, norm, settings, peer in tried:
+    for attack, norm, peer in tried:
         if kept("distances", data=name, attack=attack, norm=norm):
             continue
-        found, seconds = cpu(
-            lambda a=attack, o=norm, s=settings: attacks.make(a, norm=o, **s)(model, X, y)
-        )
+        found, seconds = cpu(lambda a=attack, o=norm: attacks.make(a, norm=o)(model, X, y))
         (moved, fell), theirs = cpu(lambda p=peer: foolbox_run(p, module, X, y))
-        keep("distances", _row(name, attack, norm, found, seconds, moved, fell, theirs, X))
-    X, y = X[:HSJ_ROWS], y[:HSJ_ROWS]
-    for attack, peer, limits in (
-        ("hopskipjump", fb.HopSkipJumpAttack(steps=12), (40, 90, 150, 250, 400, 650, 1000)),
-        ("boundary", fb.BoundaryAttack(steps=1000), (25, 60, 120, 250, 500, 1000)),
-    ):
-        if kept("distances", data=name, attack=attack, norm="l2"):
+        keep("distances", {
+            "data": name, "attack": attack, "norm": norm, "rows": len(X),
+            "ours": float(np.median(found.distance)), "ours_cpu_s": seconds,
+            "foolbox": float(np.median(measured(moved, fell, X, norm))), "foolbox_cpu_s": theirs,
+        })  # fmt: skip
+
+
+def by_decisions(name, module):
+    """HopSkipJump and Boundary at the distance that a peer reached, near and far."""
+    from foolbox import attacks as fb
+
+    from fireassay import attacks
+
+    X, y = right_rows(name, module, 3 * DECISION_ROWS)
+    X, y = X[:DECISION_ROWS], y[:DECISION_ROWS]
+    model = classifier(module)
+    model.decide_block_sizes(rows(name, 300)[2])  # a first call is measured elsewhere
+    peers = [("hopskipjump", f"foolbox, {steps} steps",
+              lambda s=steps: foolbox_run(fb.HopSkipJumpAttack(steps=s), module, X, y))
+             for steps in (1, 4, 12)]  # fmt: skip
+    peers += [("hopskipjump", f"ART, {steps} steps",
+               lambda s=steps: art_hopskipjump(module, X, y, s))
+              for steps in (1, 4, 10)]  # fmt: skip
+    peers.append(("boundary", "foolbox, 1000 steps",
+                  lambda: foolbox_run(fb.BoundaryAttack(steps=1000), module, X, y)))  # fmt: skip
+    for attack, peer, run in peers:
+        if kept("decisions", data=name, attack=attack, peer=peer):
             continue
-        (moved, fell), theirs = cpu(lambda p=peer: foolbox_run(p, module, X, y))
+        (moved, fell), theirs = cpu(run)
         aim = float(np.median(measured(moved, fell, X, "l2")))
-        for limit in limits:
+        for limit in (25, 40, 60, 90, 130, 200, 300, 450, 700, 1000):
             found, seconds = cpu(
                 lambda a=attack, q=limit: attacks.make(a, max_queries=q)(model, X, y)
             )
             if np.median(found.distance) <= aim:
                 break
-        row = _row(name, attack, "l2", found, seconds, moved, fell, theirs, X)
-        keep("distances", row | {"limit": limit})
+        keep("decisions", {
+            "data": name, "attack": attack, "peer": peer, "rows": len(X), "limit": limit,
+            "ours": float(np.median(found.distance)), "ours_cpu_s": seconds, "theirs": aim,
+            "theirs_cpu_s": theirs, "ratio": theirs / seconds,
+        })  # fmt: skip
+
+
+def art_hopskipjump(module, X, y, steps):
+    """ART's HopSkipJump as it is: every sample by itself."""
+    import torch
+    from art.attacks.evasion import HopSkipJump
+    from art.estimators.classification import PyTorchClassifier
+
+    class Float32(PyTorchClassifier):
+        """ART feeds float64 to torch under numpy 2."""
+
+        def predict(self, x, **options):
+            return super().predict(np.asarray(x, dtype=np.float32), **options)
+
+    np.random.seed(0)  # noqa: NPY002  ART draws from it
+    model = Float32(module, torch.nn.CrossEntropyLoss(), X.shape[1:], 10, clip_values=(0.0, 1.0))
+    attack = HopSkipJump(model, max_iter=steps, verbose=False)
+    moved = np.asarray(attack.generate(X.copy(), np.eye(10, dtype=np.float32)[y]), np.float32)
+    return moved, ~module_right(module, moved, y)
+
+
+def right_rows(name, module, n):
+    _, _, X, y = rows(name, n)
+    right = module_right(module, X, y)
+    return X[right], y[right]
 
 
 def module_right(module, X, y):
@@ -178,13 +236,6 @@ def module_right(module, X, y):
 
     with torch.no_grad():
         return module(torch.tensor(X)).argmax(1).numpy() == y
-
-
-def _row(name, attack, norm, found, seconds, moved, fell, theirs, X):
-    return {"data": name, "attack": attack, "norm": norm, "rows": len(X),
-           "ours": float(np.median(found.distance)), "ours_cpu_s": seconds,
-           "foolbox": float(np.median(measured(moved, fell, X, norm))),
-           "foolbox_cpu_s": theirs}  # fmt: skip
 
 
 def main():
@@ -197,8 +248,10 @@ def main():
     names = ["digits", *(["cifar10"] if "FIREASSAY_CIFAR10" in os.environ else [])]
     for name in names:
         module = networks(name, given.weights)["plain"]
+        speeds(name, module, given.rows, ("fgm", "pgd"))
+        by_decisions(name, module)
         distances(name, module, given.samples)
-        speeds(name, module, given.rows)
+        speeds(name, module, given.rows, ("deepfool",))
 
 
 if __name__ == "__main__":

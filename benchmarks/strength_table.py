@@ -16,11 +16,18 @@ ORDER = (
     "plain", "trained", "logits × 50", "logits × 100", "float32 saturated", "probabilities only",
     "rounding", "noise", "threshold",
 )  # fmt: skip
-PEERS = ("ART Square", "ART AutoAttack", "foolbox PGD")
+PEERS = ("ART Square", "ART AutoAttack", "ART, three apart", "foolbox PGD")
 
 
 def short(value):
     return "–" if value is None else f"{value:.2f}".removeprefix("0")
+
+
+def share(found):
+    """A standing share with its interval."""
+    if found is None or found.get("standing") is None:
+        return "–"
+    return f"{short(found['standing'])} ({short(found['low'])}–{short(found['high'])})"
 
 
 def strength():
@@ -32,12 +39,10 @@ def strength():
             "|---" * (4 + len(PEERS)) + "|",
         ]
         for row in sorted(part["rows"], key=lambda row: ORDER.index(row["case"])):
-            ours = row["ours"]
-            peers = [short(row["peers"].get(peer, {}).get("standing")) for peer in PEERS]
-            shown = f"{short(ours['standing'])} ({short(ours['low'])}–{short(ours['high'])})"
+            peers = [share(row["peers"].get(peer)) for peer in PEERS]
             lines.append(
-                f"| {row['case']} | {row['eps']:.3g} | {ours['rows']} | {shown} | "
-                f"{' | '.join(peers)} |"
+                f"| {row['case']} | {row['eps']:.3g} | {row['ours']['rows']} | "
+                f"{share(row['ours'])} | {' | '.join(peers)} |"
             )
         lines.append("")
     return lines
@@ -57,25 +62,47 @@ def distances(record):
     return [*lines, ""]
 
 
-def speeds(record):
+def decisions(record):
     lines = [
-        "| data | attack | rows | ours, CPU s (first) | foolbox | times | torch loop | times |",
+        "| data | attack | peer | median l2 | CPU s | ours, median l2 (queries) | CPU s | times |",
         "|---|---|---|---|---|---|---|---|",
     ]
+    lines += [
+        f"| {row['data']} | `{row['attack']}` | {row['peer']} | {row['theirs']:.3g} | "
+        f"{row['theirs_cpu_s']:.2f} | {row['ours']:.3g} ({row['limit']}) | "
+        f"{row['ours_cpu_s']:.2f} | {row['ratio']:.1f} |"
+        for row in record["decisions"]
+    ]
+    return [*lines, ""]
+
+
+def speeds(record):
+    lines = [
+        "| data | attack | rows | ours, CPU s (first) | forward, gradients | foolbox | loop |",
+        "|---|---|---|---|---|---|---|",
+    ]
+
+    def times(row, rival):
+        if f"{rival}_ratio" not in row:
+            return "–"
+        ratio = f"{row[f'{rival}_ratio']:.2f}"
+        if row["repeats"] < 2:
+            return ratio
+        return f"{ratio} ({row[f'{rival}_low']:.2f}–{row[f'{rival}_high']:.2f})"
+
     for row in record["speeds"]:
-        loop = row.get("loop")
-        last = "– | –" if loop is None else f"{loop:.2f} | {loop / row['ours']:.2f}"
+        asked = f"{row['asked'][0]:,}, {row['asked'][1]:,}"
+        compared = f"{times(row, 'foolbox')} | {times(row, 'loop')}"
         lines.append(
-            f"| {row['data']} | `{row['attack']}` | {row['rows']} | {row['ours']:.2f} "
-            f"({row['ours_first']:.2f}) | {row['foolbox']:.2f} | "
-            f"{row['foolbox'] / row['ours']:.2f} | {last} |"
+            f"| {row['data']} | `{row['attack']}` | {row['rows']} | {row['ours']:.3f} "
+            f"({row['ours_first']:.2f}) | {asked} | {compared} |"
         )
     return [*lines, ""]
 
 
 def main():
     timed = json.loads((RESULTS / "attack_speed.json").read_text())
-    text = "\n".join([*strength(), *distances(timed), *speeds(timed)]).strip()
+    text = "\n".join([*strength(), *distances(timed), *decisions(timed), *speeds(timed)]).strip()
     if "--write" not in sys.argv:
         print(text)
         return

@@ -1,11 +1,13 @@
 """The local app under load: how fast a label is saved, and whether any is lost or double.
 
-    python benchmarks/web.py
+    python benchmarks/web.py [kills]
 
 Twenty simulated people label 2,000 items over HTTP on this machine, twice: as fast as people look
 ("paced", a third of a second on average per item) and as fast as the app answers ("flat out").
 Every label waits for the disk before the answer; the server is killed at the end, then the labels
-are counted. Also: how soon the app answers, and how long a page of a 100,000-item queue takes.
+are counted. With ``kills`` instead each of the twenty gives 2,000 labels flat out while the server
+is killed and started again ten times, and people send an answer again until it is saved.
+Also: how soon the app answers, and how long a page of a 100,000-item queue takes.
 Writes benchmarks/results/web.json.
 """
 
@@ -14,6 +16,7 @@ import json
 import os
 import random
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -24,15 +27,19 @@ from pathlib import Path
 
 import numpy as np
 
-from fireassay.engine import LabelBook
+from fireassay.engine.label_book import LabelBook
 from fireassay.web import read_queue, write_queue
 
 PEOPLE, LABELS, MANY = 20, 2000, 100_000
 THINKING_S = {"paced": 0.33, "flat out": 0.0}
+KILLS = 10
 SERVER = (
     "import sys; from fireassay.web import serve;"
     "serve(sys.argv[1:], port=0, ready=lambda address: print(address, flush=True))"
 )
+
+
+ON_PORT = "import sys; from fireassay.web import serve; serve(sys.argv[2:], port=int(sys.argv[1]))"
 
 
 class Person:
@@ -63,8 +70,20 @@ class Person:
         return self.request("POST", path, body, {"content-type": kind, "x-fragment": "task"})
 
 
-def label_all(port, key, name, waits, failures, thinking_s=0.0):
-    person, rng = Person(port), random.Random(name)
+class Stubborn(Person):
+    """Sends the same request again while the server is away."""
+
+    def request(self, method, path, body=None, headers=()):
+        while True:
+            try:
+                return super().request(method, path, body, headers)
+            except (OSError, http.client.HTTPException):
+                self.connection.close()
+                time.sleep(0.05)
+
+
+def label_all(port, key, name, waits, failures, thinking_s=0.0, most=None, kind=Person):
+    person, rng = kind(port), random.Random(name)
     person.request("GET", "/")
     person.post("/annotator", {"name": name})
     _, page = person.request("GET", f"/queues/{key}/label")
@@ -77,6 +96,8 @@ def label_all(port, key, name, waits, failures, thinking_s=0.0):
             f"/queues/{key}/answer", {"token": token.group(1), "choice": item % 3}
         )
         waits.append(time.perf_counter() - began)
+        if most is not None and len(waits) >= most:
+            return
         if status != 200 or "Saved." not in page:
             failures.append((item, status))
 
@@ -124,6 +145,66 @@ def measure(folder):
         result[name] |= count(folder, name)
     result["load_average"] = os.getloadavg()[0]
     return result
+
+
+def measure_kills(folder):
+    """Twenty people, 2,000 labels each, and a server that dies ten times in the middle."""
+    rng = np.random.default_rng(0)
+    n = PEOPLE * LABELS
+    items = rng.integers(0, 255, (n, 8, 8), dtype=np.uint8)
+    path = write_queue(folder, items, classes=["cat", "dog", "owl"], name="kills")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    servers = []
+
+    def start():
+        program = [sys.executable, "-c", ON_PORT, str(port), str(folder)]
+        servers.append(subprocess.Popen(program))
+
+    start()
+    visitor = Stubborn(port)
+    _, home = visitor.request("GET", "/")
+    key = re.search(r"/queues/(\w{12})", home).group(1)
+    waits, failures = [[] for _ in range(PEOPLE)], []
+    people = [
+        threading.Thread(
+            target=label_all, args=(port, key, f"p{i}", waits[i], failures, 0.0, LABELS, Stubborn)
+        )
+        for i in range(PEOPLE)
+    ]
+    for person in people:
+        person.start()
+    killed = 0
+    for number in range(1, KILLS + 1):
+        while sum(map(len, waits)) < number * n / (KILLS + 1):
+            time.sleep(0.05)
+        servers[-1].kill()
+        servers[-1].wait()
+        killed += 1
+        start()
+    for person in people:
+        person.join()
+    servers[-1].kill()
+    servers[-1].wait()
+    queue = read_queue(path)
+    with LabelBook(folder) as book:
+        book.register(queue)
+        kept = book.answers(queue)
+    per_item = Counter(answer.item for answer in kept)
+    every = np.concatenate(waits)
+    return {
+        "labels_saved": len(every),
+        "kills": killed,
+        "labels_on_disk": len(kept),
+        "lost": len(every) - len(per_item),
+        "double": sum(count - 1 for count in per_item.values()),
+        "changed": sum(answer.choice != answer.item % 3 for answer in kept),
+        "failed_requests": len(failures),
+        "p50_ms": 1000 * float(np.percentile(every, 50)),
+        "p95_ms": 1000 * float(np.percentile(every, 95)),
+        "load_average": os.getloadavg()[0],
+    }
 
 
 def crowd(pid, port, key, thinking_s):
@@ -174,6 +255,14 @@ def memory_mib(pid):
 
 
 def main():
+    if sys.argv[1:] == ["kills"]:
+        with tempfile.TemporaryDirectory() as folder:
+            result = measure_kills(Path(folder))
+        for name, value in result.items():
+            print(f"{name:36} {value:.4g}")
+        path = Path(__file__).parent / "results" / "web_kills.json"
+        path.write_text(json.dumps(result, indent=2) + "\n")
+        return
     with tempfile.TemporaryDirectory() as folder:
         result = measure(Path(folder))
     shown = {k: v for k, v in result.items() if not isinstance(v, dict)}

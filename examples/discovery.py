@@ -10,7 +10,7 @@ from fireassay import data, discovery
 from fireassay.classifiers import as_classifier
 
 
-def main() -> None:
+def main() -> discovery.SearchResult:
     from sklearn.linear_model import LogisticRegression
 
     digits = data.digits()
@@ -28,12 +28,13 @@ def main() -> None:
 
     calibrated = discovery.calibrate(model, X[validation], names[validation])
     print(f"temperature {calibrated.temperature:.2f}")
+    results = {}
     for name in ("adversarial-distance", "random"):
         search = discovery.Search(
             name, model=calibrated, X=X[field], critical_class="3, 5 or 8", budget=50,
             max_queries=200, matched_share=0.2,
         )  # fmt: skip
-        result = search.run(lambda row: names[field[row]])
+        result = results[name] = search.run(lambda row: names[field[row]])
         low, high = result.sdr_interval
         ratio = f"ratio {result.sdr:.2f} [{low:.2f}, {high:.2f}], p = {result.p_value:.2g}"
         print(f"{name}: {result.errors} errors, {result.expected:.1f} expected, {ratio}")
@@ -44,6 +45,7 @@ def main() -> None:
             found = digits.y[field[result.rows[result.wrong]]]
             print(f"  the errors are the digits {np.bincount(found, minlength=10)} (0 … 9)")
     print("A small p says: the confidences are too high there. Only the second p speaks of skill.")
+    return results["adversarial-distance"]
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import argparse
 import json
 import logging
+import os
 import re
 import time
 from collections.abc import Mapping
@@ -28,6 +29,14 @@ def options(doc: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--cluster", help="The address of a Dask scheduler.")
     return parser
+
+
+def data_folder() -> Path:
+    """The folder of the real data, or an end with what to do."""
+    named = os.environ.get("FIREASSAY_DATA")
+    if not named:
+        raise SystemExit("Set FIREASSAY_DATA to the folder with the data of the studies.")
+    return Path(named)
 
 
 def executor(chosen: argparse.Namespace) -> Executor:
@@ -80,5 +89,8 @@ def draw(chosen: argparse.Namespace, paper: str, charts: Mapping[str, Chart]) ->
 
 
 def _still(svg: str) -> str:
-    """Without the invisible marks that only a pointer finds: most of a drawing's bytes."""
-    return re.sub(r'<path [^>]*\bopacity="0"[^>]*/>', "", svg)
+    """Without marks and texts that only a pointer finds: most of a drawing's bytes."""
+    seen = re.sub(r'<path [^>]*\bopacity="0"[^>]*/>', "", svg)
+    return re.sub(
+        r' aria-label="[^"]*" role="graphics-symbol" aria-roledescription="[^"]*"', "", seen
+    )

@@ -9,12 +9,10 @@ the smallest case study alone; ``--figures`` only draws what is stored.
 """
 
 import json
-import os
 import time
-from pathlib import Path
 
 import pandas as pd
-from commands import draw, executor, options, write
+from commands import data_folder, draw, executor, options, write
 
 from fireassay.papers.case_studies import CASES, LABELERS, default_order, table_three
 from fireassay.papers.curation_figure import figure_3
@@ -38,7 +36,7 @@ def main() -> None:
         stored = json.loads((chosen.results / "curation_case_studies.json").read_text())
         draw(chosen, "curation", {"fig_3": figure_3(stored["cells"])})
         return
-    folder = Path(os.environ["FIREASSAY_DATA"]) / "nad"
+    folder = data_folder() / "nad"
     cases = ["spo2_hr_lo"] if chosen.quick else list(CASES)
     found = executor(chosen).map(assess, cases, {"folder": str(folder)}, name="Table III")
     published = pd.read_csv(folder / "expected.csv").dropna(subset="paper_rho")

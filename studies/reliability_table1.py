@@ -6,16 +6,14 @@ The running example and DS-1 are the authors' data; DS-2 is not public. Writes
 studies/results/reliability_table1.json and docs/papers/reliability_fig_*.svg.
 """
 
-import os
-
-from commands import draw, executor, options, write
+from commands import data_folder, draw, executor, options, write
 
 from fireassay.papers.grid_study import FILES, PUBLISHED, figures, grid_row
 
 
 def main() -> None:
     chosen = options(__doc__).parse_args()
-    folder = os.environ["FIREASSAY_DATA"]
+    folder = str(data_folder())
     rows = [{"data": name, "cells": 50 if chosen.quick else 250} for name in FILES]
     found = executor(chosen).map(grid_row, rows, {"folder": folder}, name="Table 1")
     write(chosen, "reliability_table1", {"rows": found, "published": PUBLISHED})

@@ -6,12 +6,10 @@ Reads FOLDER/deckard/cifar100.csv, as ``fireassay survival paper --figures`` doe
 studies/results/survival_archive.json and docs/papers/survival_fig_*.svg. Seconds, so no journal.
 """
 
-import os
 import time
 import warnings
-from pathlib import Path
 
-from commands import draw, options, write
+from commands import data_folder, draw, options, write
 
 from fireassay.core.errors import AssumptionWarning
 from fireassay.papers.trashfire_archive import read_archive
@@ -22,7 +20,7 @@ def main() -> None:
     started = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)  # the command says them
-        found = read_archive(Path(os.environ["FIREASSAY_DATA"]) / "deckard" / "cifar100.csv")
+        found = read_archive(data_folder() / "deckard" / "cifar100.csv")
     spent = {"cpu_seconds": time.process_time() - started}
     write(chosen, "survival_archive", found.to_dict() | spent)
     draw(chosen, "survival", found.charts())

@@ -1,7 +1,10 @@
 """Settings for all tests."""
 
+import os
 import signal
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -9,6 +12,13 @@ from hypothesis import settings
 # A loaded machine is not a failure: what is slow is told by benchmarks.
 settings.register_profile("fireassay", deadline=None)
 settings.load_profile("fireassay")
+
+# Where no byte code is kept, every process that a test starts would compile the package anew.
+if sys.dont_write_bytecode:
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = str(Path(__file__).resolve().parents[1] / ".pytest_cache" / "bytecode")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
 # Started in the background of a shell (nohup make test &), interrupts are ignored, and every child
 # would inherit that: the programs under test are started as a terminal does.

@@ -82,3 +82,18 @@ def test_bounds_beside_mean_are_refused():
     model = fa.as_classifier(brighter, classes=[0, 1], bounds=(-3, 3))
     with pytest.raises(fa.core.ParameterError, match="Leave bounds out"):
         fa.evaluate(model, X, y, "accuracy", mean=MEAN, std=STD)
+
+
+@pytest.mark.parametrize(
+    ("X", "mean", "message"),
+    [
+        (np.zeros((9, 4)), (0.5,), "are of images"),
+        (np.full((9, 3, 8, 8), 7.0), (0.5,) * 3, "range that mean and std give"),
+        (np.zeros((9, 3, 8, 8)), (0.5,) * 2, "one number per channel"),
+    ],
+)
+def test_a_mean_that_does_not_fit_is_refused_at_the_door(X, mean, message):
+    half = fa.as_classifier(lambda X: np.full((len(X), 2), 0.5), classes=[0, 1])
+    std = (0.25,) * len(mean)
+    with pytest.raises(fa.core.FireassayError, match=message):
+        fa.evaluate(half, X, np.arange(9) % 2, "accuracy", mean=mean, std=std)

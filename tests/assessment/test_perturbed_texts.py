@@ -65,7 +65,8 @@ def test_rows_fall_to_the_first_change_that_fools_the_model():
     assert "perturbed-texts-keep-their-meaning" in [a.id for a in survival.assumptions]
     shown = survival.samples[0]
     assert shown.text[0][0] == "lousy"
-    assert shown.why == "fell to perturbed after 4 queries"  # itself, and three changes
+    assert shown.why == "fooled by a small change"
+    assert shown.scores["queries"] == 4  # itself, and three changes
     watched = report["supervision"]
     assert watched.status == "done", watched.reason
     assert watched.estimates["auroc_corrupted"].value > 0.8  # longer texts are less sure
@@ -154,4 +155,4 @@ def test_code_beside_the_configuration_is_trusted_by_name_on_init_alone(tmp_path
     (tmp_path / "film_words.py").write_text("def synonyms(text, rng):\n    return ['other']\n")
     found = CliRunner().invoke(app, ["run", "--only", "survival"])
     assert found.exit_code == 2
-    assert "importing it runs it" in found.output
+    assert "it is imported and called" in found.output

@@ -103,3 +103,34 @@ def test_bad_parameters(network, images, bad):
         attacks.pgd(network, images[2][:2], images[3][:2], **bad)
     with pytest.raises(ParameterError, match="deepfool"):
         attacks.deepfool(network, images[2][:2], norm="l1")
+
+
+@pytest.mark.parametrize("attack", [attacks.bim, attacks.pgd])
+def test_what_seems_wrong_is_asked_again_in_one_call_at_the_end(attack):
+    """Two forward calls whatever the number of steps: before and after."""
+    torch.manual_seed(1)
+    module = torch.nn.Sequential(torch.nn.Linear(12, 16), torch.nn.ReLU(), torch.nn.Linear(16, 3))
+    model = as_classifier(module, classes=[0, 1, 2], bounds=(0, 1), output="logits")
+    X = np.random.default_rng(2).random((40, 12), dtype=np.float32)
+    asked = []
+    answer = model.predict_proba
+    model.predict_proba = lambda rows: asked.append(len(rows)) or answer(rows)
+    out = attack(model, X, eps=0.1, steps=10)
+    first = np.unique(out.queries_to_failure[out.status == "found"])
+    assert len(first) > 2, "samples fall at different steps"
+    assert len(asked) == 2
+    np.testing.assert_array_equal(model.predict(out.adversarial) != model.predict(X), out.success)
+
+
+def test_steps_of_linf_end_inside_the_ball_to_the_last_bit():
+    torch.manual_seed(1)
+    module = torch.nn.Linear(12, 3)
+    model = as_classifier(module, classes=[0, 1, 2], bounds=(-7, 7), output="logits")
+    X = np.random.default_rng(3).uniform(-7, 7, (60, 12)).astype(np.float32)
+    mask = np.arange(12) != 4
+    for eps in (0.1, 1 / 3, 0.7):
+        out = attacks.pgd(model, X, eps=eps, steps=5, mask=mask)
+        moved = out.adversarial.astype(np.float64) - X
+        assert np.abs(moved).max() <= eps
+        assert np.abs(moved).max() > 0.99 * eps
+        assert (moved[:, 4] == 0).all()

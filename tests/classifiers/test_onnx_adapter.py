@@ -197,6 +197,30 @@ def test_weights_in_a_file_of_their_own_are_part_of_the_model(tmp_path: Path) ->
         fa.as_classifier(str(tmp_path / "b" / "m.onnx"), output="logits")
 
 
+@pytest.mark.parametrize("where", ["../weights", "ABSOLUTE", "link", "device"])
+def test_weights_outside_the_models_folder_are_not_read(tmp_path: Path, where: str) -> None:
+    place = tmp_path / "received"
+    place.mkdir()
+    (tmp_path / "weights").write_bytes(np.ones(4, dtype=np.float32).tobytes())
+    if where == "link":
+        (place / where).symlink_to(tmp_path / "weights")
+    if where == "device":
+        (place / where).symlink_to("/dev/zero")
+    location = str(tmp_path / "weights") if where == "ABSOLUTE" else where
+    weights = onnx.TensorProto(name="w", data_type=1, dims=[2, 2])
+    weights.data_location = onnx.TensorProto.EXTERNAL
+    for key, value in (("location", location), ("offset", "0"), ("length", "16")):
+        weights.external_data.add(key=key, value=value)
+    shape = onnx.helper.make_tensor_value_info
+    ends = [[shape(name, onnx.TensorProto.FLOAT, ["n", 2])] for name in ("x", "z")]
+    node = onnx.helper.make_node("MatMul", ["x", "w"], ["z"])
+    built = onnx.helper.make_graph([node], "g", *ends, [weights])
+    model = onnx.helper.make_model(built, opset_imports=[onnx.helper.make_opsetid("", 17)])
+    (place / "m.onnx").write_bytes(model.SerializeToString())
+    with pytest.raises(ModelError, match="must lie in the files"):
+        fa.as_classifier(str(place / "m.onnx"), output="logits")
+
+
 def with_metadata(path: Path, **entries: str) -> Path:
     model = onnx.load(graph(path))
     onnx.helper.set_model_props(model, entries)

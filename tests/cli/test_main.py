@@ -1,5 +1,7 @@
 import json
+import os
 import re
+import subprocess
 import sys
 
 import numpy as np
@@ -37,19 +39,6 @@ def project(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delitem(sys.modules, "my_digits", raising=False)
     return tmp_path
-
-
-@pytest.mark.slow
-def test_the_demo_answers_and_writes_an_offline_report(tmp_path):
-    done = call("demo", "--output", tmp_path / "demo")
-    assert done.exit_code == 0, done.output
-    assert "accuracy" in done.output
-    assert f"report: {tmp_path / 'demo' / 'report.html'}" in done.output
-    result = json.loads((tmp_path / "demo" / "result.json").read_text())
-    accuracy = result["parts"]["accuracy"]["estimates"]["accuracy"]
-    assert 0.9 < accuracy["low"] < accuracy["value"] < accuracy["high"] < 1
-    assert (tmp_path / "demo" / "report.html").stat().st_size < 8_000_000
-    assert json.loads((tmp_path / "demo" / "timings.json").read_text())["accuracy"] > 0
 
 
 def test_init_plan_run_check_report(project):
@@ -328,3 +317,21 @@ def test_init_takes_bounds_and_the_kind_of_output(project):
     assert done.exit_code == 0, done.output
     assert json.loads(done.output)["inferred"]["bounds"] == [0.0, 1.0]
     assert "bounds = [0.0, 1.0]" in (project / "fireassay.toml").read_text()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals of POSIX")
+def test_lines_break_between_words_on_a_terminal_and_nowhere_in_a_pipe():
+    line = "accuracy     " + " ".join(["Right", "on", "most", "of", "the", "labelled", "rows"] * 4)
+    code = f"from fireassay.cli.console import say_wrapped; say_wrapped({line!r})"
+    piped = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert piped.stdout == line + "\n"
+    main, side = os.openpty()
+    environment = {**os.environ, "COLUMNS": "60"}
+    subprocess.run([sys.executable, "-c", code], stdout=side, env=environment, check=True)
+    os.close(side)
+    shown = os.read(main, 10_000).decode().splitlines()
+    os.close(main)
+    assert len(shown) > 1
+    assert all(len(each) < 60 for each in shown)
+    assert all(each.startswith(" " * 13) for each in shown[1:])
+    assert " ".join(" ".join(shown).split()) == " ".join(line.split())

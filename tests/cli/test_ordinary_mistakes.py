@@ -1,4 +1,4 @@
-"""Seven ordinary mistakes of a user: none may end in a green, confident, wrong answer."""
+"""Ordinary mistakes of a user: none may end in a green, confident, wrong answer."""
 
 import json
 import os
@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import fireassay as fa
 from fireassay.cli.main import app
 
 runner = CliRunner()
@@ -79,7 +80,7 @@ def test_without_bounds_no_attack_is_survived(project):
     part = json.loads(run.output)["parts"]["survival"]
     # Attacked within the range of the rows, which is said; so is what could not be tried.
     assert part["status"] == "done"
-    assert "(linf ≤ 0.1) within 300 queries" in part["headline"]
+    assert "(ℓ∞ ≤ 0.1 of each column's 5 % to 95 % range) within 300 queries" in part["headline"]
     assert "not tried: pgd (the model gives no gradients)" in part["headline"]
     assert verdict()["checks"][0]["label"] == "Stands against the attacks tried"
 
@@ -98,7 +99,8 @@ def test_groups_that_are_ignored_keep_a_limit_from_passing(project):
     page = (project / "fireassay-run" / "report.html").read_text()
     first = page[page.index("<body>") : page.index("<main>")]
     assert "Do not rely on" in first
-    assert "nearly repeat another" in first
+    assert "the labelled rows are independent draws" in first
+    assert "nearly repeat another" in page
 
 
 def test_a_rare_class_that_is_never_found_leads_the_answer(project):
@@ -181,3 +183,107 @@ def test_a_killed_run_is_not_a_pass_and_the_same_command_goes_on(project):
     assert "has not come to its end" in found["reservations"]["run"]
     assert call("run", "--only", "accuracy").exit_code == 0
     assert verdict()["status"] == "pass"
+
+
+@pytest.mark.parametrize(
+    ("direction", "name", "limit", "words"),
+    [
+        ("max", "accuracy.error", 5, "Write 0.05 for 5 %"),
+        ("min", "accuracy.accuracy", 90, "Write 0.9 for 90 %"),
+        ("max", "accuracy.accuracy", 0.99, "Give it under min"),
+        ("min", "reliability.pmi_upper", 0.05, "Give it under max"),
+    ],
+)
+def test_a_limit_that_keeps_nothing_bad_out_is_refused_before_anything_runs(
+    project, direction, name, limit, words
+):
+    begin()
+    limits(project, **{direction: {name: limit}})
+    run = call("run", "--only", "accuracy")
+    assert run.exit_code == 2
+    assert words in run.output
+    assert not (project / "fireassay-run").exists()
+
+
+def test_a_table_without_names_of_columns_is_refused(project):
+    X, y = rows(50, 0)
+    np.savetxt(project / "test.csv", np.column_stack([X, y]), delimiter=",")
+    found = call("init", "--model", "mistaken:model", "--data", "test.csv")
+    assert found.exit_code == 2
+    assert "first line of test.csv must name the columns" in found.output
+
+
+def judged(model, X, y, limit=0.6, **more):
+    """What becomes of a limit on accuracy, and the report."""
+    report = fa.evaluate(model, X, y, parts=["accuracy", "reliability"], **more)
+    return report.verdict({"min": {"accuracy.accuracy": limit}}).status, report
+
+
+def answers(X):
+    p = 1 / (1 + np.exp(-12 * (X[:, 0] - 0.5)))
+    return np.column_stack([1 - p, p])
+
+
+def model():
+    return fa.as_classifier(answers, classes=[0, 1])
+
+
+def test_pixels_up_to_255_for_a_model_of_0_to_1_are_refused():
+    X, y = rows(200, 0)
+    bounded = fa.as_classifier(answers, classes=[0, 1], bounds=(0, 1))
+    with pytest.raises(fa.FireassayError, match="X / 255"):
+        judged(bounded, 255 * X, y)
+
+
+def test_shuffled_labels_fail():
+    X, y = rows(400, 0)
+    status, _ = judged(model(), X, np.random.default_rng(3).permutation(y))
+    assert status == "fail"
+
+
+def test_test_rows_that_are_training_rows_decide_nothing():
+    X, y = rows(400, 0)
+    status, report = judged(model(), X, y, train=(X, y))
+    assert status == "not enough evidence"
+    doubt = next(a for a in report["accuracy"].assumptions if a.id == "unseen-rows")
+    assert "400 of 400 test rows are training rows" in doubt.check
+
+
+def test_labels_of_other_classes_are_refused():
+    X, y = rows(200, 0)
+    with pytest.raises(fa.FireassayError, match="only classes of the model"):
+        judged(model(), X, np.array(["cat", "dog"])[y])
+
+
+@pytest.mark.parametrize("factor", [0.1, 10.0])
+def test_confidences_at_another_temperature_break_their_limit(factor):
+    X, y = rows(800, 0)
+    y = np.where(np.random.default_rng(1).random(800) < 0.15, 1 - y, y)
+
+    def heated(X):
+        logit = factor * 12 * (X[:, 0] - 0.5)
+        p = 1 / (1 + np.exp(-logit))
+        return np.column_stack([1 - p, p])
+
+    report = fa.evaluate(fa.as_classifier(heated, classes=[0, 1]), X, y, parts="accuracy")
+    assert report.verdict({"max": {"calibration_error": 0.05}}).status == "fail"
+
+
+def test_field_rows_of_another_population_leave_the_bound_undecided():
+    X, y = rows(400, 0)
+    report = judged(model(), X, y, operational=rows(400, 9)[0] ** 3)[1]
+    verdict = report.verdict({"max": {"reliability.pmi_upper": 0.5}})
+    assert verdict.status == "not enough evidence"
+    assert "drawn like the inputs in the field" in verdict.checks[0].explanation
+
+
+def test_one_row_over_and_over_decides_nothing():
+    X, y = rows(1, 0)
+    status, _ = judged(model(), np.repeat(X, 300, axis=0), np.repeat(y, 300))
+    assert status == "not enough evidence"
+
+
+def test_classes_without_a_labelled_row_are_named():
+    X, y = rows(200, 0)
+    report = judged(model(), X[y == 1], y[y == 1])[1]
+    assert "Nothing about “0”: no labelled row is of such a class." in report["accuracy"].limits

@@ -201,3 +201,13 @@ def test_killed_again_and_again_it_ends_in_the_same_bytes(folder):
     stream.write_text(text)
     assert watch("s.jsonl", "-o", "killed", "--limit", "0.2")[0] == 0
     assert state("once") == state("killed")
+
+
+def test_a_table_with_names_is_refused_in_words(folder):
+    (folder / "reference.csv").write_text("a,ward,label\n0.1,A,0\n0.9,B,1\n0.2,A,0\n")
+    (folder / "served.jsonl").write_text('{"row": {"a": 0.5, "ward": "A"}}\n')
+    arguments = ["watch", "served.jsonl", "--model", "halves:model", "--reference", "reference.csv"]
+    found = CliRunner().invoke(app, [*arguments, "--limit", "0.1"])
+    assert found.exit_code == 2
+    assert "takes rows of numbers" in found.output
+    assert "category" in found.output

@@ -138,3 +138,9 @@ def test_masked_arrays_are_refused(check):
         DataSet(hidden)
     with pytest.raises(DataError, match="masked array"):
         DataSet(hidden.filled(0), ids=np.ma.masked_array([1, 2], mask=[0, 1]))
+
+
+@pytest.mark.parametrize("said", [np.array(["yes", "no"]), np.array(["yes", "no"], dtype=object)])
+def test_labels_for_probabilities_are_told_what_to_pass(said):
+    with pytest.raises(ProbabilityError, match="output='labels' and classes="):
+        v.check_probabilities(said)

@@ -4,6 +4,8 @@ import pytest
 from fireassay import curation
 from fireassay.core import ParameterError
 from fireassay.curation import CurationFindings
+from fireassay.curation.stability import votes_fit
+from fireassay.curation.votes import VotePatterns
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +48,33 @@ def test_an_unstable_panel_takes_back_valid(world):
     headline = answer.evidence().headline
     assert "the label models disagree" in headline
     assert "Classifier: not enough evidence" in headline
+
+
+def test_the_labeler_to_trust_is_named_or_none(world):
+    result, y = world
+    found = result.stability(y, n_boot=0, seeds=(0,))
+    best = found.panel.sort_values("accuracy", ascending=False)["labeler"].iloc[0]
+    right = found.panel.set_index("labeler")["accuracy"]
+    assert right[found.trusted] == right[best]
+    assert f"{found.trusted} labels best" in found.in_words()
+    wrong = np.where(result.score > np.median(result.score), 1 - result.labels, result.labels)
+    none = result.stability(wrong, n_boot=0, seeds=(0,), labelers=("majority",))
+    assert none.trusted is None
+    assert "trust none" in none.in_words()
+    unseen = result.stability(seeds=(0,))
+    assert unseen.trusted in set(unseen.panel["labeler"])
+    assert "no test" in unseen.in_words()
+
+
+def test_the_truth_explains_the_votes_better_than_chance():
+    votes, y = curation.simulate_votes([0.9, 0.8, 0.7], 0.7, 2000, seed=1)
+    rng = np.random.default_rng(0)
+    each = VotePatterns(
+        np.asarray(votes, dtype=np.int8), np.ones(2000, dtype=np.int64),
+        np.arange(2000, dtype=np.int32), 2,
+    )  # fmt: skip
+    true, chance = np.eye(2)[np.asarray(y)], np.eye(2)[rng.integers(0, 2, 2000)]
+    assert votes_fit(each, true) > votes_fit(each, chance) + 0.05
 
 
 def test_groups_are_resampled_whole(world):

@@ -60,7 +60,7 @@ def test_artifact_names_stay_in_the_folder(tmp_path, name):
 
 def test_half_written_artifacts_of_a_killed_run_are_cleared(tmp_path):
     RunStore(tmp_path / "run").close()
-    leftover = tmp_path / "run" / "artifacts" / ".a.npz.x1"
+    leftover = tmp_path / "run" / "artifacts" / ".a.npz.x1.part"
     leftover.write_bytes(b"half")
     RunStore(tmp_path / "run").close()
     assert not leftover.exists()

@@ -7,7 +7,9 @@ import pytest
 
 from fireassay import supervision
 from fireassay.classifiers import TemperatureScaled, as_classifier
+from fireassay.classifiers.kept_answers import KeptAnswers, KeptSet
 from fireassay.core import ModelError, ParameterError
+from fireassay.core.row_index import RowIndex
 from fireassay.supervision import NotAvailableError
 from fireassay.supervision.model_reader import ModelReader
 
@@ -55,6 +57,46 @@ def test_one_reading_is_one_pass(torch_model, digit_rows):
     assert torch_model.queries - before == 30
 
 
+def kept(model, rows):
+    """The model with a table that holds wrong answers for these rows."""
+    wrong = np.eye(len(model.classes))[np.zeros(len(rows), dtype=int)]
+    table = KeptAnswers([KeptSet(RowIndex(rows))], like=wrong)
+    table.store(np.arange(len(rows)), wrong)
+    model.kept = table
+    return model
+
+
+def test_kept_answers_never_stand_for_layers_or_dropout_samples(torch_model, digit_rows):
+    X = digit_rows[2][:30]
+    needs = ("features", "layers", "probabilities", "head", "logits")
+    plain = ModelReader(torch_model).read(X, needs)
+    try:
+        reading = ModelReader(kept(torch_model, X)).read(X, needs)
+        assert (torch_model.predict_proba(X)[:, 0] == 1).all()
+    finally:
+        torch_model.kept = None
+    np.testing.assert_array_equal(reading.probabilities, plain.probabilities)
+    for name, layer in plain.layers.items():
+        np.testing.assert_array_equal(reading.layers[name], layer)
+    model = as_classifier(LastDropout(), output="logits", classes=range(3))
+    rows = np.random.default_rng(0).standard_normal((40, 8)).astype(np.float32)
+    sampled = np.array(list(ModelReader(model).hidden.dropout_samples(rows, 3, seed=3)))
+    kept(model, rows)
+    np.testing.assert_array_equal(
+        sampled, np.array(list(ModelReader(model).hidden.dropout_samples(rows, 3, seed=3)))
+    )
+
+
+def test_rows_of_a_block_probe_are_never_taken_for_the_callers():
+    model = as_classifier(LastDropout(), output="logits", classes=range(3))
+    rows = np.random.default_rng(0).standard_normal((700, 8)).astype(np.float32)
+    one = ModelReader(model).read(rows[600:610], ("layers", "features")).features
+    for start in range(0, 600, 50):  # until padding has cost as much as a probe
+        model.predict_proba(rows[start : start + 50])
+        again = ModelReader(model).read(rows[600:610], ("layers", "features"))
+        np.testing.assert_array_equal(again.features, one)
+
+
 class LastDropout(nn.Module):
     def __init__(self):
         super().__init__()
@@ -62,6 +104,15 @@ class LastDropout(nn.Module):
 
     def forward(self, x):
         return self.last(self.dropout(torch.relu(self.first(x))))
+
+
+def test_no_probe_of_block_sizes_gets_between_the_rows_that_are_read():
+    module = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
+    model = as_classifier(module, output="logits", classes=[0, 1], batch_size=256)
+    rows = np.random.default_rng(0).random((277, 3)).astype(np.float32)
+    for _ in range(20):  # padding gets dear enough for a probe on the way
+        found = ModelReader(model).read(rows, {"features"})
+        assert len(found.features) == len(rows)
 
 
 def test_dropout_before_the_last_layer_needs_the_features_once():

@@ -52,8 +52,8 @@ def test_the_papers_grid_is_read_whole():
     grid = Path(__file__).parents[2] / "studies" / "survival_paper_grid.toml"
     config = read_config(grid)
     rows = config.trainings()
-    # Five depths × five epochs × eight rates × ten seeds, plain and with six noises in training.
-    assert len(rows) == 5 * 5 * 8 * 10 * 7
+    # Three data sets, five depths, five epochs, eight rates, ten seeds, plain and with six noises.
+    assert len(rows) == 3 * 5 * 5 * 8 * 10 * 7
     # Two attacks with three norms and nine ε, four DeepFool, five Pixel, five Threshold, one HSJ.
     attacks = 2 * 3 * 9 + 4 + 5 + 5 + 1
     assert len(config.trials(rows[0])) == attacks * (1 + 5 + 6 + 6)
@@ -74,6 +74,19 @@ def test_the_papers_grid_is_read_whole():
 def test_settings_that_are_not_understood_are_named(change, match):
     with pytest.raises(ConfigError, match=match):
         read_config({**SMALL, **change})
+
+
+def test_a_share_of_the_trials_is_drawn_and_a_larger_one_holds_it():
+    grid = read_config({**SMALL, "seeds": list(range(40))})
+    shares = {}
+    for share in (0.1, 0.3):
+        drawn = grid.model_copy(update={"sample": share})
+        rows = [(row["model_id"], str(t)) for row in drawn.trainings() for t in drawn.trials(row)]
+        every = sum(len(grid.trials(row)) for row in grid.trainings())
+        assert len(rows) / every == pytest.approx(share, abs=0.05)
+        assert all(drawn.trials(row) for row in drawn.trainings())
+        shares[share] = set(rows)
+    assert shares[0.1] < shares[0.3]
 
 
 def test_a_file_that_is_not_toml_is_refused(tmp_path):

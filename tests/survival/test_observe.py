@@ -123,19 +123,39 @@ def test_rejection_is_not_failure(network, samples):
 
 
 @pytest.mark.extras
-def test_answers_of_a_noisy_model_are_asked_again(network, samples):
+def test_a_random_model_falls_where_most_of_its_answers_are_wrong(network, samples):
+    """By other draws than those that anybody has looked at; and the same rows every time."""
     attack = [("hopskipjump", {"eps": 1.0})]
-    noisy = survival.observe(
-        network, *samples, attack, budget=60, defence=GaussOut(0.2, seed=1), draws=9
-    )
-    once = survival.observe(
-        network, *samples, attack, budget=60, defence=GaussOut(0.2, seed=1), draws=1
-    )
-    again = survival.observe(
-        network, *samples, attack, budget=60, defence=GaussOut(0.2, seed=1), draws=9
-    )
+    defence = GaussOut(0.2, seed=1)
+    noisy, again = (
+        survival.observe(network, *samples, attack, budget=60, defence=defence,
+                         keep_adversarial=True)
+        for _ in range(2)
+    )  # fmt: skip
     pd.testing.assert_frame_equal(noisy.frame(), again.frame())
-    assert noisy.frame()["success"].sum() != 0 or once.frame()["success"].sum() != 0
+    shield = survival.defend(network, defence)
+    fell = noisy.frame()[noisy.frame()["success"]]
+    assert len(fell) > 5
+    wrong = shield.wrong_share(noisy.adversarial, samples[1][fell["sample"]], 5000, 400)
+    assert (wrong > 0.4).all()
+    before = shield.wrong_share(samples[0], samples[1], 5000, 400)
+    assert (before[noisy.frame()["sample"]] < 0.6).all()
+
+
+def test_the_chance_of_a_wrong_answer_is_that_of_drawn_noise():
+    rng = np.random.default_rng(0)
+    answers, goal = rng.dirichlet(np.full(10, 0.5), 8), np.arange(8)
+    noise = 0.1 * rng.standard_normal((40_000, 1, 10))
+    drawn = ((answers + noise).argmax(axis=2) != goal).mean(axis=0)
+    np.testing.assert_allclose(GaussOut(0.1).chance_wrong(answers, goal), drawn, atol=0.01)
+
+
+def test_an_answer_may_be_right_on_average_and_wrong_most_of_the_time():
+    close = np.array([[0.12] + [0.11] * 8])  # one class leads a little, over eight others
+    model = survival.adaptive.adaptive(survival.defend(lambda X: np.repeat(close, len(X), 0),
+                                                       GaussOut(0.1)))  # fmt: skip
+    assert close.argmax() == 0
+    assert model.mostly_wrong(close, np.array([0])).tolist() == [True]
 
 
 @pytest.mark.extras
@@ -272,7 +292,7 @@ def test_the_headline_says_size_budget_and_what_was_not_tried(linear, samples):
     found = survival.observe(linear, X, y, "auto", budget=50)
     eps = found.frame()["eps"].iloc[0]
     evidence = found.evidence()
-    assert f"auto (linf ≤ {eps:.3g}) within 50 queries" in evidence.headline
+    assert f"auto (ℓ∞ ≤ {eps:.3g}) within 50 queries" in evidence.headline
     assert "not tried: pgd (the model gives no gradients)" in evidence.headline
     spent = found.frame()["queries"] + 2 * found.frame()["gradient_queries"]
     assert spent.max() <= 50

@@ -1,9 +1,12 @@
 import http.client
+import os
 import re
+import shutil
 import socket
 import threading
 import time
 import urllib.parse
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -125,3 +128,87 @@ def start():
 @pytest.fixture
 def make_queue():
     return digit_queue
+
+
+def sure_of_the_first(X):
+    """Two classes by the first number of a row: its own probability."""
+    p = np.clip(np.asarray(X, dtype=float).reshape(len(X), -1)[:, 0], 0.01, 0.99)
+    return np.column_stack([1 - p, p])
+
+
+@pytest.fixture(scope="session")
+def make_run():
+    """A real run of one part on rows of any kind, with its table of samples."""
+    from fireassay.assessment.context import Context
+    from fireassay.assessment.parts import settings_models
+    from fireassay.assessment.running import Run
+    from fireassay.classifiers import as_classifier
+    from fireassay.data import DataSet
+    from fireassay.engine import Executor, RunStore
+
+    def making(folder, X, y, *, model=sure_of_the_first, gates=None, samples=True, **more):
+        with RunStore(folder) as store:
+            context = Context(
+                as_classifier(model, classes=tuple(sorted(set(y))), bounds=(0.0, 1.0)),
+                DataSet(X, y, **more),
+                executor=Executor(store=store, progress=False),
+            )
+            settings = {name: kind() for name, kind in settings_models().items()}
+            Run(context, ("accuracy",), settings, gates=gates, samples=samples).go()
+        return folder
+
+    return making
+
+
+@pytest.fixture(scope="session")
+def small_rows():
+    """Rows of a table, their labels and a slice."""
+    rng = np.random.default_rng(3)
+    X = rng.random((150, 3))
+    y = np.where(rng.random(150) < X[:, 0], "dog", "cat")
+    return X, y, {"site": np.array(["north", "south", "west"])[np.arange(150) % 3]}
+
+
+CHROMIUM = next(
+    (
+        p
+        for p in (os.environ.get("FIREASSAY_CHROMIUM"), "/usr/bin/chromium")
+        if p and Path(p).exists()
+    ),
+    shutil.which("chromium") or shutil.which("google-chrome"),
+)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("no Chromium: install it (apt install chromium) or set FIREASSAY_CHROMIUM")
+    api = pytest.importorskip("playwright.sync_api", reason="needs playwright (extra 'dev')")
+    api.expect.set_options(timeout=20_000)
+    with api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+        )
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page_of(browser):
+    """A fresh browser per person; any script error or blocked script fails the test."""
+    contexts, problems = [], []
+
+    def opening(**settings):
+        contexts.append(browser.new_context(**settings))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(20_000)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("dialog", lambda dialog: problems.append(f"dialog {dialog.message}"))
+        page.on("console", lambda m: problems.append(m.text) if "Security Policy" in m.text else 0)
+        return page
+
+    yield opening
+    for context in contexts:
+        context.close()
+    assert not problems

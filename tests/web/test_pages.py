@@ -72,11 +72,11 @@ def test_charts_and_pictures_come_from_the_journal_and_cannot_run(tmp_path, star
     from fireassay.assessment.run_folder import PART_KEYS
 
     evidence = hostile_evidence()
-    Report([evidence], "t").to_json(tmp_path / "result.json")
     with RunStore(tmp_path) as store:
         store.expect(["k"], "part discovery", "f")
         store.record("k", {"evidence": evidence, "result": None}, 0.1)
         store.set_meta(PART_KEYS, {"discovery": "k"})
+    Report([evidence], "t").to_json(tmp_path / "result.json")
     served = start([tmp_path])
     client = served.client()
     key = next(iter(served.app.state.workspace.runs()))

@@ -1,5 +1,7 @@
 """The generated set: inputs, probabilistic labels, where each came from, and controls."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.ambiguity.measures import MEASURES
@@ -15,6 +16,7 @@ from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
 from fireassay.core.hashing import sha256
+from fireassay.core.lazy_modules import pd
 from fireassay.core.result import Answer
 
 

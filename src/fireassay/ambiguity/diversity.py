@@ -1,13 +1,15 @@
 """How different the samples of a pair are from each other."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet
 from fireassay.core.errors import DataError
+from fireassay.core.lazy_modules import pd
 
 _MOST_ROWS = 1000
 

@@ -1,5 +1,7 @@
 """A set as a folder that anything can read: arrays, tables, manifest, picture sheets."""
 
+from __future__ import annotations
+
 import io
 import re
 import zipfile
@@ -8,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet, ControlSet
@@ -17,6 +18,7 @@ from fireassay.core import strict_json
 from fireassay.core.errors import DataError
 from fireassay.core.extras import is_installed
 from fireassay.core.files import write_bytes
+from fireassay.core.lazy_modules import pd
 
 ARRAYS, CONTROL, MANIFEST, TABLE = "ambiguous.npz", "control.npz", "manifest.json", "samples"
 
@@ -152,7 +154,7 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
     try:
         with np.load(io.BytesIO(_read(path)), allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
-    except (zipfile.BadZipFile, ValueError, EOFError, OSError) as error:
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError, OSError) as error:
         raise DataError(f"Expected {path} to hold arrays.", got=str(error)) from error
 
 

@@ -1,11 +1,12 @@
 """From rows to judged autoencoders: hold out, train in stacks, judge, share out to splits."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import torch
 from numpy.typing import NDArray
 
@@ -18,6 +19,7 @@ from fireassay.ambiguity.preset import Preset
 from fireassay.ambiguity.scaling import EncoderInputs, plain_inputs, principal_inputs
 from fireassay.ambiguity.training_groups import train_groups
 from fireassay.core.errors import NotEnoughEvidenceError
+from fireassay.core.lazy_modules import pd
 from fireassay.core.seeds import generator
 from fireassay.core.threads import one_blas_thread, one_torch_thread
 

@@ -1,10 +1,11 @@
 """`AmbiguityGenerator`: learn what lies between two classes, then draw from there."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet
@@ -15,6 +16,7 @@ from fireassay.classifiers import as_classifier
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
 from fireassay.core.extras import require
 from fireassay.core.hashing import sha256
+from fireassay.core.lazy_modules import pd
 from fireassay.core.seeds import check_seed, generator
 from fireassay.core.validation import check_choice, check_integer, check_labels, check_real
 
@@ -219,7 +221,7 @@ class AmbiguityGenerator:
             },
         }
 
-    def _fitted(self) -> "FittedPairs":
+    def _fitted(self) -> FittedPairs:
         if not hasattr(self, "fitted_"):
             raise ParameterError(
                 "The generator must be fitted first.", got="no fit", do="Call fit(X, y)."

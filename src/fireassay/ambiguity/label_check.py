@@ -1,10 +1,11 @@
 """Do the soft labels agree with classifiers of the two classes? A report, never a filter."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet
@@ -14,6 +15,7 @@ from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Evidence, Provenance, Table
 from fireassay.core.extras import require
+from fireassay.core.lazy_modules import pd
 from fireassay.core.result import Answer
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_class_indices, check_integer
@@ -165,7 +167,7 @@ def check_soft_labels(
 def _bootstrap(
     index: NDArray[np.int64], pair: tuple[int, int], classes: tuple[Any, ...],
     rng: np.random.Generator,
-) -> "PairRows":  # fmt: skip
+) -> PairRows:  # fmt: skip
     from fireassay.ambiguity.batches import PairRows
 
     parts = []
@@ -182,7 +184,7 @@ def _bootstrap(
 
 def _votes(
     classifiers: Any,
-    inputs: "EncoderInputs",
+    inputs: EncoderInputs,
     scaling: FeatureScaling,
     amb: AmbiguousSet,
     pairs: list[tuple[int, int]],

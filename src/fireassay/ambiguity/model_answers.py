@@ -1,11 +1,12 @@
 """What a model does on inputs that belong to two classes."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet
@@ -19,6 +20,7 @@ from fireassay.core.drawing import matrix
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
+from fireassay.core.lazy_modules import pd
 from fireassay.core.percent import percent
 from fireassay.core.probabilities import entropy_bits
 from fireassay.core.result import Answer
@@ -255,7 +257,7 @@ class _Columns:
     model_classes: tuple[Any, ...]
 
     @classmethod
-    def of(cls, amb: AmbiguousSet, model_classes: tuple[Any, ...]) -> "_Columns":
+    def of(cls, amb: AmbiguousSet, model_classes: tuple[Any, ...]) -> _Columns:
         used = {label for pair in amb.unique_pairs for label in pair}
         missing = sorted((label for label in used if label not in model_classes), key=repr)
         if missing:

@@ -1,11 +1,12 @@
 """What accuracy found: overall, per class, and how honest the confidences are."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.assessment import calibration_check, operating_point, slice_report
@@ -18,6 +19,7 @@ from fireassay.core import Assumption, Claim, Estimate, Evidence, Measure, Prove
 from fireassay.core.chart import Chart
 from fireassay.core.drawing import IntervalRow, diagram, intervals
 from fireassay.core.evidence import LeadingNumber
+from fireassay.core.lazy_modules import pd
 from fireassay.core.percent import percent
 from fireassay.core.result import Answer
 from fireassay.reliability.measures import EFFECTIVE_N
@@ -52,6 +54,7 @@ MEASURES = (
     *slice_report.MEASURES,
 )
 _MOST_CLASSES = 20
+_FEW_NAMES = 3
 _LABELS_ALONE = "It answers with labels alone: how true its confidences are cannot be measured."
 
 
@@ -143,6 +146,17 @@ class AccuracyResult(Answer):
         told = MEASURES[0].told(self.accuracy)
         return {"answer": "accuracy", "sentence": f"Right on {told} of the labelled rows."}
 
+    def _unseen_classes(self) -> tuple[str, ...]:
+        """Classes that no labelled row has: nothing is known about them."""
+        unseen = [
+            str(c) for c, n in zip(self.classes, self.confusion.sum(axis=1), strict=True) if not n
+        ]
+        if not unseen:
+            return ()
+        more = f" and {len(unseen) - _FEW_NAMES} more" if len(unseen) > _FEW_NAMES else ""
+        names = ", ".join(f"“{name}”" for name in unseen[:_FEW_NAMES])
+        return (f"Nothing about {names}{more}: no labelled row is of such a class.",)
+
     def evidence(self) -> Evidence:
         """The accuracy as evidence."""
         tables = {
@@ -200,12 +214,15 @@ class AccuracyResult(Answer):
             tables=tables,
             charts=self.charts(),
             **self._answer(),
-            limits=("These are the labelled rows; the field may be different (see reliability).",),
+            limits=(
+                "These are the labelled rows; the field may be different (see reliability).",
+                *self._unseen_classes(),
+            ),
             provenance=self.provenance,
         )
         return with_uses(found, self.uses)
 
 
-def _tenth_below(values: "pd.Series[float]") -> float:
+def _tenth_below(values: pd.Series[float]) -> float:
     """Where an axis starts that has room for the lowest of them."""
     return max(0.0, math.floor(10 * float(values.min()) - 1e-9) / 10)

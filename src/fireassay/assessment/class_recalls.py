@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
 
 from fireassay.core import Estimate, Measure
 from fireassay.core.arrays import IntArray
+from fireassay.core.lazy_modules import special
 from fireassay.statistics import paired_difference, share
 from fireassay.statistics.grouped_sum import grouped_sum
 
@@ -210,6 +210,6 @@ def _difference(
     if many < 2:
         return Estimate(value, -1.0, 1.0, confidence, n, method)
     spread = math.sqrt(many / (many - 1) * float((totals**2).sum())) / n
-    half = float(stdtrit(many - 1, (1 + confidence) / 2)) * spread
+    half = float(special.stdtrit(many - 1, (1 + confidence) / 2)) * spread
     ends = max(-1.0, value - half), min(1.0, value + half)
     return Estimate.around(value, *ends, confidence=confidence, n=n, method=method)

@@ -1,18 +1,20 @@
 """The configuration file: what to assess, with what, and the limits to keep."""
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from fireassay.assessment.decision import Decision
-from fireassay.assessment.measures import full_name
+from fireassay.assessment.measures import full_name, measure_of
 from fireassay.assessment.parts import PARTS, settings_models
 from fireassay.classifiers.import_path import is_import_path
 from fireassay.core import ConfigError, DataError, ParameterError
 from fireassay.core.regular_file import read_small_text
 from fireassay.data.natural_range import as_normalisation
+from fireassay.report.gates import Direction, Gate, check_limit
 
 FILE_NAME = "fireassay.toml"
 
@@ -326,12 +328,18 @@ def _refuse_trust(tables: dict[str, Any], text: str, path: Path) -> None:
 
 
 def _unknown_gates(config: Config, text: str, path: Path) -> list[str]:
-    """Gates on numbers that no part can have: said before anything runs, not after an hour."""
+    """Gates on numbers that no part can have, or that keep nothing bad out: said before a run."""
     found = []
-    for direction, limits in (("max", config.gates.max), ("min", config.gates.min)):
-        for name in limits:
+    sides: tuple[tuple[Direction, Mapping[str, float]], ...] = (
+        ("max", config.gates.max),
+        ("min", config.gates.min),
+    )
+    for direction, limits in sides:
+        for name, limit in limits.items():
             try:
-                full_name(name, config.run.parts)
+                measure = measure_of(full_name(name, config.run.parts))
+                if measure is not None:
+                    check_limit(Gate(name, direction, limit), measure)
             except ParameterError as error:
                 line = _line_of(text, ("gates", direction, *name.split(".")))
                 found.append(f"{path}:{line}: gates.{direction}: {error}")

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.stats import binomtest
 
 from fireassay.assessment.context import Context
 from fireassay.core import Assumption, DataError, Evidence
+from fireassay.core.lazy_modules import stats
 from fireassay.data.splits import find_duplicates, find_overlap
 
 UNSEEN = "unseen-rows"
@@ -31,12 +31,12 @@ def unseen_rows(context: Context) -> tuple[Assumption, ...]:
         copies = len(find_overlap(train, test))
     except DataError as different:
         return (Assumption(_STATEMENT, "untestable", f"Not compared: {different}", UNSEEN),)
-    _, place, counts = np.unique(find_duplicates(train), return_inverse=True, return_counts=True)
-    by_chance = (int((counts[place] > 1).sum()) + 1) / (len(train) + 2)
-    p = binomtest(copies, len(test), min(1.0, by_chance), "greater").pvalue
     check = f"{copies} of {len(test)} test rows are training rows, too"
     if not copies:
         return (Assumption(_STATEMENT, "supported", f"{check}; copies were looked for.", UNSEEN),)
+    _, place, counts = np.unique(find_duplicates(train), return_inverse=True, return_counts=True)
+    by_chance = (int((counts[place] > 1).sum()) + 1) / (len(train) + 2)
+    p = stats.binomtest(copies, len(test), min(1.0, by_chance), "greater").pvalue
     if copies > _FEW * len(test) and p < _LEVEL:
         check = f"{check}; coarse columns would make about {by_chance * len(test):.0f}."
         return (Assumption(_STATEMENT, "contradicted", check, UNSEEN),)

@@ -8,7 +8,8 @@ from fireassay.assessment.about_run import about_arrays, begun, facts_of
 from fireassay.assessment.context import Context
 from fireassay.assessment.parts import PARTS, settings_models
 from fireassay.assessment.run_folder import under_way
-from fireassay.assessment.running import Run, RunOutcome, Say, silent
+from fireassay.assessment.run_outcome import RunOutcome
+from fireassay.assessment.running import Run, Say, silent
 from fireassay.classifiers import Classifier, as_classifier
 from fireassay.core import derived_seed
 from fireassay.core.extras import is_installed

@@ -11,7 +11,7 @@ from fireassay.assessment.copied_rows import unseen_rows
 from fireassay.assessment.named_labels import named_by_index
 from fireassay.classifiers.base import BLOCK_ROWS
 from fireassay.classifiers.probe import answers_again
-from fireassay.core import ModelError, ProbabilityError, generator
+from fireassay.core import ModelError, ParameterError, ProbabilityError, generator
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.percent import percent
 from fireassay.core.validation import check_class_indices
@@ -45,6 +45,7 @@ def at_the_door(
         If what it answers is no classification; the message says what to pass.
     """
     context = coded(context)
+    _check_normalisation(context)
     try:
         context, found = _looked_at(context)
     except ProbabilityError:
@@ -61,6 +62,16 @@ def at_the_door(
         if trouble is not None:
             context = replace(context, notes=(*context.notes, f"{trouble} It was accepted."))
     return replace(context, hard_labels=bool(found["hard_labels"]), doubts=unseen_rows(context))
+
+
+def _check_normalisation(context: Context) -> None:
+    """Refuse mean and std that do not fit the rows, here and not once per part."""
+    if context.normalisation is not None and context.natural_range is None:
+        raise ParameterError(
+            "mean and std are of images: rows of numbers with three or more axes.",
+            got=f"rows of {', '.join(sorted(set(context.test.kinds or ())))}",
+            do="Leave them out.",
+        )
 
 
 def verified_order(context: Context) -> ClassOrder | None:

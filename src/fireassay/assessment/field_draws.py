@@ -1,11 +1,12 @@
 """Labels bought by lot: which rows, by whose suspicion, and what they say of the whole field."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.assessment.accuracy_result import AccuracyResult
@@ -16,6 +17,7 @@ from fireassay.attacks import AttackSpace
 from fireassay.classifiers import Classifier
 from fireassay.core import DataError, Estimate, Result, generator, sha256
 from fireassay.core.arrays import BoolArray, FloatArray, IntArray
+from fireassay.core.lazy_modules import pd
 from fireassay.data import DataSet
 from fireassay.discovery import Search, SearchResult, SearchState
 from fireassay.discovery.labelling import STATE_FILE
@@ -161,10 +163,20 @@ def draw_labels(
             **how,
         )
         if path is not None:
-            keep_shown(path, pool.rows.values, pool.feature_names, pool.kinds)
+            keep_shown(path, *_to_look_at(context, pool))
     if pool.y is not None:
         search.run(lambda row: pool.labels[row])
     return FieldDraws(search.result, source, guide, search.remaining, plan)
+
+
+def _to_look_at(context: Context, pool: DataSet) -> tuple[Any, tuple[str, ...] | None, str]:
+    """Rows as the user has them, not as codes; images in their natural range, 0 to 1."""
+    values, natural = pool.rows.values, context.natural_range
+    if natural is None:
+        return values, pool.feature_names, "row" if values.ndim <= 2 else "image"
+    if pool.kinds == ("series",):
+        return values, None, "series"
+    return natural.inside(values), None, "image"
 
 
 def _risk_by_supervisor(

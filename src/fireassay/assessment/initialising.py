@@ -1,6 +1,6 @@
 """Look at a model and its data, and write the configuration that fits them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,14 @@ from fireassay.assessment.config import DataSection
 from fireassay.assessment.context import Context
 from fireassay.assessment.door import at_the_door, verified_order
 from fireassay.assessment.inputs import load_perturb, load_sets, unused_columns
-from fireassay.assessment.inspection import PATIENCE_MINUTES, Inspection, columns_of, inspect
+from fireassay.assessment.inspection import (
+    PATIENCE_MINUTES,
+    Inspection,
+    columns_of,
+    in_notes,
+    inspect,
+    rows_in_words,
+)
 from fireassay.assessment.parts import PARTS, part_module
 from fireassay.assessment.proposed_gates import propose_gates
 from fireassay.assessment.template import write_config
@@ -41,6 +48,7 @@ def initialise(
     trust: bool = False,
     folder: Path = Path(),
     seed: int = 0,
+    say: Callable[[str], None] | None = None,
     hang_minutes: float = PATIENCE_MINUTES,
 ) -> Initialised:
     """Inspect, choose the parts that can be answered, and say what the others need.
@@ -68,6 +76,8 @@ def initialise(
         Of the run, as the configuration will have it.
     folder
         Where the configuration will be.
+    say
+        Gets each finding as a line, as soon as it is made.
     hang_minutes
         Most minutes for the model to load, and to answer a few rows.
 
@@ -91,12 +101,14 @@ def initialise(
     >>> started.inspection.output, started.missing["accuracy"]
     ('probabilities', None)
     """
+    tell = say or (lambda _: None)
     section = DataSection.model_validate({k: v for k, v in data.items() if v is not None})
     model_path = str(folder / model) if (folder / model).exists() else model
     normalisation = as_normalisation(mean, std, bounds)
     make_importable(model, folder, trust=trust)
     columns = columns_of(model_path, output=output, trust=trust, hang_minutes=hang_minutes)
     sets = load_sets(section, folder, columns)
+    tell(rows_in_words(len(sets["test"]), sets["test"].y is not None))
     found, classifier = inspect(
         model_path,
         sets["test"],
@@ -109,6 +121,8 @@ def initialise(
         http=http,
         hang_minutes=hang_minutes,
     )
+    for line in found.of_model():
+        tell(line)
     unused = unused_columns(section, folder, sets["test"])
     if unused:
         note = f"columns that the model does not take, left out: {', '.join(unused[:8])}"
@@ -127,7 +141,12 @@ def initialise(
         note = f"attacks and corruptions work within {context.natural_range.found}"
         found = replace(found, notes=(*found.notes, note))
     found = replace(found, notes=(*found.notes, *context.notes, *_order_in_words(context)))
-    missing = {name: part_module(name).missing(context) for name in PARTS}
+    for line in in_notes(found.notes):
+        tell(line)
+    missing: dict[str, str | None] = {}
+    for name in PARTS:
+        missing[name] = reason = part_module(name).missing(context)
+        tell(f"{name:<12}{'can be answered' if reason is None else f'needs more: {reason}'}")
     values = {
         "model": {
             "path": model,

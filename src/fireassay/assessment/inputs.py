@@ -1,11 +1,11 @@
 """The model and the data that a configuration names."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-import pandas as pd
 
 from fireassay.assessment.config import Config, DataSection
 from fireassay.assessment.context import Context
@@ -14,6 +14,7 @@ from fireassay.classifiers.code_beside import make_importable
 from fireassay.classifiers.import_path import import_object
 from fireassay.classifiers.trusted_tokens import check_token
 from fireassay.core import DataError, ModelError
+from fireassay.core.lazy_modules import pd
 from fireassay.data import DataSet, column_names, load
 from fireassay.data.npz_file import read_npy
 from fireassay.engine import Executor

@@ -1,6 +1,6 @@
 """What can be inferred from a model and some data before anything is configured."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,18 +44,30 @@ class Inspection:
 
     def lines(self) -> list[str]:
         """One line per finding, for a person."""
+        return [rows_in_words(self.rows, self.labelled), *self.of_model(), *in_notes(self.notes)]
+
+    def of_model(self) -> list[str]:
+        """One line per finding about the model and what it takes."""
         classes = ", ".join(map(str, self.classes[:8])) + (", …" if len(self.classes) > 8 else "")
         deterministic = "the same twice" if self.probe.deterministic else "DIFFERENT each time"
         cut = "does not matter" if self.probe.batch_invariant else "CHANGES the answers"
-        lines = [
-            f"rows        {self.rows}, {'labelled' if self.labelled else 'without labels'}",
+        return [
             f"input       {self.kinds_in_words()}"
             + (f", values in [{self.bounds[0]:g}, {self.bounds[1]:g}]" if self.bounds else ""),
             f"classes     {len(self.classes)}: {classes}",
             f"output      {self.output}",
             f"answers     {deterministic}; how rows are cut into batches {cut}",
         ]
-        return lines + [f"note        {note}" for note in self.notes]
+
+
+def rows_in_words(rows: int, labelled: bool) -> str:
+    """The first finding."""
+    return f"rows        {rows}, {'labelled' if labelled else 'without labels'}"
+
+
+def in_notes(notes: Sequence[str]) -> list[str]:
+    """One line each."""
+    return [f"note        {note}" for note in notes]
 
 
 def inspect(

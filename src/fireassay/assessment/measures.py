@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from fireassay.assessment.parts import PARTS, part_module
 from fireassay.core import Measure, ParameterError
+from fireassay.core.measure import find_measure
 from fireassay.report.gates import unknown_number
 
 
@@ -57,6 +58,12 @@ def full_name(number: str, parts: Iterable[str] = ()) -> str:
     if len(known) < len(PARTS) and not separator:
         return number  # a part that does not declare its numbers may have it
     raise unknown_number(number, {name: _names(declared) for name, declared in known.items()})
+
+
+def measure_of(number: str) -> Measure | None:
+    """What a ``part.number`` is, before anything has run; None where its part does not say."""
+    part, _, short = number.partition(".")
+    return find_measure(short, measures_of(part) or ()) if part in PARTS else None
 
 
 def _has(declared: Iterable[Measure], number: str) -> bool:

@@ -1,17 +1,19 @@
 """The decision in numbers: recall and precision per class, each mistake, and what they cost."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.assessment.decision import Decision
 from fireassay.assessment.halves import random_half
 from fireassay.core import Claim, Estimate, Measure, Table
 from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.lazy_modules import pd
 from fireassay.statistics import cheapest_threshold, mean_cost, simultaneous_shares
 
 MEASURES = (
@@ -118,7 +120,7 @@ def operating_point(
         "specificity": shares(~said, ~truth),
         "precision": shares(right, said),
     }
-    kinds = [(i, j) for i in range(k) for j in range(k) if i != j and _named(decision, names, i, j)]
+    kinds = _named(decision, names)
     mistakes = shares(said[:, [j for _, j in kinds]], truth[:, [i for i, _ in kinds]])
     estimates = {
         f"{measure}[{name}]": found
@@ -203,10 +205,16 @@ def _mentioned(decision: Decision, name: str) -> bool:
     return name in sides or name in decision.threshold
 
 
-def _named(decision: Decision, names: list[str], i: int, j: int) -> bool:
+def _named(decision: Decision, names: list[str]) -> list[tuple[int, int]]:
     """Kinds of mistakes that have a cost of their own; all of them where there are few classes."""
-    if len(names) <= 3:
-        return True
-    return any(
-        {names[i], names[j]} == {side.strip() for side in key.split("->")} for key in decision.costs
-    )
+    k = len(names)
+    if k <= 3:
+        return [(i, j) for i in range(k) for j in range(k) if i != j]
+    pairs = [{side.strip() for side in key.split("->")} for key in decision.costs]
+    chosen = {i for i, name in enumerate(names) if any(name in pair for pair in pairs)}
+    return [
+        (i, j)
+        for i in sorted(chosen)
+        for j in sorted(chosen)
+        if i != j and {names[i], names[j]} in pairs
+    ]

@@ -1,11 +1,12 @@
 """Texts changed by a function of the user's: what survival and supervision then can ask."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from fireassay.assessment.coded_context import recoded, why_not_attacked
 from fireassay.assessment.context import Context
@@ -13,6 +14,7 @@ from fireassay.attacks.perturbed import perturbed, row_key
 from fireassay.core import Assumption, Evidence, NotEnoughEvidenceError
 from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import DataError, ParameterError
+from fireassay.core.lazy_modules import pd
 from fireassay.core.seeds import generator
 from fireassay.data import Codebook, Rows
 from fireassay.data.rows import as_texts

@@ -80,6 +80,16 @@ def under_way(store: RunStore, config: Config | None = None) -> Iterator[None]:
     store.set_meta(_UNDER_WAY, None)
 
 
+def as_it_was_left(store: RunStore) -> bool:
+    """Whether the last run in a folder came to its end, and its result is what it wrote.
+
+    Asked while this process holds the folder's lock, so that no other run can be under way.
+    """
+    result = store.path / RESULT
+    written = store.meta(_WRITTEN)
+    return store.meta(_UNDER_WAY) is None and result.is_file() and sha256_file(result) == written
+
+
 def read_report(run: Path, *, charts: bool = True) -> Report:
     """The report of a run folder (or a ``result.json``), compared with what there is now.
 

@@ -3,8 +3,7 @@
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 from fireassay.assessment import block_sizes
@@ -17,8 +16,10 @@ from fireassay.assessment.door import at_the_door
 from fireassay.assessment.earlier_parts import EarlierParts
 from fireassay.assessment.inputs import load_context
 from fireassay.assessment.judging import judge_run
+from fireassay.assessment.kept_answers import RunAnswers
 from fireassay.assessment.looks import RowSketch, sketch_to_json
 from fireassay.assessment.memory_use import forget_most, most_held_mb
+from fireassay.assessment.nothing_to_do import already_done, ended
 from fireassay.assessment.part_key import Facts, part_facts, part_key
 from fireassay.assessment.parts import PARTS, in_running_order, part_module
 from fireassay.assessment.planning import Plan, PlanRow, price
@@ -35,6 +36,7 @@ from fireassay.assessment.run_folder import (
     under_way,
     write_run,
 )
+from fireassay.assessment.run_outcome import Costs, RunOutcome
 from fireassay.assessment.sources import source_facts
 from fireassay.assessment.spending import (
     Budget,
@@ -55,50 +57,16 @@ from fireassay.core import (
 )
 from fireassay.engine import Executor, RunStore
 from fireassay.engine.signals import no_other_exit
-from fireassay.report import About, Report, Verdict
+from fireassay.report import About, Report
 from fireassay.report.gates import parse_gates
 
 Say = Callable[[str], None]
-Costs = dict[str, dict[str, Any]]
 _COSTS_KEPT = "costs by part key"
 
 
 def silent(line: str) -> None:
     """Print nothing."""
     del line
-
-
-@dataclass(frozen=True)
-class RunOutcome:
-    """A run: its folder, its report, and for each part what was planned and what it took.
-
-    Attributes
-    ----------
-    folder, report
-        Where everything is, and what was found.
-    costs
-        What each part was planned to take, and took.
-    only, gates
-        Parts that were asked for by name; the limits that were configured.
-    """
-
-    folder: Path
-    report: Report
-    costs: Costs = field(default_factory=dict)
-    only: tuple[str, ...] = ()
-    gates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-
-    @property
-    def verdict(self) -> Verdict:
-        """On the limits that were configured."""
-        return self.report.verdict(self.gates)
-
-    @property
-    def exit_code(self) -> int:
-        """0 if what was asked for ran; 3 if a part failed, or one asked for was not available."""
-        if self.only:
-            return 0 if all(self.report[name].status == "done" for name in self.only) else 3
-        return 3 if any(part.status == "failed" for part in self.report.parts) else 0
 
 
 def run_assessment(
@@ -158,6 +126,14 @@ def run_assessment(
         config.run.max_minutes if max_minutes is None else max_minutes,
         config.run.max_queries if max_queries is None else max_queries,
     )
+    as_configured = (
+        (only, seed, max_minutes, max_queries) == (None, None, None, None)
+        and samples
+        and (budget.max_minutes, budget.max_queries) == (None, None)
+    )
+    done = already_done(config, say) if as_configured else None
+    if done is not None:
+        return done
     with RunStore(folder) as store, under_way(store, config), no_other_exit("the model"):
         executor = Executor(
             workers=workers or config.run.workers, cluster=cluster, store=store, progress=False
@@ -168,7 +144,8 @@ def run_assessment(
             accept_below_baseline=accept_below_baseline,
             go_on=True,
         )
-        for note in (*context.notes, *(doubt.check for doubt in context.doubts)):
+        notes = (*context.notes, *(doubt.check for doubt in context.doubts))
+        for note in notes:
             say(f"{'note':<13}{note}")
         sketch = None
         if context.test.y is not None:
@@ -191,6 +168,9 @@ def run_assessment(
             progress=progress,
         )
         report = run.go()
+    if as_configured:
+        with RunStore(folder) as store:
+            ended(store, config, report, notes)
     judge_run(folder, report, parse_gates(run.gates))  # what a run shows was looked at
     return RunOutcome(folder, report, run.costs, tuple(only or ()), run.gates)
 
@@ -241,11 +221,18 @@ class Run:
         self._results: dict[str, Result] = {}
         self._earlier = EarlierParts(self.store)
         self._same = Reproducibility(self.store)
+        self._answers = RunAnswers(self.store)
         for own in (context, *self.instead.values()):
             block_sizes.recall(self.store, own.model)
 
     def go(self) -> Report:
         """Do what is not done yet."""
+        try:
+            return self._go()
+        finally:
+            self._answers.end()
+
+    def _go(self) -> Report:
         watched: RunProgress | None = None
         plan: Plan | None = None
         for name in dict.fromkeys([*self.names, *(set(self._earlier.parts) & set(PARTS))]):
@@ -277,6 +264,7 @@ class Run:
                 with watched:
                     watched.begin(name)
                     self._same.look(own)
+                    self._answers.begin(own)
                     kept = self._run_part(name, within, plan.row(name) if plan else None)
                     watched.end(kept[0].seconds)
             if kept is not None:
@@ -359,7 +347,7 @@ class Run:
         if self.store is not None:
             self.store.expect([key], name=f"part {name}", function=PARTS[name])
         alone = context.executor.workers == 1 and context.executor.cluster is None
-        before = context.model.queries
+        before, sent_before = context.model.queries, _rows_sent(context.model)
         disk = 0.0 if self.store is None else folder_mb(self.store.path)
         forget_most()
         start = time.perf_counter()
@@ -391,6 +379,7 @@ class Run:
             disk = folder_mb(self.store.path) - disk
         spent = Spent(
             queries=queries_of(evidence, context.model.queries - before),
+            rows_sent=_rows_sent(context.model) - sent_before,
             labels=0 if evidence.provenance is None else evidence.provenance.labels,
             seconds=taken,
             memory_mb=most_held_mb(),
@@ -427,6 +416,11 @@ class Run:
             return None
         seconds = self.store.timings().get(key)
         return replace(kept[key]["evidence"], seconds=seconds), kept[key]["result"]
+
+
+def _rows_sent(model: Any) -> int:
+    """Rows that the model got, padding included, without those of probes."""
+    return int(getattr(model, "rows_sent", model.queries))
 
 
 def _samples(name: str, context: Context, result: Answer) -> tuple[Sample, ...]:

@@ -1,14 +1,17 @@
 """The rows of a set as a page shows them: small pictures, a table of numbers, lines, texts."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.assessment.shown_rows import Gallery
+from fireassay.core.frames import is_frame
+from fireassay.core.lazy_modules import pd
 from fireassay.data.pixels import image_layout
 
 MOST_BYTES = 2**30
@@ -84,7 +87,7 @@ def _images(images: Any, low: float, high: float) -> Content:
 
 def _table(gallery: Gallery, rows: Any) -> Content:
     """Numbers; names as positions in their list, or as texts where there are too many."""
-    frame = rows if isinstance(rows, pd.DataFrame) else None
+    frame = rows if is_frame(rows) else None
     own = gallery.rows  # levels and what is usual are those of the whole set
     names = gallery.names
     arrays: dict[str, NDArray[Any]] = {}

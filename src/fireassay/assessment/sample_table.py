@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fireassay.assessment.context import Context
 from fireassay.assessment.part_answer import PartAnswer
+from fireassay.assessment.parts.survival import rows_that_fooled
 from fireassay.assessment.sample_columns import columns_of
 from fireassay.assessment.sample_content import Content, shown_content
 from fireassay.assessment.shown_rows import Gallery
@@ -94,7 +95,7 @@ def _write_set(
         kept = shown_content(gallery)
         attacked = results.get("survival")
         if name == "test" and isinstance(attacked, PartAnswer) and kept.kind != "none":
-            made = gallery.as_given(attacked.kept["adversarial"])
+            made = rows_that_fooled(context, attacked)
             if len(made):
                 changed = shown_content(gallery, made)
                 arrays |= {f"adversarial-{key}": value for key, value in changed.arrays.items()}

@@ -1,9 +1,10 @@
 """Rows as samples for the report: a picture, the features that deviate, a text, a small curve."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.assessment.context import Context
@@ -11,7 +12,9 @@ from fireassay.assessment.token_weights import token_weights
 from fireassay.classifiers import CodedClassifier
 from fireassay.classifiers.decided import Decided
 from fireassay.classifiers.probe import answers_again
-from fireassay.core import Cell, Sample
+from fireassay.core import Cell, ModelError, Sample
+from fireassay.core.frames import is_frame
+from fireassay.core.lazy_modules import pd
 from fireassay.core.sample import SHOWN_PER_PART, png_uri, signed_png_uri
 from fireassay.data import DataSet
 from fireassay.data.pixels import image_layout
@@ -22,6 +25,7 @@ _CELLS, _STEPS, _TOKENS, _CHANNELS = 8, 120, 60, 4
 _LEAST_OF_A_CLASS, _REFERENCE, _RARE = 20, 5000, 0.05
 _SMALLEST_IMAGE = 4
 _WEIGHED = 6  # texts of a set of which the words are weighed
+_ROUNDING = 1e-9  # of a column's spread: not a change
 _MINUS = "\N{MINUS SIGN}"
 
 
@@ -81,7 +85,7 @@ class Gallery:
     def content(self, row: Any, label: Any = None) -> dict[str, Any]:
         """What shows a row (a set of one, as the user has it): fields of `Sample`."""
         kinds = self.data.kinds or ()
-        if isinstance(row, pd.DataFrame):
+        if is_frame(row):
             return {"cells": self._cells([_text(v) for v in row.iloc[0]], row, label)}
         values = np.asarray(row)
         if values.ndim == 1:
@@ -93,18 +97,27 @@ class Gallery:
         return {"series": _series(values[0])}
 
     def _words(self, tokens: list[str]) -> tuple[tuple[str, float], ...]:
-        """Words with how much each mattered, of the first few texts: each costs a query a word."""
+        """Words with how much each mattered, of the first few texts: each costs a query a word.
+
+        A model need not take a text with a word left out: then none of its words is marked.
+        """
+        plain = tuple((token, 0.0) for token in tokens)
         if self._weighed >= _WEIGHED or not self.context.has_confidences:
-            return tuple((token, 0.0) for token in tokens)
+            return plain
         self._weighed += 1
         model: Any = self.context.model
         given = model.model if isinstance(model, CodedClassifier) else model
-        return token_weights(tokens, lambda texts: answers_again(given, texts))
+        try:
+            return token_weights(tokens, lambda texts: answers_again(given, texts))
+        except ModelError:
+            return plain
 
     def as_given(self, codes: Any) -> Any:
         """Rows that a part made, in the form the user has them."""
         model = self.context.model
-        return model.book.decode(codes) if isinstance(model, CodedClassifier) else codes
+        if isinstance(model, CodedClassifier) and np.asarray(codes).dtype.kind != "U":
+            return model.book.decode(codes)
+        return codes  # texts are kept as they are
 
     def picture(self, row: Any) -> str:
         """An image (given as a set of one) as a data URI."""
@@ -131,7 +144,7 @@ class Gallery:
         moved = [
             (_moved(a, b, s), name, a, b)
             for a, b, s, name in zip(old, new, spread, self.names, strict=True)
-            if a != b and not (pd.isna(a) and pd.isna(b))
+            if a != b and not (pd.isna(a) and pd.isna(b)) and _moved(a, b, s) > _ROUNDING
         ]
         moved.sort(key=lambda entry: -entry[0])
         return tuple(
@@ -141,7 +154,7 @@ class Gallery:
     @property
     def is_table(self) -> bool:
         """Whether rows are shown as features."""
-        return isinstance(self.rows, pd.DataFrame) or np.ndim(self.rows) == 2
+        return is_frame(self.rows) or np.ndim(self.rows) == 2
 
     @property
     def kind(self) -> str:
@@ -175,7 +188,7 @@ class Gallery:
     def names(self) -> tuple[str, ...]:
         """Of the columns of a table."""
         X = self.rows
-        if isinstance(X, pd.DataFrame):
+        if is_frame(X):
             return tuple(str(name) for name in X.columns)
         return self.data.feature_names or tuple(f"feature {i}" for i in range(X.shape[1]))
 
@@ -184,7 +197,7 @@ class Gallery:
         table = self._table(label)
         found = []
         for i, (name, text) in enumerate(zip(self.names, texts, strict=True)):
-            value = row.iloc[0, i] if isinstance(row, pd.DataFrame) else row[0, i]
+            value = row.iloc[0, i] if is_frame(row) else row[0, i]
             far, unusual = _deviation(value, text, i, table)
             found.append((far, Cell(name, text, unusual, table["usual"][i])))
         found.sort(key=lambda entry: -entry[0])
@@ -203,7 +216,7 @@ class Gallery:
 
 
 def _usual(X: Any, rows: Any) -> dict[str, Any]:
-    frame = X.iloc[rows] if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)[rows])
+    frame = X.iloc[rows] if is_frame(X) else pd.DataFrame(np.asarray(X)[rows])
     found: dict[str, Any] = {"low": [], "high": [], "middle": [], "spread": [], "usual": []}
     found["shares"] = []
     for i in range(frame.shape[1]):

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
-from scipy.stats import hypergeom
 
 from fireassay.assessment.halves import random_half
 from fireassay.core import Assumption, Claim, Estimate, Evidence, Measure, Table, generator
 from fireassay.core.arrays import BoolArray, FloatArray
+from fireassay.core.lazy_modules import special, stats
 from fireassay.data import DataSet
 from fireassay.statistics import (
     SliceRates,
@@ -146,7 +145,7 @@ def _p_value(wrong: BoolArray, inside: BoolArray, groups: Any) -> float:
     """That rows inside are no worse: Fisher's exact test, or a t test over groups."""
     hits, n = int(wrong[inside].sum()), int(inside.sum())
     if groups is None:
-        return float(hypergeom.sf(hits - 1, len(wrong), int(wrong.sum()), n))
+        return float(stats.hypergeom.sf(hits - 1, len(wrong), int(wrong.sum()), n))
     member = np.unique(groups, return_inverse=True)[1].ravel()
     weight = np.where(inside, 1.0 / n, -1.0 / (len(wrong) - n))
     rates = np.where(inside, wrong[inside].mean(), wrong[~inside].mean())
@@ -155,7 +154,7 @@ def _p_value(wrong: BoolArray, inside: BoolArray, groups: Any) -> float:
     units = len(np.unique(member[inside]))
     spread = float(np.sqrt((own**2).sum() * len(own) / max(1, len(own) - 1)))
     gap = float((wrong * weight).sum())
-    return float(stdtr(units - 1, -gap / spread)) if spread > 0 and units > 1 else 1.0
+    return float(special.stdtr(units - 1, -gap / spread)) if spread > 0 and units > 1 else 1.0
 
 
 @dataclass(frozen=True)

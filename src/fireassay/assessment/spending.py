@@ -18,9 +18,14 @@ class OutOfTimeError(BaseException):
 
 @dataclass(frozen=True)
 class Spent:
-    """What a part took. Kept apart from results, which must not depend on it."""
+    """What a part took. Kept apart from results, which must not depend on it.
+
+    ``queries`` are rows that it asked about, ``rows_sent`` those that the model got for them:
+    fewer where answers were kept, more where blocks were filled up.
+    """
 
     queries: int
+    rows_sent: int
     labels: int
     seconds: float
     memory_mb: float

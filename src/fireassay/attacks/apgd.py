@@ -11,13 +11,12 @@ from fireassay.attacks.margins import confirm, rivals
 from fireassay.attacks.norms import steepest_step
 from fireassay.attacks.pgd import random_points
 from fireassay.attacks.result import NOT_FOUND, AttackResult
-from fireassay.core.errors import ParameterError
-from fireassay.core.validation import check_choice, check_integer, check_real
+from fireassay.core.validation import check_choice, check_integer
 
 LOSSES: dict[str, Loss] = {"ce": log_odds, "dlr": logit_ratio, "targeted": target_ratio}
 _MOMENTUM = 0.75
 _ENOUGH_RISES = 0.75
-_LEAST_STEPS = 10  # toward a target
+_LEAST_STEPS = 20  # toward a target
 Matrix = NDArray[np.float64]
 
 
@@ -51,7 +50,7 @@ def apgd(
     restarts
         Starts per sample, at least 1; samples that fell are left alone. Of ``"targeted"`` each
         start has the next target, and they share the steps that ``max_queries`` allows: at least
-        ten each, so that fewer targets are tried where it allows little.
+        twenty each, so that fewer targets are tried where it allows little.
     seed
         Of the starts.
 
@@ -62,24 +61,17 @@ def apgd(
     raised the loss or neither step nor best loss has changed since the last checkpoint. A step
     costs one forward and one gradient query, a fall one forward query more.
 
-    >>> import torch
-    >>> from fireassay import as_classifier
-    >>> net = torch.nn.Linear(1, 2)  # the boundary is put at 0.5
-    >>> cut = {"weight": torch.tensor([[-1.0], [1.0]]), "bias": torch.tensor([0.5, -0.5])}
-    >>> _ = net.load_state_dict(cut)
-    >>> model = as_classifier(net, output="logits", classes=[0, 1], bounds=(0, 1))
+    >>> from fireassay.attacks.line_model import line_model
+    >>> model = line_model(0.5)
     >>> apgd(model, [[0.45], [0.3]], [0, 0], eps=0.1).success.tolist()
     [True, False]
     """
-    if norm not in ("l2", "linf"):
-        raise ParameterError("The 'norm' of apgd must be 'l2' or 'linf'.", got=repr(norm))
-    eps = check_real(eps, "eps", low=0.0)
     steps = check_integer(steps, "steps", low=1)
     restarts = check_integer(restarts, "restarts", low=1)
     function = LOSSES[check_choice(loss, "loss", tuple(LOSSES))]
     target = AttackedModel(
         "apgd", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask,
-        needs_gradients=True,
+        needs_gradients=True, norms=("l2", "linf"),
     )  # fmt: skip
     asked = np.arange(target.n)
     asked = asked[target.room(asked) >= 1]
@@ -101,7 +93,7 @@ def apgd(
         if not len(rows):
             break
         columns = np.column_stack([target.goal[rows], others[:, start % others.shape[1]]])
-        points = random_points(target, rows, generators, eps)
+        points = random_points(target, rows, generators)
         _climb(target, points, rows, columns, steps, function)
     return target.result()
 

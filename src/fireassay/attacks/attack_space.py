@@ -232,9 +232,19 @@ class AttackSpace:
         changed = (~same[:, self.category]).sum(axis=1)
         return np.asarray(fine.all(axis=1) & (changed <= self.most_categories))
 
-    def rules(self) -> dict[str, str]:
-        """What each column may do, in words."""
-        return {name: _words(self, at) for at, name in enumerate(self.names)}
+    def rules(self, eps: float = np.inf) -> dict[str, str]:
+        """What each column may do, in words; with ``eps`` how far, in the column's own numbers."""
+        return {name: _words(self, at, eps) for at, name in enumerate(self.names)}
+
+    @property
+    def eps_words(self) -> str:
+        """What ``eps`` is a share of; nothing where it is in the model's own numbers."""
+        if not self.scaled:
+            return ""
+        low, high = (f"{100 * share:.0f} %" for share in _QUANTILES)
+        return (
+            " of the range" if len(self.shape) > 1 else f" of each column's {low} to {high} range"
+        )
 
     def moved(self, before: ArrayLike, after: ArrayLike) -> dict[str, int]:
         """How many of these rows changed in each column that changed in any."""
@@ -246,11 +256,15 @@ class AttackSpace:
         return {self.names[at]: int(counts[at]) for at in np.flatnonzero(counts)}
 
 
-def _words(space: AttackSpace, at: int) -> str:
+def _words(space: AttackSpace, at: int, eps: float) -> str:
     if not space.moving[at]:
         return "fixed"
-    kind = "integer" if space.integer[at] else "category" if space.category[at] else "real"
-    return f"{kind}, increase only" if space.increasing[at] else kind
+    if space.category[at]:
+        return "category"
+    kind = "integer" if space.integer[at] else "real"
+    only = ", increase only" if space.increasing[at] else ""
+    far = f", by at most {eps * space.unit[at]:.3g}" if np.isfinite(eps) else ""
+    return f"{kind}{only}{far}"
 
 
 def _rules(

@@ -17,14 +17,16 @@ from fireassay.attacks.attack_inputs import (
 from fireassay.attacks.attack_space import AttackSpace
 from fireassay.attacks.norms import NORMS, length, project
 from fireassay.attacks.result import ALREADY_WRONG, FOUND, NOT_FOUND, AttackResult
+from fireassay.classifiers.kept_answers import asking_anew
 from fireassay.classifiers.score_gradient import backward_passes, score_gradient
-from fireassay.core.errors import ModelError
+from fireassay.core.errors import ModelError, ParameterError
+from fireassay.core.probabilities import softmax
 from fireassay.core.seeds import check_seed, generator
 from fireassay.core.validation import (
-    check_choice,
     check_class_indices,
     check_features,
     check_integer,
+    check_real,
 )
 
 Index = NDArray[np.int64]
@@ -38,8 +40,8 @@ class AttackedModel:
     hard. `check` is the only way in which a sample can fall.
 
     A model may withhold answers (a method ``withheld(probabilities)``): such an answer is no
-    failure, and counts as the class attacked. A model whose answers are random says what stays
-    wrong when it is asked again (a method ``stays_wrong(X, goal)``): nothing else is a failure.
+    failure, and counts as the class attacked. A model whose answers are random says by itself which
+    expected answers are failures (a method ``mostly_wrong(probabilities, goal)``).
 
     Parameters
     ----------
@@ -53,6 +55,8 @@ class AttackedModel:
         If given, only points within this distance count.
     needs_gradients
         Whether to refuse a model without them.
+    norms
+        In which the attack can measure.
     moves
         ``"reals"``: of a model with an `AttackSpace`, real columns alone; ``"all"``: integers and
         categories, too.
@@ -80,9 +84,10 @@ class AttackedModel:
         mask: ArrayLike | None = None,
         needs_gradients: bool = False,
         moves: str = "reals",
+        norms: Sequence[str] = NORMS,
     ) -> None:
         self.attack = attack
-        self.norm = check_choice(norm, "norm", NORMS)
+        self.norm = _checked_norm(attack, norm, norms)
         self.seed = check_seed(seed)
         self.model = checked_classifier(model, needs_gradients=needs_gradients)
         features = check_features(X)
@@ -103,7 +108,7 @@ class AttackedModel:
         self.free = np.flatnonzero(self.mask)
         limit = np.iinfo(np.int64).max
         self.limit = limit if max_queries is None else check_integer(max_queries, "max_queries")
-        self.eps = np.inf if eps is None else eps
+        self.eps = np.inf if eps is None else check_real(eps, "eps", low=0.0)
         self.queries = np.zeros(self.n, dtype=np.int64)
         self.gradient_queries = np.zeros(self.n, dtype=np.int64)
         self.shared_queries = 0
@@ -111,6 +116,7 @@ class AttackedModel:
         self.goal = np.full(self.n, -1, dtype=np.int64)
         if y is not None:
             self.goal = check_class_indices(y, self._classes(), n=self.n)
+        self._box: tuple[float, NDArray[Any], NDArray[Any]] | None = None
         self.best = self.original.copy()
         self.distance = np.full(self.n, np.inf)
         self.status = np.full(self.n, NOT_FOUND, dtype="<U13")
@@ -146,11 +152,25 @@ class AttackedModel:
         The ball is shrunk by what rounding can add, so that the distance never exceeds ``radius``.
         """
         centre = self.original[rows].astype(np.float64)
-        largest = (np.abs(centre).max(axis=1) + radius).astype(self.dtype)
+        moves = project(points - centre, self.norm, self._radii(centre, radius))
+        return self.inside(centre + moves, rows)
+
+    def box(self, rows: Index, radius: float) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Lowest and highest values of the linf ball: clipping at them is `within`."""
+        if self._box is None or self._box[0] != radius:
+            centre = self.original.astype(np.float64)
+            radii, everyone = self._radii(centre, radius)[:, None], np.arange(self.n)
+            lowest, highest = (self.inside(centre + side * radii, everyone) for side in (-1, 1))
+            self._box = radius, lowest, highest
+        _, low, high = self._box
+        return (low, high) if len(rows) == self.n else (low[rows], high[rows])
+
+    def _radii(self, centre: NDArray[np.float64], radius: float) -> NDArray[np.float64]:
+        """The radius less what rounding can add to a distance, for each row."""
+        largest = np.maximum(np.abs(centre.max(axis=1)), np.abs(centre.min(axis=1))) + radius
         spread = {"linf": 1.0, "l2": np.sqrt(centre.shape[1]), "l1": centre.shape[1], "l0": 0.0}
-        rounding = spread[self.norm] * np.spacing(largest).astype(np.float64)
-        radii = np.maximum(radius - rounding, 0.0)
-        return self.inside(centre + project(points - centre, self.norm, radii), rows)
+        rounding = spread[self.norm] * np.spacing(largest.astype(self.dtype)).astype(np.float64)
+        return np.asarray(np.maximum(radius - rounding, 0.0))
 
     def probabilities(self, points: NDArray[Any], rows: Index) -> NDArray[np.float64]:
         """Class probabilities, certain of the attacked class where withheld; one forward query."""
@@ -172,14 +192,9 @@ class AttackedModel:
         if not len(rows):
             return np.zeros((0, 1)), np.zeros(0, dtype=np.bool_)
         np.add.at(self.queries, rows, 1)
-        answers = np.asarray(self.model.predict_proba(points.reshape(len(points), *self.shape)))
-        wrong = answers.argmax(axis=1) != self.goal[rows]
-        wrong &= ~self._withheld(answers)
-        if wrong.any() and hasattr(self.model, "stays_wrong"):
-            at = np.flatnonzero(wrong)
-            shaped = points[at].reshape(len(at), *self.shape)
-            wrong[at] = self.model.stays_wrong(shaped, self.goal[rows[at]])
-        return answers, np.asarray(wrong)
+        with asking_anew(self.model):
+            answers = np.asarray(self.model.predict_proba(points.reshape(len(points), *self.shape)))
+        return answers, self._failures(answers, rows)
 
     def logits(self, points: NDArray[Any], rows: Index) -> NDArray[np.float64]:
         """Scores before the softmax, of a model that has them; one forward query each."""
@@ -188,11 +203,9 @@ class AttackedModel:
 
     def seems_wrong(self, logits: NDArray[np.float64], rows: Index) -> NDArray[np.bool_]:
         """Whether logits that are known already give another class than the one attacked."""
-        wrong = logits.argmax(axis=1) != self.goal[rows]
-        if wrong.any() and hasattr(self.model, "withheld"):
-            odds = np.exp(logits - logits.max(axis=1, keepdims=True))
-            wrong &= ~self._withheld(odds / odds.sum(axis=1, keepdims=True))
-        return np.asarray(wrong)
+        if not hasattr(self.model, "withheld") and not hasattr(self.model, "mostly_wrong"):
+            return np.asarray(logits.argmax(axis=1) != self.goal[rows])
+        return self._failures(softmax(logits), rows)
 
     def is_wrong(self, points: NDArray[Any], rows: Index) -> NDArray[np.bool_]:
         """Whether each point gets another class than the one attacked; one forward query each."""
@@ -205,7 +218,7 @@ class AttackedModel:
         self._count_gradients(rows, 1)
         shaped = points.reshape(len(points), *self.shape)
         logits, gradient = self.model.loss_gradient(shaped, self.goal[rows])
-        return logits, np.asarray(gradient).reshape(len(points), -1) * self.mask
+        return logits, self._masked(gradient, (len(points), -1))
 
     def score_gradient(
         self,
@@ -224,7 +237,7 @@ class AttackedModel:
         logits, gradient = score_gradient(
             self.model, shaped, columns, lambda scores, some: loss(scores, some)[1]
         )
-        return logits, np.asarray(gradient).reshape(len(points), -1) * self.mask
+        return logits, self._masked(gradient, (len(points), -1))
 
     def logit_gradients(
         self, points: NDArray[Any], rows: Index, columns: Index
@@ -233,7 +246,7 @@ class AttackedModel:
         self._count_gradients(rows, columns.shape[1])
         shaped = points.reshape(len(points), *self.shape)
         logits, gradients = self.model.logit_gradients(shaped, columns)
-        return logits, np.asarray(gradients).reshape(*columns.shape, -1) * self.mask
+        return logits, self._masked(gradients, (*columns.shape, -1))
 
     def begin(self, rows: Index) -> Index:
         """Predict the samples themselves; returns those that an attack still has to break."""
@@ -247,7 +260,7 @@ class AttackedModel:
             self.goal[rows] = predicted
         wrong = predicted != self.goal[rows]
         self.mark_wrong_already(rows[wrong])
-        self._still_right(rows[~wrong])
+        self.stood(rows[~wrong])
         return np.asarray(rows[~wrong])
 
     def mark_wrong_already(self, rows: Index) -> None:
@@ -268,20 +281,29 @@ class AttackedModel:
 
     def settle(self, points: NDArray[Any], rows: Index, wrong: NDArray[np.bool_]) -> None:
         """Book the model's answers about finished points; several per sample are allowed."""
+        self.stood(rows[~wrong])
+        at = np.flatnonzero(wrong)
+        points, rows = points[at], rows[at]
         distance = self.distances(points, rows)
-        counts = wrong & (distance <= self.eps)
+        counts = distance <= self.eps
         if self.space is not None:
             counts &= self.space.valid(points, self.original[rows])
-        for at in np.flatnonzero(counts & (distance < self.distance[rows])).tolist():
-            row = rows[at]
-            if distance[at] < self.distance[row]:
-                self.best[row], self.distance[row] = points[at], distance[at]
+        for i in np.flatnonzero(counts & (distance < self.distance[rows])).tolist():
+            row = rows[i]
+            if distance[i] < self.distance[row]:
+                self.best[row], self.distance[row] = points[i], distance[i]
         fallen = rows[counts]
         first = fallen[self.status[fallen] == NOT_FOUND]
         self.status[first] = FOUND
         self.failed_at[0, first] = self.queries[first]
         self.failed_at[1, first] = self.gradient_queries[first]
-        self._still_right(rows[~counts])
+        self.stood(rows[~counts])
+
+    def stood(self, rows: Index) -> None:
+        """Book that these samples have not fallen to anything asked so far."""
+        standing = rows[self.status[rows] == NOT_FOUND]
+        self.before[0, standing] = self.queries[standing]
+        self.before[1, standing] = self.gradient_queries[standing]
 
     def distances(self, points: NDArray[Any], rows: Index) -> NDArray[np.float64]:
         """How far points lie from their samples; categories count in l0 alone.
@@ -325,19 +347,34 @@ class AttackedModel:
             return tuple(self.model.classes)
         except ModelError:
             self.shared_queries += 1
-            self.model.predict_proba(self.original[:1].reshape(1, *self.shape))
+            with asking_anew(self.model):
+                self.model.predict_proba(self.original[:1].reshape(1, *self.shape))
             return tuple(self.model.classes)
+
+    def _failures(self, answers: NDArray[np.float64], rows: Index) -> NDArray[np.bool_]:
+        """Which of these answers are failures of the model as it is used."""
+        if hasattr(self.model, "mostly_wrong"):
+            return np.asarray(self.model.mostly_wrong(answers, self.goal[rows]))
+        wrong = answers.argmax(axis=1) != self.goal[rows]
+        return np.asarray(wrong & ~self._withheld(answers))
 
     def _withheld(self, probabilities: NDArray[np.float64]) -> NDArray[np.bool_]:
         if not self.labelled or not hasattr(self.model, "withheld"):
             return np.zeros(len(probabilities), dtype=np.bool_)
         return np.asarray(self.model.withheld(probabilities))
 
-    def _still_right(self, rows: Index) -> None:
-        standing = rows[self.status[rows] == NOT_FOUND]
-        self.before[0, standing] = self.queries[standing]
-        self.before[1, standing] = self.gradient_queries[standing]
+    def _masked(self, gradients: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+        """Flat gradients, zero in features that stay as they are."""
+        flat: NDArray[Any] = np.asarray(gradients).reshape(shape)
+        return flat if len(self.free) == len(self.mask) else flat * self.mask
 
     def _count_gradients(self, rows: Index, backward: int) -> None:
         np.add.at(self.queries, rows, 1)
         np.add.at(self.gradient_queries, rows, backward)
+
+
+def _checked_norm(attack: str, norm: str, norms: Sequence[str]) -> str:
+    if norm not in norms:
+        wanted = " or ".join(repr(name) for name in norms)
+        raise ParameterError(f"The 'norm' of {attack} must be {wanted}.", got=repr(norm))
+    return norm

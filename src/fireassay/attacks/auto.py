@@ -42,11 +42,12 @@ class Member:
 # whether they hide something.
 _WITH_GRADIENTS = (
     Member("pgd", pgd, {"steps": 10}, 0.33, "gradients"),
-    Member("apgd-targeted", apgd, {"loss": "targeted", "restarts": 9}, 0.75, "gradients"),
+    Member("apgd", apgd, {"loss": "ce"}, 0.4, "gradients"),
+    Member("apgd-targeted", apgd, {"loss": "targeted", "restarts": 9}, 0.85, "gradients"),
     Member("square", square, {}, 1.0, "scores"),
 )
 _BLACK_BOX = (
-    Member("square", square, {}, 0.85, "scores"),
+    Member("square", square, {}, 0.95, "scores"),
     Member("hopskipjump", hopskipjump, {}, 1.0),
 )
 # Of a space with integers or categories: the only one that moves them (and reals, too).
@@ -119,7 +120,8 @@ def auto(
 
     Notes
     -----
-    With gradients: pgd (10 steps), apgd toward each of the nine likeliest other classes, square.
+    With gradients: pgd (10 steps), apgd away from the class, apgd toward the likeliest other
+    classes (as many as get twenty steps each), square.
     With probabilities alone: square, then hopskipjump; with labels alone hopskipjump. Where
     integers or categories may change (`AttackSpace`), discrete goes before square; where nothing
     else may change, it is the only one. Each spends a share of what is left for a row, and only
@@ -186,7 +188,7 @@ def not_tried(model: Any) -> tuple[str, ...]:
     chosen = {member.name for member in members(model)}
     space = getattr(model, "space", None)
     if space is not None and not space.reals.any():
-        return tuple(f"{member.name} (no real column may change)" for member in _EVERY[:3])
+        return tuple(f"{member.name} (no real column may change)" for member in _WITH_GRADIENTS)
     every = {member.name: member for member in _EVERY}
     reasons = {
         "gradients": "the model gives no gradients",

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from fireassay.attacks.attacked_model import AttackedModel
 from fireassay.attacks.result import AttackResult
 from fireassay.attacks.steepest import ascend, falling_sizes
-from fireassay.core.validation import check_integer, check_real
+from fireassay.core.validation import check_integer
 
 
 def bim(
@@ -43,24 +43,19 @@ def bim(
     -----
     Kurakin et al. 2017. Deterministic: the seed only names the result.
 
-    >>> import torch
-    >>> from fireassay import as_classifier
-    >>> net = torch.nn.Linear(1, 2)  # the boundary is put at 0.5
-    >>> cut = {"weight": torch.tensor([[-1.0], [1.0]]), "bias": torch.tensor([0.5, -0.5])}
-    >>> _ = net.load_state_dict(cut)
-    >>> model = as_classifier(net, output="logits", classes=[0, 1], bounds=(0, 1))
+    >>> from fireassay.attacks.line_model import line_model
+    >>> model = line_model(0.5)
     >>> found = bim(model, [[0.45], [0.3]], [0, 0], eps=0.1, step_size=0.02)
     >>> found.success.tolist(), found.distance.round(2).tolist()  # the third step of 0.02 is enough
     ([True, False], [0.06, inf])
     """
-    eps = check_real(eps, "eps", low=0.0)
     steps = check_integer(steps, "steps", low=1)
-    sizes = falling_sizes(eps, steps, step_size)
     target = AttackedModel(
         "bim", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask,
-        needs_gradients=True,
+        needs_gradients=True, norms=("l1", "l2", "linf"),
     )  # fmt: skip
+    sizes = falling_sizes(target.eps, steps, step_size)
     rows = np.arange(target.n) if target.labelled else target.begin(np.arange(target.n))
     points = target.original.copy()
-    ascend(target, points, rows, eps, sizes, from_samples=target.labelled)
+    ascend(target, points, rows, target.eps, sizes, from_samples=target.labelled)
     return target.result()

@@ -10,8 +10,7 @@ from fireassay.attacks.bisection import along_line
 from fireassay.attacks.result import NOT_FOUND, AttackResult
 from fireassay.attacks.start import Pool, find_starts, make_pool
 from fireassay.attacks.subspace import Subspace, make_subspace
-from fireassay.core.errors import ParameterError
-from fireassay.core.validation import check_integer, check_real
+from fireassay.core.validation import check_integer
 
 _FIRST_ANGLE = 0.3
 _GROW, _SHRINK = 1.3, 0.93
@@ -62,13 +61,11 @@ def boundary(
     >>> found.distance.round(2).tolist(), bool(found.queries.max() <= 300)
     ([0.1, 0.3], True)
     """
-    if norm != "l2":
-        raise ParameterError("The 'norm' of boundary must be 'l2'.", got=repr(norm))
     max_queries = check_integer(max_queries, "max_queries")
-    eps = None if eps is None else check_real(eps, "eps", low=0.0)
     target = AttackedModel(
-        "boundary", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask
-    )
+        "boundary", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask,
+        norms=("l2",),
+    )  # fmt: skip
     space = make_subspace(subspace, target.shape, target.mask)
     starts = make_pool(target, pool) if max_queries >= 2 else None
     for first in range(0, target.n, _BLOCK_ROWS):

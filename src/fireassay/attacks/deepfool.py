@@ -10,7 +10,6 @@ from fireassay.attacks.bisection import along_line
 from fireassay.attacks.losses import margin
 from fireassay.attacks.norms import length
 from fireassay.attacks.result import AttackResult
-from fireassay.core.errors import ParameterError
 from fireassay.core.validation import check_integer, check_real
 
 _NEAREST = 4  # boundaries that later steps look at
@@ -61,24 +60,17 @@ def deepfool(
     point the line to the sample is bisected, so that a sample ends on the boundary (within 1 %),
     and twice the way from the sample is turned into the boundary's normal there, if that is nearer.
 
-    >>> import torch
-    >>> from fireassay import as_classifier
-    >>> net = torch.nn.Linear(1, 2)  # the boundary is put at 0.5
-    >>> cut = {"weight": torch.tensor([[-1.0], [1.0]]), "bias": torch.tensor([0.5, -0.5])}
-    >>> _ = net.load_state_dict(cut)
-    >>> model = as_classifier(net, output="logits", classes=[0, 1], bounds=(0, 1))
+    >>> from fireassay.attacks.line_model import line_model
+    >>> model = line_model(0.5)
     >>> deepfool(model, [[0.45], [0.3]], [0, 0]).distance.round(2).tolist()
     [0.05, 0.2]
     """
-    if norm not in ("l2", "linf"):
-        raise ParameterError("The 'norm' of deepfool must be 'l2' or 'linf'.", got=repr(norm))
     steps = check_integer(steps, "steps", low=1)
     n_classes = check_integer(n_classes, "n_classes", low=2)
     overshoot = check_real(overshoot, "overshoot", low=0.0, inclusive="low")
-    eps = None if eps is None else check_real(eps, "eps", low=0.0)
     target = AttackedModel(
         "deepfool", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask,
-        needs_gradients=True,
+        needs_gradients=True, norms=("l2", "linf"),
     )  # fmt: skip
     _search(target, steps, n_classes, overshoot)
     return target.result()

@@ -9,8 +9,6 @@ from fireassay.attacks.attacked_model import AttackedModel, Index
 from fireassay.attacks.choices import Choices, make_choices
 from fireassay.attacks.margins import ask_leads
 from fireassay.attacks.result import AttackResult
-from fireassay.core.errors import ParameterError
-from fireassay.core.validation import check_integer, check_real
 
 # Of a budget: for trying columns one by one, and for putting the best of them together.
 _SINGLE_SHARE, _TOGETHER_SHARE = 0.35, 0.15
@@ -63,13 +61,9 @@ def discrete(
     >>> found.status.tolist(), space.outside(found.adversarial)[1].tolist()
     (['not found', 'found', 'not found'], [3, 6])
     """
-    if norm not in ("l0", "linf"):
-        raise ParameterError("The 'norm' of discrete must be 'l0' or 'linf'.", got=repr(norm))
-    eps = check_real(eps, "eps", low=0.0)
-    max_queries = check_integer(max_queries, "max_queries")
     target = AttackedModel(
         "discrete", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask,
-        moves="all",
+        moves="all", norms=("l0", "linf"),
     )  # fmt: skip
     choices = make_choices(target)
     block = max(1, int(_BLOCK_FLOATS / target.original.shape[1]))

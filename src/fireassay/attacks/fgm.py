@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike
 from fireassay.attacks.attacked_model import AttackedModel
 from fireassay.attacks.result import AttackResult
 from fireassay.attacks.steepest import ascend
-from fireassay.core.validation import check_real
 
 
 def fgm(
@@ -47,21 +46,16 @@ def fgm(
     new point, and nothing more. For l1 the step is the exact optimum of the linearised loss inside
     the bounds; for l2 and linf the normalised or signed gradient.
 
-    >>> import torch
-    >>> from fireassay import as_classifier
-    >>> net = torch.nn.Linear(1, 2)  # the boundary is put at 0.5
-    >>> cut = {"weight": torch.tensor([[-1.0], [1.0]]), "bias": torch.tensor([0.5, -0.5])}
-    >>> _ = net.load_state_dict(cut)
-    >>> model = as_classifier(net, output="logits", classes=[0, 1], bounds=(0, 1))
+    >>> from fireassay.attacks.line_model import line_model
+    >>> model = line_model(0.5)
     >>> fgm(model, [[0.45], [0.3]], [0, 0], eps=0.1).success.tolist()
     [True, False]
     """
-    eps = check_real(eps, "eps", low=0.0)
     target = AttackedModel(
         "fgm", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask,
-        needs_gradients=True,
+        needs_gradients=True, norms=("l1", "l2", "linf"),
     )  # fmt: skip
     rows = np.arange(target.n) if target.labelled else target.begin(np.arange(target.n))
     points = target.original.copy()
-    ascend(target, points, rows, eps, np.array([eps]), from_samples=target.labelled)
+    ascend(target, points, rows, target.eps, np.array([target.eps]), from_samples=target.labelled)
     return target.result()

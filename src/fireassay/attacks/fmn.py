@@ -10,7 +10,7 @@ from fireassay.attacks.bisection import along_line
 from fireassay.attacks.losses import margin
 from fireassay.attacks.norms import length, project
 from fireassay.attacks.result import NOT_FOUND, AttackResult
-from fireassay.core.validation import check_integer, check_real
+from fireassay.core.validation import check_integer
 
 _FIRST_SIZE, _LAST_SIZE = 1.0, 0.01
 _FIRST_CHANGE, _LAST_CHANGE = 0.05, 0.001
@@ -56,19 +56,14 @@ def fmn(
     one forward and one gradient query; the first fall, and each point that ends as the nearest, is
     asked again.
 
-    >>> import torch
-    >>> from fireassay import as_classifier
-    >>> net = torch.nn.Linear(2, 2)  # the boundary is put at 0.5 in the first feature
-    >>> cut = {"weight": torch.tensor([[-1.0, 0.0], [1.0, 0.0]]), "bias": torch.tensor([0.5, -0.5])}
-    >>> _ = net.load_state_dict(cut)
-    >>> model = as_classifier(net, output="logits", classes=[0, 1], bounds=(0, 1))
+    >>> from fireassay.attacks.line_model import line_model
+    >>> model = line_model(0.5, features=2)
     >>> fmn(model, [[0.45, 0.2], [0.3, 0.2]], [0, 0]).distance.round(2).tolist()
     [0.05, 0.2]
     >>> fmn(model, [[0.45, 0.2], [0.3, 0.2]], [0, 0], norm="l0").distance.tolist()
     [1.0, 1.0]
     """
     steps = check_integer(steps, "steps", low=1)
-    eps = None if eps is None else check_real(eps, "eps", low=0.0)
     target = AttackedModel(
         "fmn", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask,
         needs_gradients=True,

@@ -10,8 +10,7 @@ from fireassay.attacks.bisection import along_line, along_semicircle, into_box
 from fireassay.attacks.result import NOT_FOUND, AttackResult
 from fireassay.attacks.start import Pool, find_starts, make_pool
 from fireassay.attacks.subspace import Subspace, make_subspace
-from fireassay.core.errors import ParameterError
-from fireassay.core.validation import check_integer, check_real
+from fireassay.core.validation import check_integer
 
 # Probes lie this far from the boundary, as a share of the distance to the sample.
 _PROBE_RADIUS = 0.05
@@ -82,13 +81,10 @@ def hopskipjump(
     >>> found.distance.round(2).tolist(), bool(found.queries.max() <= 300)
     ([0.1, 0.3], True)
     """
-    if norm not in ("l2", "linf"):
-        raise ParameterError("The 'norm' of hopskipjump must be 'l2' or 'linf'.", got=repr(norm))
     max_queries = check_integer(max_queries, "max_queries")
-    eps = None if eps is None else check_real(eps, "eps", low=0.0)
     target = AttackedModel(
         "hopskipjump", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps,
-        mask=mask,
+        mask=mask, norms=("l2", "linf"),
     )  # fmt: skip
     space = make_subspace(subspace, target.shape, target.mask)
     starts = make_pool(target, pool) if max_queries >= 2 else None

@@ -51,7 +51,7 @@ def confirm(
     target: AttackedModel, points: NDArray[Any], rows: Index, wrong: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
     """Book the points whose logits say right; ask again about the others. True: still standing."""
-    target.settle(points[~wrong], rows[~wrong], wrong[~wrong])
+    target.stood(rows[~wrong])
     target.keep_last(points[~wrong], rows[~wrong])
     suspects = np.flatnonzero(wrong & (target.room(rows) >= 1))
     target.check(points[suspects], rows[suspects])

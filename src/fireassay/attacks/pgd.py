@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.attacks.attacked_model import AttackedModel, Index
 from fireassay.attacks.result import NOT_FOUND, AttackResult
-from fireassay.attacks.steepest import ascend, falling_sizes
-from fireassay.core.validation import check_integer, check_real
+from fireassay.attacks.steepest import ascend, clipped, falling_sizes
+from fireassay.core.validation import check_integer
 
 
 def pgd(
@@ -42,23 +42,18 @@ def pgd(
     and its radius as in the uniform ball. A sample's start depends on the seed and on the sample's
     content alone.
 
-    >>> import torch
-    >>> from fireassay import as_classifier
-    >>> net = torch.nn.Linear(1, 2)  # the boundary is put at 0.5
-    >>> cut = {"weight": torch.tensor([[-1.0], [1.0]]), "bias": torch.tensor([0.5, -0.5])}
-    >>> _ = net.load_state_dict(cut)
-    >>> model = as_classifier(net, output="logits", classes=[0, 1], bounds=(0, 1))
+    >>> from fireassay.attacks.line_model import line_model
+    >>> model = line_model(0.5)
     >>> pgd(model, [[0.45], [0.3]], [0, 0], eps=0.1, restarts=2).success.tolist()
     [True, False]
     """
-    eps = check_real(eps, "eps", low=0.0)
     steps = check_integer(steps, "steps", low=1)
     restarts = check_integer(restarts, "restarts", low=1)
-    sizes = falling_sizes(eps, steps, step_size)
     target = AttackedModel(
         "pgd", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask,
-        needs_gradients=True,
+        needs_gradients=True, norms=("l1", "l2", "linf"),
     )  # fmt: skip
+    sizes = falling_sizes(target.eps, steps, step_size)
     rows = target.begin(np.arange(target.n))
     generators = target.generators(rows)
     for _ in range(restarts):
@@ -66,23 +61,31 @@ def pgd(
         generators = [g for g, keep in zip(generators, standing, strict=True) if keep]
         rows = rows[standing]
         points = target.original.copy()
-        points[rows] = random_points(target, rows, generators, eps)
-        ascend(target, points, rows, eps, sizes, from_samples=False)
+        points[rows] = random_points(target, rows, generators)
+        ascend(target, points, rows, target.eps, sizes, from_samples=False)
     return target.result()
 
 
 def random_points(
-    target: AttackedModel, rows: Index, generators: list[np.random.Generator], eps: float
+    target: AttackedModel, rows: Index, generators: list[np.random.Generator]
 ) -> NDArray[Any]:
-    """A random point of the ball of radius ``eps`` around each of these samples."""
-    d = len(target.free)
-    offsets = np.zeros((len(rows), target.original.shape[1]))
-    for i, rng in enumerate(generators):
-        if target.norm == "linf":
-            offsets[i, target.free] = rng.uniform(-eps, eps, d)
-            continue
-        direction = rng.standard_normal(d) if target.norm == "l2" else rng.laplace(size=d)
-        order = 2 if target.norm == "l2" else 1
-        direction /= np.linalg.norm(direction, ord=order)
-        offsets[i, target.free] = eps * rng.random() ** (1 / d) * direction
-    return target.within(target.original[rows] + offsets, rows, eps)
+    """A random point of the ball of radius eps around each of these samples."""
+    d, eps = len(target.free), target.eps
+    moves = np.empty((len(rows), d))
+    if target.norm == "linf":
+        for move, rng in zip(moves, generators, strict=True):
+            rng.random(out=move)
+        moves *= 2 * eps
+        moves -= eps
+    else:
+        for move, rng in zip(moves, generators, strict=True):
+            direction = rng.standard_normal(d) if target.norm == "l2" else rng.laplace(size=d)
+            direction /= np.linalg.norm(direction, ord=2 if target.norm == "l2" else 1)
+            move[:] = eps * rng.random() ** (1 / d) * direction
+    starts = target.original[rows]
+    if target.norm == "linf":
+        starts[:, target.free] += moves
+        return clipped(starts, *target.box(rows, eps))
+    starts = starts.astype(np.float64)
+    starts[:, target.free] += moves
+    return target.within(starts, rows, eps)

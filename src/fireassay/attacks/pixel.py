@@ -10,8 +10,6 @@ from fireassay.attacks.evolution import Genes, evolve
 from fireassay.attacks.result import AttackResult
 from fireassay.attacks.start import feature_ranges
 from fireassay.attacks.windows import make_layout
-from fireassay.core.errors import ParameterError
-from fireassay.core.validation import check_integer, check_real
 
 
 def pixel(
@@ -52,13 +50,10 @@ def pixel(
     >>> found.success.tolist(), found.distance.tolist()
     ([True, True], [1.0, 1.0])
     """
-    if norm != "l0":
-        raise ParameterError("The 'norm' of pixel must be 'l0'.", got=repr(norm))
-    eps = check_real(eps, "eps", low=0.0)
-    max_queries = check_integer(max_queries, "max_queries")
     target = AttackedModel(
-        "pixel", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask
-    )
+        "pixel", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask,
+        norms=("l0",),
+    )  # fmt: skip
     layout = make_layout(target.shape, target.mask)
     place = layout.row * layout.width + layout.column
     places = np.unique(place[target.free])

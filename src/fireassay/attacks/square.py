@@ -9,8 +9,7 @@ from fireassay.attacks.attacked_model import AttackedModel, Index
 from fireassay.attacks.margins import ask_leads
 from fireassay.attacks.result import AttackResult
 from fireassay.attacks.windows import Layout, hill, make_layout
-from fireassay.core.errors import ParameterError
-from fireassay.core.validation import check_integer, check_real
+from fireassay.core.validation import check_real
 
 # Of 10,000 steps, those at which windows lose half of their area.
 _HALVINGS = np.array([10, 50, 200, 500, 1000, 2000, 4000, 6000, 8000]) / 10_000
@@ -63,15 +62,12 @@ def square(
     >>> square(model, [[0.45], [0.3]], [0, 0], eps=0.1).success.tolist()  # the boundary is at 0.5
     [True, False]
     """
-    if norm not in _FIRST_SHARE:
-        raise ParameterError("The 'norm' of square must be 'linf' or 'l2'.", got=repr(norm))
-    eps = check_real(eps, "eps", low=0.0)
-    max_queries = check_integer(max_queries, "max_queries")
+    target = AttackedModel(
+        "square", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask,
+        norms=tuple(_FIRST_SHARE),
+    )  # fmt: skip
     share = _FIRST_SHARE[norm] if first_share is None else first_share
     check_real(share, "first_share", low=0.0, high=1.0, inclusive="high")
-    target = AttackedModel(
-        "square", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask
-    )
     layout = make_layout(target.shape, target.mask)
     for first in range(0, target.n, _BLOCK_ROWS):
         rows = target.begin(np.arange(first, min(first + _BLOCK_ROWS, target.n)))

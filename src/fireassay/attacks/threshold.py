@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 from fireassay.attacks.attacked_model import AttackedModel, Index
 from fireassay.attacks.evolution import Genes, evolve
 from fireassay.attacks.result import AttackResult
-from fireassay.core.errors import ParameterError
-from fireassay.core.validation import check_integer, check_real
 
 
 def threshold(
@@ -49,13 +47,10 @@ def threshold(
     >>> threshold(model, [[0.45], [0.3]], [0, 0], eps=0.1).success.tolist()
     [True, False]
     """
-    if norm != "linf":
-        raise ParameterError("The 'norm' of threshold must be 'linf'.", got=repr(norm))
-    eps = check_real(eps, "eps", low=0.0)
-    max_queries = check_integer(max_queries, "max_queries")
     target = AttackedModel(
-        "threshold", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask
-    )
+        "threshold", model, X, y, norm=norm, seed=seed, max_queries=max_queries, eps=eps, mask=mask,
+        norms=("linf",),
+    )  # fmt: skip
 
     def build(genes: Genes, rows: Index) -> NDArray[Any]:
         points = target.original[rows].astype(np.float64)

@@ -1,8 +1,8 @@
 """What every adapter shares: checks, fixed-size blocks, counting, budgets, probabilities."""
 
-import threading
+import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -11,12 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from fireassay.classifiers import answers, block_ladder, declared
 from fireassay.classifiers.asking import HANG_S, asked, fresh_block, joined
 from fireassay.classifiers.block_ladder import BlockSizes, Call, DistinctRows
+from fireassay.classifiers.counting import CountsRows
+from fireassay.classifiers.kept_answers import Keep, KeptAnswers
 from fireassay.core.arrays import AnyArray, FloatArray
-from fireassay.core.errors import (
-    BudgetExceededError,
-    FireassayError,
-    ModelError,
-)
+from fireassay.core.errors import FireassayError, ModelError
 from fireassay.core.hashing import sha256
 from fireassay.core.validation import check_choice, check_features, check_integer
 
@@ -25,7 +23,7 @@ OUTPUTS: Final = ("probabilities", "logits", "labels")
 BLOCK_ROWS: Final = 256
 
 
-class BaseClassifier(ABC):
+class BaseClassifier(CountsRows, ABC):
     """A model behind one door: what comes in and out is checked and counted here.
 
     Rows are sent in blocks of ``batch_size`` rows, the last one filled up by repeating its last
@@ -82,15 +80,11 @@ class BaseClassifier(ABC):
         self._bounds = None if bounds is None else declared.checked_bounds(bounds)
         size = BLOCK_ROWS if batch_size == "auto" else batch_size
         self.batch_size = None if size is None else check_integer(size, "batch_size", low=1)
-        self.max_queries = (
-            None if max_queries is None else check_integer(max_queries, "max_queries", low=0)
-        )
+        super().__init__(max_queries)
         self.block_sizes = BlockSizes()
-        self._counts = {"queries": 0, "probe_queries": 0, "gradient_queries": 0, "rows_sent": 0}
+        self.kept: KeptAnswers | None = None  # answers about rows of a run's data
         self._seen: dict[str, DistinctRows] = {}
         self._padding: dict[str, int] = {}
-        self._lock = threading.Lock()
-        self._local = threading.local()
 
     # What an adapter says -------------------------------------------------------------------
 
@@ -130,21 +124,6 @@ class BaseClassifier(ABC):
         return self._bounds
 
     @property
-    def queries(self) -> int:
-        """Rows that callers have asked about so far (padding and probes are not counted)."""
-        return self._counts["queries"]
-
-    @property
-    def rows_sent(self) -> int:
-        """Rows that the model got for the callers' questions: as `queries`, with padding."""
-        return self._counts["rows_sent"]
-
-    @property
-    def probe_queries(self) -> int:
-        """Rows that `probe` and the choice of block sizes have sent so far."""
-        return self._counts["probe_queries"]
-
-    @property
     def sha256(self) -> str:
         """Identifies the model and the options that change its answers or its inputs."""
         content = self._content_hash()
@@ -161,7 +140,15 @@ class BaseClassifier(ABC):
         if objects is not None:
             return self._in_blocks(None, self._of_objects(objects), np.arange(len(objects)))[0]
         rows = self._checked_input(X)
-        return self._in_blocks("probabilities", self._probabilities_of_block, rows)[0]
+        if self.kept is not None and self.kept.is_asked:
+            return self.kept.answered(rows, self._sent_anew, self.count_kept)
+        return self._sent_anew(rows, 0, None)
+
+    def _sent_anew(self, rows: AnyArray, known: int, keep: Keep | None) -> FloatArray:
+        with self.counting_kept(known):
+            return self._in_blocks("probabilities", self._probabilities_of_block, rows, keep=keep)[
+                0
+            ]
 
     def _of_objects(self, objects: Any) -> Call:
         """A call by positions: frames and texts go to the model as they are, block by block."""
@@ -222,21 +209,28 @@ class BaseClassifier(ABC):
                 self._is_settled = True
 
     def _in_blocks(
-        self, kind: str | None, call: Call, *arrays: AnyArray, gradients_per_row: int = 0
+        self,
+        kind: str | None,
+        call: Call,
+        *arrays: AnyArray,
+        gradients_per_row: int = 0,
+        keep: Keep | None = None,
     ) -> list[AnyArray]:
         """Send arrays of equal length block by block, and join what comes back.
 
         ``kind`` names the question, so that smaller blocks can be decided on for it; None always
-        takes the largest.
+        takes the largest. ``keep`` gets the answers of each block as they come.
         """
         n = len(arrays[0])
-        self._reserve(n, gradients_per_row)
+        self._reserve(n + vars(self._local).pop("known", 0), gradients_per_row)
         answered: list[tuple[AnyArray, ...]] = []
         sent = rows = 0
         try:
             for start, stop, size in self._pieces(n, self._sizes(kind, call, arrays)):
                 sent, rows = stop, rows + size
                 answered.append(self._piece(call, arrays, start, stop, size))
+                if keep is not None:
+                    keep(start, stop, answered[-1][0])
         finally:
             unsent = n - sent
             self._count(
@@ -302,6 +296,11 @@ class BaseClassifier(ABC):
         yield "probabilities", self._probabilities_of_block, (rows,)
 
     @property
+    def _is_watched(self) -> bool:
+        """Whether this thread's rows are read inside the model, where a probe would be, too."""
+        return bool(getattr(self._local, "watched", 0))
+
+    @property
     def _may_choose(self) -> bool:
         smaller = block_ladder.candidates(self.batch_size or 0)
         return self.pads_blocks and not self.has_fixed_batch and bool(smaller)
@@ -318,7 +317,7 @@ class BaseClassifier(ABC):
         rows = block_ladder.kind_of_rows(arrays[0], largest)
         question = f"{kind} {rows}"
         decided = self.block_sizes.get(question)
-        if decided is not None or self.max_queries is not None:
+        if decided is not None or self.max_queries is not None or self._is_watched:
             return decided or (largest,)
         with self._lock:
             kept = self._seen.setdefault(rows, DistinctRows(largest))
@@ -353,57 +352,31 @@ class BaseClassifier(ABC):
         pieces = self._pieces(len(arrays[0]), sizes)
         return joined([self._piece(call, arrays, *piece) for piece in pieces])
 
-    # Counting -------------------------------------------------------------------------------
-
-    def _count(self, **rows: int) -> None:
-        with self._lock:
-            self._tally(rows)
-
-    def _reserve(self, n: int, gradients_per_row: int = 0, name: str = "queries") -> None:
-        with self._lock:
-            spent = self._counts["queries"] + self._counts["probe_queries"]
-            if self.max_queries is not None and spent + n > self.max_queries:
-                raise BudgetExceededError(
-                    f"The budget is {self.max_queries} queries, of which "
-                    f"{self.max_queries - spent} are left.",
-                    got=f"a call with {n} rows; none was sent",
-                    do="Send fewer rows, or raise max_queries.",
-                )
-            self._tally({name: n, "gradient_queries": n * gradients_per_row})
-
-    def _tally(self, rows: Mapping[str, int]) -> None:
-        """Add to the counts of the model and of this thread; the caller holds the lock."""
-        here = vars(self._local).setdefault("asked", dict.fromkeys(self._counts, 0))
-        for name, n in rows.items():
-            self._counts[name] += n
-            here[name] += n
-
-    def asked_here(self) -> Mapping[str, int]:
-        """What this thread has asked so far: queries, probe and gradient queries, rows sent."""
-        return dict(getattr(self._local, "asked", dict.fromkeys(self._counts, 0)))
-
-    def count_elsewhere(self, asked: Mapping[str, int]) -> None:
-        """Add what a copy of this model was asked in another process."""
-        self._count(**asked)
-
-    # Travelling to worker processes ---------------------------------------------------------
-
     def __getstate__(self) -> dict[str, Any]:
-        state = {**self.__dict__, "_seen": {}, "_padding": {}}
-        del state["_lock"], state["_local"]
-        with self._lock:
-            state["_counts"] = dict(self._counts)
-        return state
+        return {**super().__getstate__(), "_seen": {}, "_padding": {}}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = threading.Lock()
-        self._local = threading.local()
+
+def innermost(model: Any) -> Any:
+    """The adapter inside wrapped classifiers, or what somebody wrote from scratch."""
+    while not isinstance(model, BaseClassifier) and hasattr(model, "model"):
+        model = model.model
+    return model
+
+
+@contextlib.contextmanager
+def without_probes(model: Any) -> Iterator[None]:
+    """Meanwhile this thread's calls send no row but their own: hooks would read a probe's, too."""
+    adapter = innermost(model)
+    held = vars(adapter._local) if isinstance(adapter, BaseClassifier) else {}
+    held["watched"] = held.get("watched", 0) + 1
+    try:
+        yield
+    finally:
+        held["watched"] -= 1
 
 
 def allow_missing(model: Any) -> None:
     """Let the innermost classifier send rows with NaN: the user has said that it takes them."""
-    while not isinstance(model, BaseClassifier) and hasattr(model, "model"):
-        model = model.model
+    model = innermost(model)
     if isinstance(model, BaseClassifier):
         model.takes_missing = True

@@ -2,7 +2,12 @@
 
 from typing import Any, Protocol, Self
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from fireassay.classifiers.adapt import as_classifier
+from fireassay.classifiers.base import BaseClassifier, innermost
+from fireassay.classifiers.kept_answers import Keep, KeptAnswers
 from fireassay.classifiers.protocol import ActivationClassifier
 from fireassay.classifiers.wrapped import WrappedClassifier, made
 from fireassay.core.arrays import AnyArray, FloatArray
@@ -73,6 +78,7 @@ class CodedClassifier(WrappedClassifier):
     def __init__(self, model: Any, book: Book) -> None:
         super().__init__(model)
         self.book = book
+        self.kept: KeptAnswers | None = None  # answers about codes of a run's data
 
     def _identity(self) -> tuple[Any, ...]:
         return "coded", self.book.sha256
@@ -84,6 +90,22 @@ class CodedClassifier(WrappedClassifier):
 
     def _seen(self, X: AnyArray) -> Any:
         return self.book.decode(X)
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Probabilities, float64 of shape ``(n, k)``, rows summing to one."""
+        codes = np.asarray(X)
+        adapter = innermost(self)
+        if self.kept is None or not self.kept.is_asked or not isinstance(adapter, BaseClassifier):
+            return super().predict_proba(codes)
+
+        def send(rows: AnyArray, known: int, keep: Keep | None) -> FloatArray:
+            with adapter.counting_kept(known):
+                answers = super(CodedClassifier, self).predict_proba(rows)
+            if keep is not None:
+                keep(0, len(rows), answers)
+            return answers
+
+        return self.kept.answered(codes, send, adapter.count_kept)
 
     def decide_block_sizes(self, X: Any, *, gradients: bool = False) -> Any:
         """Nothing to decide: frames and texts always travel in the largest block."""

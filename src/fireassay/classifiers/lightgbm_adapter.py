@@ -1,18 +1,21 @@
 """Native LightGBM boosters, and their text files; nothing in these can run code."""
 
+from __future__ import annotations
+
 import hashlib
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers.base import BaseClassifier
-from fireassay.classifiers.booster_trees import check_pieces, check_tree
 from fireassay.classifiers.declared import SUPPORTED
+from fireassay.classifiers.lightgbm_text import checked_text, entries
 from fireassay.core.errors import DataError, FireassayError, ModelError
 from fireassay.core.extras import require
+from fireassay.core.frames import is_frame
+from fireassay.core.lazy_modules import pd
 
 _CLASSIFIES: Final = ("binary", "multiclass", "multiclassova", "cross_entropy")
 _MOST_BYTES: Final = 2**30
@@ -32,7 +35,7 @@ class LightgbmClassifier(BaseClassifier):
         # Each row walks down trees on its own, so that blocks would only cost time.
         super().__init__(batch_size=None if batch_size == "auto" else batch_size, **options)
         self.booster = booster
-        header = _header(booster.model_to_string(num_iteration=1))
+        header = entries(booster.model_to_string(num_iteration=1).split("\nTree=")[0])
         objective = header.get("objective", "").split(" ")[0]
         if objective not in _CLASSIFIES:
             raise ModelError(
@@ -47,7 +50,7 @@ class LightgbmClassifier(BaseClassifier):
         self._names = list(booster.feature_name())
 
     def _features(self, X: ArrayLike) -> NDArray[Any]:
-        if isinstance(X, pd.DataFrame) and set(self._names) <= set(X.columns):
+        if is_frame(X) and set(self._names) <= set(X.columns):
             X = X[self._names].to_numpy()
         array = super()._features(X)
         if array[0].size != len(self._names):
@@ -59,7 +62,7 @@ class LightgbmClassifier(BaseClassifier):
 
     def _columns_of(self, objects: Any) -> Any:
         """The booster's columns, names as its categories."""
-        if not isinstance(objects, pd.DataFrame):
+        if not is_frame(objects):
             raise DataError("A LightGBM model takes tables.", got="texts")
         missing = [name for name in self._names if name not in objects.columns]
         if missing:
@@ -80,7 +83,7 @@ class LightgbmClassifier(BaseClassifier):
         return rows
 
     def _raw(self, block: Any) -> Any:
-        if self.booster.pandas_categorical and not isinstance(block, pd.DataFrame):
+        if self.booster.pandas_categorical and not is_frame(block):
             raise DataError(
                 "A booster that was fitted on categories must get a table with their names.",
                 got="numbers",
@@ -115,8 +118,7 @@ def adapt_file(path: Path, **options: Any) -> LightgbmClassifier:
             got=f"{path.name!r}, which does not begin with 'tree'",
         )
     try:
-        text = content.decode("utf-8")
-        check_model_text(text, path.name)
+        text = checked_text(content.decode("utf-8"), path.name)
         return LightgbmClassifier(lightgbm.Booster(model_str=text), **options)
     except FireassayError:
         raise
@@ -125,50 +127,3 @@ def adapt_file(path: Path, **options: Any) -> LightgbmClassifier:
             "The LightGBM file must be readable with the library installed here.",
             got=f"{path.name!r}: {type(failure).__name__}: {failure}"[:300],
         ) from failure
-
-
-def check_model_text(text: str, name: str) -> None:
-    """Refuse trees that point outside themselves; the library does not look."""
-    head, *trees = text.split("\nTree=")
-    header = _header(head)
-    n_features = int(header["max_feature_idx"]) + 1
-    if int(header["num_class"]) < 1 or int(header["num_tree_per_iteration"]) < 1 or not trees:
-        raise ModelError(f"{name} must hold trees for its classes.", got=f"{len(trees)} trees")
-    if not 1 <= n_features <= 10_000_000 or len(header["feature_names"].split()) != n_features:
-        raise ModelError(f"{name} must name its {n_features} columns.", got="others")
-    for number, tree in enumerate(trees):
-        _check(_header(tree.split("\n\n")[0]), n_features, f"Tree {number} of {name}")
-
-
-def _check(tree: dict[str, str], n_features: int, where: str) -> None:
-    leaves, sets = int(tree["num_leaves"]), int(tree.get("num_cat", "0"))
-    counts = [len(tree.get(key, "").split()) for key in ("leaf_value", "threshold")]
-    wanted = [leaves, leaves - 1]
-    if leaves < 1 or (counts != wanted and not (leaves == 1 and counts[0] == 1)):
-        raise ModelError(f"{where} must have {leaves} leaves.", got=f"{counts[0]} values")
-    if leaves == 1:
-        return
-    split = _integers(tree["split_feature"])
-    left, right = _integers(tree["left_child"]), _integers(tree["right_child"])
-    kinds = _integers(tree["decision_type"])
-    if not len(split) == len(left) == len(kinds) == leaves - 1:
-        raise ModelError(f"{where} must have {leaves - 1} inner nodes.", got=f"{len(left)}")
-    check_tree(left, right, split, n_features, leaves, where)
-    if sets:
-        bounds = _integers(tree["cat_boundaries"])
-        total = len(tree["cat_threshold"].split())
-        check_pieces(bounds[:-1], np.diff(bounds), total, where)
-        chosen = np.array(tree["threshold"].split(), dtype=np.float64)[(kinds & 1) == 1]
-        if len(bounds) != sets + 1 or ((chosen < 0) | (chosen >= sets)).any():
-            raise ModelError(f"{where} must keep its categories.", got="a set that is not there")
-    elif (kinds & 1).any():
-        raise ModelError(f"{where} must keep its categories.", got="none")
-
-
-def _integers(text: str) -> NDArray[np.int64]:
-    return np.array(text.split(), dtype=np.int64)
-
-
-def _header(text: str) -> dict[str, str]:
-    """Lines ``key=value`` of the text format."""
-    return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)

@@ -78,7 +78,7 @@ def _zip_kind(path: Path) -> ModelFile:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
-    except (zipfile.BadZipFile, OSError, ValueError) as damage:
+    except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as damage:
         raise ModelError(
             "The model file must be a whole zip archive.", got=f"{str(path)!r} ({damage})"
         ) from damage

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers import declared
-from fireassay.classifiers.base import BaseClassifier
+from fireassay.classifiers.base import BaseClassifier, innermost
 from fireassay.classifiers.block_ladder import Call
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import ParameterError, ReproducibilityWarning
@@ -117,7 +117,7 @@ def answers_again(model: Any, X: ArrayLike) -> FloatArray:
     from fireassay.classifiers.adapt import as_classifier
 
     given: Any = as_classifier(model)
-    inner = _innermost(given)
+    inner = innermost(given)
     if not isinstance(inner, BaseClassifier):
         return np.asarray(given.predict_proba(X), dtype=np.float64)
     call, rows = _question(inner, _decoded(given, X))
@@ -125,21 +125,29 @@ def answers_again(model: Any, X: ArrayLike) -> FloatArray:
     return _answers(inner, call, rows)
 
 
+def answers_in_blocks(model: Any, X: Any) -> FloatArray:
+    """What the model says about rows sent as a caller's are, in blocks of the largest size.
+
+    They count as ``probe_queries``; what stands around the model (codes, rules) applies.
+    """
+    if not isinstance(model, BaseClassifier):
+        answers: FloatArray = model._answer(answers_in_blocks(model.model, model._seen(X)), X)
+        return answers
+    call, rows = _question(model, X)
+    model._reserve(len(rows), name="probe_queries")
+    size = model.batch_size
+    return model._sent(call, (rows,), None if size is None else (size,))[0]
+
+
 def _adapter(model: Any) -> BaseClassifier:
     from fireassay.classifiers.adapt import as_classifier
 
-    inner = _innermost(as_classifier(model))
+    inner = innermost(as_classifier(model))
     if not isinstance(inner, BaseClassifier):
         raise ParameterError(
             "Only classifiers made by as_classifier can be probed.", got=type(inner).__name__
         )
     return inner
-
-
-def _innermost(model: Any) -> Any:
-    while not isinstance(model, BaseClassifier) and hasattr(model, "model"):
-        model = model.model
-    return model
 
 
 def _decoded(model: Any, X: Any) -> Any:

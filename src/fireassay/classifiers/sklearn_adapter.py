@@ -1,17 +1,20 @@
 """Fitted scikit-learn estimators, and libraries that follow their conventions."""
 
+from __future__ import annotations
+
 import copy
 import math
 from typing import Any, Final, Literal
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers.base import BaseClassifier
 from fireassay.classifiers.declared import SUPPORTED
 from fireassay.classifiers.fingerprint import fingerprint
 from fireassay.core.errors import DataError, ModelError
+from fireassay.core.frames import is_frame
+from fireassay.core.lazy_modules import pd
 from fireassay.core.threads import one_blas_thread
 
 # Each row walks down trees on its own, so that blocks would only cost time.
@@ -68,7 +71,7 @@ class SklearnClassifier(BaseClassifier):
         return None if self._columns is None else tuple(self._columns)
 
     def _columns_of(self, objects: Any) -> Any:
-        if self._columns is None or not isinstance(objects, pd.DataFrame):
+        if self._columns is None or not is_frame(objects):
             return objects
         missing = [name for name in self._columns if name not in objects.columns]
         if missing:
@@ -79,7 +82,7 @@ class SklearnClassifier(BaseClassifier):
         return objects[self._columns]
 
     def _features(self, X: ArrayLike) -> NDArray[Any]:
-        if isinstance(X, pd.DataFrame):
+        if is_frame(X):
             X = self._columns_of(X).to_numpy()
         array = super()._features(X)
         if array.dtype.kind == "f":

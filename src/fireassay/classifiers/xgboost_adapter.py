@@ -1,19 +1,23 @@
 """Native XGBoost boosters, and their files (.ubj, .json); nothing in these can run code."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.classifiers import ubjson
 from fireassay.classifiers.base import BaseClassifier
 from fireassay.classifiers.booster_trees import check_pieces, check_tree
 from fireassay.classifiers.declared import SUPPORTED
 from fireassay.core.errors import DataError, FireassayError, ModelError
 from fireassay.core.extras import require
+from fireassay.core.frames import is_frame
+from fireassay.core.lazy_modules import pd
 
 # Objectives whose answer is the probability; of the others the margins are turned into it.
 _PROBABILITIES: Final = ("binary:logistic", "reg:logistic", "multi:softprob")
@@ -49,7 +53,7 @@ class XgboostClassifier(BaseClassifier):
             self._classes = tuple(range(max(2, int(learner["learner_model_param"]["num_class"]))))
 
     def _features(self, X: ArrayLike) -> NDArray[Any]:
-        if isinstance(X, pd.DataFrame):
+        if is_frame(X):
             X = self._columns_of(X)
         array = super()._features(X)
         if array[0].size != self.booster.num_features():
@@ -63,7 +67,7 @@ class XgboostClassifier(BaseClassifier):
         """The booster's columns as numbers, holes included."""
         names = self.booster.feature_names
         rows = objects
-        if isinstance(objects, pd.DataFrame) and names is not None:
+        if is_frame(objects) and names is not None:
             missing = [name for name in names if name not in objects.columns]
             if missing:
                 raise DataError(
@@ -109,10 +113,26 @@ def accepts(obj: Any) -> bool:
 
 
 adapt = XgboostClassifier
+_OF_NODES: Final = (
+    "left_children",
+    "right_children",
+    "parents",
+    "split_indices",
+    "split_conditions",
+    "split_type",
+    "default_left",
+    "base_weights",
+    "loss_changes",
+    "sum_hessian",
+)
 
 
 def adapt_file(path: Path, **options: Any) -> XgboostClassifier:
-    """The booster in a file, after a look at its trees."""
+    """The booster in a file, written anew from what was checked.
+
+    The library's own reader trusts lengths and positions, and reads outside its memory where they
+    are wrong: it never sees the bytes of a file that somebody sent.
+    """
     xgboost = require("xgboost", "xgboost", "An XGBoost model file")
     if path.stat().st_size > _MOST_BYTES:
         raise ModelError("An XGBoost file must not exceed 1 GiB.", got=f"{path.stat().st_size}")
@@ -124,8 +144,9 @@ def adapt_file(path: Path, **options: Any) -> XgboostClassifier:
         )
     booster = xgboost.Booster()
     try:
-        booster.load_model(bytearray(content))
-        check_booster(json.loads(bytes(booster.save_raw("json"))), path.name)
+        model = json.loads(content) if _is_text(content) else ubjson.loads(content)
+        check_booster(model, path.name)
+        booster.load_model(bytearray(json.dumps(model, allow_nan=False).encode()))
         return XgboostClassifier(booster, **options)
     except FireassayError:
         raise
@@ -134,6 +155,11 @@ def adapt_file(path: Path, **options: Any) -> XgboostClassifier:
             "The XGBoost file must be readable with the library installed here.",
             got=f"{path.name!r}: {type(failure).__name__}: {str(failure).splitlines()[0]}"[:300],
         ) from failure
+
+
+def _is_text(content: bytes) -> bool:
+    """JSON goes on with a name in quotes, the binary form with the type of a length."""
+    return content[1:].lstrip()[:1] in (b'"', b"}")
 
 
 def check_booster(model: dict[str, Any], name: str) -> None:
@@ -151,8 +177,27 @@ def check_booster(model: dict[str, Any], name: str) -> None:
         raise ModelError(f"{name} must give each tree its class.", got="others")
     for number, tree in enumerate(trees):
         where = f"Tree {number} of {name}"
+        _check_lengths(tree, where)
         links = tree["left_children"], tree["right_children"]
         check_tree(*links, tree["split_indices"], n_features, None, where)
         check_pieces(
             tree["categories_segments"], tree["categories_sizes"], len(tree["categories"]), where
         )
+
+
+def _check_lengths(tree: dict[str, Any], where: str) -> None:
+    """Every array of nodes must have the length that the tree declares."""
+    nodes = int(tree["tree_param"]["num_nodes"])
+    features = int(tree["tree_param"]["num_feature"])
+    lengths = {len(tree[name]) for name in _OF_NODES}
+    if nodes < 1 or lengths != {nodes} or int(tree["tree_param"].get("size_leaf_vector", 1)) > 1:
+        raise ModelError(f"{where} must have {nodes} nodes.", got=f"arrays of {sorted(lengths)}")
+    whole = ("parents", "categories_nodes", "categories")
+    ranges = {"parents": 2**31, "categories_nodes": nodes, "categories": 2**24}
+    for name in whole:
+        values = np.asarray(tree[name], dtype=np.int64)
+        if ((values < 0) | (values >= ranges[name])).any():
+            raise ModelError(f"{where} must keep its {name}.", got="numbers out of range")
+    pieces = {len(tree[n]) for n in ("categories_nodes", "categories_segments", "categories_sizes")}
+    if len(pieces) != 1 or features < 0:
+        raise ModelError(f"{where} must keep its categories.", got=f"arrays of {sorted(pieces)}")

@@ -44,9 +44,10 @@ def show_verdict(verdict: "Verdict") -> None:
     console = stdout_console()
     line = Text(visible(f"verdict: {shape(verdict.status)} {verdict.headline}"))
     line.stylize(f"bold {STYLES.get(verdict.status, '')}".strip())
-    console.print(line, soft_wrap=True)
+    in_file = not sys.stdout.isatty()
+    console.print(line, soft_wrap=in_file)
     for item in verdict.advice:
-        console.print(Text(visible(f"to settle {item}")), soft_wrap=True)
+        console.print(Text(visible(f"to settle {item}")), soft_wrap=in_file)
 
 
 def shape(status: str) -> str:

@@ -2,7 +2,9 @@
 
 import contextlib
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,29 @@ def say(text: str = "", *, quiet: bool = False) -> None:
     if not quiet:
         out = _answers or sys.stdout
         out.write(visible(text) + "\n")
+
+
+def say_wrapped(text: str, *, quiet: bool = False, indent: int = 13) -> None:
+    """Print a line that a terminal breaks between words, the rest below its second column.
+
+    In a file or a pipe it stays one line.
+    """
+    if not quiet and sys.stdout.isatty():
+        width = max(40, shutil.get_terminal_size().columns - 1)
+        text = textwrap.fill(
+            text,
+            width,
+            subsequent_indent=" " * indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    say(text, quiet=quiet)
+
+
+def say_now(text: str, *, quiet: bool = False) -> None:
+    """Print one line so that it is seen at once, also where lines go into a file or a pipe."""
+    say_wrapped(text, quiet=quiet, indent=12)
+    flush()
 
 
 def flush() -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fireassay.cli.console import emit_json, goes_on, say, starting
+from fireassay.cli.console import emit_json, goes_on, say, say_wrapped, starting
 from fireassay.cli.options import Json, Quiet, Seed
 
 
@@ -32,7 +32,7 @@ def demo(
         outcome = run_demo(
             output,
             seed=seed,
-            say=lambda line: say(line, quiet=quiet or json),
+            say=lambda line: say_wrapped(line, quiet=quiet or json),
             progress=False if quiet or json else None,
         )
     if json:

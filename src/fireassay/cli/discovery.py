@@ -147,7 +147,9 @@ def discovery(
         **common,
     )  # fmt: skip
     if path is not None and rows.y is None:
-        keep_shown(path, rows.X, rows.feature_names, rows.kinds)
+        keep_shown(
+            path, rows.X, rows.feature_names, "series" if rows.kinds == ("series",) else None
+        )
     if rows.y is not None:
         labels = rows.y
         searching.run(lambda row: labels[row])

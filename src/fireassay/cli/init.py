@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fireassay.cli.console import emit_json, say, starting
+from fireassay.cli.console import emit_json, say, say_now, starting
 from fireassay.cli.options import (
     AcceptBelowBaseline,
     Bounds,
@@ -128,6 +128,7 @@ def init(
         trust=trust or named,
         folder=base,
         seed=seed,
+        say=lambda line: say_now(line, quiet=quiet or json),
         hang_minutes=hang_minutes,
     )
     config.write_text(started.text, encoding="utf-8")
@@ -143,13 +144,6 @@ def init(
         }
         emit_json({"config": str(config), "inferred": inferred, "missing": started.missing})
         return
-    for line in started.inspection.lines():
-        say(line, quiet=quiet)
-    for part, reason in started.missing.items():
-        say(
-            f"{part:<12}{'can be answered' if reason is None else f'needs more: {reason}'}",
-            quiet=quiet,
-        )
     say(f"wrote {config}. Next: fireassay plan", quiet=quiet)
 
 

@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 from fireassay.cli import ambiguity, label, supervision, survival
 from fireassay.cli.check import check
 from fireassay.cli.compare import compare
-from fireassay.cli.console import only_answers, say, warn
+from fireassay.cli.console import only_answers, say, starting, warn
 from fireassay.cli.curation import curation
 from fireassay.cli.demo import demo
 from fireassay.cli.discovery import discovery
@@ -54,6 +54,7 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the chosen command."""
+        _say_at_once([*ctx._protected_args, *ctx.args])
         # Bad input is a message, not a traceback; a bug still shows its traceback.
         from fireassay.core.errors import FireassayError
         from fireassay.core.patience import exit_if_stuck
@@ -65,6 +66,13 @@ class Commands(TyperGroup):
             except FireassayError as error:
                 warn(f"Error: {error}")
                 raise typer.Exit(USAGE_ERROR) from error
+
+
+def _say_at_once(words: list[str]) -> None:
+    """A question asked alone says at once that it works; other commands say what they do first."""
+    silent = {"--help", "--json", "--quiet", "-q", "names", "--labelers", "--searches", "-"}
+    if words and words[0] in (*QUESTIONS, "check") and not silent & set(words[1:]):
+        starting(" ".join(word for word in words[:2] if not word.startswith("-")))
 
 
 def _only_answers(ctx: Any) -> contextlib.AbstractContextManager[None]:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fireassay.cli.console import emit_json, goes_on, say, starting
+from fireassay.cli.console import emit_json, goes_on, say, say_wrapped, starting
 from fireassay.cli.options import AcceptBelowBaseline, Cluster, Json, NoSamples, Quiet, Trust
 from fireassay.cli.trusting import remember
 
@@ -60,7 +60,7 @@ def run(
             samples=not no_samples,
             trust=trust,
             accept_below_baseline=accept_below_baseline,
-            say=lambda line: say(line, quiet=quiet or json),
+            say=lambda line: say_wrapped(line, quiet=quiet or json),
             progress=False if quiet or json else None,
         )
     if json:

@@ -10,7 +10,6 @@ from fireassay.cli.console import emit, emit_json, flush, say
 from fireassay.cli.numeric_rows import is_table, load_numbers, load_rows
 from fireassay.cli.options import HangMinutes, Json, Output, Quiet, Seed, Trust
 from fireassay.cli.probing import probe_words, probed
-from fireassay.core.percent import percent
 
 if TYPE_CHECKING:
     from fireassay.data import DataSet
@@ -165,6 +164,7 @@ def fit(
     -o monitor.npz
     """
     from fireassay.classifiers import as_classifier
+    from fireassay.core.percent import percent
     from fireassay.supervision import make, to_onnx
     from fireassay.supervision.storage import described
 

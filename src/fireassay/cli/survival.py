@@ -44,10 +44,13 @@ def model(
     ] = None,
     eps: Annotated[
         float | None,
-        typer.Option(help="Largest change of a feature, where no attack is named [a tenth]."),
+        typer.Option(
+            help="Largest change of a feature, where no attack is named (default: a tenth)."
+        ),
     ] = None,
     budget: Annotated[
-        int | None, typer.Option(min=1, help="Queries per sample and attack [as fireassay run].")
+        int | None,
+        typer.Option(min=1, help="Queries per sample and attack (default: as fireassay run)."),
     ] = None,
     defence: Annotated[
         str | None,
@@ -71,7 +74,7 @@ def model(
         str, typer.Option("--model-output", help="probabilities, logits or labels.")
     ] = "probabilities",
     samples: Annotated[
-        int | None, typer.Option(min=1, help="How many rows, drawn by the seed [all].")
+        int | None, typer.Option(min=1, help="How many rows, drawn by the seed (default: all).")
     ] = None,
     workers: Workers = 1,
     cluster: Cluster = None,
@@ -269,6 +272,9 @@ def campaign(
     report: Annotated[
         Path | None, typer.Option(help="Write tables, charts and conclusions as one HTML page.")
     ] = None,
+    sample: Annotated[
+        float | None, typer.Option(help="Share of the trials to run, drawn at random.")
+    ] = None,
     trust: Trust = False,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -289,6 +295,7 @@ def campaign(
         store=store,
         workers=workers,
         cluster=cluster,
+        sample=sample,
         trust=trust,
         progress=False if quiet else None,
     )

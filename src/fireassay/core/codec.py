@@ -1,5 +1,7 @@
 """Results as a strict-JSON tree plus named arrays, and back: one file, never a pickle."""
 
+from __future__ import annotations
+
 import dataclasses
 import importlib
 import io
@@ -11,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core import strict_json
 from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import DataError
 from fireassay.core.files import write_bytes
+from fireassay.core.frames import is_frame
+from fireassay.core.lazy_modules import pd
 from fireassay.core.limits import MAX_BYTES, check_declared_size
 from fireassay.core.npy_header import check_npy_header
 from fireassay.core.regular_file import check_regular
@@ -170,7 +173,7 @@ def _encode(value: Any, arrays: Arrays) -> Any:
         name = f"array{len(arrays)}"
         arrays[name] = value
         return {"$array": name}
-    if isinstance(value, pd.DataFrame):
+    if is_frame(value):
         return {"$frame": _encode_frame(value, arrays)}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         path = f"{type(value).__module__}:{type(value).__qualname__}"

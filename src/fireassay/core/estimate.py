@@ -153,7 +153,9 @@ class Estimate:
         return f"{value} % ({100 * self.confidence:g} % interval {low} to {high} %, n = {self.n})"
 
     def _repr_html_(self) -> str:
-        return f"<span title='{100 * self.confidence:g} %'>{self}</span>"
+        from fireassay.core.notebook import estimate_html
+
+        return estimate_html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain types, for JSON."""

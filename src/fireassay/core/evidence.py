@@ -281,6 +281,12 @@ class Evidence:
             and (not assumption.id or assumption.id in needed)
         )
 
+    def _repr_html_(self) -> str:
+        """Shown in notebooks."""
+        from fireassay.core.notebook import evidence_html
+
+        return evidence_html(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain types for ``result.json``, without charts, pictures and seconds."""
         return {

@@ -1,5 +1,7 @@
 """Content hashes: equal content, equal hash; nothing else counts."""
 
+from __future__ import annotations
+
 import dataclasses
 import hashlib
 import sys
@@ -7,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core.errors import DataError
+from fireassay.core.frames import is_frame, is_series
 
 
 def sha256(*values: Any) -> str:
@@ -45,12 +47,12 @@ def _feed(digest: Any, value: Any) -> None:
         _feed(digest, value.item())
     elif isinstance(value, np.ndarray):
         _feed_array(digest, value)
-    elif isinstance(value, pd.DataFrame):
+    elif is_frame(value):
         _tag(digest, "frame", f"{len(value)}x{value.shape[1]}")
         for column in value.columns:
             _feed(digest, column)
             _feed(digest, value[column].to_numpy())
-    elif isinstance(value, pd.Series | pd.Index):
+    elif is_series(value):
         _feed(digest, value.to_numpy())
     elif _is_sparse(value):
         _feed_sparse(digest, value)

@@ -9,6 +9,7 @@ from fireassay.core import codec
 from fireassay.core.chart import Chart
 from fireassay.core.errors import DataError
 from fireassay.core.evidence import Evidence
+from fireassay.core.notebook import evidence_html
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,3 +118,7 @@ class Answer(Result):
 
     def __str__(self) -> str:
         return self.summary()
+
+    def _repr_html_(self) -> str:
+        """Shown in notebooks: the answer, its numbers and its first chart."""
+        return evidence_html(self.evidence())

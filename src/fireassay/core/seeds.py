@@ -33,8 +33,10 @@ def seed_sequence(seed: int, *names: str | int) -> np.random.SeedSequence:
     """
     path = "\x1f".join(f"{'s' if isinstance(name, str) else 'i'}:{name}" for name in names)
     digest = hashlib.sha256(path.encode()).digest()[:16]
-    words = np.frombuffer(digest, dtype="<u4")
-    return np.random.SeedSequence([check_seed(seed), *(int(word) for word in words)])
+    first = check_seed(seed)
+    first_words = first.to_bytes(max(-(-first.bit_length() // 32), 1) * 4, "little")
+    # An array of words, not a list of numbers: the same sequence in a third of the time.
+    return np.random.SeedSequence(np.frombuffer(first_words + digest, dtype="<u4"))
 
 
 def generator(seed: int, *names: str | int) -> np.random.Generator:

@@ -13,6 +13,10 @@ from fireassay.core.errors import DataError, ParameterError, ProbabilityError
 Floats = NDArray[np.floating[Any]]
 
 
+_LABELS = "A model that gives labels only: pass output='labels' and classes=[…]."
+_TABLES = "Tables with names, texts and dates go through fireassay run or evaluate."
+
+
 def check_features(X: ArrayLike, *, name: str = "X", min_rows: int = 1) -> Floats:
     """Features as a finite float array of shape ``(n, ...)``; float32 stays float32.
 
@@ -138,7 +142,7 @@ def check_probabilities(
         raise ProbabilityError(
             f"{name} must have one row per input and one column per class.",
             got=f"shape {array.shape}",
-            do="A model that gives labels only: pass output='labels' and classes=[…].",
+            do=_LABELS,
         )
     if n is not None and len(array) != n:
         raise ProbabilityError(f"{name} must have {n} rows, one per input.", got=f"{len(array)}")
@@ -238,10 +242,14 @@ def _numeric(
             raise error(
                 f"{name} must be numbers.",
                 got=f"objects ({failure})",
-                do="Encode text columns first; fireassay.data.load does it for tables.",
+                do=_TABLES if error is DataError else _LABELS,
             ) from failure
     if array.dtype.kind not in "fiub":
-        raise error(f"{name} must be real numbers.", got=f"dtype {array.dtype}")
+        raise error(
+            f"{name} must be real numbers.",
+            got=f"dtype {array.dtype}",
+            do=_LABELS if error is ProbabilityError and array.dtype.kind == "U" else None,
+        )
     if array.dtype.kind == "f" and array.dtype.itemsize in (4, 8):
         return array
     return array.astype(np.float32 if array.dtype == np.float16 else np.float64)

@@ -1,16 +1,18 @@
 """A classifier's accuracy without labels, as far as votes and label model can bound it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption
+from fireassay.core.lazy_modules import pd
 from fireassay.core.validation import (
     check_integer,
     check_labels,
@@ -107,7 +109,7 @@ class AccuracyBounds(Finding):
 
 
 def frechet_bounds(
-    result: "Curation",
+    result: Curation,
     predictions: Any,
     confidence: float = 0.95,
     n_bins: int = 10,
@@ -161,7 +163,7 @@ def frechet_bounds(
     )
 
 
-def _cells(result: "Curation", n_bins: int) -> IntArray:
+def _cells(result: Curation, n_bins: int) -> IntArray:
     """The cell of each pattern: its weak label and the bin of its confidence."""
     k = result.settings.n_classes
     place = (result.table.confidence - 1 / k) / (1 - 1 / k) * n_bins
@@ -170,7 +172,7 @@ def _cells(result: "Curation", n_bins: int) -> IntArray:
 
 
 def _posteriors(
-    result: "Curation", labelers: Sequence[Any], seeds: Sequence[int]
+    result: Curation, labelers: Sequence[Any], seeds: Sequence[int]
 ) -> Iterable[tuple[str, FloatArray]]:
     settings = result.settings
     yield f"{settings.labeler}, seed {settings.seed}", result.table.posterior
@@ -190,7 +192,7 @@ def _region(
     cells: IntArray,
     answers: IntArray,
     posterior: FloatArray,
-    result: "Curation",
+    result: Curation,
     confidence: float,
 ) -> tuple[float, float]:
     n, k = len(rows), result.settings.n_classes

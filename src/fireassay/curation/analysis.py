@@ -1,11 +1,13 @@
 """What each labelling function does, and why it was pruned."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.lazy_modules import pd
 from fireassay.core.validation import check_labels
 from fireassay.curation.labelers.majority import vote_counts
 from fireassay.curation.labelling import Pruning, coverage, prune

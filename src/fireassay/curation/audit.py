@@ -1,16 +1,17 @@
 """A few labels, well placed: is the order adversarial, how accurate are the datasets, how many?"""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-from scipy.special import ndtr, stdtrit
 
 from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption
+from fireassay.core.lazy_modules import pd, special
 from fireassay.core.percent import percent
 from fireassay.core.result import Result
 from fireassay.core.seeds import generator
@@ -119,7 +120,7 @@ class Audit(Finding):
         return (independent_rows(0), drawn)
 
 
-def draw_audit(result: "Curation", n_labels: int) -> IntArray:
+def draw_audit(result: Curation, n_labels: int) -> IntArray:
     """Samples to label: as many from each ring, drawn with the curation's seed."""
     check_integer(n_labels, "n_labels", low=1, high=result.n)
     rings = result.rings
@@ -131,7 +132,7 @@ def draw_audit(result: "Curation", n_labels: int) -> IntArray:
     return np.sort(np.concatenate(chosen))
 
 
-def audit(result: "Curation", rows: Any, y_audit: Any, gamma: float = 0.05) -> Audit:
+def audit(result: Curation, rows: Any, y_audit: Any, gamma: float = 0.05) -> Audit:
     """Judge an order from labels of some samples, drawn at random within each ring.
 
     Notes
@@ -180,7 +181,7 @@ def _spread(n_labels: int, sizes: IntArray) -> IntArray:
 
 
 def _powered(
-    result: "Curation",
+    result: Curation,
     ring_of: IntArray,
     rows: IntArray,
     correct: BoolArray,
@@ -211,7 +212,7 @@ def _powered(
     error = np.sqrt(parts.sum(axis=1))
     shares = np.divide(parts**2, freedom, out=np.zeros_like(parts), where=freedom > 0).sum(axis=1)
     satterthwaite = np.divide(error**4, shares, out=np.full(n_rings, 1e9), where=shares > 0)
-    half = -stdtrit(np.maximum(satterthwaite, 1.0), (1 - _CONFIDENCE) / 2) * error
+    half = -special.stdtrit(np.maximum(satterthwaite, 1.0), (1 - _CONFIDENCE) / 2) * error
     accuracy[missing | (weight.sum(axis=1) == 0)] = np.nan
     accuracy = np.clip(accuracy, 0.0, 1.0)
     return accuracy, np.maximum(accuracy - half, 0.0), np.minimum(accuracy + half, 1.0)
@@ -264,7 +265,7 @@ class AuditPlan(Result):
 
 
 def plan_audit(
-    result: "Curation",
+    result: Curation,
     accuracy_first: float = 0.9,
     accuracy_last: float = 0.7,
     power: float = 0.8,
@@ -347,7 +348,7 @@ def _simulate(
     # The variance of the average ranks already contains the correction for ties.
     spread = right * wrong / (n * (n - 1)) * ((ranks - (n + 1) / 2) ** 2).sum(axis=1)
     z = np.divide(excess - 0.5, np.sqrt(spread), out=np.zeros(len(right)), where=spread > 0)
-    return int((2 * ndtr(-z) <= gamma).sum())
+    return int((2 * special.ndtr(-z) <= gamma).sum())
 
 
 def check_rows(rows: Any, n: int) -> IntArray:

@@ -1,5 +1,7 @@
 """From votes to adversarially ordered datasets, and what can be asked of them."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.errors import DataError
 from fireassay.core.evidence import Evidence
+from fireassay.core.lazy_modules import pd
 from fireassay.core.result import Answer
 from fireassay.core.seeds import check_seed
 from fireassay.curation.accuracy_bounds import AccuracyBounds, frechet_bounds
@@ -54,7 +56,7 @@ def curate(
     prune_by: str = "votes",
     effective_votes: bool = False,
     names: Any = None,
-) -> "Curation":
+) -> Curation:
     """Label samples from weak votes and order them from safe to naturally adversarial.
 
     Parameters

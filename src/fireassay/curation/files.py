@@ -1,18 +1,19 @@
 """Votes and columns from files, and the datasets of a curation as files."""
 
+from __future__ import annotations
+
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-import scipy.sparse
 
 from fireassay.core import strict_json
 from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import DataError
 from fireassay.core.extras import is_installed, require
 from fireassay.core.files import write_text
+from fireassay.core.lazy_modules import pd, sparse
 from fireassay.core.limits import MAX_BYTES, check_declared_size
 from fireassay.core.npy_header import map_npy
 from fireassay.core.validation import check_labels
@@ -114,9 +115,9 @@ def _read_array(path: Path, name: str) -> Any:
 
 
 def _read_sparse(path: Path) -> Any:
-    """A matrix that scipy.sparse.save_npz wrote."""
+    """A matrix that sparse.save_npz wrote."""
     try:
-        return scipy.sparse.load_npz(path)
+        return sparse.load_npz(path)
     except (ValueError, OSError) as damaged:
         raise DataError(
             f"Expected {path.name} to be a sparse matrix.", got=str(damaged)
@@ -133,7 +134,7 @@ def _check_there(path: Path) -> None:
 
 
 def export(
-    result: "Curation", folder: str | Path, ids: Any = None, order: str = "not shown"
+    result: Curation, folder: str | Path, ids: Any = None, order: str = "not shown"
 ) -> list[Path]:
     """Write the datasets (one sample number per line), ``samples.csv`` and ``curation.json``.
 
@@ -176,7 +177,7 @@ def export(
     return [*written, write_text(target / "curation.json", summary)]
 
 
-def _summary(result: "Curation") -> dict[str, Any]:
+def _summary(result: Curation) -> dict[str, Any]:
     settings = result.settings
     return {
         "settings": {name: getattr(settings, name) for name in settings.__dataclass_fields__},

@@ -1,5 +1,7 @@
 """Labelling functions: rules of thumb as plain Python functions, and their votes on samples."""
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -7,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import DataError, ParameterError
+from fireassay.core.frames import is_frame
 from fireassay.core.hashing import sha256
 from fireassay.core.validation import check_choice, check_integer
 from fireassay.curation.votes import ABSTAIN, MOST_CLASSES
@@ -246,7 +248,7 @@ def _vote(answer: Any, most: int) -> int:
 
 def _samples(X: Any, start: int, stop: int) -> tuple[Any, list[Any]]:
     """A block as the batch functions see it, and its samples one by one."""
-    if isinstance(X, pd.DataFrame):
+    if is_frame(X):
         block = X.iloc[start:stop]
         return block, [row for _, row in block.iterrows()]
     if isinstance(X, np.ndarray):

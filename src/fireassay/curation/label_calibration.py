@@ -1,17 +1,17 @@
 """Do weak labels with confidence 0.9 turn out right nine times in ten?"""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-from scipy.optimize import minimize
-from scipy.special import expit, logit
 
 from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, AssumptionStatus
+from fireassay.core.lazy_modules import optimize, pd, special
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_lengths
 from fireassay.curation.audit import check_rows
@@ -88,7 +88,7 @@ class LabelCalibration(Finding):
 
 
 def calibrate(
-    result: "Curation", y_audit: Any, rows: Any = None, n_bins: int = 10
+    result: Curation, y_audit: Any, rows: Any = None, n_bins: int = 10
 ) -> LabelCalibration:
     """Compare confidences with labels of all samples, or of the given rows.
 
@@ -132,10 +132,10 @@ def _fit(stated: FloatArray, correct: BoolArray) -> tuple[float, float]:
         z = intercept + slope * x
         pull = np.array([intercept, slope - 1])
         value = np.logaddexp(0, z).sum() - y @ z + 0.5 * pull @ pull
-        error = expit(z) - y
+        error = special.expit(z) - y
         return float(value), np.array([error.sum(), error @ x]) + pull
 
-    found = minimize(loss, np.array([0.0, 1.0]), jac=True, method="BFGS")
+    found = optimize.minimize(loss, np.array([0.0, 1.0]), jac=True, method="BFGS")
     return float(found.x[0]), float(found.x[1])
 
 
@@ -150,10 +150,10 @@ def _cross_fitted(stated: FloatArray, correct: BoolArray, seed: int) -> FloatArr
 
 
 def _apply(stated: FloatArray, intercept: float, slope: float) -> FloatArray:
-    moved: FloatArray = expit(intercept + slope * _logits(stated))
+    moved: FloatArray = special.expit(intercept + slope * _logits(stated))
     return moved
 
 
 def _logits(stated: FloatArray) -> FloatArray:
-    limited: FloatArray = logit(np.clip(stated, 1e-6, 1 - 1e-6))
+    limited: FloatArray = special.logit(np.clip(stated, 1e-6, 1 - 1e-6))
     return limited

@@ -1,13 +1,15 @@
 """From vote patterns to labels: prune dependent labelling functions, label, bound each label."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
-import networkx as nx
 import numpy as np
 
 from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import ParameterError
+from fireassay.core.lazy_modules import nx
 from fireassay.core.validation import check_choice, check_integer, check_real
 from fireassay.curation.labelers import GivenProbabilities, Labeler, MajorityVote
 from fireassay.curation.order import DECIMALS
@@ -262,7 +264,7 @@ def prune(
     return Pruning(np.flatnonzero(alive), removed_by, silent, correlation)
 
 
-def dependence_graph(correlation: FloatArray, threshold: float) -> "nx.Graph[int]":
+def dependence_graph(correlation: FloatArray, threshold: float) -> nx.Graph[int]:
     """Labelling functions as nodes, an edge where ``|correlation|`` is above the threshold."""
     with np.errstate(invalid="ignore"):
         joined = np.triu(np.abs(correlation) > threshold, k=1)
@@ -348,7 +350,7 @@ def effective_votes(patterns: VotePatterns, correlation: FloatArray) -> FloatArr
     return worth
 
 
-def _clique_counts(graph: "nx.Graph[int]", m: int) -> list[int]:
+def _clique_counts(graph: nx.Graph[int], m: int) -> list[int]:
     counts = [0] * m
     for number, clique in enumerate(nx.find_cliques(graph)):
         if number >= _MOST_CLIQUES:

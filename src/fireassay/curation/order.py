@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from fireassay.core.arrays import BoolArray, FloatArray, IntArray
+from fireassay.core.lazy_modules import special
 from fireassay.core.validation import check_lengths
 from fireassay.statistics import mann_whitney_auc
 from fireassay.statistics.clustered_auc import clustered_auc
@@ -187,7 +187,7 @@ def grouped_order_test(table: ScoreTable, confidence: float = 0.95) -> OrderTest
     if variance <= 0:
         return OrderTest(auc, low, high, 1.0, "Mann-Whitney")
     distance = max(0.0, abs(auc - 0.5) - 0.5 / pairs)
-    p_value = float(2 * ndtr(-distance / np.sqrt(variance)))
+    p_value = float(2 * special.ndtr(-distance / np.sqrt(variance)))
     return OrderTest(auc, low, high, min(1.0, p_value), "Mann-Whitney")
 
 

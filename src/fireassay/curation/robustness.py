@@ -1,16 +1,18 @@
 """How a real classifier behaves along D_1 … D_N, for everyone and for subgroups."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption
+from fireassay.core.lazy_modules import pd
 from fireassay.core.validation import check_lengths, check_real
 from fireassay.curation.accuracy_bounds import check_predictions
 from fireassay.curation.findings import Finding, independent_rows
@@ -116,7 +118,7 @@ class Robustness(Finding):
 
 
 def robustness(
-    result: "Curation",
+    result: Curation,
     predictions: Any,
     by: Any = None,
     *,

@@ -1,16 +1,18 @@
 """Is the interval an interval? Simulate labelling functions whose accuracy is known."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.core.arrays import IntArray
 from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
+from fireassay.core.lazy_modules import pd
 from fireassay.core.result import Result
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer

@@ -1,15 +1,17 @@
 """How much the answer depends on the seed, the labeler and the luck of the sample."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
-from fireassay.core.arrays import AnyArray, IntArray
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.errors import ParameterError
+from fireassay.core.lazy_modules import pd, special
 from fireassay.core.percent import percent
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_real
@@ -41,7 +43,8 @@ class Stability(Finding):
     ----------
     panel
         One row per labeler and seed: share of equal labels, rank correlation of the scores and
-        overlap of D_1 with the result at hand; with true labels also the verdict.
+        overlap of D_1 with the result at hand, and how well it explains the votes (`votes_fit`);
+        with true labels also the accuracy of its labels, and the verdict.
     shares
         Share of each verdict over labelers and seeds (empty without labels).
     bootstrap_shares
@@ -74,15 +77,35 @@ class Stability(Finding):
         return {"stability": stability_chart(self)}
 
     def in_words(self) -> str:
-        """How many of the panel agree."""
+        """How many of the panel agree, and which label model to trust."""
         if self.stable is None:
             share = float(self.panel["same_labels"].min())
-            return f"Other label models and seeds give at least {percent(share)} equal labels."
+            return (
+                f"Other label models and seeds give at least {percent(share)} equal labels. "
+                f"{self.trusted} explains the votes best, which is no test: an audit would be."
+            )
+        if self.trusted is None:
+            which = "No label model tried leads to hard cases with every seed: trust none."
+        else:
+            which = f"Of those that do with every seed, {self.trusted} labels best."
         return (
             f"{percent(self.shares['decreasing'])} of the label models and seeds tried agree "
-            f"that the "
-            f"order leads to hard cases ({percent(NEEDED)} are asked for)."
+            f"that the order leads to hard cases ({percent(NEEDED)} are asked for). {which}"
         )
+
+    @property
+    def trusted(self) -> str | None:
+        """The label model to trust.
+
+        With labels: of those whose order is "decreasing" with every seed, the one whose labels are
+        right most often, or None. Without labels: the one that explains the votes best.
+        """
+        by = self.panel.groupby("labeler", sort=False)
+        if self.stable is None:
+            return str(by["votes_fit"].mean().idxmax())
+        kept = by["verdict"].agg(lambda found: bool((found == "decreasing").all()))
+        accuracy = by["accuracy"].mean()[kept.to_numpy(dtype=bool)]
+        return str(accuracy.idxmax()) if len(accuracy) else None
 
     @property
     def holds(self) -> bool | None:
@@ -91,7 +114,7 @@ class Stability(Finding):
 
 
 def stability(
-    result: "Curation",
+    result: Curation,
     y: Any = None,
     n_boot: int = 200,
     *,
@@ -121,7 +144,7 @@ def stability(
 
 
 def _panel(
-    result: "Curation", labelers: Sequence[Any], seeds: Sequence[int]
+    result: Curation, labelers: Sequence[Any], seeds: Sequence[int]
 ) -> Iterator[tuple[str, int, PatternLabels]]:
     for item in labelers:
         labeler = label_model(item, "A stability panel")
@@ -134,7 +157,7 @@ def _panel(
 
 
 def _compare(
-    result: "Curation",
+    result: Curation,
     table: PatternLabels,
     truth: AnyArray | None,
     grouped: IntArray | None,
@@ -150,15 +173,34 @@ def _compare(
         "same_labels": float((labels == result.labels).mean()),
         "rank_correlation": spearman(score, result.score)[0] if result.n > 2 else float("nan"),
         "first_set_overlap": len(np.intersect1d(other, result.order[:first])) / first,
+        "votes_fit": votes_fit(result.patterns.only(table.pruning.kept), table.posterior),
     }
     if truth is not None:
         test = order_test(score, np.asarray(labels == truth), grouped)
+        row["accuracy"] = float((labels == truth).mean())
         row |= {"auc": test.auc, "p_value": test.p_value, "verdict": test.verdict(gamma)}
     return row
 
 
+def votes_fit(patterns: VotePatterns, posterior: FloatArray) -> float:
+    """Mean log-likelihood of a row's votes, if functions vote by the class alone.
+
+    How often each function votes what for each class (one abstention and vote of each kind added)
+    is counted with the posterior as weights, so that any label model can be compared.
+    """
+    weight = posterior * patterns.counts[:, None]
+    total = weight.sum(axis=0)
+    log_joint = np.tile(np.log((total + 1) / (total + 1).sum()), (len(patterns.votes), 1))
+    kinds = np.arange(-1, patterns.n_classes)
+    for column in patterns.votes.T:
+        shown = column[:, None] == kinds
+        rate = (shown.T.astype(np.float64) @ weight + 1) / (total + len(kinds))
+        log_joint += np.log(rate)[column + 1]
+    return float(patterns.counts @ special.logsumexp(log_joint, axis=1) / patterns.n_rows)
+
+
 def _bootstrap(
-    result: "Curation",
+    result: Curation,
     truth: AnyArray,
     grouped: IntArray | None,
     n_boot: int,

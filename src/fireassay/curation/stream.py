@@ -1,5 +1,7 @@
 """Curation of more samples than fit into memory: two passes over a file, a small table between."""
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.extras import require
 from fireassay.core.files import written_whole
+from fireassay.core.lazy_modules import pd
 from fireassay.core.result import Result
 from fireassay.core.seeds import check_seed
 from fireassay.core.validation import check_lengths

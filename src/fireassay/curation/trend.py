@@ -1,15 +1,17 @@
 """Does the accuracy of the weak labels fall along the datasets? Definition 3, and a valid test."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption
+from fireassay.core.lazy_modules import pd
 from fireassay.core.percent import percent
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_choice, check_integer, check_labels, check_real
@@ -148,7 +150,7 @@ class Trend(Finding):
 
 
 def validate(
-    result: "Curation",
+    result: Curation,
     y: Any,
     gamma: float = 0.05,
     ties: str = "expected",

@@ -1,16 +1,18 @@
 """Votes of labelling functions: what is accepted, blocks of rows, and their distinct patterns."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import scipy.sparse
 from numpy.typing import NDArray
 
 from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.core.errors import DataError
+from fireassay.core.frames import is_frame
+from fireassay.core.lazy_modules import sparse
 from fireassay.core.validation import check_integer
 
 ABSTAIN = -1
@@ -39,7 +41,7 @@ def check_votes(votes: Any, *, name: str = "votes") -> Any:
     DataError
         For anything that is not a table of whole numbers with at least one row and one column.
     """
-    if scipy.sparse.issparse(votes):
+    if sparse.issparse(votes):
         matrix = _as_csr(votes)
         _check_shape(matrix.shape, name)
         if matrix.dtype.kind not in "iufb":
@@ -47,7 +49,7 @@ def check_votes(votes: Any, *, name: str = "votes") -> Any:
         if not np.array_equal(matrix.data, np.round(matrix.data)):
             raise DataError(f"{name} must be whole numbers.", got="fractions")
         return matrix
-    if isinstance(votes, pd.DataFrame):
+    if is_frame(votes):
         votes = votes.to_numpy()
     if not isinstance(votes, np.ndarray):
         try:
@@ -97,12 +99,12 @@ def dense_blocks(
     ``first_row`` is the number of the first row in the whole data, for messages and results.
     """
     dtype = np.int8 if n_classes <= 127 else np.int16
-    sparse = scipy.sparse.issparse(votes)
+    is_sparse = sparse.issparse(votes)
     for start in range(0, votes.shape[0], rows):
         block = votes[start : start + rows]
-        block = block.toarray() if sparse else np.asarray(block)
+        block = block.toarray() if is_sparse else np.asarray(block)
         low, high = int(block.min()), int(block.max())
-        if sparse:
+        if is_sparse:
             if low < 0 or high > n_classes:
                 _refuse_sparse(block, n_classes, first_row + start, name)
             yield first_row + start, (block.astype(np.int16) - 1).astype(dtype)
@@ -116,7 +118,7 @@ def lf_names(votes: Any, names: Any = None) -> tuple[str, ...]:
     """Names of the labelling functions: given, or a frame's columns, or ``lf0, lf1, …``."""
     m = votes.shape[1]
     if names is None:
-        if isinstance(votes, pd.DataFrame):
+        if is_frame(votes):
             return tuple(str(column) for column in votes.columns)
         return tuple(f"lf{i}" for i in range(m))
     chosen = tuple(str(name) for name in names)
@@ -156,7 +158,7 @@ def _refuse_sparse(block: AnyArray, n_classes: int, start: int, name: str) -> No
     raise DataError(
         f"Sparse {name} hold the class plus one, 1..{n_classes}; nothing stored means abstain.",
         got=f"{block[row, column]:g} in row {start + row}, labelling function {column}",
-        do="From a dense array: scipy.sparse.csr_matrix(votes + 1).",
+        do="From a dense array: sparse.csr_matrix(votes + 1).",
     )
 
 
@@ -193,7 +195,7 @@ class VotePatterns:
         """The number of samples."""
         return int(self.counts.sum())
 
-    def only(self, columns: IntArray) -> "VotePatterns":
+    def only(self, columns: IntArray) -> VotePatterns:
         """The same samples seen by some labelling functions only (patterns may repeat)."""
         chosen = np.ascontiguousarray(self.votes[:, columns])
         return VotePatterns(chosen, self.counts, self.of_row, self.n_classes)
@@ -246,7 +248,7 @@ def one_hot(votes: VoteArray, n_classes: int) -> Any:
     indices = columns * n_classes + votes[rows, columns]
     shape = (len(votes), votes.shape[1] * n_classes)
     pointers = np.searchsorted(rows, np.arange(len(votes) + 1))
-    return scipy.sparse.csr_matrix((np.ones(len(rows)), indices, pointers), shape=shape)
+    return sparse.csr_matrix((np.ones(len(rows)), indices, pointers), shape=shape)
 
 
 def _by_table(votes: Any, n_classes: int, n: int, m: int, name: str) -> VotePatterns:

@@ -1,25 +1,30 @@
 """Data sets: files of many kinds, built-in sets, splits that keep duplicates together."""
 
-from fireassay.data.builtin import breast_cancer, digits, fashion_mnist, mnist, two_moons
-from fireassay.data.cifar import cifar10, cifar100
-from fireassay.data.codebook import Codebook, ColumnCodes
-from fireassay.data.corruptions import CORRUPTIONS, Corruption, corrupt, corruption_kinds
-from fireassay.data.csv_file import safe_cell, write_csv
-from fireassay.data.dataset import DataSet
-from fireassay.data.files import column_names, load
-from fireassay.data.idx import load_idx
-from fireassay.data.natural_range import NaturalRange
-from fireassay.data.pixels import check_comparable
-from fireassay.data.rows import KINDS, Rows
-from fireassay.data.splits import find_duplicates, find_overlap, split
-from fireassay.data.table_encoder import TableEncoder
-from fireassay.data.tables import from_frame
-from fireassay.data.unit_square import (
-    unit_square,
-    unit_square_density,
-    unit_square_label,
-    unit_square_pmi,
-)
+from typing import TYPE_CHECKING
+
+from fireassay.core.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from fireassay.data.builtin import breast_cancer, digits, fashion_mnist, mnist, two_moons
+    from fireassay.data.cifar import cifar10, cifar100
+    from fireassay.data.codebook import Codebook, ColumnCodes
+    from fireassay.data.corruptions import CORRUPTIONS, Corruption, corrupt, corruption_kinds
+    from fireassay.data.csv_file import safe_cell, write_csv
+    from fireassay.data.dataset import DataSet
+    from fireassay.data.files import column_names, load
+    from fireassay.data.idx import load_idx
+    from fireassay.data.natural_range import NaturalRange
+    from fireassay.data.pixels import check_comparable
+    from fireassay.data.rows import KINDS, Rows
+    from fireassay.data.splits import find_duplicates, find_overlap, split
+    from fireassay.data.table_encoder import TableEncoder
+    from fireassay.data.tables import from_frame
+    from fireassay.data.unit_square import (
+        unit_square,
+        unit_square_density,
+        unit_square_label,
+        unit_square_pmi,
+    )
 
 __all__ = [
     "CORRUPTIONS",
@@ -55,3 +60,5 @@ __all__ = [
     "unit_square_pmi",
     "write_csv",
 ]
+
+lazy_names(__name__)

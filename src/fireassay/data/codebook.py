@@ -1,16 +1,18 @@
 """Float codes of rows of any kind, there and back, and the numeric view that distances need."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core.arrays import AnyArray, FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.hashing import sha256
+from fireassay.core.lazy_modules import pd
 from fireassay.data.rows import Rows
 from fireassay.data.text_features import text_features
 
@@ -64,7 +66,7 @@ class ColumnCodes:
         missing = np.flatnonzero(pd.isna(np.asarray(self.levels, dtype=object)))
         return float(missing[0]) if len(missing) else np.nan
 
-    def encode(self, values: "pd.Series[Any]") -> FloatArray:
+    def encode(self, values: pd.Series[Any]) -> FloatArray:
         """Codes of a column; a value that is not in the list is refused."""
         if self.levels is None:
             numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -80,7 +82,7 @@ class ColumnCodes:
             )
         return np.asarray(found, dtype=np.float64)
 
-    def _places(self, values: "pd.Series[Any]") -> Any:
+    def _places(self, values: pd.Series[Any]) -> Any:
         if self.dtype != np.dtype(object):
             return pd.Index(self.levels).get_indexer(pd.Index(values.astype(self.dtype)))
         known = {_exact(level): place for place, level in enumerate(self.levels)}
@@ -140,7 +142,7 @@ class Codebook:
     dtype: Any = None
 
     @classmethod
-    def of(cls, *rows: Rows) -> "Codebook":
+    def of(cls, *rows: Rows) -> Codebook:
         """Learn the values of all these rows, which must be of one form.
 
         Parameters
@@ -238,7 +240,7 @@ class Codebook:
         return np.where(lost, 0.0, (flat - only.centre) / only.scale)
 
 
-def _learnt(parts: Sequence["pd.Series[Any]"], kind: str) -> ColumnCodes:
+def _learnt(parts: Sequence[pd.Series[Any]], kind: str) -> ColumnCodes:
     name = str(parts[0].name)
     dtypes: set[Any] = {part.dtype for part in parts}
     plain = all(isinstance(d, np.dtype) and d.kind in "fiu" for d in dtypes)

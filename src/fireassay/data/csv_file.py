@@ -1,20 +1,23 @@
 """CSV files."""
 
+from __future__ import annotations
+
 import csv
+import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from fireassay.core.errors import DataError
 from fireassay.core.files import written_whole
+from fireassay.core.lazy_modules import pd
 from fireassay.core.limits import MAX_BYTES, check_declared_size
 from fireassay.data.dataset import DataSet
 from fireassay.data.tables import column_roles, from_frame
 
 _DIALECTS = (",", ";", "\t")
+_NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?", re.ASCII)
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _MOST_NAMED = 5
 
@@ -106,10 +109,24 @@ def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
             line = reader.line_num + 1
 
 
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _check_widths(path: Path) -> None:
     """pandas shifts the columns of wider rows and fills up shorter ones, without a word."""
     records = _records(path)
     _, header = next(records, (1, []))
+    if header and all(_is_number(name) for name in header):
+        raise DataError(
+            f"The first line of {path.name} must name the columns.",
+            got=f"numbers alone: {', '.join(header[:_MOST_NAMED])} …",
+            do="Write the columns' names above them.",
+        )
     repeated = [name for name in header if name and header.count(name) > 1]
     if repeated:
         raise DataError("Each column must have its own name.", got=f"{repeated[0]!r} twice")
@@ -179,7 +196,9 @@ def safe_cell(value: Any) -> Any:
     value
         Of any type; only text can be changed.
 
-    >>> safe_cell("=cmd()"), safe_cell("cat"), safe_cell(-1.5)
-    ("'=cmd()", 'cat', -1.5)
+    >>> safe_cell("=cmd()"), safe_cell("cat"), safe_cell(-1.5), safe_cell("-1.5")
+    ("'=cmd()", 'cat', -1.5, '-1.5')
     """
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    if not isinstance(value, str) or not value.startswith(_FORMULA):
+        return value
+    return value if _NUMBER.fullmatch(value) else f"'{value}"

@@ -1,16 +1,19 @@
 """Rows to test a model on, with labels, identifiers and a content hash."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
+from fireassay.core.frames import is_frame
 from fireassay.core.hashing import sha256
+from fireassay.core.lazy_modules import pd
 from fireassay.core.limits import check_text_size
 from fireassay.core.validation import (
     check_features,
@@ -132,7 +135,7 @@ class DataSet:
         further = () if self.groups is None else (self.groups,)
         if self.weights is not None or self.slices is not None:
             further = (*further, "weights", self.weights, "slices", self.slices)
-        X = self.rows if isinstance(self.X, pd.DataFrame) else np.ascontiguousarray(self.X)
+        X = self.rows if is_frame(self.X) else np.ascontiguousarray(self.X)
         return sha256(X, self.y, self.ids, self.class_names, self.feature_names, *further)
 
     @property
@@ -155,7 +158,7 @@ class DataSet:
             )
         return self.y
 
-    def subset(self, rows: ArrayLike) -> "DataSet":
+    def subset(self, rows: ArrayLike) -> DataSet:
         """The given rows (positions or a mask), with their labels, ids and groups; classes stay."""
         chosen = np.asarray(rows)
         if chosen.dtype.kind == "b":
@@ -190,7 +193,7 @@ class DataSet:
 def _checked_rows(X: Any, missing: bool) -> Any:
     """Rows in a form that models take; what cannot be one is refused."""
     refuse_masked(X, "X")
-    if isinstance(X, pd.DataFrame):
+    if is_frame(X):
         return _checked_frame(X)
     texts = as_texts(X)
     if texts is not None:
@@ -263,7 +266,7 @@ def _checked_ids(ids: ArrayLike | None, n: int) -> NDArray[Any]:
 
 def _checked_names(names: Sequence[Any] | None, X: Any) -> tuple[str, ...] | None:
     if names is None:
-        return tuple(X.columns) if isinstance(X, pd.DataFrame) else None
+        return tuple(X.columns) if is_frame(X) else None
     listed = tuple(str(name) for name in names)
     if np.ndim(X) != 2 or len(listed) != X.shape[1]:
         raise DataError(

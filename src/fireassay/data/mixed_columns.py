@@ -1,19 +1,21 @@
 """Columns of numbers with text in them: one typo would make every number a category."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import DataError
+from fireassay.core.lazy_modules import pd
 
 _MOSTLY = 0.5
 _MOST_NAMED = 5
 
 
-def refuse_mixed(values: "pd.Series[Any]", line_of: Callable[[int], int] | None = None) -> None:
+def refuse_mixed(values: pd.Series[Any], line_of: Callable[[int], int] | None = None) -> None:
     """Refuse a column that is mostly numbers but not only, and one with decimal commas.
 
     ``line_of`` gives the line of a row in its file; without it rows are named.

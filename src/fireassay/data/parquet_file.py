@@ -1,13 +1,15 @@
 """Parquet files (extra "tables")."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core.errors import DataError, FireassayError
 from fireassay.core.extras import require
+from fireassay.core.lazy_modules import pd
 from fireassay.core.limits import MAX_BYTES, check_declared_size
 from fireassay.data.dataset import DataSet
 from fireassay.data.tables import from_frame

@@ -1,15 +1,18 @@
 """Rows as people have them: what the model takes, of which kind each column is, and our codes."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core.arrays import AnyArray, FloatArray
 from fireassay.core.errors import DataError, ParameterError
+from fireassay.core.frames import is_frame
 from fireassay.core.hashing import sha256
+from fireassay.core.lazy_modules import pd
 
 KINDS: Final = ("real", "integer", "category", "text", "date", "image", "series")
 _WHOLE: Final = ("text", "image", "series")
@@ -67,7 +70,7 @@ class Rows:
     @property
     def is_frame(self) -> bool:
         """Whether the model takes data frames."""
-        return isinstance(self.values, pd.DataFrame)
+        return is_frame(self.values)
 
     @property
     def is_text(self) -> bool:
@@ -106,7 +109,7 @@ class Rows:
         columns = [self.values.iloc[:, i] for i in range(self.width)]
         return sha256("table", [(str(c.name), *_content(c)) for c in columns])
 
-    def take(self, rows: Any) -> "Rows":
+    def take(self, rows: Any) -> Rows:
         """Some of the rows, by position or mask."""
         return Rows(taken(self.values, rows), self.kinds)
 
@@ -138,7 +141,7 @@ class Rows:
 
 def infer_kinds(values: Any) -> tuple[str, ...]:
     """The kind of each column of a table by its type, or of the rows as a whole."""
-    if isinstance(values, pd.DataFrame):
+    if is_frame(values):
         return tuple(_kind_of(values.iloc[:, i]) for i in range(values.shape[1]))
     if values.ndim == 1:
         return ("text",)
@@ -150,7 +153,7 @@ def infer_kinds(values: Any) -> tuple[str, ...]:
 
 def taken(values: Any, rows: Any) -> Any:
     """Some rows of a frame or an array."""
-    return values.iloc[np.asarray(rows)] if isinstance(values, pd.DataFrame) else values[rows]
+    return values.iloc[np.asarray(rows)] if is_frame(values) else values[rows]
 
 
 def as_texts(values: Sequence[Any] | AnyArray) -> AnyArray | None:
@@ -172,7 +175,7 @@ def _holds_texts(values: Any) -> bool:
     return values.dtype.kind == "U" or all(isinstance(item, str) for item in values)
 
 
-def _kind_of(column: "pd.Series[Any]") -> str:
+def _kind_of(column: pd.Series[Any]) -> str:
     kind = pd.api.types
     if kind.is_complex_dtype(column.dtype):
         raise DataError(f"Column {column.name!r} must be real numbers.", got="complex numbers")
@@ -191,7 +194,7 @@ def _kind_of(column: "pd.Series[Any]") -> str:
     return "text" if varied and long > _TEXT_LENGTH else "category"
 
 
-def _content(column: "pd.Series[Any]") -> tuple[str, Any]:
+def _content(column: pd.Series[Any]) -> tuple[str, Any]:
     """The type and the values; text is text, in whatever way pandas holds it."""
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiubmM":
         return str(column.dtype), column.to_numpy()

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from fireassay.core.arrays import IntArray
 from fireassay.core.errors import DataError, ParameterError
+from fireassay.core.lazy_modules import sparse
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features, check_labels, check_real
 from fireassay.data.dataset import DataSet
@@ -169,7 +168,7 @@ def _strata(data: DataSet, block: IntArray, n_blocks: int) -> IntArray:
     if data.y is None:
         return np.zeros(n_blocks, dtype=np.int64)
     _, classes = np.unique(data.y, return_inverse=True)
-    counts = coo_array((np.ones(len(block)), (block, classes.ravel()))).toarray()
+    counts = sparse.coo_array((np.ones(len(block)), (block, classes.ravel()))).toarray()
     return np.asarray(counts.argmax(axis=1), dtype=np.int64)
 
 
@@ -184,7 +183,9 @@ def _blocks(data: DataSet, groups: ArrayLike | None) -> IntArray:
         edges.append((np.arange(n), first_of_group[inverse.ravel()]))
     rows = np.concatenate([a for a, _ in edges])
     columns = np.concatenate([b for _, b in edges])
-    graph = coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(n, n))
+    graph = sparse.coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(n, n))
+    from scipy.sparse.csgraph import connected_components
+
     _, block = connected_components(graph, directed=False)
     return np.asarray(block, dtype=np.int64)
 

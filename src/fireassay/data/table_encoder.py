@@ -1,14 +1,16 @@
 """Tables with text columns as numbers: learnt on one table, applied unchanged to others."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.core.errors import DataError
+from fireassay.core.lazy_modules import pd
 
 _MOST_CATEGORIES = 1000
 
@@ -36,7 +38,7 @@ class TableEncoder:
     categories: tuple[tuple[str, ...] | None, ...]
 
     @classmethod
-    def fit(cls, frame: pd.DataFrame, categorical: Sequence[str] = ()) -> "TableEncoder":
+    def fit(cls, frame: pd.DataFrame, categorical: Sequence[str] = ()) -> TableEncoder:
         """Learn the columns and their categories from a table.
 
         The columns of ``categorical`` get categories, also where they look like numbers.
@@ -84,7 +86,7 @@ class TableEncoder:
         return np.concatenate(blocks, axis=1)
 
 
-def _categories(values: "pd.Series[Any]", declared: bool) -> tuple[str, ...] | None:
+def _categories(values: pd.Series[Any], declared: bool) -> tuple[str, ...] | None:
     if not declared and _is_numeric(values):
         return None
     if isinstance(values.dtype, pd.CategoricalDtype):
@@ -102,7 +104,7 @@ def _categories(values: "pd.Series[Any]", declared: bool) -> tuple[str, ...] | N
 
 
 def _one_hot(
-    values: "pd.Series[Any]", column: str, categories: tuple[str, ...]
+    values: pd.Series[Any], column: str, categories: tuple[str, ...]
 ) -> NDArray[np.float64]:
     _refuse_missing(values, column)
     position = {category: i for i, category in enumerate(categories)}
@@ -118,7 +120,7 @@ def _one_hot(
     return codes
 
 
-def _numbers(values: "pd.Series[Any]", column: str) -> NDArray[np.float64]:
+def _numbers(values: pd.Series[Any], column: str) -> NDArray[np.float64]:
     _refuse_missing(values, column)
     if not _is_numeric(values):
         converted = pd.to_numeric(values, errors="coerce")
@@ -133,13 +135,13 @@ def _numbers(values: "pd.Series[Any]", column: str) -> NDArray[np.float64]:
     return cast("NDArray[np.float64]", values.to_numpy(dtype=np.float64))
 
 
-def _is_numeric(values: "pd.Series[Any]") -> bool:
+def _is_numeric(values: pd.Series[Any]) -> bool:
     if pd.api.types.is_complex_dtype(values.dtype):
         raise DataError(f"Column {values.name!r} must be real numbers.", got="complex numbers")
     return pd.api.types.is_numeric_dtype(values.dtype) or pd.api.types.is_bool_dtype(values.dtype)
 
 
-def _refuse_missing(values: "pd.Series[Any]", column: str) -> None:
+def _refuse_missing(values: pd.Series[Any], column: str) -> None:
     missing = values.isna().to_numpy()
     if missing.any():
         raise DataError(
@@ -149,7 +151,7 @@ def _refuse_missing(values: "pd.Series[Any]", column: str) -> None:
         )
 
 
-def _refuse_dates(values: "pd.Series[Any]") -> None:
+def _refuse_dates(values: pd.Series[Any]) -> None:
     if values.dtype.kind in "mM":
         raise DataError(
             f"Column {values.name!r} must be numbers or categories.",

@@ -1,13 +1,15 @@
 """Tables as data sets: which column is the label, the id, a feature, and of which kind."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core.errors import AssumptionWarning, DataError
+from fireassay.core.lazy_modules import pd
 from fireassay.core.limits import check_text_size
 from fireassay.data.dataset import DataSet
 from fireassay.data.mixed_columns import refuse_mixed
@@ -234,7 +236,7 @@ def _label_column(
     return last
 
 
-def _looks_like_classes(values: "pd.Series[Any]") -> bool:
+def _looks_like_classes(values: pd.Series[Any]) -> bool:
     found = values.dropna().unique()
     few = 1 < len(found) <= min(_MOST_CLASSES, len(values) / 2)
     if not pd.api.types.is_numeric_dtype(values.dtype):

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, ndtri
 
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
+from fireassay.core.lazy_modules import special
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features, check_integer
 from fireassay.data.dataset import DataSet
@@ -42,7 +42,7 @@ def unit_square(n: int = 5000, seed: int = 0) -> DataSet:
     rng = generator(seed, "unit_square")
     cloud = rng.choice(len(_WEIGHTS), size=n, p=_WEIGHTS)
     low, high = _cut(cloud)
-    X = ndtri(rng.uniform(low, high)) * _SPREADS[cloud] + _CENTRES[cloud]
+    X = special.ndtri(rng.uniform(low, high)) * _SPREADS[cloud] + _CENTRES[cloud]
     X = np.clip(X, 0.0, 1.0)
     return DataSet(
         X,
@@ -82,7 +82,7 @@ def unit_square_density(X: ArrayLike) -> FloatArray:
     points = _points(X)
     density = np.zeros(len(points))
     for weight, centre, spread in zip(_WEIGHTS, _CENTRES, _SPREADS, strict=True):
-        inside = ndtr((1 - centre) / spread) - ndtr(-centre / spread)
+        inside = special.ndtr((1 - centre) / spread) - special.ndtr(-centre / spread)
         bell = np.exp(-0.5 * ((points - centre) / spread) ** 2) / (spread * np.sqrt(2 * np.pi))
         density += weight * np.prod(bell / inside, axis=1)
     return np.where(((points >= 0) & (points <= 1)).all(axis=1), density, 0.0)
@@ -119,7 +119,7 @@ def _boundary(x: FloatArray) -> FloatArray:
 
 def _cut(cloud: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
     centre, spread = _CENTRES[cloud], _SPREADS[cloud]
-    return ndtr(-centre / spread), ndtr((1 - centre) / spread)
+    return special.ndtr(-centre / spread), special.ndtr((1 - centre) / spread)
 
 
 def _points(X: ArrayLike) -> FloatArray:

@@ -2,11 +2,11 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
+from fireassay.core.lazy_modules import stats
 from fireassay.core.validation import check_integer, check_lengths, check_real
 from fireassay.statistics import share
 

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from fireassay.core.arrays import IntArray
 from fireassay.core.errors import DataError
+from fireassay.core.lazy_modules import stats
 from fireassay.core.result import Result
 from fireassay.core.seeds import derived_seed
 from fireassay.core.validation import check_lengths

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import DataError
+from fireassay.core.lazy_modules import stats
 from fireassay.core.validation import check_integer, check_labels
 from fireassay.discovery.discovery_ratio import check_queried, ratio
 

@@ -26,7 +26,7 @@ def keep_shown(
     state_file: Path,
     X: Any,
     feature_names: tuple[str, ...] | None = None,
-    kinds: tuple[str, ...] | None = None,
+    kind: str | None = None,
 ) -> None:
     """Keep rows beside a search that waits for labels, as the data set has them.
 
@@ -35,21 +35,22 @@ def keep_shown(
     state_file
         The search's file.
     X
-        All rows that the search was given, in their order: numbers, or a data frame.
+        All rows that the search was given, in their order: numbers, texts, or a data frame.
     feature_names
         Of the columns of a table.
-    kinds
-        As in `Rows`: of three axes they say whether rows are pictures or series.
+    kind
+        "row", "image" or "series" ``(n, channels, length)``; by default what the shape says.
     """
     if hasattr(X, "columns"):
-        feature_names, X = tuple(str(name) for name in X.columns), X.astype(str).to_numpy()
+        names_of_columns = tuple(str(name) for name in X.columns)
+        feature_names, X = names_of_columns, X.astype(str).where(X.notna(), "").to_numpy()
     values = np.asarray(X)
     if values.dtype.kind == "O":
         values = values.astype(str)
     names = np.array(feature_names if feature_names is not None else (), dtype=np.str_)
     content = io.BytesIO()
-    series = np.array("series" in (kinds or ()))
-    np.savez_compressed(content, X=values, names=names, series=series)
+    found = kind or ("image" if values.ndim > 2 else "row")
+    np.savez_compressed(content, X=values, names=names, kind=np.array(found))
     write_bytes(shown_path(state_file), content.getvalue())
 
 
@@ -61,12 +62,13 @@ class ShownRows:
         self.values: AnyArray | None = None
         self.columns: tuple[str, ...] = ()
         self.names: tuple[str, ...] = ()
-        self.series = False
+        self.kind = "row"
         if not path.is_file():
             return
         with np.load(path, allow_pickle=False) as kept:
             self.values, self.names = kept["X"], tuple(kept["names"].tolist())
-            self.series = "series" in kept and bool(kept["series"])
+            usual = "image" if self.values.ndim > 2 else "row"
+            self.kind = str(kept["kind"]) if "kind" in kept else usual
         if self.values.ndim == 1:
             self.columns = ("text",)
         elif self.values.ndim == 2 and self.values.shape[1] <= _MOST_COLUMNS:
@@ -105,8 +107,13 @@ class ShownRows:
         )
 
     def write_pictures(self, rows: list[int], folder: Path) -> None:
-        """Write a PNG file for each row, if rows are pictures."""
+        """Write a PNG file for each row, if rows are pictures or series."""
         if not self.as_pictures or self.values is None:
+            return
+        if self.kind == "series":
+            folder.mkdir(parents=True, exist_ok=True)
+            for row in rows:
+                drawn_lines(self.values[row]).save(folder / f"{row}.png")
             return
         from PIL import Image
 
@@ -118,6 +125,27 @@ class ShownRows:
             pixels = channels_last(np.asarray(self.values[row], dtype=np.float64))
             scaled = np.rint(255 * (pixels - low) / ((high - low) or 1.0)).astype(np.uint8)
             Image.fromarray(scaled).save(folder / f"{row}.png")
+
+
+def drawn_lines(series: AnyArray, width: int = 600, height: int = 140) -> Any:
+    """A picture of a series ``(channels, length)``: a line for each channel, on its own scale.
+
+    >>> drawn_lines(np.array([[0.0, 1.0, 0.0], [5.0, 5.0, 9.0]])).size
+    (600, 280)
+    """
+    from PIL import Image, ImageDraw
+
+    lines = np.asarray(series, dtype=np.float64).reshape(-1, series.shape[-1])
+    picture = Image.new("RGB", (width, height * len(lines)), "white")
+    pen, edge = ImageDraw.Draw(picture), 12
+    for number, line in enumerate(lines):
+        low, high = float(np.nanmin(line)), float(np.nanmax(line))
+        across = edge + (width - 2 * edge) * np.arange(len(line)) / max(1, len(line) - 1)
+        share = (np.nan_to_num(line, nan=low) - low) / ((high - low) or 1.0)
+        down = number * height + height - edge - (height - 3 * edge) * share
+        pen.line(list(zip(across.tolist(), down.tolist(), strict=True)), fill="black", width=2)
+        pen.text((edge, number * height + 2), f"channel {number}: {low:.4g} to {high:.4g}", "black")
+    return picture
 
 
 def _cell(value: Any) -> str:

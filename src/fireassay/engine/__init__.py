@@ -1,9 +1,14 @@
 """Many tasks as one call: workers, clusters, progress, and a journal that survives a kill."""
 
-from fireassay.engine.executor import Executor
-from fireassay.engine.failure import ExecutionError, Failure
-from fireassay.engine.progress import track
-from fireassay.engine.store import Progress, RunStore
+from typing import TYPE_CHECKING
+
+from fireassay.core.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from fireassay.engine.executor import Executor
+    from fireassay.engine.failure import ExecutionError, Failure
+    from fireassay.engine.progress import track
+    from fireassay.engine.store import Progress, RunStore
 
 __all__ = [
     "ExecutionError",
@@ -13,3 +18,5 @@ __all__ = [
     "RunStore",
     "track",
 ]
+
+lazy_names(__name__)

@@ -80,7 +80,7 @@ class LabelBook:
         StoreError
             If they are labels of other items.
         """
-        with self._lock:
+        with self._looking():
             row = self._connection.execute(
                 "SELECT content_sha256 FROM queues WHERE name = ?", (asked.label_key,)
             ).fetchone()
@@ -285,7 +285,7 @@ class LabelBook:
 
     def reading(self, read: Callable[[sqlite3.Connection], Any]) -> Any:
         """What a function reads from the tables, with nobody writing meanwhile."""
-        with self._lock:
+        with self._looking():
             return read(self._connection)
 
     def _open_up_to(
@@ -307,7 +307,7 @@ class LabelBook:
 
     def changes(self, asked: Questions) -> int:
         """A number that grows whenever an answer of the queue changes."""
-        with self._lock:
+        with self._looking():
             row = self._connection.execute(
                 "SELECT changes FROM queues WHERE name = ?", (asked.label_key,)
             ).fetchone()
@@ -315,12 +315,12 @@ class LabelBook:
 
     def slots(self, asked: Questions) -> list[Slot]:
         """All slots that were opened, in order."""
-        with self._lock:
+        with self._looking():
             return read_slots(self._connection, asked.label_key)
 
     def open_items(self, asked: Questions) -> set[int]:
         """Items that were asked about and have fewer answers than they need."""
-        with self._lock:
+        with self._looking():
             rows = self._connection.execute(
                 "SELECT item FROM slots WHERE queue = ? AND is_open = 1", (asked.label_key,)
             ).fetchall()
@@ -328,12 +328,12 @@ class LabelBook:
 
     def answers(self, asked: Questions, item: int | None = None) -> list[GivenAnswer]:
         """Answers that count (not undone), in the order they were given."""
-        with self._lock:
+        with self._looking():
             return read_answers(self._connection, asked.label_key, item)
 
     def last_answer(self, asked: Questions, annotator: str) -> GivenAnswer | None:
         """What an annotator did last, for "undo"."""
-        with self._lock:
+        with self._looking():
             row = self._connection.execute(
                 f"SELECT {ANSWER_FIELDS} FROM answers "  # noqa: S608 - own columns
                 "WHERE queue = ? AND annotator = ? AND undone IS NULL AND kind != 'resolve' "
@@ -344,7 +344,7 @@ class LabelBook:
 
     def counts(self, asked: Questions, annotator: str = "") -> dict[str, int]:
         """How many items are complete, opened, answered and skipped by this annotator."""
-        with self._lock:
+        with self._looking():
             complete, opened = self._connection.execute(
                 "SELECT count(*) FILTER (WHERE is_open = 0), count(*) FROM slots WHERE queue = ?",
                 (asked.label_key,),
@@ -358,6 +358,19 @@ class LabelBook:
         return {
             "complete": complete, "opened": opened, "answered": answered, "skipped": skipped
         }  # fmt: skip
+
+    @contextlib.contextmanager
+    def _looking(self) -> Iterator[None]:
+        """Nobody writes meanwhile, and damage is said in our words."""
+        with self._lock:
+            try:
+                yield
+            except sqlite3.Error as error:
+                raise StoreError(
+                    f"{self.path} must be a label book that can be read.",
+                    got=f"{error}",
+                    do="Restore it from a copy: labels cannot be made again.",
+                ) from error
 
     @contextlib.contextmanager
     def transaction(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:

@@ -21,7 +21,10 @@ from fireassay.engine.run_lock import RunLock
 _INLINE_BYTES = 64 * 1024
 _ZIP = b"PK"
 # What may be there before the journal: of a process killed at once, or labels to begin with.
-_BEFORE_A_RUN = {"artifacts", "run.lock", "labels.sqlite", "labels.sqlite-wal", "labels.sqlite-shm"}
+_BEFORE_A_RUN = {
+    *("artifacts", "run.lock", "labels.sqlite", "labels.sqlite-wal", "labels.sqlite-shm"),
+    *("started.json", "run.log", "queues"),  # of a run that the app starts
+}
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ class RunStore:
                 self._connection = self._connect_to_read()
                 self._connection.text_factory = _readable
                 return
-            self._refuse_foreign()
+            refuse_foreign(self.path)
             self.artifacts.mkdir(parents=True, exist_ok=True)
             self._lock = RunLock(self.path / "run.lock")
             try:
@@ -93,17 +96,6 @@ class RunStore:
     def artifacts(self) -> Path:
         """The folder of larger results."""
         return self.path / "artifacts"
-
-    def _refuse_foreign(self) -> None:
-        """What is in a folder that is no run's must not be written over, nor swept away."""
-        if self.path.is_dir() and not (self.path / "run.sqlite").exists():
-            there = sorted(entry.name for entry in self.path.iterdir())
-            if set(there) - _BEFORE_A_RUN:
-                raise StoreError(
-                    f"{self.path} must be a run folder, or an empty one.",
-                    got=f"a folder with other files: {', '.join(there[:3])}",
-                    do="Name another folder for the run.",
-                )
 
     def _connect_to_write(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -248,6 +240,30 @@ class RunStore:
                         self._warn_of_damage(f"the result of task {task[:12]}")
         return values
 
+    def are_sound(self, ids: Sequence[str]) -> bool:
+        """Whether all these tasks are done and their results undamaged; nothing is decoded.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, RunStore(Path(folder) / "run") as store:
+        ...     store.expect(["a", "b"], name="tasks", function="module:task")
+        ...     _ = store.record("a", 1.5, seconds=0.1)
+        ...     store.are_sound(["a"]), store.are_sound(["a", "b"])
+        (True, False)
+        """
+        with self._explained("read"):
+            for task in ids:
+                row = self._connection.execute(
+                    "SELECT result, artifact, checksum FROM tasks WHERE id = ? AND status = 'done'",
+                    (task,),
+                ).fetchone()
+                content = None if row is None else row[0]
+                if row is not None and row[1] is not None:
+                    path = self._artifact(f"{task}.npz")
+                    content = path.read_bytes() if path.exists() else None
+                if content is None or _checksum(task, content) != row[2]:
+                    return False
+        return True
+
     def _warn_of_damage(self, what: str) -> None:
         warnings.warn(
             f"{what} in {self.path} is damaged: it counts as not done, and the next run does it "
@@ -362,6 +378,18 @@ class RunStore:
                 do="Check free space, permissions, and that it is a run folder; what is "
                 "already done is kept.",
             ) from error
+
+
+def refuse_foreign(path: Path) -> None:
+    """What is in a folder that is no run's must not be written over, nor swept away."""
+    if path.is_dir() and not (path / "run.sqlite").exists():
+        there = sorted(entry.name for entry in path.iterdir())
+        if set(there) - _BEFORE_A_RUN:
+            raise StoreError(
+                f"{path} must be a run folder, or an empty one.",
+                got=f"a folder with other files: {', '.join(there[:3])}",
+                do="Name another folder for the run.",
+            )
 
 
 def _readable(text: bytes) -> str:

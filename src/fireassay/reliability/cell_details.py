@@ -1,15 +1,17 @@
 """What an assessment by cells found: the published numbers, its cells, and where to look next."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core.chart import Chart
 from fireassay.core.drawing import axis, curves, field
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Claim, Table
+from fireassay.core.lazy_modules import pd
 from fireassay.reliability.exact import exact_estimates
 from fireassay.reliability.result import Details, ReliabilityResult
 

@@ -1,17 +1,19 @@
 """Conservative Bayesian inference: the worst posterior that a partly stated prior allows."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core.chart import Chart
 from fireassay.core.drawing import axis, curves
 from fireassay.core.errors import NotEnoughEvidenceError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption
+from fireassay.core.lazy_modules import pd
 from fireassay.core.validation import check_integer, check_real
 from fireassay.reliability.exact import exact_estimates, exact_limits, exact_row
 from fireassay.reliability.ledger import full_ledger

@@ -1,12 +1,14 @@
 """Do rows still come from the reference profile? Looked at after every row, in constant memory."""
 
+from __future__ import annotations
+
 import math
 from typing import Any
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from fireassay.core.arrays import FloatArray
+from fireassay.core.lazy_modules import spatial
 from fireassay.core.seeds import generator
 from fireassay.reliability.inputs import Inputs
 from fireassay.statistics.error_detector import start_weight
@@ -26,7 +28,7 @@ class Strangeness:
         _, _, axes = np.linalg.svd(known.X - self.centre, full_matrices=False)
         self.axes = axes[:_COMPONENTS]
         self.scale = known.X.std(axis=0) + 1e-12
-        self.tree = cKDTree(known.X / self.scale)
+        self.tree = spatial.cKDTree(known.X / self.scale)
         self.usual = self._numbers(known, neighbour=2)
 
     def __call__(self, inputs: Inputs) -> FloatArray:

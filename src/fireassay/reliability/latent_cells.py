@@ -1,11 +1,13 @@
 """The paper's assessment on images: the heaviest cells of a latent space, sampled in pixels."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.lazy_modules import pd
 from fireassay.core.seeds import derived_seed, generator
 from fireassay.core.validation import check_choice, check_integer, check_real
 from fireassay.reliability.cell_details import LatentCells

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binomtest, ks_2samp, kstest
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.evidence import Assumption, AssumptionStatus
+from fireassay.core.lazy_modules import stats
 from fireassay.core.percent import percent
 from fireassay.core.seeds import generator
 from fireassay.reliability.cells import CROSS_BOUNDARY, EMPTY, Grid
@@ -31,9 +31,7 @@ _LEAST_ROWS = 20
 _MOST_COLUMNS = 20
 _MOST_ROWS_FOR_R = 1000
 _STATEMENTS = {
-    "labels-from-the-field": (
-        "The labelled rows are drawn like the inputs in the field (operational profile)."
-    ),
+    "labels-from-the-field": ("The labelled rows are drawn like the inputs in the field."),
     "independent-rows": "Inputs are independent of each other.",
     "independent-groups": "Groups are drawn independently of each other.",
     SIZES: "A group's size says nothing about its error rate.",
@@ -125,7 +123,7 @@ def same_distribution(labelled: Inputs, other: Inputs, seed: int = 0) -> Drift:
         a, b = (a - centre) @ axes[:_MOST_COLUMNS].T, (b - centre) @ axes[:_MOST_COLUMNS].T
     columns = [*zip(a.T, b.T, strict=True), (labelled.doubt, other.doubt)]
     # Above some thousand rows the asymptotic distribution is used: exact enough, and fast.
-    smallest = min(float(ks_2samp(x, y, method="asymp").pvalue) for x, y in columns)
+    smallest = min(float(stats.ks_2samp(x, y, method="asymp").pvalue) for x, y in columns)
     together = 1.0
     if min(len(a), len(b)) >= _LEAST_ROWS:
         ours, theirs = np.column_stack([a, labelled.doubt]), np.column_stack([b, other.doubt])
@@ -223,7 +221,7 @@ def independent_inputs(wrong: FloatArray, X: FloatArray, y: IntArray, seed: int)
     if min(errors, n - errors) >= _LEAST_ERRORS:
         together = int((wrong[1:] * wrong[:-1]).sum())
         rate = (errors - 1) / (n - 1)
-        p = binomtest(together, errors, min(1.0, rate), alternative="greater").pvalue
+        p = stats.binomtest(together, errors, min(1.0, rate), alternative="greater").pvalue
         check += f" {together} of {errors} errors follow an error at once: p = {p:.2g}."
     if alike.many or p < _LEVEL:
         return _stated("independent-rows", "contradicted", check)
@@ -302,7 +300,7 @@ def uniform_in_cells(grid: Grid | None, X: FloatArray) -> Assumption:
         return _stated("uniform-in-cells", "untestable", NO_CELLS)
     inside = X[grid.index(X) >= 0]
     position = ((inside - grid.low) / grid.side) % 1.0
-    p = min(1.0, position.shape[1] * min(kstest(c, "uniform").pvalue for c in position.T))
+    p = min(1.0, position.shape[1] * min(stats.kstest(c, "uniform").pvalue for c in position.T))
     status: AssumptionStatus = "contradicted" if p < _LEVEL else "supported"
     return _stated(
         "uniform-in-cells", status, f"Positions of {len(inside)} rows in their cells: p = {p:.2g}."

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy.special import ndtr
 
 from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.lazy_modules import special
 
 Score = Callable[[FloatArray, IntArray], FloatArray]
 # Half of the moves accepted: a quarter, as usual for random walks, took 1.8 times the queries
@@ -117,5 +117,5 @@ def normal_cdf(g: FloatArray) -> FloatArray:
 
 @cache
 def _table() -> tuple[FloatArray, FloatArray]:
-    value = ndtr(np.linspace(-_REACH, _REACH, _STEPS + 1))
+    value = special.ndtr(np.linspace(-_REACH, _REACH, _STEPS + 1))
     return value, np.diff(value, append=value[-1])

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
 
 from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.lazy_modules import stats
 from fireassay.core.seeds import generator
 from fireassay.reliability.moves import Herd, normal_cdf, scatter
 from fireassay.reliability.rare_events import BoxFailures, Margin, joined
@@ -142,7 +142,7 @@ class _Climb:
         """No particle is left above the level, or ln p is small enough: an upper bound remains."""
         n, tail = self.settings.particles, (1 - self.settings.confidence) / 2
         one_step = math.log(float(clopper_pearson(0, n, 1 - tail, "upper")[1]))
-        z = float(norm.isf(tail))
+        z = float(stats.norm.isf(tail))
         deep = self.log_p[boxes] < self.settings.smallest
         rest = np.where(deep, 0.0, one_step)
         self.high[boxes] = self.log_p[boxes] + rest + z * np.sqrt(_ALIKE * self.variance[boxes])
@@ -183,7 +183,7 @@ class _Climb:
             few, many = poisson_interval(self.levels, self.settings.confidence)
             low, high = -np.asarray(many) / n, -np.asarray(few) / n
         else:
-            z = float(norm.isf((1 - self.settings.confidence) / 2))
+            z = float(stats.norm.isf((1 - self.settings.confidence) / 2))
             error = z * np.sqrt(_ALIKE * self.variance)
             low, high = self.log_p - error, np.minimum(self.log_p + error, 0.0)
         return np.where(met, low, -np.inf), np.where(met, high, np.minimum(self.high, 0.0))

@@ -1,12 +1,13 @@
 """How many labels a claim costs, before they are bought."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
-from scipy.stats import binom
 
+from fireassay.core.lazy_modules import pd, stats
 from fireassay.core.percent import percent
 from fireassay.core.result import Result
 from fireassay.core.validation import check_real
@@ -82,7 +83,7 @@ def _cheapest(target: float, true: float, alpha: float, power: float) -> tuple[i
     """The smallest allowed number of errors whose label count gives the wanted power."""
     for allowed in range(100_000):
         n = _labels_for(allowed, target, alpha)
-        reached = float(binom.cdf(allowed, n, true))
+        reached = float(stats.binom.cdf(allowed, n, true))
         if reached >= power:
             return n, allowed, reached
     raise AssertionError("a claim above the true rate succeeds with enough labels")

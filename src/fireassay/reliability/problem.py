@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import binom
 
 from fireassay.classifiers import as_classifier
 from fireassay.classifiers.protocol import Classifier
@@ -16,6 +15,7 @@ from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.evidence import Provenance
 from fireassay.core.hashing import sha256
+from fireassay.core.lazy_modules import stats
 from fireassay.core.percent import percent
 from fireassay.core.validation import (
     check_class_indices,
@@ -125,7 +125,7 @@ class Problem:
     def contradiction(self, bound: float) -> float:
         """The probability of at least the errors seen, if the pmi were ``bound``."""
         n = len(self.judged[1])
-        return float(binom.sf(self.errors - 1, n, min(1.0, max(0.0, bound))))
+        return float(stats.binom.sf(self.errors - 1, n, min(1.0, max(0.0, bound))))
 
     def provenance(self) -> Provenance:
         """Seed, hashes, queries and labels."""

@@ -1,17 +1,18 @@
 """The operational profile: how often inputs fall where, from a sample or from a known density."""
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
 
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
+from fireassay.core.lazy_modules import pd, special
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features, check_integer, check_labels, check_real
 from fireassay.reliability.cells import Grid, box
@@ -60,7 +61,7 @@ class KdeProfile:
 
     def fit(
         self,
-        X: "ArrayLike | DiskRows | Path",
+        X: ArrayLike | DiskRows | Path,
         y: ArrayLike | None = None,
         *,
         class_priors: dict[Any, float] | None = None,
@@ -206,7 +207,9 @@ class KdeProfile:
                 if self.limits_ is not None:
                     low, high = self.limits_[axis]
                     images += [2 * low - column, 2 * high - column]
-                cdf = sum(ndtr((grid.edges[axis][:, None] - x) / self.bandwidth_) for x in images)
+                cdf = sum(
+                    special.ndtr((grid.edges[axis][:, None] - x) / self.bandwidth_) for x in images
+                )
                 marginal = np.diff(np.asarray(cdf), axis=0)
                 block = (block[:, None] * marginal).reshape(-1, n)
             blocks.append(block)

@@ -1,14 +1,15 @@
 """The published assessment by cells, with its contradictions beside it."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.stats import norm
 
 from fireassay.core.errors import ParameterError
+from fireassay.core.lazy_modules import pd, stats
 from fireassay.core.percent import percent
 from fireassay.core.validation import check_integer, check_real
 from fireassay.reliability import ledger
@@ -137,7 +138,7 @@ class Ram:
             refinement=refinement_curve(problem.predict, X, problem.y, factors=factors, **common),
             sensitivity=_bandwidth_band(profile, grid, found),
         )
-        kept = found.pmi + float(norm.isf(problem.alpha)) * found.std_covariances
+        kept = found.pmi + float(stats.norm.isf(problem.alpha)) * found.std_covariances
         own = "none: labels of empty cells are the model's own"
         first = ("cells, published", found.pmi, found.pmi_upper, "none: contradicted in simulation")
         if found.total is not None:
@@ -164,7 +165,7 @@ class Ram:
             is_bound=False,
         )
 
-    def _profile(self, problem: Problem, grid: Grid) -> "CentreDensity | Profile":
+    def _profile(self, problem: Problem, grid: Grid) -> CentreDensity | Profile:
         """The profile given, or a kernel density of operational (else labelled) rows."""
         if problem.profile is not None:
             if self.bandwidth is not None or self.class_priors is not None:

@@ -10,10 +10,10 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from scipy.stats import norm
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.estimate import Estimate
+from fireassay.core.lazy_modules import stats
 from fireassay.core.percent import percent
 from fireassay.core.seeds import generator
 from fireassay.reliability.field_risk import TRIAL, UNUSED, GroupMeans, risk_chunks
@@ -156,7 +156,7 @@ def rectified_bound(
     if operational is None or len(operational) < n:
         rate = errors / n
         std = float(np.sqrt(rate * (1 - rate) / n))
-        normal = rate + float(norm.isf(alpha)) * std
+        normal = rate + float(stats.norm.isf(alpha)) * std
         return RectifiedBound(rate, std, alone, alone, 1.0, alone, normal, 0.0, 0.0)
     game, share, fitted, field = _play(
         labelled, y, wrong, operational, alpha, risk, np.ones(n), 1.0, rng
@@ -188,7 +188,7 @@ def _weighted(
     spread = float((weights * wrong).std(ddof=1) / np.sqrt(n)) if n > 1 else 1.0
     if operational is None or len(operational) < n:
         upper = betting_upper(plain, alpha)
-        normal = rate + float(norm.isf(alpha)) * spread
+        normal = rate + float(stats.norm.isf(alpha)) * spread
         return RectifiedBound(min(rate, upper), spread, upper, 1.0, upper, 1.0, normal, 1.0, 0.0)
     game, _, fitted, field = _play(
         labelled, y, wrong, operational, alpha, risk, weights, bound, rng

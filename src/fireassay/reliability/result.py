@@ -1,11 +1,12 @@
 """What an assessment found: the bound, what stands beside it, and what it rests on."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core.chart import Chart
 from fireassay.core.chart_theme import LIGHT
@@ -19,6 +20,7 @@ from fireassay.core.evidence import (
     Provenance,
     Table,
 )
+from fireassay.core.lazy_modules import pd
 from fireassay.core.result import Answer
 from fireassay.reliability.label_noise import CorrectedBound
 from fireassay.reliability.measures import MEASURES
@@ -64,7 +66,7 @@ class Details:
         """Ids of the assumptions without which the bound says nothing."""
         return LABELS
 
-    def headline(self, result: "ReliabilityResult") -> str:
+    def headline(self, result: ReliabilityResult) -> str:
         """The answer in one line."""
         bound = Estimate.bound(result.pmi_upper, result.confidence, result.n_labels, self.how)
         told = next(m for m in MEASURES if m.name == "pmi_upper").told(bound)
@@ -76,16 +78,16 @@ class Details:
             return f"Not valid, the labels are not drawn from the profile: at {text}"
         return f"At {text}"
 
-    def counted(self, result: "ReliabilityResult") -> str:
+    def counted(self, result: ReliabilityResult) -> str:
         """Errors and labels, in words."""
         return f"{result.n_errors} errors in {result.n_labels} labels"
 
-    def claims(self, result: "ReliabilityResult") -> tuple[Claim, ...]:
+    def claims(self, result: ReliabilityResult) -> tuple[Claim, ...]:
         """What else a reader may take away."""
         del result
         return ()
 
-    def estimates(self, result: "ReliabilityResult") -> dict[str, Estimate]:
+    def estimates(self, result: ReliabilityResult) -> dict[str, Estimate]:
         """Two one-sided bounds, and the interval between them with the confidence it has."""
         n, rests_on, confidence = result.n_labels, self.rests_on, result.confidence
         return {
@@ -102,7 +104,7 @@ class Details:
         """Tables for the report."""
         return {}
 
-    def charts(self, result: "ReliabilityResult") -> dict[str, Chart]:
+    def charts(self, result: ReliabilityResult) -> dict[str, Chart]:
         """Charts of the method."""
         del result
         return {}

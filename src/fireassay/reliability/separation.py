@@ -1,15 +1,16 @@
 """How far apart the classes are: the r of r-separation, by a k-d tree."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial import cKDTree
-from scipy.spatial.distance import cdist
 
 from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import DataError
+from fireassay.core.lazy_modules import spatial
 from fireassay.core.validation import check_choice, check_features, check_labels
 
 _NORMS = {"linf": np.inf, "l2": 2.0, "l1": 1.0}
@@ -96,7 +97,7 @@ def r_separation(X: ArrayLike, y: ArrayLike, *, norm: str = "linf") -> Separatio
 
 
 def _by_tree(own: AnyArray, others: AnyArray, p: float) -> tuple[FloatArray, IntArray]:
-    distance, position = cKDTree(others).query(own, k=1, p=p)
+    distance, position = spatial.cKDTree(others).query(own, k=1, p=p)
     return np.asarray(distance, dtype=np.float64), np.asarray(position, dtype=np.int64)
 
 
@@ -116,7 +117,7 @@ def _by_blocks(own: AnyArray, others: AnyArray, p: float) -> tuple[FloatArray, I
     metric: Literal["cityblock", "chebyshev"] = "cityblock" if p == 1.0 else "chebyshev"
     rows = max(1, int(2e7 // len(others)))
     for start in range(0, len(own), rows):
-        lengths = cdist(own[start : start + rows], others, metric)
+        lengths = spatial.distance.cdist(own[start : start + rows], others, metric)
         best = lengths.argmin(axis=1)
         position[start : start + rows] = best
         distance[start : start + rows] = lengths[np.arange(len(best)), best]

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import t
 
 from fireassay.classifiers import as_classifier
 from fireassay.classifiers.protocol import Classifier
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError, ParameterError
+from fireassay.core.lazy_modules import stats
 from fireassay.core.seeds import derived_seed
 from fireassay.core.validation import (
     check_choice,
@@ -241,7 +241,7 @@ def _summary(found: BoxFailures, settings: Splitting) -> SplittingResult:
             log_p = float(peak + np.log(np.exp(runs - peak).mean()))
             spread = runs.std(ddof=1) / math.sqrt(len(runs))
             spread = max(spread, float((found.high - found.low).mean()) / 4 / math.sqrt(len(runs)))
-            reach = float(t.isf((1 - settings.confidence) / 2, len(runs) - 1)) * spread
+            reach = float(stats.t.isf((1 - settings.confidence) / 2, len(runs) - 1)) * spread
             low, high = log_p - reach, min(0.0, log_p + reach)
         else:
             peak = float(found.high.max())

@@ -4,11 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
+from fireassay.core.lazy_modules import optimize, special
 from fireassay.reliability.cells import Grid
 from fireassay.reliability.inputs import Inputs
 
@@ -41,7 +40,7 @@ def fit_risk(inputs: Inputs, y: IntArray) -> Risk:
 
     def risk(other: Inputs) -> FloatArray:
         columns = np.column_stack([other.doubt, neighbours.disagreement(other)])
-        value: FloatArray = expit(weights[0] + ((columns - centre) / scale) @ weights[1:])
+        value: FloatArray = special.expit(weights[0] + ((columns - centre) / scale) @ weights[1:])
         return value
 
     return risk
@@ -122,12 +121,12 @@ def _logistic(features: FloatArray, wrong: FloatArray) -> FloatArray:
         value = float(
             np.logaddexp(0, score).sum() - wrong @ score + 0.5 * weights[1:] @ weights[1:]
         )
-        gradient = design.T @ (expit(score) - wrong)
+        gradient = design.T @ (special.expit(score) - wrong)
         gradient[1:] += weights[1:]
         return value, gradient
 
     rate = wrong.mean()
     start = np.zeros(design.shape[1])
     start[0] = np.log(rate / (1 - rate))
-    found = minimize(loss, start, jac=True, method="L-BFGS-B")
+    found = optimize.minimize(loss, start, jac=True, method="L-BFGS-B")
     return np.asarray(found.x, dtype=np.float64)

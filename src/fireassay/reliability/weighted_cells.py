@@ -3,14 +3,15 @@
 The published variance and bound are kept for fidelity; `Ram` shows beside them where they fail.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
-from scipy.stats import norm
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import NotEnoughEvidenceError
+from fireassay.core.lazy_modules import pd, stats
 from fireassay.reliability.cell_shares import CellEstimator, CellShares, Predict
 from fireassay.reliability.cell_total import CellTotal, cell_total
 from fireassay.reliability.cells import CROSS_BOUNDARY, KINDS, NORMAL, CellLabels, Grid
@@ -60,7 +61,7 @@ def assess_cells(
     y: IntArray,
     *,
     grid: Grid,
-    profile: "CentreDensity | Profile",
+    profile: CentreDensity | Profile,
     estimator: CellEstimator,
     n_classes: int,
     alpha: float,
@@ -91,7 +92,7 @@ def assess_cells(
         covariances = 0.0
     terms = unastuteness**2 * mass_variance + mass**2 * drawn + drawn * mass_variance
     std = float(np.sqrt(terms.sum()))
-    z = float(norm.isf(alpha))
+    z = float(stats.norm.isf(alpha))
     upper = min(1.0, pmi + z * std)
     total = None
     if shares.vote is not None:
@@ -185,7 +186,7 @@ def refinement_curve(
     y: IntArray,
     *,
     grid: Grid,
-    profile: "CentreDensity | Profile",
+    profile: CentreDensity | Profile,
     estimator: CellEstimator,
     n_classes: int,
     factors: tuple[float, ...],

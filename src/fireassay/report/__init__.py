@@ -1,14 +1,19 @@
 """Evidence as a page, a document, a CI result, an assurance argument."""
 
-from fireassay.report.about import About, DataFacts
-from fireassay.report.advice import Advice
-from fireassay.report.comparison_page import ComparedRun, MovedAnswers, comparison_html
-from fireassay.report.gate_assertion import assert_gate
-from fireassay.report.gates import Gate
-from fireassay.report.report import Report
-from fireassay.report.run_comparison import Difference, RunComparison, compare_reports
-from fireassay.report.schema import result_schema
-from fireassay.report.verdict import GateCheck, Verdict
+from typing import TYPE_CHECKING
+
+from fireassay.core.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from fireassay.report.about import About, DataFacts
+    from fireassay.report.advice import Advice
+    from fireassay.report.comparison_page import ComparedRun, MovedAnswers, comparison_html
+    from fireassay.report.gate_assertion import assert_gate
+    from fireassay.report.gates import Gate
+    from fireassay.report.report import Report
+    from fireassay.report.run_comparison import Difference, RunComparison, compare_reports
+    from fireassay.report.schema import result_schema
+    from fireassay.report.verdict import GateCheck, Verdict
 
 __all__ = [
     "About",
@@ -27,3 +32,5 @@ __all__ = [
     "comparison_html",
     "result_schema",
 ]
+
+lazy_names(__name__)

@@ -4,9 +4,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scipy.special import ndtri
-
 from fireassay.core import Assumption, Estimate, Evidence, Measure
+from fireassay.core.lazy_modules import special
 from fireassay.report.gates import Gate
 
 _POWER = 0.8
@@ -140,15 +139,22 @@ def _for_an_interval(gate: Gate, measure: Measure, estimate: Estimate, alpha: fl
     """Rows by which the interval shrinks enough, as intervals do with the root of n."""
     from fireassay.statistics.labels_needed import alpha_at_look
 
-    z = -float(ndtri(alpha))
+    z = -float(special.ndtri(alpha))
     worst = estimate.high if gate.direction == "max" else estimate.low
     half, room = abs(worst - estimate.value), abs(gate.limit - estimate.value)
     if not (math.isfinite(half) and half > 0 and z > 0):
         return Advice(gate, "its interval has no end on this side that more rows could move")
-    wanted = (float(ndtri(_POWER)) - float(ndtri(alpha_at_look(alpha, 2)))) / z * half
+    wanted = (
+        (float(special.ndtri(_POWER)) - float(special.ndtri(alpha_at_look(alpha, 2)))) / z * half
+    )
     if not gate.keeps(estimate.value) or room == 0:
         sign = -1 if gate.direction == "max" else 1
-        reach = _within(gate.limit + sign * wanted, gate, measure, estimate.n)
+        target = gate.limit + sign * wanted
+        if measure.unit in ("share", "auc") and not 0 <= target <= 1:
+            return Advice(
+                gate, f"{estimate.n:,} rows are too few for this limit, whatever they show"
+            )
+        reach = _within(target, gate, measure, estimate.n)
         text = (
             f"no number of rows passes at this value; with {estimate.n:,} it must be "
             f"{_relation(gate)} {reach}"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from fireassay.core import Evidence, ParameterError
+from fireassay.core import Evidence, Measure, ParameterError
 
 Direction = Literal["max", "min"]
 Gates = Mapping[str, Mapping[str, float]] | Iterable["Gate"]
@@ -69,6 +69,43 @@ def parse_gates(gates: Gates) -> tuple[Gate, ...]:
         for direction in directions
         for name, limit in gates.get(direction, {}).items()
     )
+
+
+def check_limit(gate: Gate, measure: Measure) -> None:
+    """Refuse a limit that cannot mean what its user wants, before it is kept by everything.
+
+    Parameters
+    ----------
+    gate
+        The limit.
+    measure
+        What its number is.
+
+    Raises
+    ------
+    ParameterError
+        If a share is given in per cent, or the limit guards the good side of the number.
+
+    >>> check_limit(Gate("error", "max", 5), Measure("error", "Wrong", "share", "low", ""))
+    Traceback (most recent call last):
+    fireassay.core.errors.ParameterError: The limit on 'error' must be ... Write 0.05 for 5 %.
+    """
+    if measure.unit in ("share", "auc") and not 0 <= gate.limit <= 1:
+        raise ParameterError(
+            f"The limit on '{gate.number}' must be a share from 0 to 1.",
+            got=f"{gate.limit:g}",
+            do=f"Write {gate.limit / 100:g} for {gate.limit:g} %."
+            if 1 < gate.limit <= 100
+            else None,
+        )
+    wrong = {"max": "high", "min": "low"}[gate.direction]
+    if measure.better == wrong:
+        side, other = ("at most", "min") if gate.direction == "max" else ("at least", "max")
+        raise ParameterError(
+            f"A limit must keep bad values out; of '{gate.number}' the {wrong} ones are good.",
+            got=f"{side} {gate.limit:g}",
+            do=f"Give it under {other}.",
+        )
 
 
 def find_number(number: str, parts: Mapping[str, Evidence]) -> tuple[Evidence, str] | str:

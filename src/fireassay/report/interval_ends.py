@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from scipy.special import bdtrc, ndtr, ndtri
-
 from fireassay.core import Estimate
+from fireassay.core.lazy_modules import special
 from fireassay.report.gates import Direction, Gate
 
 T = TypeVar("T")
@@ -67,7 +66,7 @@ def _of_bound(name: str, estimates: Mapping[str, Estimate], gate: Gate) -> Ends:
         return Ends(None, best.value, alpha, alpha, words)
     centre = estimates[stem].value if stem in estimates else math.nan
     if math.isnan(centre):
-        z_best, z_worst = -ndtri(alpha), ndtri(worst.confidence)
+        z_best, z_worst = -special.ndtri(alpha), special.ndtri(worst.confidence)
         centre = best.value + (worst.value - best.value) * z_best / (z_best + z_worst)
     p = _normal_p(centre, best.value, worst.value, alpha, gate)
     return Ends(worst.value, best.value, alpha, p, words)
@@ -91,17 +90,17 @@ def _exact_p(estimate: Estimate, gate: Gate) -> float | None:
 
 
 def _at_least(k: int, n: int, rate: float) -> float:
-    return 1.0 if k == 0 else float(bdtrc(k - 1, n, rate))
+    return 1.0 if k == 0 else float(special.bdtrc(k - 1, n, rate))
 
 
 def _normal_p(centre: float, best: float, worst: float, alpha: float, gate: Gate) -> float:
     """The interval stretched on the normal scale until it touches the limit."""
-    z = -float(ndtri(alpha))
+    z = -float(special.ndtri(alpha))
     half = abs(centre - best) or abs(worst - centre)
     beyond = centre - gate.limit if gate.direction == "max" else gate.limit - centre
     if half == 0 or z <= 0:
         return 0.0 if beyond > 0 else 1.0
-    return float(ndtr(-beyond / half * z)) if math.isfinite(half) else 0.5
+    return float(special.ndtr(-beyond / half * z)) if math.isfinite(half) else 0.5
 
 
 def beyond_after_holm(found: Sequence[Ends | None]) -> list[bool]:

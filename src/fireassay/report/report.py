@@ -190,10 +190,7 @@ class Report:
         return write_text(path, card)
 
     def _repr_html_(self) -> str:
-        from html import escape
+        """Shown in notebooks: questions and answers; `to_html` writes the whole page."""
+        from fireassay.report.notebook import report_html
 
-        page = escape(
-            to_html(self.parts, self.title, self.verdict(), None, self.accepted, self.about),
-            quote=True,
-        )
-        return f'<iframe srcdoc="{page}" sandbox style="width:100%;height:40em;border:0"></iframe>'
+        return report_html(self.parts, self.title, self.verdict())

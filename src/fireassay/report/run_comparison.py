@@ -1,13 +1,13 @@
 """Two or more runs side by side: differences with intervals, and what changed."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import pandas as pd
-from scipy.special import ndtri
-
 from fireassay.core import Estimate, Evidence, Measure, ParameterError, Result
+from fireassay.core.lazy_modules import pd, special
 from fireassay.report.report import Report
 
 METHOD = "MOVER: the two intervals combined, runs taken as independent, approximate"
@@ -151,7 +151,9 @@ def _change(before: Estimate, after: Estimate) -> Estimate:
 
 def _at_confidence(estimate: Estimate, confidence: float) -> Estimate:
     """An interval stretched to another confidence on the normal scale."""
-    factor = float(ndtri((1 + confidence) / 2) / ndtri((1 + estimate.confidence) / 2))
+    factor = float(
+        special.ndtri((1 + confidence) / 2) / special.ndtri((1 + estimate.confidence) / 2)
+    )
     low = estimate.value - factor * (estimate.value - estimate.low)
     high = estimate.value + factor * (estimate.high - estimate.value)
     return Estimate(estimate.value, low, high, confidence, estimate.n, estimate.method)

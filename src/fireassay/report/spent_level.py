@@ -4,9 +4,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from scipy.special import stdtrit
-
 from fireassay.core import Estimate, Evidence
+from fireassay.core.lazy_modules import special
 from fireassay.report.gates import Gate, find_number
 from fireassay.report.verdict import GateCheck, Verdict, judge, overall
 
@@ -149,7 +148,7 @@ def _further(value: float, end: float, alpha: float, fraction: float, method: st
 
 
 def _t_ratio(freedom: float, alpha: float, fraction: float) -> float:
-    return float(stdtrit(freedom, alpha * fraction) / stdtrit(freedom, alpha))
+    return float(special.stdtrit(freedom, alpha * fraction) / special.stdtrit(freedom, alpha))
 
 
 def _factor(alpha: float, fraction: float, method: str) -> float:

@@ -8,7 +8,7 @@ from typing import Literal
 from fireassay.core import Estimate, Evidence, Measure, ParameterError
 from fireassay.report.advice import Advice, advise, remedy
 from fireassay.report.first_screen import within_a_sentence
-from fireassay.report.gates import Gate, find_number
+from fireassay.report.gates import Gate, check_limit, find_number
 from fireassay.report.interval_ends import Ends, beyond_after_holm, ends_of
 
 Status = Literal["pass", "fail", "not enough evidence", "no limits set"]
@@ -16,8 +16,8 @@ CheckStatus = Literal["pass", "fail", "undecided"]
 WORDS: dict[CheckStatus, str] = {"pass": "kept", "fail": "broken", "undecided": "undecided"}
 # What no data can show and a pass must therefore say, until somebody vouches for it.
 PRESUMED = {
-    "independent-rows": "if no two rows belong to one patient, device or document (no data shows "
-    'that: name [data] group, or say why not under [gates.accept] "independent-rows")',
+    "independent-rows": "if no two rows belong to one patient, device or document (name them with "
+    "[data] group, or vouch for it under [gates.accept])",
 }
 EXIT_CODE: dict[Status, int] = {
     "pass": 0,
@@ -135,6 +135,12 @@ class Verdict:
         broken = f"; failed: {', '.join(self.failed_parts)}" if self.failed_parts else ""
         return f"{self.status.capitalize()}: {', '.join(told)}{broken}."
 
+    def _repr_html_(self) -> str:
+        """Shown in notebooks."""
+        from fireassay.report.notebook import verdict_html
+
+        return verdict_html(self)
+
     def __str__(self) -> str:
         lines = [self.headline, *(f"  {check}" for check in self.checks)]
         return "\n".join([*lines, *(f"  {item}" for item in self.advice)])
@@ -223,6 +229,7 @@ def _look(
     if isinstance(found, str):
         return GateCheck(gate, "undecided", found), None
     part, name = found
+    check_limit(gate, part.measure(name))
     estimate = part.estimates[name]
     contradicted = part.contradicted(name)
     open_ = [a.id for a in part.assumptions if a.status == "untestable" and a.id in PRESUMED]

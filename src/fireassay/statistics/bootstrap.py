@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, stdtrit
 
 from fireassay.core.arrays import IntArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError
 from fireassay.core.estimate import Estimate
+from fireassay.core.lazy_modules import special
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_lengths
 from fireassay.statistics.samples import check_confidence
@@ -97,8 +97,8 @@ def bootstrap(
 
 def expanded_tail(tail: float, units: int) -> float:
     """The percentile that makes a bootstrap interval as wide as Student's for a mean."""
-    quantile = float(stdtrit(units - 1, tail)) * math.sqrt(units / (units - 1))
-    return float(ndtr(quantile))
+    quantile = float(special.stdtrit(units - 1, tail)) * math.sqrt(units / (units - 1))
+    return float(special.ndtr(quantile))
 
 
 def _check_rows(arrays: tuple[ArrayLike, ...]) -> list[NDArray[Any]]:

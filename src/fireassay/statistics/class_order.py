@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linear_sum_assignment
-from scipy.stats import binomtest
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
+from fireassay.core.lazy_modules import optimize, stats
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_lengths
 
@@ -152,7 +151,11 @@ def _gain_in_recall(truth: IntArray, said: IntArray, order: IntArray, k: int) ->
 def _best_order(truth: IntArray, said: IntArray, k: int) -> IntArray:
     """For each column its class; the present order wherever nothing speaks against it."""
     gain = _recalls(truth, said, k) + _TIE * np.eye(k)
-    classes, columns = linear_sum_assignment(gain, maximize=True)
+    own = np.arange(k)
+    others = np.where(np.eye(k, dtype=np.bool_), -np.inf, gain)
+    if (np.diag(gain) > others.max(axis=1)).all():
+        return own  # every class is best where it is
+    classes, columns = optimize.linear_sum_assignment(gain, maximize=True)
     order = np.empty(k, dtype=np.int64)
     order[columns] = classes
     return order
@@ -169,7 +172,7 @@ def _much_better(
         return 1.0
     gain = np.bincount(members, weights=then.astype(np.float64) - now)
     better, worse = int((gain > 0).sum()), int((gain < 0).sum())
-    return float(binomtest(better, better + worse, 0.5, "two-sided").pvalue)
+    return float(stats.binomtest(better, better + worse, 0.5, "two-sided").pvalue)
 
 
 def _one_each(members: IntArray, rng: np.random.Generator) -> IntArray:

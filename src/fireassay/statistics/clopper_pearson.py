@@ -4,9 +4,9 @@ from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainccinv, betaincinv
 
 from fireassay.core.errors import DataError
+from fireassay.core.lazy_modules import special
 from fireassay.core.validation import check_choice
 from fireassay.statistics.samples import FloatVector, Scalar, check_confidence, check_counts
 
@@ -75,10 +75,10 @@ def clopper_pearson(
     low, high = np.zeros(k.shape), np.ones(k.shape)
     if alternative != "upper":
         some = k > 0
-        low[some] = betaincinv(k[some], trials[some] - k[some] + 1.0, tail)
+        low[some] = special.betaincinv(k[some], trials[some] - k[some] + 1.0, tail)
     if alternative != "lower":
         some = k < trials
-        high[some] = betainccinv(k[some] + 1.0, trials[some] - k[some], tail)
+        high[some] = special.betainccinv(k[some] + 1.0, trials[some] - k[some], tail)
     if k.ndim == 0:
         return float(low), float(high)
     return low, high

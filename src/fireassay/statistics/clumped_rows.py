@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import cdist
 
 from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.lazy_modules import distance
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features
 
 _LEAST_ROWS, _LOOKED_AT, _NEIGHBOURS = 60, 300, 31
-_AT_ONCE = 100
+_AT_ONCE, _FLOATS_AT_ONCE = 100, 2**24
 _USUAL, _FOR_FEW_ROWS = 5.0, 10.0
 _ABOVE_REFERENCE = 1.3
 
@@ -92,10 +92,11 @@ def _jump(rows: FloatArray, chosen: IntArray) -> float:
     """The largest step in the median row, in units of the usual one; nan where rows coincide."""
     count = min(_NEIGHBOURS, len(rows) // 4)
     found = []
-    for some in np.array_split(chosen, math.ceil(len(chosen) / _AT_ONCE)):
-        distance = cdist(rows[some], rows)
-        distance[np.arange(len(some)), some] = np.inf
-        found.append(np.sort(np.partition(distance, count, axis=1)[:, :count], axis=1))
+    step = max(1, min(_AT_ONCE, _FLOATS_AT_ONCE // len(rows)))
+    for some in np.array_split(chosen, math.ceil(len(chosen) / step)):
+        apart = distance.cdist(rows[some], rows)
+        apart[np.arange(len(some)), some] = np.inf
+        found.append(np.sort(np.partition(apart, count, axis=1)[:, :count], axis=1))
     near = np.concatenate(found)
     near = near[near[:, 0] > 0]
     if len(near) < _LEAST_ROWS // 2:

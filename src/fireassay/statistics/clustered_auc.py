@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, logit, stdtr, stdtrit
 
 from fireassay.core.arrays import BoolArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
+from fireassay.core.lazy_modules import special
 from fireassay.core.validation import check_labels
 from fireassay.statistics.mann_whitney import MannWhitney
 from fireassay.statistics.ranks import average_ranks
@@ -64,9 +64,9 @@ def clustered_auc(
     if not math.isfinite(error):
         # One group holds a whole class, or no group changes anything: no spread to learn from.
         return MannWhitney(auc, 0.0, 1.0, 1.0, n_positive, n_negative)
-    half = -float(stdtrit(freedom, (1.0 - confidence) / 2.0)) * error
-    p_value = float(2.0 * stdtr(freedom, -abs(float(logit(auc))) / error))
-    low, high = (float(expit(logit(auc) + step)) for step in (-half, half))
+    half = -float(special.stdtrit(freedom, (1.0 - confidence) / 2.0)) * error
+    p_value = float(2.0 * special.stdtr(freedom, -abs(float(special.logit(auc))) / error))
+    low, high = (float(special.expit(special.logit(auc) + step)) for step in (-half, half))
     return MannWhitney(auc, low, high, p_value, n_positive, n_negative)
 
 
@@ -98,8 +98,8 @@ def clustered_logits(
     left = np.stack([without for _, without in found])
     factor = (n_groups - 1) / n_groups
     near = 0.5 / pairs  # an AUC of 1 is taken as half a pair less
-    logits = logit(np.clip(aucs, near, 1.0 - near))
-    steps = logit(np.clip(left, near, 1.0 - near)) - logits[:, None]
+    logits = special.logit(np.clip(aucs, near, 1.0 - near))
+    steps = special.logit(np.clip(left, near, 1.0 - near)) - logits[:, None]
     plain = left - aucs[:, None]
     known = (factor * np.square(plain).sum(axis=1) > 1e-30) & (aucs > 0.0) & (aucs < 1.0)
     covariance = factor * steps @ steps.T
@@ -135,7 +135,10 @@ def simultaneous_clustered_aucs(
     for auc, variance in zip(aucs, np.diag(covariance), strict=True):
         half = quantile * math.sqrt(variance) if math.isfinite(variance) else math.inf
         low, high = (
-            (float(expit(logit(auc) - half)), float(expit(logit(auc) + half)))
+            (
+                float(special.expit(special.logit(auc) - half)),
+                float(special.expit(special.logit(auc) + half)),
+            )
             if math.isfinite(half)
             else (0.0, 1.0)
         )

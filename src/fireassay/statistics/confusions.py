@@ -1,13 +1,15 @@
 """How often each kind of mistake happens: red taken for green is not green taken for red."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import IntArray
+from fireassay.core.lazy_modules import pd
 from fireassay.statistics.clopper_pearson import clopper_pearson
 from fireassay.statistics.grouped_share import GroupCounts, upper_share
 

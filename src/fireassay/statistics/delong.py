@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, logit, stdtr, stdtrit
 
 from fireassay.core.arrays import BoolArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
+from fireassay.core.lazy_modules import special
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_finite, check_lengths
 from fireassay.statistics.mann_whitney import auc_score_interval
@@ -117,9 +117,11 @@ def delong_interval(scores: ArrayLike, positive: ArrayLike, confidence: float = 
     method = "Newcombe score (DeLong's variance is zero)"
     if variance > 1e-15 and 0.0 < auc < 1.0:
         own = parts[0] ** 2 / (n_positive - 1) + parts[1] ** 2 / (n_negative - 1)
-        quantile = -float(stdtrit(variance**2 / own, (1.0 - confidence) / 2.0))
+        quantile = -float(special.stdtrit(variance**2 / own, (1.0 - confidence) / 2.0))
         half = quantile * math.sqrt(variance) / (auc * (1.0 - auc))
-        logit_low, logit_high = (float(expit(logit(auc) + step)) for step in (-half, half))
+        logit_low, logit_high = (
+            float(special.expit(special.logit(auc) + step)) for step in (-half, half)
+        )
         if _fewest_misordered(placements) < _ENOUGH_MISORDERED:
             low, high = min(low, logit_low), max(high, logit_high)
             method = "DeLong, logit scale, widened to Newcombe score (few misordered rows)"
@@ -162,7 +164,7 @@ def delong_test(scores_a: ArrayLike, scores_b: ArrayLike, positive: ArrayLike) -
     if variance <= 1e-15:
         return _exchange_test(first, second, marks)
     own = sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))
-    return float(2.0 * stdtr(variance**2 / own, -abs(difference) / math.sqrt(variance)))
+    return float(2.0 * special.stdtr(variance**2 / own, -abs(difference) / math.sqrt(variance)))
 
 
 def _placements(table: FloatVector, marks: BoolArray) -> tuple[FloatVector, FloatVector]:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainccinv, gammaln, ndtri, stdtrit
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
+from fireassay.core.lazy_modules import special
 from fireassay.core.validation import check_choice, check_labels
 from fireassay.statistics.clopper_pearson import clopper_pearson
 from fireassay.statistics.samples import check_confidence
@@ -163,10 +163,10 @@ def korn_graubard_upper(counts: GroupCounts, tail: float) -> float:
         return 1.0
     weight = counts.sizes * (1.0 + (counts.sizes - 1.0) * intraclass_correlation(counts))
     freedom = max(1.0, float(weight.sum() ** 2 / (weight**2).sum()) - 1.0)
-    few_groups = float(ndtri(tail) / stdtrit(freedom, tail)) ** 2
+    few_groups = float(special.ndtri(tail) / special.stdtrit(freedom, tail)) ** 2
     effective = effective_rows(counts) * few_groups
     hits = counts.share * effective
-    return float(betainccinv(hits + 1.0, effective - hits, tail))
+    return float(special.betainccinv(hits + 1.0, effective - hits, tail))
 
 
 def intraclass_correlation(counts: GroupCounts) -> float:
@@ -226,10 +226,10 @@ def _rising(start: FloatArray, lengths: IntArray) -> FloatArray:
     values, times = np.unique(lengths, return_counts=True)
     total = np.zeros(start.shape)
     floor = np.maximum(start, 1e-300)
-    base = gammaln(floor)
+    base = special.gammaln(floor)
     for value, count in zip(values.tolist(), times.tolist(), strict=True):
         if value:
-            total += count * (gammaln(floor + value) - base)
+            total += count * (special.gammaln(floor + value) - base)
     return total
 
 

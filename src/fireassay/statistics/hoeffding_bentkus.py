@@ -4,9 +4,9 @@ from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainccinv, xlogy
 
 from fireassay.core.errors import DataError
+from fireassay.core.lazy_modules import special
 from fireassay.statistics.samples import (
     FloatVector,
     Scalar,
@@ -70,7 +70,9 @@ def _hoeffding(mean: FloatVector, n: FloatVector, alpha: float) -> FloatVector:
     for _ in range(60):
         middle = (low + high) / 2.0
         with np.errstate(divide="ignore", invalid="ignore"):
-            divergence = xlogy(mean, mean / middle) + xlogy(1.0 - mean, (1.0 - mean) / (1 - middle))
+            divergence = special.xlogy(mean, mean / middle) + special.xlogy(
+                1.0 - mean, (1.0 - mean) / (1 - middle)
+            )
         rejected = (n > 0) & (np.maximum(n, 1e-300) * divergence >= -np.log(alpha))
         low, high = np.where(rejected, low, middle), np.where(rejected, middle, high)
     return high
@@ -81,5 +83,5 @@ def _bentkus(mean: FloatVector, n: FloatVector, alpha: float) -> FloatVector:
     count = np.ceil(np.round(n * mean, 9))
     some = count < n
     bound = np.ones(mean.shape)
-    bound[some] = betainccinv(count[some] + 1.0, n[some] - count[some], alpha / np.e)
+    bound[some] = special.betainccinv(count[some] + 1.0, n[some] - count[some], alpha / np.e)
     return bound

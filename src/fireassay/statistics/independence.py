@@ -5,11 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import cdist
-from scipy.special import stdtr
-from scipy.stats import binomtest
 
 from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.lazy_modules import distance, special, stats
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features
 from fireassay.statistics.grouped_share import GroupCounts, intraclass_correlation
@@ -20,7 +18,7 @@ _PERMUTATIONS = 999
 _MOST_ROWS = 2000
 _ALL_DISTANCES, _EVERY = 100_000, 10
 _NEAR = 0.01
-_ROWS_AT_ONCE = 200
+_ROWS_AT_ONCE, _FLOATS_AT_ONCE = 200, 2**24
 _LEVEL, _FEW = 0.01, 0.01
 
 
@@ -87,7 +85,7 @@ def size_rate_test(counts: GroupCounts, seed: int = 0) -> tuple[float, float]:
     share, correlation = counts.share, intraclass_correlation(counts)
     expected = ranks**2 * sizes * (1.0 + (sizes - 1.0) * correlation) * share * (1.0 - share)
     freedom = max(1.0, float(expected.sum() ** 2 / np.square(expected).sum()) - 1.0)
-    p = 2.0 * float(stdtr(min(freedom, len(sizes) - 2.0), -abs(together / spread)))
+    p = 2.0 * float(special.stdtr(min(freedom, len(sizes) - 2.0), -abs(together / spread)))
     if p < 1.0:
         rng = generator(seed, "sizes and rates")
         deal = rng.multivariate_hypergeometric(counts.sizes, int(counts.hits.sum()), _PERMUTATIONS)
@@ -144,6 +142,8 @@ def near_duplicates(X: ArrayLike, seed: int = 0, groups: ArrayLike | None = None
     rng = generator(seed, "near duplicates")
     chosen = np.sort(rng.permutation(len(flat))[:_MOST_ROWS])
     spread = flat.std(axis=0)
+    if (flat == flat[0]).all():  # one row, over and over: shuffling it shows nothing
+        return NearDuplicates(len(chosen), len(chosen), 0.0)
     flat = (flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     _, _, axes = np.linalg.svd(flat[chosen], full_matrices=False)
     many = len(flat) > _ALL_DISTANCES
@@ -160,7 +160,7 @@ def near_duplicates(X: ArrayLike, seed: int = 0, groups: ArrayLike | None = None
             counts.append(int((found <= limit).sum()))
             repeats = int((reference <= limit).sum())
         by_chance = (repeats + 1) / (len(chosen) + 2)
-        p_values.append(binomtest(counts[-1], len(chosen), by_chance, "greater").pvalue)
+        p_values.append(stats.binomtest(counts[-1], len(chosen), by_chance, "greater").pvalue)
     return NearDuplicates(min(counts), len(chosen), float(max(p_values)))
 
 
@@ -168,8 +168,9 @@ def _nearest(rows: FloatArray, chosen: IntArray, groups: ArrayLike | None = None
     """The distance of each chosen row to the nearest other row, or row of another group."""
     member = np.arange(len(rows)) if groups is None else np.asarray(groups)
     found = []
-    for some in np.array_split(chosen, math.ceil(len(chosen) / _ROWS_AT_ONCE)):
-        distance = cdist(rows[some], rows)
-        distance[member[some][:, None] == member[None, :]] = np.inf
-        found.append(distance.min(axis=1))
+    step = max(1, min(_ROWS_AT_ONCE, _FLOATS_AT_ONCE // len(rows)))
+    for some in np.array_split(chosen, math.ceil(len(chosen) / step)):
+        apart = distance.cdist(rows[some], rows)
+        apart[member[some][:, None] == member[None, :]] = np.inf
+        found.append(apart.min(axis=1))
     return np.concatenate(found)

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp, ndtr
 
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError, ParameterError
+from fireassay.core.lazy_modules import special
 
 Bounds = Sequence[tuple[float, float]]
 _BINS_PER_BANDWIDTH = 16.0
@@ -139,7 +139,7 @@ def product_cell_mass(
         # Cells of one grid share their limits: each interval is integrated once.
         limits = np.column_stack([low[:, axis], high[:, axis]])
         intervals, which = np.unique(limits, axis=0, return_inverse=True)
-        cdf = ndtr((intervals[:, :, None] - points[:, axis]) / bandwidth)
+        cdf = special.ndtr((intervals[:, :, None] - points[:, axis]) / bandwidth)
         marginals.append((cdf[:, 1] - cdf[:, 0], which.ravel()))
     step = max(1, int(2e6 // len(points)))
     for start in range(0, len(low), step):
@@ -287,7 +287,7 @@ class BinnedKde:
             edges = np.clip(edges, *self.reflect[axis])
         total = np.zeros((len(edges), len(self.nodes[axis])))
         for image in self._images(axis):
-            total += ndtr((edges[:, None] - image) / h)
+            total += special.ndtr((edges[:, None] - image) / h)
         return np.diff(total, axis=0)
 
 
@@ -316,7 +316,7 @@ def _log_sum(
         logs = _log_kernel(at[far], points, bandwidth, reflect)
         if own is not None:
             logs[np.arange(len(far)), own[far]] = -np.inf
-        sums[far] = logsumexp(logs + log_weights, axis=1)
+        sums[far] = special.logsumexp(logs + log_weights, axis=1)
     sums -= at.shape[1] * np.log(bandwidth * np.sqrt(2 * np.pi))
     return sums
 

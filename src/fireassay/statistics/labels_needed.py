@@ -4,12 +4,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from scipy.special import bdtr, bdtri, betainc
-from scipy.stats import betabinom
-
 from fireassay.core.errors import ParameterError
+from fireassay.core.lazy_modules import special, stats
 
 _MOST = 10_000_000
+_ADDED = 100
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def labels_needed(
         )
     spent = alpha_at_look(alpha, look)
     a, b = errors + 0.5, n - errors + 0.5
-    chance = float(betainc(a, b, limit))
+    chance = float(special.betainc(a, b, limit))
     if errors / n >= limit:
         fresh = max(n, _labels_for(0, limit, spent))
         return LabelsNeeded(
@@ -91,10 +90,10 @@ def labels_needed(
         )
 
     def shown_if_uncertain(more: int, allowed: int) -> float:
-        return float(betabinom.cdf(allowed, more, a, b))
+        return float(stats.betabinom.cdf(allowed, more, a, b))
 
     def shown_at_the_seen_rate(more: int, allowed: int) -> float:
-        return float(bdtr(allowed, more, errors / n))
+        return float(special.bdtr(allowed, more, errors / n))
 
     uncertain = chance > power
     shown = shown_if_uncertain if uncertain else shown_at_the_seen_rate
@@ -126,7 +125,7 @@ def labels_to_show(limit: float, rate: float, alpha: float = 0.025, power: float
     allowed = 0
     while True:
         n = _labels_for(allowed, limit, alpha)
-        if bdtr(allowed, n, rate) >= power:
+        if _at_most(allowed, n, rate) >= power:
             return n
         allowed += 1
 
@@ -162,8 +161,19 @@ def _labels_for(allowed: int, limit: float, alpha: float) -> int:
     high = math.ceil((allowed + 10 * math.sqrt(allowed + 1) - 20 * math.log(alpha)) / limit)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if bdtr(allowed, middle, limit) <= alpha else (middle, high)
+        low, high = (low, middle) if _at_most(allowed, middle, limit) <= alpha else (middle, high)
     return high
+
+
+def _at_most(errors: int, n: int, rate: float) -> float:
+    """The chance of so many errors or fewer; few are added up, which needs no library."""
+    if errors > _ADDED or rate <= 0.0:
+        return float(special.bdtr(errors, n, rate)) if rate > 0.0 else 1.0
+    odds, term, total = rate / (1.0 - rate), 1.0, 1.0
+    for i in range(min(errors, n)):
+        term *= (n - i) / (i + 1) * odds
+        total += term
+    return math.exp(n * math.log1p(-rate) + math.log(total))
 
 
 def _largest_rate(n: int, limit: float, alpha: float, power: float) -> float:
@@ -171,5 +181,5 @@ def _largest_rate(n: int, limit: float, alpha: float, power: float) -> float:
     low, high = 0, n
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if bdtr(middle, n, limit) <= alpha else (low, middle)
-    return float(bdtri(low, n, power))
+        low, high = (middle, high) if special.bdtr(middle, n, limit) <= alpha else (low, middle)
+    return float(special.bdtri(low, n, power))

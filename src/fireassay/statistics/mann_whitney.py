@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from fireassay.core.arrays import BoolArray
+from fireassay.core.lazy_modules import special
 from fireassay.statistics.ranks import average_ranks
 from fireassay.statistics.samples import FloatVector, check_confidence, check_positive, check_sample
 
@@ -87,7 +87,7 @@ def auc_score_interval(
     auc: float, n_positive: int, n_negative: int, confidence: float
 ) -> tuple[float, float]:
     """The AUCs from which the observed one is at most z standard errors away (Newcombe 2006)."""
-    z = -float(ndtri((1.0 - confidence) / 2.0))
+    z = -float(special.ndtri((1.0 - confidence) / 2.0))
     half = (n_positive + n_negative) / 2.0 - 1.0
 
     def excess(theta: float) -> float:

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
+from fireassay.core.lazy_modules import special
 from fireassay.core.validation import check_labels, check_lengths
 from fireassay.statistics.delong import delong, delong_interval
 from fireassay.statistics.grouped_share import grouped_share
@@ -122,7 +122,7 @@ def paired_mean_difference(
         without = (change.sum() - sums) / (n - sizes)
         error = math.sqrt((units - 1) / units * float(np.square(without - value).sum()))
         method = f"t, paired, jackknife over {units} groups"
-    half = -float(stdtrit(units - 1, (1.0 - confidence) / 2.0)) * error
+    half = -float(special.stdtrit(units - 1, (1.0 - confidence) / 2.0)) * error
     return Estimate(value, value - half, value + half, confidence, n, method)
 
 

@@ -4,8 +4,8 @@ from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammainccinv, gammaincinv
 
+from fireassay.core.lazy_modules import special
 from fireassay.statistics.samples import FloatVector, Scalar, check_confidence, check_counts
 
 
@@ -41,8 +41,8 @@ def poisson_interval(count: ArrayLike, confidence: float = 0.95) -> tuple[Any, A
     k = check_counts(count, "count")
     tail = (1.0 - confidence) / 2.0
     some = k > 0
-    low = np.where(some, gammaincinv(np.where(some, k, 1.0), tail), 0.0)
-    high = np.asarray(gammainccinv(k + 1.0, tail))
+    low = np.where(some, special.gammaincinv(np.where(some, k, 1.0), tail), 0.0)
+    high = np.asarray(special.gammainccinv(k + 1.0, tail))
     if k.ndim == 0:
         return float(low), float(high)
     return low, high

@@ -9,9 +9,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
 
 from fireassay.core.arrays import FloatArray
+from fireassay.core.lazy_modules import stats
 
 _LARGEST_STAKE = 0.8
 
@@ -98,7 +98,7 @@ def ppi_interval(
     rest = wrong - factor * risk
     estimate = float(rest.mean() + factor * field.mean)
     error = math.sqrt(rest.var() / max(1, n - 1) + factor**2 * field.variance / N)
-    return estimate, error, estimate + float(norm.isf(alpha)) * error
+    return estimate, error, estimate + float(stats.norm.isf(alpha)) * error
 
 
 def _stakes(game: RectifiedValues, alpha: float) -> FloatArray:

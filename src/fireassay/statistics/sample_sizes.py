@@ -4,10 +4,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import ndtri
-from scipy.stats import binom, multivariate_normal
 
 from fireassay.core.errors import ParameterError
+from fireassay.core.lazy_modules import special, stats
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_real
 from fireassay.statistics.error_detector import ErrorDetector
@@ -53,10 +52,10 @@ def rows_for_bound(
     check_real(power, "power", low=0, high=1)
 
     def enough(n: int) -> bool:
-        allowed = int(binom.ppf(alpha, n, limit))
-        if binom.cdf(allowed, n, limit) > alpha:
+        allowed = int(stats.binom.ppf(alpha, n, limit))
+        if stats.binom.cdf(allowed, n, limit) > alpha:
             allowed -= 1
-        return allowed >= 0 and bool(binom.cdf(allowed, n, rate) >= power)
+        return allowed >= 0 and bool(stats.binom.cdf(allowed, n, rate) >= power)
 
     return math.ceil(_fewest(enough) / smallest_slice)
 
@@ -138,9 +137,9 @@ def rows_for_pair(gained: float, lost: float, confidence: float = 0.95, power: f
         middle = n * (gained + lost)
         discordant = np.arange(max(0, int(middle - spread)), min(n, int(middle + spread)) + 1)
         # The fewest wins among so many with P(Bin(d, 1/2) >= wins) <= tail.
-        wins = binom.isf(tail, discordant, 0.5) + 1
-        found = binom.sf(wins - 1, discordant, share)
-        return bool((binom.pmf(discordant, n, gained + lost) * found).sum() >= power)
+        wins = stats.binom.isf(tail, discordant, 0.5) + 1
+        found = stats.binom.sf(wins - 1, discordant, share)
+        return bool((stats.binom.pmf(discordant, n, gained + lost) * found).sum() >= power)
 
     return _fewest(enough)
 
@@ -171,9 +170,11 @@ def rows_for_auroc(
     check_real(auc, "auc", low=0.5, high=1)
     check_real(width, "width", low=0, high=1)
     share = check_real(positives, "positives", low=0, high=1)
-    z = -float(ndtri((1.0 - check_real(confidence, "confidence", low=0, high=1)) / 2.0))
+    z = -float(special.ndtri((1.0 - check_real(confidence, "confidence", low=0, high=1)) / 2.0))
     # That one row of the one class is beyond two of the other: two normals that correlate by 1/2.
-    both = float(multivariate_normal.cdf(np.full(2, ndtri(auc)), cov=[[1.0, 0.5], [0.5, 1.0]]))
+    both = float(
+        stats.multivariate_normal.cdf(np.full(2, special.ndtri(auc)), cov=[[1.0, 0.5], [0.5, 1.0]])
+    )
 
     def enough(n: int) -> bool:
         pos, neg = n * share, n * (1.0 - share)

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, logit
 
 from fireassay.core.arrays import FloatArray
 from fireassay.core.estimate import Estimate
+from fireassay.core.lazy_modules import special
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_choice
 from fireassay.statistics.delong import delong, delong_interval
@@ -90,7 +90,9 @@ def simultaneous_aucs(
         low, high = alone.low, alone.high
         if inside[i] and on_logits[i, i] > _NO_SPREAD and "Newcombe" not in alone.method:
             half = quantile * math.sqrt(on_logits[i, i])
-            low, high = (float(expit(logit(aucs[i]) + step)) for step in (-half, half))
+            low, high = (
+                float(special.expit(special.logit(aucs[i]) + step)) for step in (-half, half)
+            )
         found.append(
             Estimate.around(
                 float(aucs[i]),

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import xlogy
 
 from fireassay.core.arrays import BoolArray, FloatArray
 from fireassay.core.errors import DataError
+from fireassay.core.lazy_modules import special
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_lengths
 
@@ -270,5 +270,7 @@ def _conditions(table: FloatArray, names: Sequence[str]) -> list[Condition]:
 def _beyond_chance(hits: FloatArray, n: FloatArray, rate: float) -> FloatArray:
     """Log likelihood ratio of a higher rate than that of all rows; 0 where it is not higher."""
     share = hits / np.maximum(n, 1.0)
-    ratio = xlogy(hits, share / rate) + xlogy(n - hits, (1.0 - share) / (1.0 - rate))
+    ratio = special.xlogy(hits, share / rate) + special.xlogy(
+        n - hits, (1.0 - share) / (1.0 - rate)
+    )
     return np.where(share > rate, ratio, 0.0)

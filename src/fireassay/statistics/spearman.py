@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtr
 
+from fireassay.core.lazy_modules import special
 from fireassay.core.validation import check_lengths
 from fireassay.statistics.ranks import average_ranks
 from fireassay.statistics.samples import check_sample
@@ -52,4 +52,4 @@ def spearman(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
     if rest <= 1e-15:
         return math.copysign(1.0, rho), 0.0
     t = rho * math.sqrt(freedom / rest)
-    return rho, float(2.0 * stdtr(freedom, -abs(t)))
+    return rho, float(2.0 * special.stdtr(freedom, -abs(t)))

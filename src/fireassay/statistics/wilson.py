@@ -4,8 +4,8 @@ from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
 
+from fireassay.core.lazy_modules import special
 from fireassay.statistics.clopper_pearson import check_trials
 from fireassay.statistics.samples import FloatVector, Scalar, check_confidence
 
@@ -47,7 +47,7 @@ def wilson(successes: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> tupl
     """
     check_confidence(confidence)
     k, trials = check_trials(successes, n)
-    z = -float(ndtri((1.0 - confidence) / 2.0))
+    z = -float(special.ndtri((1.0 - confidence) / 2.0))
     total = trials + z * z
     centre = (k + z * z / 2.0) / total
     share = np.divide(k * (trials - k), trials, out=np.zeros(k.shape), where=trials > 0)

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import bdtr
 
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError
+from fireassay.core.lazy_modules import special
 from fireassay.core.validation import check_finite, check_labels, check_real
 from fireassay.statistics.grouped_share import GroupCounts, upper_share
 
@@ -87,7 +87,7 @@ def alarm_rule(
             do="Collect more nominal rows, or ask for less.",
         )
     counts = np.arange(n)
-    tail = bdtr(counts, n, false_alarm)
+    tail = special.bdtr(counts, n, false_alarm)
     n_above = int(np.flatnonzero(tail <= 1.0 - confidence)[-1])
     threshold = float(np.sort(scores)[n - n_above - 1])
     above = int((scores > threshold).sum())
@@ -134,6 +134,6 @@ def rows_needed(false_alarm: float, confidence: float) -> int:
     59
     """
     n = max(1, int(np.floor(np.log1p(-confidence) / np.log1p(-false_alarm))))
-    while bdtr(0, n, false_alarm) > 1.0 - confidence:
+    while special.bdtr(0, n, false_alarm) > 1.0 - confidence:
         n += 1
     return n

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr, bdtrc, expit, logit, ndtri
 
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
+from fireassay.core.lazy_modules import special
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_finite
 from fireassay.statistics import clopper_pearson, delong_interval
@@ -117,8 +117,8 @@ def detection_metrics(
 def _logit_interval(value: float, n_positive: int, n: int, confidence: float) -> Estimate:
     """θ with logit(θ) ± z / √(n₊ θ (1 − θ)); a θ of 1 is taken as half a row less."""
     inside = min(max(value, 0.5 / (n_positive + 1)), 1.0 - 0.5 / (n_positive + 1))
-    half = float(ndtri((1 + confidence) / 2)) / np.sqrt(n_positive * inside * (1 - inside))
-    low, high = (float(expit(logit(inside) + step)) for step in (-half, half))
+    half = float(special.ndtri((1 + confidence) / 2)) / np.sqrt(n_positive * inside * (1 - inside))
+    low, high = (float(special.expit(special.logit(inside) + step)) for step in (-half, half))
     return Estimate.around(
         value, low, high, confidence=confidence, n=n, method="logit scale (Boyd, Eng and Page)"
     )
@@ -131,8 +131,8 @@ def _fpr95_interval(
     m, tail = len(suspicious), (1.0 - confidence) / 4.0
     ranks = np.arange(1, m + 1)
     # s_(r) lies above the 5 % quantile if fewer than r scores lie below it, and vice versa.
-    under = np.flatnonzero(bdtr(ranks - 1, m, 0.05) <= tail)
-    over = np.flatnonzero(bdtrc(ranks - 1, m, 0.05) <= tail)
+    under = np.flatnonzero(special.bdtr(ranks - 1, m, 0.05) <= tail)
+    over = np.flatnonzero(special.bdtrc(ranks - 1, m, 0.05) <= tail)
     low, high = 0.0, 1.0
     if len(under):
         flagged = int((nominal >= suspicious[under[-1]]).sum())

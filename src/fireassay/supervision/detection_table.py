@@ -1,15 +1,17 @@
 """From scores to numbers: a row per supervisor and set, and whom to recommend."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.estimate import Estimate
+from fireassay.core.lazy_modules import pd
 from fireassay.engine import Executor
 from fireassay.statistics import delong_interval, share
 from fireassay.statistics.clustered_auc import clustered_auc

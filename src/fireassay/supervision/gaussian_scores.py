@@ -5,9 +5,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp
 
 from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.lazy_modules import special
 from fireassay.supervision.gaussian import Gaussian
 from fireassay.supervision.onnx_graph import GraphBuilder
 from fireassay.supervision.per_class import POOLED, fit_per_class, group_rows, score_per_class
@@ -144,7 +144,9 @@ class GmmDensity(Supervisor):
 
     def _score(self, reading: Reading) -> FloatArray:
         logs = [g.log_density(reading.features) for g in self.state_["gaussians"]]
-        scores: FloatArray = -logsumexp(np.stack(logs, axis=1) + self.state_["log_weights"], axis=1)
+        scores: FloatArray = -special.logsumexp(
+            np.stack(logs, axis=1) + self.state_["log_weights"], axis=1
+        )
         return scores
 
     def _graph(self, g: GraphBuilder) -> str:

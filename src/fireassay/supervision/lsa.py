@@ -5,11 +5,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import solve_triangular
-from scipy.special import logsumexp
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
+from fireassay.core.lazy_modules import linalg, special
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer
 from fireassay.supervision.onnx_graph import GraphBuilder
@@ -87,7 +86,7 @@ def _fit_one(points: FloatArray, max_features: int) -> dict[str, Any]:
     centred = points[:, kept] - centre
     n, d = centred.shape
     factor = cholesky_of(np.atleast_2d(np.cov(centred.T))) * n ** (-1.0 / (d + 4))
-    whitened = solve_triangular(factor, centred.T, lower=True).T
+    whitened = linalg.solve_triangular(factor, centred.T, lower=True).T
     log_volume = float(np.log(np.diag(factor)).sum() + 0.5 * d * np.log(2 * np.pi) + np.log(n))
     return {
         "features": kept, "centre": centre, "factor": factor, "points": whitened,
@@ -128,7 +127,7 @@ def _surprise(density: dict[str, Any], activations: FloatArray, rows: IntArray) 
 
 def _log_density(density: dict[str, Any], activations: FloatArray) -> FloatArray:
     centred = activations[:, density["features"]] - density["centre"]
-    whitened = solve_triangular(density["factor"], centred.T, lower=True).T
+    whitened = linalg.solve_triangular(density["factor"], centred.T, lower=True).T
     points = density["points"]
     squares = np.einsum("ij,ij->i", points, points)
     result = np.empty(len(whitened))
@@ -137,7 +136,7 @@ def _log_density(density: dict[str, Any], activations: FloatArray) -> FloatArray
         block = whitened[start : start + step]
         gaps = squares - 2.0 * (block @ points.T)
         gaps += np.einsum("ij,ij->i", block, block)[:, None]
-        result[start : start + step] = logsumexp(-0.5 * np.maximum(gaps, 0.0), axis=1)
+        result[start : start + step] = special.logsumexp(-0.5 * np.maximum(gaps, 0.0), axis=1)
     return result - float(density["log_volume"])
 
 

@@ -1,18 +1,19 @@
 """Two axes, ambiguity and distance, name the cause of an alarm, as sets with a promise."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.drawing import axis, points
 from fireassay.core.errors import NotEnoughEvidenceError, ParameterError
+from fireassay.core.lazy_modules import pd, special
 from fireassay.core.result import Result
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features, check_real
@@ -218,7 +219,7 @@ class RootCause:
         for side in range(2):
             reference = self.sorted_nominal_[:, side]
             rank = np.searchsorted(reference, scores[:, side], side="right")
-            normal = ndtri((rank + 0.5) / (n + 1))
+            normal = special.ndtri((rank + 0.5) / (n + 1))
             spread = max(float(np.quantile(reference, 0.95) - np.median(reference)), 1e-12)
             beyond = np.maximum(scores[:, side] - reference[-1], 0.0) / spread
             columns.append(normal + np.log1p(beyond))

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import logsumexp
 
 from fireassay.core.arrays import FloatArray
+from fireassay.core.lazy_modules import special
 from fireassay.core.probabilities import entropy_bits
 from fireassay.core.validation import check_integer, check_real
 from fireassay.supervision.onnx_graph import GraphBuilder
@@ -130,5 +130,5 @@ class Energy(Supervisor):
 
 def energy(logits: FloatArray, temperature: float = 1.0) -> FloatArray:
     """−T log Σ exp(logit / T): low where the model has seen much of the kind."""
-    result: FloatArray = -temperature * logsumexp(logits / temperature, axis=1)
+    result: FloatArray = -temperature * special.logsumexp(logits / temperature, axis=1)
     return result

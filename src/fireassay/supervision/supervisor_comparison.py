@@ -1,10 +1,10 @@
 """The result of comparing supervisors: a row per supervisor and set, and what follows from it."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
-
-import pandas as pd
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.chart import Chart
@@ -18,6 +18,7 @@ from fireassay.core.evidence import (
     Provenance,
     Table,
 )
+from fireassay.core.lazy_modules import pd
 from fireassay.core.measure import find_measure
 from fireassay.core.percent import percent
 from fireassay.core.result import Answer

@@ -9,6 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from fireassay.classifiers.base import without_probes
+from fireassay.classifiers.kept_answers import asking_anew
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import ModelError, ParameterError
 from fireassay.core.probabilities import softmax
@@ -153,7 +155,7 @@ class TorchHidden:
 
             return hook
 
-        hooks = [
+        hooks: list[Any] = [
             self.module.register_forward_pre_hook(begin),
             self.module.register_forward_hook(end),
         ]
@@ -161,7 +163,8 @@ class TorchHidden:
             hooks.append(self.names[self.head_name].register_forward_pre_hook(head_input))
         hooks += [self.names[name].register_forward_hook(keep(name)) for name in outputs]
         try:
-            yield blocks
+            with asking_anew(self.model), without_probes(self.model):
+                yield blocks
         finally:
             for hook in hooks:
                 hook.remove()
@@ -185,8 +188,9 @@ class TorchHidden:
                     yield from self._last_layer_samples(name, features, head, n_samples, seed)
                     return
         for sample in range(n_samples):
-            with self._thinned(sample, seed):
-                yield self.model.predict_proba(X)
+            with asking_anew(self.model), self._thinned(sample, seed):
+                thinned = self.model.predict_proba(X)
+            yield thinned
 
     def _last_layer_samples(
         self, name: str, features: FloatArray, head: Any, n_samples: int, seed: int

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import logsumexp
 
 from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.lazy_modules import special
 from fireassay.core.validation import check_integer
 from fireassay.supervision.onnx_graph import GraphBuilder
 from fireassay.supervision.reading import Reading
@@ -45,7 +45,9 @@ class Vim(Supervisor):
     def _score(self, reading: Reading) -> FloatArray:
         centred = reading.features - self.state_["origin"]
         residual = np.linalg.norm(centred @ self.state_["outside"], axis=1)
-        scores: FloatArray = self.state_["alpha"] * residual - logsumexp(reading.logits, axis=1)
+        scores: FloatArray = self.state_["alpha"] * residual - special.logsumexp(
+            reading.logits, axis=1
+        )
         return scores
 
     def _graph(self, g: GraphBuilder) -> str:

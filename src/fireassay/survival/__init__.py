@@ -1,32 +1,37 @@
 """How soon does the model fall to an attack, and at whose cost?"""
 
-from fireassay.survival.aft_fit import AftFit
-from fireassay.survival.calibration import FailureCalibration
-from fireassay.survival.campaign import campaign
-from fireassay.survival.campaign_result import CampaignResult
-from fireassay.survival.cox_fit import CoxFit
-from fireassay.survival.defences import (
-    DEFENCES,
-    Conf,
-    Defence,
-    FeatureSqueezing,
-    GaussIn,
-    GaussOut,
-    defend,
-    make_defence,
-)
-from fireassay.survival.families import FAMILIES
-from fireassay.survival.family_comparison import FamilyComparison, compare
-from fireassay.survival.fit import fit
-from fireassay.survival.kaplan_meier import KaplanMeier, kaplan_meier
-from fireassay.survival.log_rank import LogRank, log_rank
-from fireassay.survival.measures import MEASURES
-from fireassay.survival.observations import Observations
-from fireassay.survival.observe import BUDGET, GRADIENT_COST, observe
-from fireassay.survival.plan import SamplePlan, plan
-from fireassay.survival.reference_models import MeasuredTraining, TrainedModel, train_reference
-from fireassay.survival.rmst import Rmst, rmst
-from fireassay.survival.trash import Cost, Trash, trash
+from typing import TYPE_CHECKING
+
+from fireassay.core.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from fireassay.survival.aft_fit import AftFit
+    from fireassay.survival.calibration import FailureCalibration
+    from fireassay.survival.campaign import campaign
+    from fireassay.survival.campaign_result import CampaignResult
+    from fireassay.survival.cox_fit import CoxFit
+    from fireassay.survival.defences import (
+        DEFENCES,
+        Conf,
+        Defence,
+        FeatureSqueezing,
+        GaussIn,
+        GaussOut,
+        defend,
+        make_defence,
+    )
+    from fireassay.survival.families import FAMILIES
+    from fireassay.survival.family_comparison import FamilyComparison, compare
+    from fireassay.survival.fit import fit
+    from fireassay.survival.kaplan_meier import KaplanMeier, kaplan_meier
+    from fireassay.survival.log_rank import LogRank, log_rank
+    from fireassay.survival.measures import MEASURES
+    from fireassay.survival.observations import Observations
+    from fireassay.survival.observe import BUDGET, GRADIENT_COST, observe
+    from fireassay.survival.plan import SamplePlan, plan
+    from fireassay.survival.reference_models import MeasuredTraining, TrainedModel, train_reference
+    from fireassay.survival.rmst import Rmst, rmst
+    from fireassay.survival.trash import Cost, Trash, trash
 
 __all__ = [
     "BUDGET",
@@ -66,3 +71,5 @@ __all__ = [
     "train_reference",
     "trash",
 ]
+
+lazy_names(__name__)

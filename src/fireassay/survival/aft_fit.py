@@ -1,17 +1,18 @@
 """A fitted accelerated failure time model."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
+from fireassay.core.lazy_modules import pd, stats
 from fireassay.survival.aft import AftSolution
 from fireassay.survival.coefficient_table import coefficient_table
 from fireassay.survival.design_matrix import Encoding

@@ -1,8 +1,9 @@
 """What survival numbers rest on, each with its id, said once."""
 
-import pandas as pd
+from __future__ import annotations
 
 from fireassay.core.evidence import Assumption
+from fireassay.core.lazy_modules import pd
 from fireassay.core.percent import percent
 from fireassay.statistics import share
 from fireassay.survival.masked_gradients import GradientCheck

@@ -1,12 +1,14 @@
 """Do predicted failure probabilities come true? ICI, E50 and a binned error at a stated time."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core.arrays import AnyArray
 from fireassay.core.chart import Chart
+from fireassay.core.lazy_modules import pd
 from fireassay.core.result import Result
 from fireassay.survival.cox import solve_cox
 from fireassay.survival.curves import estimate_curve

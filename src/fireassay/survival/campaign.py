@@ -1,19 +1,22 @@
 """A campaign: train models, attack each behind each defence, note every time of failure."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.classifiers import as_classifier
 from fireassay.classifiers.code_beside import make_importable
 from fireassay.core.errors import DataError, NotEnoughEvidenceError
+from fireassay.core.lazy_modules import pd
 from fireassay.core.seeds import generator
-from fireassay.data import DataSet, digits, fashion_mnist, load, mnist
+from fireassay.core.validation import check_real
+from fireassay.data import DataSet, cifar10, cifar100, digits, fashion_mnist, load, mnist
 from fireassay.engine import Executor, RunStore
 from fireassay.survival.campaign_config import CampaignConfig, read_config
 from fireassay.survival.campaign_result import CampaignResult
@@ -35,6 +38,7 @@ def campaign(
     workers: int = 1,
     cluster: Any = None,
     *,
+    sample: float | None = None,
     trust: bool = False,
     progress: Any = None,
 ) -> CampaignResult:
@@ -48,6 +52,8 @@ def campaign(
         Run folder in which finished trials are journalled; they are never run twice.
     workers, cluster
         Processes on this machine, or the address of a Dask scheduler.
+    sample
+        Share of the trials to run, drawn at random, instead of the file's own.
     trust
         Allow ``own_models`` whose files can run code when read, or that a file names as code.
     progress
@@ -68,6 +74,9 @@ def campaign(
     True
     """
     config = read_config(source)
+    if sample is not None:
+        share = check_real(sample, "sample", low=0, high=1, inclusive="high")
+        config = config.model_copy(update={"sample": share})
     if not isinstance(source, dict):
         for own in config.own_models:
             make_importable(own.path, Path(source).parent, trust=trust)
@@ -187,6 +196,8 @@ def _data(name: str) -> DataSet:
         data = digits()
     elif name in ("mnist", "fashion-mnist"):
         data = mnist("test") if name == "mnist" else fashion_mnist("test")
+    elif name in ("cifar10", "cifar100"):
+        data = cifar10("test") if name == "cifar10" else cifar100("test")
     else:
         data = load(name)
     if data.y is None or data.y.dtype.kind not in "iu" or data.y.min() != 0:

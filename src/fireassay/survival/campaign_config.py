@@ -5,10 +5,13 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from fireassay.core.errors import ConfigError
 from fireassay.core.regular_file import read_small_text
+from fireassay.core.seeds import generator
 from fireassay.survival.defences import DEFENCES
 from fireassay.survival.observe import BUDGET, GRADIENT_COST
 from fireassay.survival.reference_models import LAYERS
@@ -84,7 +87,8 @@ class CampaignConfig(_Strict):
 
     Reference models (``models``) are trained on each seed's training part of each data set. Models
     of the user's own are attacked on the same test parts; without reference models nothing is
-    trained, and the whole of a data set is its test part.
+    trained, and the whole of a data set is its test part. ``sample`` is the share of trials to run,
+    each drawn or not by a number of its own: a larger share holds all trials of a smaller one.
     """
 
     data: tuple[str, ...] = ("digits",)
@@ -103,6 +107,7 @@ class CampaignConfig(_Strict):
     gradient_cost: float = Field(default=GRADIENT_COST, ge=0)
     eps_in_training_std: bool = True
     batch_size: int = Field(default=32, ge=1)
+    sample: float = Field(default=1.0, gt=0, le=1)
 
     @model_validator(mode="after")
     def _known(self) -> "CampaignConfig":
@@ -131,7 +136,7 @@ class CampaignConfig(_Strict):
         if all(axis.in_training for axis in self.defences):
             hardened = hardened[1:]
         axes = (self.data, self.models, self.epochs, self.learning_rates, self.seeds, hardened)
-        return [
+        rows = [
             {
                 "data": data,
                 "model": model,
@@ -145,6 +150,7 @@ class CampaignConfig(_Strict):
             }
             for data, model, epochs, rate, seed, (defence, value) in itertools.product(*axes)
         ]
+        return rows if self.sample == 1 else [row for row in rows if self._drawn(row).any()]
 
     def attacked_as_they_are(self) -> list[tuple[OwnModel, dict[str, Any]]]:
         """The user's own models, one row per data set and seed; a model is one group."""
@@ -169,17 +175,8 @@ class CampaignConfig(_Strict):
         ]
 
     def trials(self, training: dict[str, Any]) -> list[dict[str, Any]]:
-        """The attacks on one trained model, behind each defence that fits it."""
-        if training["training_defence"] != "none":
-            shields = [(training["training_defence"], training["training_value"])]
-        else:
-            shields = [
-                (axis.name, value)
-                for axis in self.defences
-                if not axis.in_training
-                for value in (axis.values or (0.0,))
-            ]
-        return [
+        """The attacks (those drawn) on one trained model, behind each defence that fits it."""
+        rows = [
             {
                 **{key: training[key] for key in training if not key.startswith("training_")},
                 "defence": defence,
@@ -193,10 +190,30 @@ class CampaignConfig(_Strict):
                 "gradient_cost": self.gradient_cost,
                 "batch_size": self.batch_size,
             }
-            for (defence, value) in shields
+            for (defence, value) in self._shields(training)
             for axis in self.attacks
             for eps in (axis.eps or (None,))
         ]
+        if self.sample == 1:
+            return rows
+        return [row for row, drawn in zip(rows, self._drawn(training), strict=True) if drawn]
+
+    def _shields(self, training: dict[str, Any]) -> list[tuple[str, float]]:
+        if training["training_defence"] != "none":
+            return [(training["training_defence"], training["training_value"])]
+        return [
+            (axis.name, value)
+            for axis in self.defences
+            if not axis.in_training
+            for value in (axis.values or (0.0,))
+        ]
+
+    def _drawn(self, training: dict[str, Any]) -> NDArray[np.bool_]:
+        """Which of a training's trials are run."""
+        count = sum(len(axis.eps) or 1 for axis in self.attacks) * len(self._shields(training))
+        named = [str(training[key]) for key in sorted(training) if key != "width"]
+        rng = generator(0, "campaign sample", *named)
+        return np.asarray(rng.random(count) < self.sample)
 
 
 def read_config(source: str | Path | dict[str, Any]) -> CampaignConfig:

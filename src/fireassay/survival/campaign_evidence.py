@@ -1,15 +1,17 @@
 """A campaign's answer: tables, charts, and one sentence for each question it was run for."""
 
+from __future__ import annotations
+
 import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core.chart import Chart
 from fireassay.core.errors import AssumptionWarning, FireassayError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
+from fireassay.core.lazy_modules import pd
 from fireassay.core.percent import percent
 from fireassay.survival.aft_fit import AftFit
 from fireassay.survival.assumptions import STRONGEST_ATTACKS
@@ -26,7 +28,7 @@ _PLANNED_RATIO = 1.2
 _WORTH_SAYING = 1.05
 
 
-def campaign_charts(result: "CampaignResult") -> dict[str, Chart]:
+def campaign_charts(result: CampaignResult) -> dict[str, Chart]:
     """Accuracy (Fig. 1), effects (Fig. 3), cost (Fig. 4), curves, quantiles (Fig. 2)."""
     from fireassay.survival.charts import accuracy_chart, cost_chart
 
@@ -34,17 +36,18 @@ def campaign_charts(result: "CampaignResult") -> dict[str, Chart]:
         warnings.simplefilter("ignore", AssumptionWarning)  # said in the evidence
         own = result.fit().charts()
         cost = cost_chart(result.trash(), result.benign_cost())
-    return {
+    found = {
         "accuracy": accuracy_chart(result.accuracy()),
-        "effects": own["effects"],
+        "effects": own.get("effects"),  # none where nothing was varied
         "cost": cost,
         "curves": result.curves("attack").charts()["survival"],
         "quantiles": own["quantiles"],
         "calibration": own["calibration"],
     }
+    return {name: chart for name, chart in found.items() if chart is not None}
 
 
-def samples_needed(result: "CampaignResult") -> pd.DataFrame:
+def samples_needed(result: CampaignResult) -> pd.DataFrame:
     """Samples per arm that see a time ratio of 1.2 with 80 % power, by what is compared."""
     rows = {}
     for attack, part in result.table.groupby("attack", sort=True):
@@ -66,7 +69,7 @@ def samples_needed(result: "CampaignResult") -> pd.DataFrame:
 
 
 def conclusions(
-    result: "CampaignResult", effects: pd.DataFrame, cost: pd.DataFrame, samples: pd.DataFrame
+    result: CampaignResult, effects: pd.DataFrame, cost: pd.DataFrame, samples: pd.DataFrame
 ) -> list[Claim]:
     """One sentence with its figures for each question; no verdict where the data has none."""
     found = []
@@ -115,7 +118,7 @@ def conclusions(
     ]
 
 
-def _depth(result: "CampaignResult", row: dict[Any, float]) -> Claim:
+def _depth(result: CampaignResult, row: dict[Any, float]) -> Claim:
     seconds = result.models.groupby("layers")["seconds_per_query"].median()
     factor = float(seconds.iloc[-1] / seconds.iloc[0])
     return Claim(
@@ -142,7 +145,7 @@ def _negated(verdict: bool | None) -> bool | None:
 
 
 def _tables(
-    result: "CampaignResult", effects: pd.DataFrame, cost: pd.DataFrame, samples: pd.DataFrame
+    result: CampaignResult, effects: pd.DataFrame, cost: pd.DataFrame, samples: pd.DataFrame
 ) -> tuple[dict[str, Table], list[str]]:
     medians = result.curves("attack").medians.copy()
     for name in ("median", "low", "high"):
@@ -178,7 +181,7 @@ def _tables(
     }, refusals
 
 
-def campaign_evidence(result: "CampaignResult") -> Evidence:
+def campaign_evidence(result: CampaignResult) -> Evidence:
     """Everything a report needs; what cannot be said is said to be missing, with its reason."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", AssumptionWarning)

@@ -1,17 +1,18 @@
 """What a campaign found: tables by attack and defence, effects, and cost ratios."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from scipy import stats
 
 from fireassay.core.chart import Chart
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.evidence import Evidence
+from fireassay.core.lazy_modules import pd, stats
 from fireassay.core.result import Answer
 from fireassay.statistics import poisson_interval, share
 from fireassay.survival.aft_fit import AftFit
@@ -248,13 +249,13 @@ class CampaignResult(Answer):
         return campaign_evidence(self)
 
 
-def _share_interval(counts: "pd.Series[Any]", totals: "pd.Series[Any]") -> tuple[float, float]:
+def _share_interval(counts: pd.Series[Any], totals: pd.Series[Any]) -> tuple[float, float]:
     within = share(float(counts.sum()), int(totals.sum()))
     between = _between(counts, totals)
     return max(0.0, min(within.low, between[0])), min(1.0, max(within.high, between[1]))
 
 
-def _rate_interval(counts: "pd.Series[Any]", spent: "pd.Series[Any]") -> tuple[float, float]:
+def _rate_interval(counts: pd.Series[Any], spent: pd.Series[Any]) -> tuple[float, float]:
     total = float(spent.sum())
     if not total:
         return float("nan"), float("nan")
@@ -263,7 +264,7 @@ def _rate_interval(counts: "pd.Series[Any]", spent: "pd.Series[Any]") -> tuple[f
     return max(0.0, min(float(low) / total, between[0])), max(float(high) / total, between[1])
 
 
-def _between(counts: "pd.Series[Any]", totals: "pd.Series[Any]") -> tuple[float, float]:
+def _between(counts: pd.Series[Any], totals: pd.Series[Any]) -> tuple[float, float]:
     """95 % interval of a ratio of sums, jackknifed over models; empty where it cannot be."""
     k = len(counts)
     part, whole = counts.to_numpy(dtype=float), totals.to_numpy(dtype=float)

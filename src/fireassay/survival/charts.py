@@ -1,12 +1,14 @@
 """Charts of survival: curves, effects, quantiles, calibration, accuracy and cost."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core import Chart
 from fireassay.core.drawing import IntervalRow, Spec, axis, curves, grouped, intervals
+from fireassay.core.lazy_modules import pd
 from fireassay.core.percent import percent
 
 if TYPE_CHECKING:
@@ -79,7 +81,7 @@ def effects_chart(coefficients: pd.DataFrame) -> Chart:
     return Chart(spec, "Effects on log time with intervals.", "A dot with a line for each effect.")
 
 
-def quantiles_chart(fit: "SurvivalFit", most: int = 400) -> Chart:
+def quantiles_chart(fit: SurvivalFit, most: int = 400) -> Chart:
     """Fitted against observed failure probabilities (the paper's Fig. 2), at most so many points.
 
     Fitted probabilities of the observed times, as censored data, must follow the diagonal.
@@ -115,7 +117,7 @@ def quantiles_chart(fit: "SurvivalFit", most: int = 400) -> Chart:
     )
 
 
-def calibration_chart(calibration: "FailureCalibration") -> Chart:
+def calibration_chart(calibration: FailureCalibration) -> Chart:
     """Predicted against observed probability of failure, smoothed and binned."""
     order = np.argsort(calibration.predicted)
     spec = curves(

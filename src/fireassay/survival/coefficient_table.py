@@ -1,10 +1,11 @@
 """Coefficients with errors, intervals and which way they point."""
 
+from __future__ import annotations
+
 import numpy as np
-import pandas as pd
-from scipy import stats
 
 from fireassay.core.arrays import AnyArray
+from fireassay.core.lazy_modules import pd, stats
 from fireassay.statistics.simultaneous import largest_z
 from fireassay.survival.group_variance import GroupVariance
 

@@ -1,12 +1,13 @@
 """Cox's proportional hazards with Efron's ties, and a check of proportionality."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
-from scipy import stats
 
 from fireassay.core.arrays import AnyArray, IntArray
+from fireassay.core.lazy_modules import pd, stats
 from fireassay.survival.newton import maximise
 from fireassay.survival.times import Times
 

@@ -1,15 +1,17 @@
 """A fitted Cox model."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import ParameterError
 from fireassay.core.evidence import Assumption
+from fireassay.core.lazy_modules import pd
 from fireassay.survival.coefficient_table import coefficient_table
 from fireassay.survival.cox import CoxSolution, proportional_hazards_check
 from fireassay.survival.design_matrix import Encoding

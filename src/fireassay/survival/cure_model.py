@@ -5,11 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, stats
-from scipy.special import gamma
 
 from fireassay.core.arrays import AnyArray
 from fireassay.core.estimate import Estimate
+from fireassay.core.lazy_modules import optimize, special, stats
 from fireassay.survival.times import Times, check_events
 
 FEWEST_FAILURES = 10
@@ -84,7 +83,7 @@ def fit_cure_model(times: Times, confidence: float = 0.95, *, grouped: bool = Fa
         )  # fmt: skip
         share = float(best.x) if best.fun < fitted(0.0).fun else 0.0
     log_scale, log_shape = fitted(share).x
-    mean = math.exp(log_scale) * float(gamma(1.0 + math.exp(-log_shape)))
+    mean = math.exp(log_scale) * float(special.gamma(1.0 + math.exp(-log_shape)))
     method = "Weibull law with a share that never falls"
     if grouped:
         return CureModel(Estimate.point(share, len(times), method), mean)

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from fireassay.core.arrays import AnyArray, IntArray
+from fireassay.core.lazy_modules import stats
 from fireassay.core.seeds import generator
 from fireassay.survival.times import Times
 from fireassay.survival.turnbull import TurnbullSupport, intervals_overlap

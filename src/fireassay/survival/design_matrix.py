@@ -1,15 +1,17 @@
 """Covariates as a matrix, block by block: reference levels, scaling, and what cannot be fitted."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import DataError, ParameterError
+from fireassay.core.lazy_modules import pd
 
 BLOCK_ROWS = 1 << 13  # a block and its product stay in a core's cache
 _LARGEST_HELD = 1 << 22
@@ -89,7 +91,7 @@ class DesignMatrix:
         for rows in row_blocks(self.n):
             yield rows, _standardised(_raw_block(self.raw, rows), center, spread)
 
-    def held_in_memory(self) -> "DesignMatrix | HeldDesignMatrix":
+    def held_in_memory(self) -> DesignMatrix | HeldDesignMatrix:
         """The same blocks, kept instead of made again where they are small."""
         if self.n * len(self.names) > _LARGEST_HELD:
             return self
@@ -179,11 +181,11 @@ def _checked_names(
     return names
 
 
-def _is_number(column: "pd.Series[Any]") -> bool:
+def _is_number(column: pd.Series[Any]) -> bool:
     return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
 
 
-def _levels(column: "pd.Series[Any]", name: str, reference: Any) -> list[Column]:
+def _levels(column: pd.Series[Any], name: str, reference: Any) -> list[Column]:
     if column.isna().any():
         raise DataError(
             f"The covariate '{name}' must not have missing values.",
@@ -218,7 +220,7 @@ def _raw_columns(frame: pd.DataFrame, columns: tuple[Column, ...]) -> tuple[NDAr
     return tuple(raw)
 
 
-def _stored_numbers(column: "pd.Series[Any]", name: str) -> NDArray[Any]:
+def _stored_numbers(column: pd.Series[Any], name: str) -> NDArray[Any]:
     values = column.to_numpy()
     if values.dtype.kind in "fiu":
         return values

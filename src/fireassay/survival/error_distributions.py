@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy import special
 
 from fireassay.core.arrays import AnyArray
+from fireassay.core.lazy_modules import special
 
 Interval = tuple[AnyArray, AnyArray, AnyArray, AnyArray, AnyArray]
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)

@@ -4,9 +4,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from scipy import stats
-
 from fireassay.core.errors import ParameterError
+from fireassay.core.lazy_modules import stats
 from fireassay.core.registry import Registry
 from fireassay.survival.error_distributions import (
     ErrorDistribution,

@@ -1,12 +1,13 @@
 """Families side by side on a training and a test part (the paper's Table I)."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.core.chart import Chart
@@ -19,6 +20,7 @@ from fireassay.core.errors import (
 )
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Evidence, Provenance, Table
+from fireassay.core.lazy_modules import pd
 from fireassay.core.result import Answer
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_real

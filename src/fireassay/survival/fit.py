@@ -1,11 +1,12 @@
 """Fit a survival model to observations: one call for every family."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.core.errors import (
@@ -14,6 +15,7 @@ from fireassay.core.errors import (
     DataError,
     NotEnoughEvidenceError,
 )
+from fireassay.core.lazy_modules import pd
 from fireassay.core.threads import one_blas_thread
 from fireassay.core.validation import check_choice, check_integer, check_real
 from fireassay.survival.aft import solve_aft

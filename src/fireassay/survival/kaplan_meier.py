@@ -1,15 +1,17 @@
 """Survival curves by group, with intervals that know which rows belong to one model."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Evidence, Table
+from fireassay.core.lazy_modules import pd
 from fireassay.core.result import Answer
 from fireassay.core.validation import check_real
 from fireassay.statistics import clopper_pearson

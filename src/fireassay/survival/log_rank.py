@@ -1,17 +1,18 @@
 """The log-rank test: do arms fail at the same rate? With rows of one model kept together."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
-from scipy import stats
 
 from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import DataError
+from fireassay.core.lazy_modules import pd, stats
 from fireassay.core.result import Result
 from fireassay.core.seeds import generator
 from fireassay.survival.rows import arms, as_frame, group_codes

@@ -70,12 +70,8 @@ def check_gradients(
         Where the attacks run.
 
     >>> import numpy as np
-    >>> import torch
-    >>> from fireassay import as_classifier
-    >>> net = torch.nn.Linear(1, 2)
-    >>> cut = {"weight": torch.tensor([[-1.0], [1.0]]), "bias": torch.tensor([0.5, -0.5])}
-    >>> _ = net.load_state_dict(cut)
-    >>> model = as_classifier(net, output="logits", classes=[0, 1], bounds=(0, 1))
+    >>> from fireassay.attacks.line_model import line_model
+    >>> model = line_model(0.5)
     >>> X, y = np.array([[0.45], [0.1]]), np.array([0, 0])
     >>> check_gradients(model, X, y, norm="linf", eps=0.1, seed=0)
     GradientCheck(rows=2, fell=1, lost_with_steps=0, lost_with_size=0)

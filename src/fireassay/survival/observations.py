@@ -1,15 +1,17 @@
 """Times to failure under attack, with what they say on their own."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Claim, Evidence, Provenance, Table
+from fireassay.core.lazy_modules import pd
 from fireassay.core.percent import percent
 from fireassay.core.result import Answer
 from fireassay.statistics import poisson_interval, share
@@ -50,6 +52,8 @@ class Observations(Answer):
     moved
         Of a table with rules for its columns: each column, its rule, and how many of the inputs
         that fooled the model differ in it.
+    eps_words
+        What ``eps`` is a share of, where it is not in the model's own numbers.
     gradient_check
         Of ``auto`` on a model with gradients: whether more effort broke less.
     """
@@ -67,6 +71,7 @@ class Observations(Answer):
     not_tried: tuple[str, ...] = ()
     moved: tuple[tuple[str, str, int], ...] | None = None
     gradient_check: GradientCheck | None = None
+    eps_words: str = ""
 
     def frame(self) -> pd.DataFrame:
         """One row per sample and attack."""
@@ -79,7 +84,7 @@ class Observations(Answer):
         return self.table[key]
 
     @property
-    def columns(self) -> "pd.Index[str]":
+    def columns(self) -> pd.Index[str]:
         """Names of the columns."""
         return self.table.columns
 
@@ -132,7 +137,8 @@ class Observations(Answer):
 
     def _tried(self) -> tuple[str, ...]:
         """Within which changes and budget it was attacked, and what was left out."""
-        within = f"It was attacked by {_sizes_in_words(self.table)}, {self.budget} queries per row"
+        sizes = _sizes_in_words(self.table, self.eps_words)
+        within = f"It was attacked by {sizes}, {self.budget} queries per row"
         found = [f"{within}; larger changes and longer attacks were not tried."]
         if self.not_tried:
             found.append(f"Not tried: {', '.join(self.not_tried)}.")
@@ -168,11 +174,20 @@ class Observations(Answer):
             heads = ("column", "rule", "inputs that differ in it")
             caption_moved = "What the inputs that fooled the model changed"
             tables["moved_columns"] = Table(heads, self.moved, caption_moved)
+        if self.not_tried:
+            tables["not_tried"] = Table(
+                ("attack", "why"),
+                tuple(map(_reason, self.not_tried)),
+                "Attacks that were not tried",
+            )
         missed = f"; not tried: {', '.join(self.not_tried)}" if self.not_tried else ""
+        against = (
+            f"stand against {_attacks_in_words(self.table, self.eps_words)} within {self.budget} "
+            "queries"
+        )
         return Evidence(
             question="survival",
-            headline=f"{standing.percent()} of correctly classified samples stand against "
-            f"{_attacks_in_words(self.table)} within {self.budget} queries; "
+            headline=f"{standing.percent()} of correctly classified samples {against}; "
             f"hardest: {fastest}, "
             f"{_half_fallen(curves.medians.loc[[fastest]].iloc[0], curves.confidence)}{missed}",
             claims=(
@@ -187,8 +202,7 @@ class Observations(Answer):
             tables=tables,
             charts=curves.charts(),
             answer="standing_share",
-            sentence=f"{MEASURES[0].told(standing)} of its right answers stand against the "
-            "attacks tried.",
+            sentence=f"{MEASURES[0].told(standing)} of its right answers {against}.",
             limits=(*self._tried(), _ONE_MODEL),
             provenance=Provenance(
                 seed=self.seed,
@@ -200,17 +214,23 @@ class Observations(Answer):
         )
 
 
-def _attacks_in_words(table: pd.DataFrame) -> str:
-    """How many attacks, in which norm and up to which size."""
+def _reason(words: str) -> tuple[str, str]:
+    """The name of an attack and why it was left out: ``"pgd (the model gives no gradients)"``."""
+    name, _, why = words.partition(" (")
+    return name, why.removesuffix(")")
+
+
+def _attacks_in_words(table: pd.DataFrame, of_what: str) -> str:
+    """Which attacks, in which norm and up to which size."""
     names = ", ".join(str(name) for name in table["attack"].unique())
-    return f"{names} ({_sizes_in_words(table)})"
+    return f"{names} ({_sizes_in_words(table, of_what)})"
 
 
-def _sizes_in_words(table: pd.DataFrame) -> str:
+def _sizes_in_words(table: pd.DataFrame, of_what: str) -> str:
     """The changes that were allowed, e.g. ``ℓ∞ ≤ 0.1``."""
     kinds = table[["norm", "eps"]].drop_duplicates()
     sizes = {
-        f"{_NORMS.get(norm, norm)} ≤ {eps:.3g}"
+        f"{_NORMS.get(norm, norm)} ≤ {eps:.3g}{of_what}"
         if eps < np.inf
         else f"{_NORMS.get(norm, norm)} of any size"
         for norm, eps in zip(kinds["norm"], kinds["eps"].astype(float), strict=True)
@@ -218,7 +238,7 @@ def _sizes_in_words(table: pd.DataFrame) -> str:
     return ", ".join(sorted(sizes))
 
 
-def _counts(made_by: "pd.Series[str]") -> str:
+def _counts(made_by: pd.Series[str]) -> str:
     """Which attack broke how many samples."""
     counts = made_by[made_by != ""].value_counts()
     return ", ".join(f"{name} {count}" for name, count in sorted(counts.items())) or "none"

@@ -1,10 +1,11 @@
 """Attack a model and note, sample by sample, between which two queries it failed."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.attacks import ATTACKS, AttackResult, AttackRow, in_blocks, make, suite
@@ -15,6 +16,7 @@ from fireassay.classifiers import as_classifier
 from fireassay.core.arrays import IntArray
 from fireassay.core.errors import NotEnoughEvidenceError, ParameterError
 from fireassay.core.hashing import sha256
+from fireassay.core.lazy_modules import pd
 from fireassay.core.seeds import generator
 from fireassay.core.threads import one_thread
 from fireassay.core.validation import (
@@ -25,7 +27,7 @@ from fireassay.core.validation import (
 )
 from fireassay.engine import Executor
 from fireassay.statistics import share
-from fireassay.survival.adaptive import adaptive
+from fireassay.survival.adaptive import DRAWS, adaptive
 from fireassay.survival.defences import (
     Defence,
     DefendedClassifier,
@@ -68,7 +70,7 @@ def observe(
     defence: Defence | tuple[str, float] | None = None,
     gradient_cost: float = GRADIENT_COST,
     eps_scale: float = 1.0,
-    draws: int = 5,
+    draws: int = DRAWS,
     model_id: str | None = None,
     empty_ok: bool = False,
     keep_adversarial: bool = False,
@@ -105,7 +107,8 @@ def observe(
     eps_scale
         What ε = 1 means, e.g. the standard deviation of the training data.
     draws
-        With a random answer (Gauss-out), a success counts if most of so many draws are wrong.
+        With a random answer (Gauss-out), a sample is right, or has fallen, by the majority of so
+        many draws.
     model_id
         Name of the model for ``groups="model_id"``, by default a part of its content hash.
     empty_ok
@@ -160,6 +163,8 @@ def observe(
     labels = np.asarray(y)[drawn]
     withheld = shield.rejected(probabilities)
     right = (probabilities.argmax(axis=1) == goal) & ~withheld
+    if isinstance(shield, GaussOut):
+        right = target.wrong_share(features, goal, first=1, count=draws) <= 0.5
     if not right.any() and not empty_ok:
         raise NotEnoughEvidenceError(
             "At least one sample must be classified correctly before the attack.",
@@ -206,6 +211,7 @@ def observe(
             fooling.append(found.adversarial[fell])
             untouched.append(features[right][fell])
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=_COLUMNS)
+    space = getattr(target, "space", None)
     table["model_id"] = model_id or target.sha256[:12]
     table["defence"] = shield.name
     table["defence_value"] = float(shield.value)
@@ -223,7 +229,13 @@ def observe(
         adversarial=np.concatenate(fooling) if keep_adversarial else None,
         not_tried=tuple(missed),
         gradient_check=checked,
-        moved=_moved(target, np.concatenate(untouched), np.concatenate(fooling)),
+        moved=_moved(
+            target,
+            np.concatenate(untouched),
+            np.concatenate(fooling),
+            max(eps for _, eps, _ in listed),
+        ),
+        eps_words="" if space is None else space.eps_words,
     )
 
 
@@ -233,14 +245,14 @@ def _moves_reals(model: Any) -> bool:
 
 
 def _moved(
-    target: Any, before: NDArray[Any], after: NDArray[Any]
+    target: Any, before: NDArray[Any], after: NDArray[Any], eps: float
 ) -> tuple[tuple[str, str, int], ...] | None:
     """Columns with their rule and how many fooling inputs differ in them; None: all are free."""
     space = getattr(target, "space", None)
     if space is None or len(space.names) > _MOST_COLUMNS:
         return None
     counts = space.moved(space.outside(before), space.outside(after))
-    rules = space.rules()
+    rules = space.rules(eps)
     return tuple((name, rules[name], counts.get(name, 0)) for name in space.names)
 
 
@@ -352,12 +364,12 @@ def _confirm_over_draws(
     goal: NDArray[np.int64],
     draws: int,
 ) -> None:
-    """A random answer that was wrong once is no failure: ask again with other noise."""
+    """A random answer that was wrong once is no failure: most of other draws must be."""
     fell = part["success"].to_numpy().copy()
     rows = np.flatnonzero(fell)
     if not len(rows):
         return
-    wrong = target.wrong_share(found.adversarial[rows], goal[rows], first=1, count=draws)
+    wrong = target.wrong_share(found.adversarial[rows], goal[rows], first=1 + draws, count=draws)
     unconfirmed = rows[wrong <= 0.5]
     part.loc[unconfirmed, "lower"] = part.loc[unconfirmed, "upper"]
     part.loc[unconfirmed, "upper"] = np.inf

@@ -1,13 +1,14 @@
 """How many samples does it take to see that one model stands longer than another?"""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
-from scipy import stats
 
 from fireassay.core.errors import ParameterError
+from fireassay.core.lazy_modules import pd, stats
 from fireassay.core.percent import percent
 from fireassay.core.result import Result
 from fireassay.core.validation import check_integer, check_real

@@ -1,18 +1,19 @@
 """Restricted mean survival time: the mean number of queries a sample stands, up to a horizon."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
-from scipy import stats
 
 from fireassay.core.arrays import IntArray
 from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Evidence, Table
+from fireassay.core.lazy_modules import pd, stats
 from fireassay.core.result import Answer
 from fireassay.core.validation import check_real
 from fireassay.survival.curves import (

@@ -1,20 +1,23 @@
 """What every estimator accepts as observations: a frame, or a result that has one."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fireassay.core.arrays import IntArray
 from fireassay.core.errors import DataError
+from fireassay.core.frames import is_frame
+from fireassay.core.lazy_modules import pd
 from fireassay.core.result import Result
 
 
 def as_frame(obs: Any) -> pd.DataFrame:
     """The observations as a frame."""
-    if isinstance(obs, pd.DataFrame):
+    if is_frame(obs):
         return obs
     if isinstance(obs, Result):
         return obs.frame()

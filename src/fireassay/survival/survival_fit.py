@@ -1,5 +1,7 @@
 """What every fitted survival model can do, whatever its family."""
 
+from __future__ import annotations
+
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -7,13 +9,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import AnyArray
 from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
+from fireassay.core.lazy_modules import pd
 from fireassay.core.result import Answer
 from fireassay.survival.assumptions import censored_times, independent_rows
 from fireassay.survival.calibration import FailureCalibration, calibrate

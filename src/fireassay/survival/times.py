@@ -1,13 +1,15 @@
 """Times to failure as intervals: exact, right-, left- and interval-censored in one form."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from fireassay.core.arrays import AnyArray, BoolArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError
+from fireassay.core.lazy_modules import pd
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Times:
         """The latest observed time, t* of the paper."""
         return float(self.seen.max())
 
-    def rows(self, index: Any) -> "Times":
+    def rows(self, index: Any) -> Times:
         """A part of the rows."""
         return Times(self.lower[index], self.upper[index])
 

@@ -1,17 +1,18 @@
 """TRASH: the cost of training a sample over the cost of breaking it (the paper's Eq. 9)."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from scipy import stats
 
 from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
+from fireassay.core.lazy_modules import pd, stats
 from fireassay.core.percent import percent
 from fireassay.core.result import Answer
 from fireassay.core.validation import check_real

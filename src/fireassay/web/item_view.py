@@ -11,6 +11,7 @@ from fireassay.web.queue import Queue
 
 SMALL = 64  # pixels of a picture of fewer should be seen
 _MOST_STEPS = 2000
+_ALIKE = 5.0  # channels whose spreads differ by more could not be seen on one scale
 
 
 def png(queue: Queue, item: int) -> bytes:
@@ -44,11 +45,16 @@ def series(queue: Queue, item: int) -> Chart:
     values = np.asarray(queue.content[item], dtype=np.float64)
     lines = values[:, None] if values.ndim == 1 else values
     names = queue.feature_names or tuple(f"channel {i}" for i in range(lines.shape[1]))
+    title = names[0] if len(names) == 1 else "value"
+    spread = lines.max(axis=0) - lines.min(axis=0)
+    if len(names) > 1 and spread.max() > _ALIKE * spread.min():
+        lines = (lines - lines.min(axis=0)) / np.where(spread > 0, spread, 1.0)
+        title = "each from its lowest to its highest value"
     return Chart(
         curves(
             {name: (np.arange(len(lines)), lines[:, i]) for i, name in enumerate(names)},
             {"axis": axis("time step")},
-            {"axis": axis(names[0] if len(names) == 1 else "value"), "scale": {"zero": False}},
+            {"axis": axis(title), "scale": {"zero": False}},
             most=_MOST_STEPS,
             height=180,
         ),

@@ -159,9 +159,11 @@ def _now(progress: RunProgress) -> dict[str, Any]:
 
 def _questions(runs: list[dict[str, Any]]) -> list[str]:
     """The questions that any run has an answer to, in the order of the report."""
-    from fireassay.assessment.parts import PARTS
-
     found = {a.part for entry in runs for a in getattr(entry["row"], "answers", ())}
+    if not found:
+        return []
+    from fireassay.assessment.parts import PARTS  # loads what the first page need not wait for
+
     return [name for name in PARTS if name in found] + sorted(found - set(PARTS))
 
 

@@ -15,6 +15,7 @@ from fireassay.core import strict_json
 from fireassay.core.errors import DataError, StoreError
 from fireassay.core.files import write_text
 from fireassay.engine.links import refuse_link
+from fireassay.engine.store import refuse_foreign
 from fireassay.web.projects import Project
 
 STARTED, LOG, LIVE = "started.json", "run.log", "live.json"
@@ -46,6 +47,7 @@ def start_run(project: Project) -> None:
     with _lock:
         if started_process(folder) is not None or lock_owner(folder) is not None:
             raise StoreError("One run at a time in a folder.", got=f"one is at work in {folder}")
+        refuse_foreign(folder)
         folder.mkdir(parents=True, exist_ok=True)
         for name in (STARTED, LOG):
             refuse_link(folder / name)

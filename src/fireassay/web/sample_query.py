@@ -96,7 +96,9 @@ def facet_names(rows: SampleSet) -> dict[str, str]:
         if np.isfinite(rows.columns["confidence"]).any():
             found |= {"confidence": "How sure"}
     if np.asarray(rows.columns["flags"]).any():
-        found |= {"part": "Part", "mark": "What happened"}
+        found |= {"part": "Part"}
+    if any(rows.flags(mark).any() for mark in rows.facts["marks"]):
+        found |= {"mark": "What happened"}
     if "dataset" in rows.columns:
         found |= {"dataset": "Dataset of curation"}
     found |= {f"slice.{name}": name for name in rows.slices}

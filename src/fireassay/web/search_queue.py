@@ -72,7 +72,11 @@ def queue_from_search(
                 do="Pass the data: fireassay serve RUN --data field.npz.",
             )
         items, feature_names = kept.values, feature_names or kept.names or None
-        kind = kind or ("series" if kept.series else None)
+        kind = kind or kept.kind
+        if items.ndim == 1:
+            items, feature_names = items[:, None], feature_names or ("text",)
+        if kind == "series" and items.ndim == 3:
+            items = np.moveaxis(items, 1, -1)  # a queue has time first
     else:
         items = check_features(X)
         if sha256(items) != state.data_sha256:

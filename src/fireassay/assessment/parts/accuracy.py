@@ -1,11 +1,12 @@
 """Accuracy on the labelled rows: overall, per class, and how honest the confidences are."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,6 +20,7 @@ from fireassay.assessment.curated_rows import curated_rows, voted_rows
 from fireassay.assessment.row_outcomes import row_marks
 from fireassay.classifiers import CodedClassifier, Decided
 from fireassay.core import Assumption, Estimate, Provenance
+from fireassay.core.lazy_modules import pd
 from fireassay.core.validation import check_class_indices
 from fireassay.data import DataSet
 from fireassay.statistics import alike_rows, near_duplicates, reliability_curve, share
@@ -222,7 +224,7 @@ def _shares(
     parts: Sequence[NDArray[Any]],
     groups: NDArray[Any] | None,
     confidence: float,
-    index: "pd.Index[Any]",
+    index: pd.Index[Any],
     name: str,
 ) -> pd.DataFrame:
     """The share of right answers in each part of the rows."""

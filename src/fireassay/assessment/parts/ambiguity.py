@@ -28,7 +28,7 @@ USES: tuple[str, ...] = ()
 _TORCH_MB = 190.0  # measured: torch 2.13 without CUDA, imported and used
 _ASKED = 60  # of the inputs, when samples are chosen
 _OF_A_PAIR = 2  # inputs to look at, behind each cell of the chart
-_MARK = "ambiguity-pair-{}"
+_MARK = "ambiguity-pair-{:03d}"
 _TRIVIAL = 2  # classes, of which any classifier ranks both first
 
 

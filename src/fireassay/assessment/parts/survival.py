@@ -1,10 +1,11 @@
 """Survival: how many queries until the model falls to an attack."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -25,6 +26,7 @@ from fireassay.attacks import ColumnRule, suite
 from fireassay.classifiers import GradientClassifier
 from fireassay.core import Evidence, Sample
 from fireassay.core.errors import ParameterError
+from fireassay.core.lazy_modules import pd
 from fireassay.data.rows import taken
 from fireassay.survival import BUDGET, GRADIENT_COST, Observations, observe
 from fireassay.survival.masked_gradients import queries as gradient_check_queries
@@ -150,12 +152,8 @@ def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
         return ()
     order = fell.sort_values(["upper", "distance"], kind="stable")
     chosen = order.drop_duplicates("sample").head(MOST)
-    gallery, made = Gallery(context, context.test), answer.kept["adversarial"]
-    if _are_texts(made):
-        rows = context.test.rows.take(chosen["sample"].to_numpy(dtype=np.int64))
-        given = with_texts(rows, made[chosen.index.to_numpy()].tolist())
-    else:
-        given = gallery.as_given(taken(made, chosen.index.to_numpy()))
+    gallery = Gallery(context, context.test)
+    given = taken(rows_that_fooled(context, answer), chosen.index.to_numpy())
     said, sure = gallery.answers_to(given)
     found = []
     for i, row in enumerate(chosen.to_dict("records")):
@@ -179,6 +177,14 @@ def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
             )
         )
     return tuple(found)
+
+
+def rows_that_fooled(context: Context, answer: PartAnswer) -> Any:
+    """The inputs that fooled the model, in the form the user has rows."""
+    made = answer.kept["adversarial"]
+    if not len(made) or not _are_texts(made):
+        return Gallery(context, context.test).as_given(made)
+    return with_texts(context.test.rows.take(answer.kept["samples"]), made.tolist())
 
 
 def _are_texts(made: Any) -> bool:

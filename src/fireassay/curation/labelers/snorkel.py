@@ -1,15 +1,16 @@
 """The label model of Snorkel, as its users run it: 100 steps of gradient descent on moments."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import scipy.sparse
-from scipy.optimize import linear_sum_assignment
 
 from fireassay.core.arrays import Float32Array, FloatArray
 from fireassay.core.errors import DataError
+from fireassay.core.lazy_modules import optimize, sparse
 from fireassay.core.validation import check_integer, check_real
 from fireassay.curation.labelers.labeler import class_prior, normalised
 from fireassay.curation.votes import VoteArray, VotePatterns, one_hot
@@ -57,7 +58,7 @@ class Snorkel:
         check_real(self.momentum, "momentum", low=0.0, high=1.0, inclusive="low")
         check_real(self.precision, "precision", low=0.0, high=1.0)
 
-    def fit(self, patterns: VotePatterns, seed: int = 0) -> "FittedSnorkel":
+    def fit(self, patterns: VotePatterns, seed: int = 0) -> FittedSnorkel:
         """Learn P(vote | class) from the overlaps of the labelling functions.
 
         Notes
@@ -118,7 +119,7 @@ class FittedSnorkel:
 def vote_moments(patterns: VotePatterns) -> Float32Array:
     """Second moments of the one-hot votes, in single precision."""
     hot = one_hot(patterns.votes, patterns.n_classes)
-    weights = scipy.sparse.diags_array(patterns.counts.astype(np.float64))
+    weights = sparse.diags_array(patterns.counts.astype(np.float64))
     sums = (hot.T @ weights @ hot).toarray()
     return np.asarray(sums / patterns.n_rows, dtype=np.float32)
 
@@ -139,6 +140,6 @@ def _best_columns(probabilities: Float32Array, prior: FloatArray, m: int, k: int
     rounded = np.round(prior, 3)
     for value in np.unique(rounded):
         group = np.flatnonzero(rounded == value)
-        old, new = linear_sum_assignment(-trust[np.ix_(group, group)].T)
+        old, new = optimize.linear_sum_assignment(-trust[np.ix_(group, group)].T)
         columns[group[new]] = group[old]
     return np.ascontiguousarray(probabilities[:, columns])

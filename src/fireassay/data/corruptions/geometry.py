@@ -1,8 +1,11 @@
 """Pose: turned, sheared, scaled, moved. What comes in from outside is black."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
+
+from fireassay.core.lazy_modules import ndimage
 
 Images = NDArray[np.float64]
 

@@ -1,8 +1,11 @@
 """Light and weather."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
+
+from fireassay.core.lazy_modules import ndimage
 
 Images = NDArray[np.float64]
 

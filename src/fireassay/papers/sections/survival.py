@@ -14,7 +14,8 @@ _SHOWN = ("concordance", "test_concordance", "ici", "test_ici", "e50", "test_e50
 
 def section(results: Results) -> Section:
     """The section from the archived table and the stored campaign."""
-    archive, campaign = results("survival_archive"), results("survival_campaign")
+    archive = results("survival_archive")
+    campaign = results("survival_cifar10") or results("survival_campaign")
     rows: list[Row] = []
     if archive:
         rows += [family_row(name, archive) for name in archive["printed"]]

@@ -1,0 +1,210 @@
+"""Answers about rows of a data set, kept so that no row is sent twice."""
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+import numpy as np
+
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from fireassay.core.errors import ModelError
+from fireassay.core.row_index import NOWHERE, RowIndex
+
+MOST_BYTES: Final = 2**30
+
+Keep = Callable[[int, int, FloatArray], None]
+Send = Callable[[AnyArray, int, Keep | None], FloatArray]
+
+
+class Journal(Protocol):
+    """Where new answers are put down; see `fireassay.engine.answer_file`."""
+
+    def append(self, places: IntArray, answers: FloatArray) -> None:
+        """Put down the answers for the rows at these places."""
+        ...
+
+
+@dataclass(eq=False)
+class KeptSet:
+    """A data set whose answers are kept, and where they are put down, if anywhere."""
+
+    index: RowIndex
+    journal: Journal | None = None
+    first: int = 0
+
+
+class KeptAnswers:
+    """The answers of one model about the rows of some data sets.
+
+    Only rows of these sets are kept, so that attacks cannot fill the memory. More than a gigabyte
+    is not kept at all. Copies of a model, in other processes, go without.
+
+    Parameters
+    ----------
+    sets
+        The data sets.
+    like
+        One answer or more: how many classes, and which type of number.
+
+    >>> sets = [KeptSet(RowIndex(np.array([[0.0], [1.0]])))]
+    >>> table = KeptAnswers(sets, like=np.array([[0.5, 0.5]]))
+    >>> sent = []
+    >>> def send(rows, known, keep):
+    ...     sent.append(len(rows))
+    ...     answers = np.hstack([1 - rows, rows])
+    ...     keep(0, len(rows), answers)
+    ...     return answers
+    >>> X = np.array([[1.0], [0.0], [1.0]])
+    >>> table.answered(X, send, lambda known: None).tolist() == np.hstack([1 - X, X]).tolist()
+    True
+    >>> _ = table.answered(X[:1], send, lambda known: None)
+    >>> sent, table.held.tolist()
+    ([2], [True, True])
+    """
+
+    def __init__(self, sets: Sequence[KeptSet], like: FloatArray) -> None:
+        n = sum(len(one.index.rows) for one in sets)
+        too_much = n * like.shape[1] * like.itemsize > MOST_BYTES
+        self.sets = [] if too_much else list(sets)
+        n = 0
+        for one in self.sets:
+            one.first, n = n, n + len(one.index.rows)
+        self.held: BoolArray = np.zeros(n, dtype=np.bool_)
+        self._answers = np.empty((n, like.shape[1]), dtype=like.dtype)
+        self._writing = threading.Lock()
+        self._local = threading.local()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _without, ()
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether answers may be taken from here, in this thread, at this moment."""
+        return bool(self.sets) and not getattr(self._local, "bypassed", 0)
+
+    @contextlib.contextmanager
+    def bypassed(self) -> Iterator[None]:
+        """Meanwhile this thread's questions all go to the model itself."""
+        self._local.bypassed = getattr(self._local, "bypassed", 0) + 1
+        try:
+            yield
+        finally:
+            self._local.bypassed -= 1
+
+    def forget(self) -> None:
+        """Keep nothing from now on."""
+        self.sets, self._answers = [], self._answers[:0]
+        self.held = np.zeros(0, dtype=np.bool_)
+
+    def places(self, rows: AnyArray) -> IntArray:
+        """Where rows stand in all sets together, -1 for those of no set."""
+        found = np.full(len(rows), NOWHERE, dtype=np.int64)
+        for one in self.sets:
+            left = np.flatnonzero(found == NOWHERE)
+            if not len(left):
+                break
+            some = one.index.find(rows if len(left) == len(rows) else rows[left])
+            found[left] = np.where(some == NOWHERE, NOWHERE, some + one.first)
+        return found
+
+    def answered(self, rows: AnyArray, send: Send, count: Callable[[int], None]) -> FloatArray:
+        """Answers for all rows; ``send`` gets those that are not known yet, each once.
+
+        Parameters
+        ----------
+        rows
+            What is asked.
+        send
+            ``send(rows, known, keep)`` asks the model, counts ``known`` rows more as asked, and
+            calls ``keep(start, stop, answers)`` as answers come.
+        count
+            Counts rows as asked where nothing has to be sent.
+        """
+        places = self.places(rows)
+        fresh = self._fresh(places)
+        known = len(rows) - len(fresh)
+        sent = None
+        if len(fresh):
+            mine = places[fresh]
+
+            def keep(start: int, stop: int, answers: FloatArray) -> None:
+                self.store(mine[start:stop], answers)
+
+            whole = not known
+            try:
+                sent = send(rows if whole else rows[fresh], known, keep)
+            except ModelError:
+                if whole:
+                    raise
+                return send(rows, 0, None)  # says the rows' numbers as if nothing were kept
+            if whole:
+                return sent
+        else:
+            count(known)
+        return self._joined(places, fresh, sent)
+
+    def _fresh(self, places: IntArray) -> IntArray:
+        """Positions to send: rows of no set, and of each row not answered yet the first."""
+        known = places != NOWHERE
+        known[known] = self.held[places[known]]
+        left = np.flatnonzero(~known)
+        ours = left[places[left] != NOWHERE]
+        first = ours[np.unique(places[ours], return_index=True)[1]]
+        return np.sort(np.concatenate([left[places[left] == NOWHERE], first]))
+
+    def _joined(self, places: IntArray, fresh: IntArray, sent: FloatArray | None) -> FloatArray:
+        if sent is None:
+            taken: FloatArray = self._answers[places]
+            return taken
+        joined = np.empty((len(places), sent.shape[1]), dtype=sent.dtype)
+        ours = np.flatnonzero(places != NOWHERE)
+        joined[ours] = self._answers[places[ours]]
+        joined[fresh] = sent
+        return joined
+
+    def store(self, places: IntArray, answers: FloatArray, *, journalled: bool = False) -> None:
+        """Keep answers for rows at these places (-1: of no set, not kept)."""
+        with self._writing:
+            if not self.sets or answers.shape[1] != self._answers.shape[1]:
+                return
+            ours = np.flatnonzero(places != NOWHERE)
+            self._answers[places[ours]] = answers[ours]
+            self.held[places[ours]] = True
+            if not journalled:
+                self._put_down(places[ours], answers[ours])
+
+    def _put_down(self, places: IntArray, answers: FloatArray) -> None:
+        for one in self.sets:
+            own = places - one.first
+            inside = (own >= 0) & (own < len(one.index.rows))
+            if one.journal is not None and inside.any():
+                one.journal.append(own[inside], answers[inside])
+
+    def held_answers(self, places: IntArray) -> FloatArray:
+        """The kept answers for rows at these places."""
+        return np.asarray(self._answers[places])
+
+
+def _without() -> None:
+    """What a copy of a model in another process has instead of a table."""
+
+
+@contextlib.contextmanager
+def asking_anew(model: Any) -> Iterator[None]:
+    """Ask the model itself in this thread, whatever is kept: for attacks and what has hooks.
+
+    >>> from fireassay.classifiers import as_classifier
+    >>> model = as_classifier(lambda X: np.hstack([1 - X, X]))
+    >>> with asking_anew(model):
+    ...     model.predict_proba([[0.25]]).tolist()
+    [[0.75, 0.25]]
+    """
+    with contextlib.ExitStack() as stack:
+        while model is not None:
+            table = getattr(model, "kept", None)
+            if isinstance(table, KeptAnswers):
+                stack.enter_context(table.bypassed())
+            model = getattr(model, "model", None)
+        yield

@@ -1,0 +1,220 @@
+"""A row of the data is sent to the model once in a run, and nothing in the result shows it."""
+
+import pickle
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fireassay.assessment import kept_answers
+from fireassay.assessment.context import Context
+from fireassay.assessment.kept_answers import RunAnswers
+from fireassay.assessment.parts import settings_models
+from fireassay.assessment.running import Run
+from fireassay.assessment.spending import Budget
+from fireassay.classifiers import as_classifier
+from fireassay.classifiers.kept_answers import asking_anew
+from fireassay.core.errors import BudgetExceededError, FireassayWarning
+from fireassay.data import DataSet
+from fireassay.engine import Executor, RunStore
+
+SETTINGS = {name: each() for name, each in settings_models().items()}
+RNG = np.random.default_rng(0)
+TEST, TRAIN, FIELD = RNG.random((300, 2)), RNG.random((400, 2)), RNG.random((500, 2))
+FAST = ("accuracy", "reliability")
+
+
+def as_bytes(rows):
+    return {row.tobytes() for row in rows}
+
+
+PROBED = as_bytes(TEST[np.linspace(0, 299, 37).round().astype(int)])  # answers of the first look
+
+
+def model(X):
+    return np.column_stack([1 - X[:, 0], X[:, 0]])
+
+
+def context(model=model, store=None):
+    def labelled(X):
+        return DataSet(X, (X[:, 0] + X[:, 1] / 8 > 0.55).astype(int))
+
+    return Context(
+        as_classifier(model, classes=(0, 1)),
+        labelled(TEST),
+        labelled(TRAIN),
+        DataSet(FIELD),
+        executor=Executor(store=store),
+    )
+
+
+def run(folder, parts=FAST, only=None, kept=True):
+    """A run in a folder; how often each row was sent for a caller, and the run."""
+    sent = Counter()
+    with RunStore(folder) as store:
+        own = context(store=store)
+        made = Run(own, parts, SETTINGS, only=only)
+        if not kept:
+            made._answers.begin = lambda context: None
+        send = own.model._sent_anew
+
+        def counting(rows, known, keep):
+            if keep is not None:
+                sent.update(row.tobytes() for row in rows)
+            return send(rows, known, keep)
+
+        own.model._sent_anew = counting
+        made.go()
+    return sent, made
+
+
+def asked(made):
+    return {name: cost["actual"]["queries"] for name, cost in made.costs.items()}
+
+
+def test_a_row_of_the_data_is_sent_once_and_the_result_is_the_same(tmp_path):
+    compare(tmp_path, FAST)
+
+
+@pytest.mark.slow
+def test_in_a_whole_run_too(tmp_path):
+    sent = compare(tmp_path, ("accuracy", "supervision", "discovery", "reliability"))
+    assert any(sent[row.tobytes()] for row in TRAIN)
+
+
+def compare(folder, parts):
+    sent, made = run(folder / "kept", parts)
+    assert {sent[row] for row in as_bytes(TEST) | as_bytes(TRAIN) | as_bytes(FIELD)} <= {0, 1}
+    for rows in (TEST, FIELD):
+        assert sum(sent[row.tobytes()] for row in rows) + len(PROBED & as_bytes(rows)) == len(rows)
+    _, without = run(folder / "not kept", parts, kept=False)
+    result = (folder / "kept" / "result.json").read_bytes()
+    assert result == (folder / "not kept" / "result.json").read_bytes()
+    assert asked(made) == asked(without)
+    rows_sent = made.costs["reliability"]["actual"]["rows_sent"]
+    assert rows_sent < without.costs["reliability"]["actual"]["rows_sent"]
+    return sent
+
+
+def test_another_order_of_parts_gives_the_same_bytes(tmp_path):
+    run(tmp_path / "all")
+    run(tmp_path / "steps", only=("reliability",))
+    run(tmp_path / "steps")
+    result = (tmp_path / "all" / "result.json").read_bytes()
+    assert result == (tmp_path / "steps" / "result.json").read_bytes()
+
+
+def test_the_next_start_takes_what_was_put_down(tmp_path):
+    run(tmp_path, only=("accuracy",))
+    sent, _ = run(tmp_path, only=("reliability",))
+    assert not any(sent[row.tobytes()] for row in TEST)
+
+
+def test_kept_answers_that_the_model_does_not_give_are_thrown_away(tmp_path):
+    run(tmp_path, only=("accuracy",))
+
+    def other(X):
+        return model(np.clip(X + 1e-3, 0, 1))
+
+    name = context().model.sha256
+    with RunStore(tmp_path) as store:
+        own = context(other, store)
+        type(own.model).sha256 = property(lambda self: name)  # a server whose model was exchanged
+        try:
+            answers = RunAnswers(store)
+            with pytest.warns(FireassayWarning, match="not those that the model gives now"):
+                answers.begin(own)
+            got = own.model.predict_proba(TEST)
+        finally:
+            del type(own.model).sha256
+    np.testing.assert_array_equal(got[:, 1], np.clip(TEST[:, 0] + 1e-3, 0, 1))
+
+
+@pytest.mark.parametrize("kind", ["random", "by place"])
+def test_models_whose_answers_vary_get_no_table(kind):
+    drawn = np.random.default_rng(0)
+
+    def model(X):
+        moved = drawn.random(len(X)) if kind == "random" else np.arange(len(X)) / len(X)
+        return np.column_stack([0.5 + 1e-9 * moved, 0.5 - 1e-9 * moved])
+
+    own = context(model)
+    RunAnswers(None).begin(own)
+    assert own.model.kept is None
+
+
+def test_a_model_with_a_budget_of_its_own_is_not_probed():
+    own = context(model)
+    own = replace(own, model=as_classifier(model, classes=(0, 1), max_queries=10))
+    RunAnswers(None).begin(own)
+    assert (own.model.kept, own.model.probe_queries) == (None, 0)
+
+
+def test_budgets_count_rows_that_are_asked():
+    own = context()
+    RunAnswers(None).begin(own)
+    own.model.predict_proba(TEST)
+    asked, sent = own.model.queries, own.model.rows_sent
+    own.model.predict_proba(TEST[::-1])
+    assert (own.model.queries - asked, own.model.rows_sent - sent) == (300, 0)
+    with Budget(max_queries=400).enforced(own.model, 0.0, 0):
+        own.model.predict_proba(TEST)
+        with pytest.raises(BudgetExceededError, match=r"100 are left\. Got a call with 150"):
+            own.model.predict_proba(np.concatenate([TEST[:100], TEST[:50] / 2]))
+        own.model.predict_proba(np.concatenate([TEST[:60], TEST[:40] / 2]))
+
+
+def test_rows_are_answered_in_any_mixture():
+    own = context()
+    RunAnswers(None).begin(own)
+    mixed = np.concatenate([TEST[5:9], TRAIN[:3] / 2, TEST[5:7], FIELD[[3, 3]], TRAIN[::-7]])
+    for rows in (mixed, mixed[::-1], TRAIN, TEST[3:80:3]):
+        np.testing.assert_array_equal(own.model.predict_proba(rows), model(rows))
+
+
+def test_attacks_and_hooks_ask_the_model_itself():
+    own = context()
+    RunAnswers(None).begin(own)
+    own.model.predict_proba(TEST)
+    sent = own.model.rows_sent
+    with asking_anew(own.model):
+        own.model.predict_proba(TEST)
+    assert own.model.rows_sent - sent >= 300
+    own.model.predict_proba(TEST)
+    assert own.model.rows_sent - sent < 600
+
+
+def test_copies_in_other_processes_go_without():
+    own = context(model)
+    RunAnswers(None).begin(own)
+    assert pickle.loads(pickle.dumps(own.model)).kept is None
+
+
+def test_more_than_the_limit_is_not_kept(monkeypatch):
+    monkeypatch.setattr("fireassay.classifiers.kept_answers.MOST_BYTES", 1000)
+    own = context()
+    RunAnswers(None).begin(own)
+    own.model.predict_proba(TEST)
+    own.model.predict_proba(TEST)
+    assert own.model.rows_sent >= 600
+
+
+def test_tables_of_categories_are_kept_by_their_codes(tmp_path):
+    frame = pd.DataFrame({"sex": ["f", "m", "x"] * 20, "age": np.arange(60.0)})
+    sent = []
+
+    def model(X):
+        sent.append(len(X))
+        risk = X["age"].to_numpy() / 100 + (X["sex"] == "m").to_numpy() * 0.3
+        return np.column_stack([1 - risk, risk])
+
+    data = DataSet(frame, (np.arange(60) > 40).astype(int))
+    with RunStore(tmp_path) as store:
+        own = Context(as_classifier(model, classes=(0, 1)), data, executor=Executor(store=store))
+        made = Run(own, ("accuracy", "reliability"), SETTINGS)
+        made.go()
+    assert made.costs["accuracy"]["actual"]["queries"] == 60
+    assert made.costs["reliability"]["actual"]["rows_sent"] == 0
+    assert list((tmp_path / kept_answers.FOLDER).iterdir())

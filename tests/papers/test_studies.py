@@ -1,0 +1,55 @@
+"""The quick version of every study, as ``make papers-quick`` runs it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(*arguments):
+    command = [sys.executable, str(ROOT / "studies" / "all.py"), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def stored(folder):
+    return {path.stem: json.loads(path.read_text()) for path in folder.rglob("*.json")}
+
+
+@pytest.mark.slow
+def test_studies_without_data_run_and_go_on(tmp_path, monkeypatch):
+    monkeypatch.delenv("FIREASSAY_DATA", raising=False)
+    before = (ROOT / "studies" / "results" / "superpixels.json").read_bytes()
+    first = run("--work", tmp_path, "--quick", "--only", "superpixels", "curation")
+    assert "not done: curation: no nad in FIREASSAY_DATA" in first.stdout
+    assert first.returncode == 1
+    assert "5 of 5 done" in first.stdout
+    found = stored(tmp_path)["superpixels"]
+    again = run("--work", tmp_path, "--quick", "--only", "superpixels")
+    assert again.returncode == 0, again.stderr
+    assert "of 5 done" not in again.stdout  # the journal has them
+    assert stored(tmp_path)["superpixels"] == found
+    assert (ROOT / "studies" / "results" / "superpixels.json").read_bytes() == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("study", "result", "figures"),
+    [
+        ("survival_archive", "survival_archive", 4),
+        ("reliability_table1", "reliability_table1", 3),
+        ("curation", "curation_case_studies", 1),
+        ("reliability_mnist", "reliability_mnist", 0),
+    ],
+)
+def test_quick_studies_on_real_data(study, result, figures, tmp_path):
+    if not os.environ.get("FIREASSAY_DATA"):
+        pytest.skip("FIREASSAY_DATA is not set")
+    done = run("--work", tmp_path, "--quick", "--only", study)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert stored(tmp_path)[result]
+    assert len(list(tmp_path.rglob("*.svg"))) == figures

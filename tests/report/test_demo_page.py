@@ -1,0 +1,106 @@
+"""The first report anyone sees: the demo's, as people meet it."""
+
+import json
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from fireassay.cli.main import app
+
+pytestmark = [pytest.mark.slow, pytest.mark.extras]
+_SENTENCE = re.compile(r'<p class="sentence">(.*?)</p>')
+_NUMBER = re.compile(r"\d[\d.,]*")
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo") / "demo"
+    done = CliRunner().invoke(app, ["demo", "--output", str(folder)])
+    assert done.exit_code == 0, done.output  # whatever its verdict
+    assert f"report: {folder / 'report.html'}" in done.output
+    return folder
+
+
+@pytest.fixture(scope="module")
+def text(demo):
+    return (demo / "report.html").read_text().replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_it_answers_every_question_and_shows_all_three_states(demo, text):
+    result = json.loads((demo / "result.json").read_text())["parts"]
+    assert {part["status"] for part in result.values()} == {"done"}
+    accuracy = result["accuracy"]["estimates"]["accuracy"]
+    assert 0.9 < accuracy["low"] < accuracy["value"] < accuracy["high"] < 1
+    assert json.loads((demo / "timings.json").read_text())["accuracy"] > 0
+    first = text[text.index("<body>") : text.index("<main>")]
+    states = re.findall(r'<span class="state \w+">. (\w+)</span>', first)
+    assert sorted(states) == ["broken", "kept", "undecided"]
+    for words in ("Why: the worst inputs", "What would change this", "Do not rely on"):
+        assert words in first
+
+
+def test_every_sentence_is_short_and_has_one_number(text):
+    sentences = [re.sub(r"</?s>", "", found) for found in _SENTENCE.findall(text)]
+    assert len(sentences) == 7
+    for sentence in sentences:
+        assert len(sentence.split()) <= 20, sentence
+        assert len(_NUMBER.findall(sentence)) <= 1, sentence
+
+
+def test_no_machine_talk_outside_the_column_for_gates(text):
+    body = re.sub(r"<script.*?</script>|<svg.*?</svg>|<code>.*?</code>", "", text, flags=re.S)
+    shown = re.sub(r"<[^>]+>", " ", body[body.index("<body>") :])
+    assert not re.search(r"\binf\b|\bnan\b|\bn=\d|\d%", shown)  # "95 %" is written one way
+    unfolded = re.sub(r"<details.*?</details>", "", body, flags=re.S)
+    assert not re.search(r"[a-z]_[a-z]", re.sub(r"<[^>]+>", " ", unfolded[body.index("<body>") :]))
+
+
+def test_every_part_shows_samples_and_a_page_stays_a_page(demo, text):
+    sections = text[text.index("<main>") :].split('<section id="part-')[1:]
+    assert len(sections) == 7
+    for section in sections:
+        assert section.count("row") > 2
+        assert "<li>" in section or 'class="samples' in section
+    assert text.count("<img ") <= 600  # 200 samples, of which attacked ones have three pictures
+    assert (demo / "report.html").stat().st_size < 2_500_000
+
+
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("light", 1200), ("dark", 1200), ("light", 390)],
+    ids=["light", "dark", "phone"],
+)  # fmt: skip
+def test_no_barrier_and_nothing_beside_the_screen(demo, browser, barriers, scheme, width):
+    context = browser.new_context(
+        color_scheme=scheme, viewport={"width": width, "height": 900}, bypass_csp=True
+    )
+    page = context.new_page()
+    page.goto((demo / "report.html").as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    assert barriers(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()
+
+
+def test_a_cell_of_the_pair_matrix_opens_its_pictures(demo, browser):
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    said = []
+    page.on("console", lambda message: said.append(message.text))
+    page.goto((demo / "report.html").as_uri())
+    section = page.locator("#part-3")
+    section.scroll_into_view_if_needed()
+    section.locator(".chart[data-drawn=live]").first.wait_for()
+    section.locator(".chart-live g.mark-rect path").first.click()
+    shown = page.locator(".marked .group:target")
+    shown.wait_for(state="visible", timeout=5000)
+    assert shown.locator("img").count() >= 1
+    assert said == []  # the policy forbids nothing that the page does
+    page.close()
+
+
+def test_it_prints_on_at_most_eight_pages(demo, browser):
+    page = browser.new_page()
+    page.goto((demo / "report.html").as_uri())
+    printed = page.pdf(prefer_css_page_size=True)
+    assert 3 <= len(re.findall(rb"/Type /Page\b", printed)) <= 8
+    page.close()
