@@ -111,7 +111,11 @@ def test_what_is_installed_or_inside_trusted_code_is_not_called_by_name(
     assert not (received / "ran").exists()
 
 
-def test_bytecode_beside_trusted_code_is_not_run(received: Path) -> None:
+def test_bytecode_beside_trusted_code_is_not_run(
+    received: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "pycache_prefix", None)  # as it is for users: beside the source
+    monkeypatch.delenv("PYTHONPYCACHEPREFIX", raising=False)
     (received / "fireassay.toml").write_text(
         (received / "fireassay.toml").read_text().replace("accuracy", "survival")
         + "workers = 2\n[survival]\nsamples = 10\nbudget = 10\n"

@@ -95,9 +95,11 @@ def _checked_tree(tree: dict[str, str], n_features: int, where: str) -> list[str
             kept[key] = " ".join(values)
     if leaves > 1:
         kinds = _integers(kept["decision_type"], leaves - 1)
-        links = (_integers(kept[k], leaves - 1) for k in ("left_child", "right_child"))
-        split = _integers(kept["split_feature"], leaves - 1)
-        check_tree(*links, split, n_features, leaves, where)
+        left, right, split = (
+            _integers(kept[key], leaves - 1)
+            for key in ("left_child", "right_child", "split_feature")
+        )
+        check_tree(left, right, split, n_features, leaves, where)
         kept |= _checked_categories(tree, kinds, kept["threshold"], sets, where)
     shrinkage = tree.get("shrinkage", "1")
     if not _NUMBER.fullmatch(shrinkage):

@@ -32,16 +32,18 @@ def say_wrapped(text: str, *, quiet: bool = False, indent: int = 13) -> None:
 
     In a file or a pipe it stays one line.
     """
-    if not quiet and sys.stdout.isatty():
-        width = max(40, shutil.get_terminal_size().columns - 1)
-        text = textwrap.fill(
-            text,
-            width,
-            subsequent_indent=" " * indent,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-    say(text, quiet=quiet)
+    say(_between_words(text, sys.stdout, indent), quiet=quiet)
+
+
+def _between_words(text: str, stream: Any, indent: int = 0) -> str:
+    if not stream.isatty():
+        return text
+    width = max(40, shutil.get_terminal_size().columns - 1)
+    options: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+    lines = text.split("\n")
+    return "\n".join(
+        textwrap.fill(line, width, subsequent_indent=" " * indent, **options) for line in lines
+    )
 
 
 def say_now(text: str, *, quiet: bool = False) -> None:
@@ -95,8 +97,8 @@ def _is_real(stream: Any) -> bool:
 
 
 def warn(text: str) -> None:
-    """Print one line to standard error."""
-    sys.stderr.write(visible(text) + "\n")
+    """Print a message to standard error."""
+    sys.stderr.write(_between_words(visible(text), sys.stderr) + "\n")
 
 
 def starting(text: str, *, quiet: bool = False) -> None:
