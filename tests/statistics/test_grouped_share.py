@@ -93,3 +93,19 @@ def test_misses_stay_within_chance(name):
         upper_share(world(rng, sizes(rng), p, correlation), 0.025) < p for _ in range(runs)
     )
     assert missed <= binom.ppf(0.999, runs, 0.025)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_pairs_are_not_counted_as_single_rows(size):
+    """Two rows of a pair fill it by chance: the bound must not jump to one row per pair."""
+    rng, wide, best, missed, worlds = np.random.default_rng(size), 0.0, 0.0, 0, 60
+    for _ in range(worlds):
+        rates = rng.beta(0.08 * 7 / 3, 0.92 * 7 / 3, 300)
+        hit = rng.random((300, size)) < rates[:, None]
+        upper = grouped_share(hit.ravel(), np.repeat(np.arange(300), size), 0.975, "upper")[0].high
+        n = 300 * size / (1 + (size - 1) * 0.3)
+        wide += upper - 0.08
+        best += float(clopper_pearson(hit.mean() * n, n, 0.975, "upper")[1]) - 0.08
+        missed += upper < 0.08
+    assert missed <= 6  # binom.ppf(.999, 60, .025)
+    assert wide < 1.3 * best

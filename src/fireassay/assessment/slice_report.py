@@ -25,7 +25,7 @@ from fireassay.statistics import (
 
 LARGE_ENOUGH = "slices-large-enough"
 _FEWEST_SEARCHED, _MOST_COLUMNS = 400, 200
-_MOST_SEARCHED = 20_000
+_MOST_SEARCHED, _FOR_HALVES = 20_000, 0.2
 # What each rule of a half may spend of its error: the one that looked best there the most.
 _WEIGHTS = (1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 16)
 MEASURES = (
@@ -95,9 +95,9 @@ def found_slice(
 ) -> FoundSlice | None:
     """Search on either half of the rows, measure on the other; the clearest one, or None.
 
-    Two tests say whether there is such a slice, at half of the error each: the rules on rows that
-    took no part in their search (Bonferroni, more for those that looked better), and the whole
-    search on all rows with the errors dealt anew (`slice_test`; not with groups).
+    Two tests say whether there is such a slice: the rules on rows that took no part in their
+    search (Bonferroni, more for those that looked better), which may spend a fifth of the error,
+    and the whole search on all rows with the errors dealt anew (`slice_test`; not with groups).
     """
     first = random_half(len(X), groups, seed, "slice search")
     measured: list[tuple[SliceRule, BoolArray, BoolArray, float]] = []
@@ -125,11 +125,12 @@ def found_slice(
     clearest = min(found, key=lambda slice_: (slice_.p_value, -slice_.inside.value))
     if groups is not None:
         return clearest
-    p, level = clearest.p_value, 1.0 - confidence
-    if 2.0 * p > level and len(X) <= _MOST_SEARCHED:
+    p, level = clearest.p_value / _FOR_HALVES, 1.0 - confidence
+    if p > level and len(X) <= _MOST_SEARCHED:
         deals = math.ceil(4.0 / level) - 1
-        p = min(p, slice_test(X, wrong, permutations=deals, seed=seed))
-    return replace(clearest, p_value=min(1.0, 2.0 * p))
+        of_all = slice_test(X, wrong, permutations=deals, seed=seed)
+        p = min(p, of_all / (1.0 - _FOR_HALVES))
+    return replace(clearest, p_value=min(1.0, p))
 
 
 def _some(rows: BoolArray, seed: int) -> NDArray[np.int64]:

@@ -18,6 +18,7 @@ _SHARES, _FIRST_SHARES, _CORRELATIONS = 300, 75, 40
 _WIDEST = 30.0  # logits
 _NEGLIGIBLE = 25.0  # in log density below the peak
 _FIRST_SPREAD, _LARGEST_STAKE = 0.05, 0.999
+_LARGE_GROUPS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,9 @@ def upper_share(counts: GroupCounts, tail: float) -> float:
     bound = max(beta_binomial_upper(counts, tail), korn_graubard_upper(counts, tail))
     hits, groups_hit = int(counts.hits.sum()), int((counts.hits > 0).sum())
     one_group_has_all = groups_hit == 1 < hits
-    as_a_whole = _fills_its_groups(counts) and _fills_its_groups(counts.swapped())
+    # Small groups are filled by chance, and many enough for the posterior.
+    large = float(counts.sizes.mean()) >= _LARGE_GROUPS
+    as_a_whole = large and _fills_its_groups(counts) and _fills_its_groups(counts.swapped())
     if one_group_has_all or as_a_whole:
         by_groups = clopper_pearson(groups_hit, len(counts.sizes), 1.0 - tail, "upper")[1]
         return max(bound, float(by_groups))

@@ -14,7 +14,7 @@ from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_lengths
 
 _FEW_VALUES = 8
-_CUTS = np.array([0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95])
+_CUTS = np.arange(1, 20) / 20
 _BEAM, _NARROW_BEAM = 40, 15
 _PRICE = 3.0  # of a condition, on the scale of log likelihoods
 _ENOUGH_BEATEN = 4
@@ -120,7 +120,7 @@ def find_slices(
 
     Notes
     -----
-    Conditions cut a feature at its deciles and 5 % from its ends, or name one of few values; the
+    Conditions cut a feature at every twentieth of its rows, or name one of few values; the
     40 best rules of each depth are made longer. The best rule has the largest likelihood ratio
     against the rate of all rows, less 3 for each condition, because longer rules fit chance better.
 
