@@ -94,7 +94,7 @@ def test_gates_of_the_file_are_judged_at_every_step_of_a_run(project):
     assert wrong.exit_code == 2
     assert "accuracy.error" in wrong.output
     assert not (project / "fireassay-run").exists()
-    gates = '[gates.max]\n"accuracy.error" = 0.2\n"survival.standing_share" = 0.5'
+    gates = '[gates.max]\n"accuracy.error" = 0.2\n"survival.benign_rejection_rate" = 0.5'
     config.write_text(text.replace("[gates.max]", gates))
     run = call("run", "--only", "accuracy")
     assert run.exit_code == 0, run.output

@@ -212,7 +212,7 @@ class ReliabilityResult(Answer):
             headline=self.headline,
             claims=tuple(claims),
             estimates=self._estimates(),
-            assumptions=used(self.assumptions),
+            assumptions=used(self.assumptions, self.details.rests_on),
             tables={**tables, **self.details.tables()},
             charts=self.charts(),
             measures=MEASURES,
@@ -222,11 +222,11 @@ class ReliabilityResult(Answer):
         )
 
 
-def used(assumptions: tuple[Assumption, ...]) -> tuple[Assumption, ...]:
+def used(assumptions: tuple[Assumption, ...], rests_on: tuple[str, ...]) -> tuple[Assumption, ...]:
     """The ledger without what only a grid of cells needs, where there is none."""
     if not any(assumption.check == NO_CELLS for assumption in assumptions):
         return assumptions
-    return tuple(a for a in assumptions if a.id not in _OF_CELLS)
+    return tuple(a for a in assumptions if a.id not in _OF_CELLS or a.id in rests_on)
 
 
 def with_noise(result: ReliabilityResult, found: CorrectedBound) -> ReliabilityResult:
