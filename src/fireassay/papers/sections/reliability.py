@@ -102,10 +102,8 @@ def image_row(title: str, row: dict[str, Any] | None) -> Row:
     if row is None:
         return not_run(item, shows, LATENT, "–")
     theirs = row["published"]
-    differs = [
-        f"our own network (test error {row['test error']:.4f}, theirs {theirs['test error']:.4f}) "
-        "and VAE, because theirs are not public"
-    ]
+    own = f"test error {row['test error']:.4f}, theirs {theirs['test error']:.4f}"
+    differs = [f"our own network ({own}) and VAE, because theirs are not public"]
     if row["cells"] < theirs["cells"]:
         differs.append(f"{row['cells']:,} of {int(theirs['cells']):,} cells")
     verdicts = []
