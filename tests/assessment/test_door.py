@@ -60,7 +60,8 @@ def test_the_look_at_the_door_counts_as_a_probe(cancer):
     part = fa.evaluate(counted, X, y, parts="accuracy")["accuracy"]
     assert counted.queries == part.provenance.queries == len(X)
     again = 3 * 32  # whether it gives the same answer twice
-    assert counted.probe_queries == len(X) + again  # fewer than 400
+    place = 2 * 256  # whether an answer depends on the place in a block
+    assert counted.probe_queries == len(X) + again + place  # fewer than 400 rows at the door
 
 
 def test_a_class_that_is_never_found_leads_the_headline():

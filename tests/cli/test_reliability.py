@@ -43,7 +43,7 @@ def test_the_bound_is_printed_with_what_it_rests_on(files):
     )  # fmt: skip
     assert "reliability: At most" in found.stdout
     assert "Clopper-Pearson" in found.stdout
-    assert "assumption 3" in found.stdout
+    assert "drawn like the inputs in the field" in found.stdout
     assert "368 labels without an error" in found.stdout
     assert load(files / "out.npz").n_labels == 400
 

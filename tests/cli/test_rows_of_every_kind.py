@@ -30,7 +30,7 @@ def files(tmp_path, monkeypatch):
     """A model of a table with names and holes, beside its training, test and field rows."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "ward_model.py").write_text(MODEL)
+    (tmp_path / "ward_table_model.py").write_text(MODEL)
     rng = np.random.default_rng(0)
     n = 500
     frame = pd.DataFrame({"age": rng.normal(55, 12, n), "ward": rng.choice(["A", "B", "Süd"], n)})
@@ -51,24 +51,24 @@ def call(*arguments, code=0):
 
 
 def wrong(frame):
-    scores = pd.DataFrame(import_object("ward_model:model")(frame))
+    scores = pd.DataFrame(import_object("ward_table_model:model")(frame))
     return int((scores.columns[scores.to_numpy().argmax(axis=1)] != frame["label"]).sum())
 
 
 def test_reliability_counts_errors_on_a_table(files):
     answer = call(
-        "reliability", "ward_model:model", "test.csv", "--operational", "field.csv",
+        "reliability", "ward_table_model:model", "test.csv", "--operational", "field.csv",
         "--method", "exact",
     )  # fmt: skip
     errors = wrong(files[200:400])
     bound = beta.ppf(0.975, errors + 1, 200 - errors)  # Clopper and Pearson
     assert answer["estimates"]["pmi_upper"]["value"] == pytest.approx(bound)
-    refused = call("reliability", "ward_model:model", "test.csv", "--method", "ram", code=2)
+    refused = call("reliability", "ward_table_model:model", "test.csv", "--method", "ram", code=2)
     assert "fireassay run --only reliability" in " ".join(refused.split())
 
 
 def test_survival_attacks_categories_and_leaves_holes(files):
-    answer = call("survival", "model", "ward_model:model", "test.csv", "--samples", "20",
+    answer = call("survival", "model", "ward_table_model:model", "test.csv", "--samples", "20",
                   "--budget", "30")  # fmt: skip
     assert 0 < answer["estimates"]["standing_share"]["value"] < 1
     moved = {row[0]: row[1] for row in answer["tables"]["moved_columns"]["rows"]}
@@ -79,7 +79,7 @@ def test_supervision_compares_on_a_table(files):
     strange = files[200:400].assign(ward="B", age=59.0)
     strange.to_csv("strange.csv", index=False)
     answer = call(
-        "supervision", "compare", "--model", "ward_model:model", "--train", "train.csv",
+        "supervision", "compare", "--model", "ward_table_model:model", "--train", "train.csv",
         "--nominal", "test.csv", "--set", "between=strange.csv", "--supervisor", "max-softmax",
     )  # fmt: skip
     p = np.array([1 / (1 + np.exp(2.4)), 1 / (1 + np.exp(-0.6))])  # of B below 60; of one alone
@@ -90,5 +90,5 @@ def test_supervision_compares_on_a_table(files):
 def test_survival_of_texts_says_what_it_takes(files, tmp_path):
     texts = np.array(["a bad film", "a good film"] * 30)
     np.savez(tmp_path / "texts.npz", X=texts, y=[1, 0] * 30)
-    said = call("survival", "model", "ward_model:reader", "texts.npz", code=2)
+    said = call("survival", "model", "ward_table_model:reader", "texts.npz", code=2)
     assert "--perturb" in said

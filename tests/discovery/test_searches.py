@@ -146,7 +146,7 @@ def test_evidence_says_what_was_found_and_what_not(name, corner):
     assert evidence.claims[0].holds == (result.p_value < 0.05)
     assert str(result.errors) in evidence.headline
     assert evidence.estimates["sdr"].value == pytest.approx(result.sdr)
-    assert any("independently at random" in limit for limit in evidence.limits)
+    assert any("a search does not draw by lot" in limit for limit in evidence.limits)
     assert evidence.provenance.labels == 12
     assert len(result.frame()) == 12
 

@@ -281,8 +281,7 @@ class AttackedModel:
 
     def settle(self, points: NDArray[Any], rows: Index, wrong: NDArray[np.bool_]) -> None:
         """Book the model's answers about finished points; several per sample are allowed."""
-        self.stood(rows[~wrong])
-        at = np.flatnonzero(wrong)
+        at, right = np.flatnonzero(wrong), rows[~wrong]
         points, rows = points[at], rows[at]
         distance = self.distances(points, rows)
         counts = distance <= self.eps
@@ -297,7 +296,7 @@ class AttackedModel:
         self.status[first] = FOUND
         self.failed_at[0, first] = self.queries[first]
         self.failed_at[1, first] = self.gradient_queries[first]
-        self.stood(rows[~counts])
+        self.stood(np.concatenate([right, rows[~counts]]))  # those with no other point that fell
 
     def stood(self, rows: Index) -> None:
         """Book that these samples have not fallen to anything asked so far."""

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from fireassay.core.percent import percent
 from fireassay.papers.sections.section import Claim, Results, Row, Section, not_run
 from fireassay.papers.verdicts import NO_DATA, NOT_RUN, PaperVerdict, decided, level, near
 
@@ -82,7 +83,7 @@ def grid_row(name: str, row: dict[str, Any] | None, published: dict[str, Any]) -
     return Row(
         item, shows, GRID, ", ".join(f"{theirs[n]:.6f}" for n in _NUMBERS),
         ", ".join(f"{row[n]:.6f}" for n in _NUMBERS),
-        PaperVerdict(verdict.word, f"at most {max(gaps.values()):.2%} off ({worst})"),
+        PaperVerdict(verdict.word, f"at most {percent(max(gaps.values()), 2)} off ({worst})"),
     )  # fmt: skip
 
 
