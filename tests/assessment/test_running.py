@@ -196,6 +196,7 @@ def test_only_one_part_keeps_the_others_as_they_are(tmp_path):
 
 
 def test_a_result_of_an_older_version_in_the_folder_is_not_overwritten(tmp_path):
-    with RunStore(tmp_path) as store, pytest.raises(DataError, match="new folder"):
+    with RunStore(tmp_path) as store:
         (tmp_path / "result.json").write_text('{"schema_version": 1}')
-        run(store)
+        with pytest.raises(DataError, match="new folder"):
+            run(store)
