@@ -107,6 +107,7 @@ def run_assessment(
         Gets lines for a terminal; whether to show a bar (None: where somebody can see it).
 
     >>> import tempfile
+    >>> from pathlib import Path
     >>> from fireassay.assessment import read_config
     >>> with tempfile.TemporaryDirectory() as name:
     ...     file = Path(name) / "fireassay.toml"

@@ -35,8 +35,10 @@ def fixed_budget_rows(module: Any, model: Any, X: NDArray[Any], y: NDArray[Any],
     >>> model = as_classifier(net, output="logits", classes=[0, 1], bounds=(0, 1))
     >>> X = np.full((4, 1), 0.4, dtype=np.float32)
     >>> rows, names = fixed_budget_rows(net, model, X, np.zeros(4, dtype=int), seed=0)
-    >>> sorted(names.tolist()), rows[:2].round(2).ravel().tolist()  # far over the boundary at 0.5
-    (['bim', 'deepfool', 'fgsm', 'pgd'], [0.7, 0.7])
+    >>> sorted(names.tolist())
+    ['bim', 'deepfool', 'fgsm', 'pgd']
+    >>> np.allclose(rows[:2], 0.7)  # far over the boundary at 0.5
+    True
     """
     from fireassay.attacks import make
 

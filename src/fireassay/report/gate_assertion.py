@@ -44,7 +44,7 @@ def assert_gate(
     >>> assert_gate(found, error=0.01)
     Traceback (most recent call last):
         ...
-    AssertionError: fail: error: even the lower end 0.020, must be at most 0.01
+    AssertionError: fail: error at most 0.01: even its lower end is 0.020
     """
     report = result if isinstance(result, Report) else Report([result])
     limits: dict[str, Any] = {**(max or {}), **upper_limits}
@@ -55,7 +55,9 @@ def assert_gate(
     verdict = report.verdict(gates, accept=accept)
     if not verdict:
         reasons = [
-            f"{c.gate.number}: {c.explanation}" for c in verdict.checks if c.status != "pass"
+            f"{c.gate.number} {c.limit}: {c.explanation}"
+            for c in verdict.checks
+            if c.status != "pass"
         ]
         reasons += [f"{name} failed" for name in verdict.failed_parts]
         raise AssertionError(f"{verdict.status}: " + "; ".join(reasons))
