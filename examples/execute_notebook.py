@@ -50,6 +50,8 @@ def output(value, number):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) == 1:
+        print("usage: python examples/execute_notebook.py NOTEBOOK.ipynb …")
     for name in sys.argv[1:]:
         text = json.dumps(execute(name), indent=1, ensure_ascii=False)
         Path(name).write_text(f"{text}\n", encoding="utf-8")

@@ -75,7 +75,8 @@ def test_block_sizes_are_decided_once_and_a_resumed_run_does_not_probe(
         assert first.probe_queries > 0
         second, resumed = run(store, ["survival", "accuracy"])
     assert second.block_sizes == first.block_sizes
-    assert second.probe_queries == 2 * 32  # only whether it still answers as it did
+    # Only whether it still answers as it did: 32 rows twice, kept ones, and at another place.
+    assert 2 * 32 <= second.probe_queries <= 2 * 32 + 3 * 256 < first.probe_queries
     with RunStore(tmp_path / "alone") as store:
         data = answered(network(bounds=(0, 1)))
         plain = network(bounds=(0, 1), batch_size=256, max_queries=10**9)  # never probes

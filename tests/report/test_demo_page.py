@@ -2,21 +2,26 @@
 
 import json
 import re
+import warnings
 
 import pytest
 from typer.testing import CliRunner
 
 from fireassay.cli.main import app
+from fireassay.core import AssumptionWarning
 
 pytestmark = [pytest.mark.slow, pytest.mark.extras]
 _SENTENCE = re.compile(r'<p class="sentence">(.*?)</p>')
 _NUMBER = re.compile(r"\d[\d.,]*")
+_ATTACKED = re.compile(r"\(ℓ\S+ ≤ [\d.]+[^)]*\) within \d+ queries")  # conditions, no answer
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo") / "demo"
-    done = CliRunner().invoke(app, ["demo", "--output", str(folder)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)  # of its ambiguous inputs: it is meant
+        done = CliRunner().invoke(app, ["demo", "--output", str(folder)])
     assert done.exit_code == 0, done.output  # whatever its verdict
     assert f"report: {folder / 'report.html'}" in done.output
     return folder
@@ -45,7 +50,7 @@ def test_every_sentence_is_short_and_has_one_number(text):
     assert len(sentences) == 7
     for sentence in sentences:
         assert len(sentence.split()) <= 20, sentence
-        assert len(_NUMBER.findall(sentence)) <= 1, sentence
+        assert len(_NUMBER.findall(_ATTACKED.sub("", sentence))) <= 1, sentence
 
 
 def test_no_machine_talk_outside_the_column_for_gates(text):
