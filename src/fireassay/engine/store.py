@@ -15,16 +15,12 @@ from fireassay.core import codec, strict_json
 from fireassay.core.errors import DataError, FireassayWarning, StoreError
 from fireassay.core.files import write_bytes
 from fireassay.engine import schema
+from fireassay.engine.foreign_files import refuse_foreign
 from fireassay.engine.links import refuse_link
 from fireassay.engine.run_lock import RunLock
 
 _INLINE_BYTES = 64 * 1024
 _ZIP = b"PK"
-# What may be there before the journal: of a process killed at once, or labels to begin with.
-_BEFORE_A_RUN = {
-    *("artifacts", "run.lock", "labels.sqlite", "labels.sqlite-wal", "labels.sqlite-shm"),
-    *("started.json", "run.log", "queues"),  # of a run that the app starts
-}
 
 
 @dataclass(frozen=True)
@@ -378,18 +374,6 @@ class RunStore:
                 do="Check free space, permissions, and that it is a run folder; what is "
                 "already done is kept.",
             ) from error
-
-
-def refuse_foreign(path: Path) -> None:
-    """What is in a folder that is no run's must not be written over, nor swept away."""
-    if path.is_dir() and not (path / "run.sqlite").exists():
-        there = sorted(entry.name for entry in path.iterdir())
-        if set(there) - _BEFORE_A_RUN:
-            raise StoreError(
-                f"{path} must be a run folder, or an empty one.",
-                got=f"a folder with other files: {', '.join(there[:3])}",
-                do="Name another folder for the run.",
-            )
 
 
 def _readable(text: bytes) -> str:

@@ -14,8 +14,8 @@ from typing import Any
 from fireassay.core import strict_json
 from fireassay.core.errors import DataError, StoreError
 from fireassay.core.files import write_text
+from fireassay.engine.foreign_files import refuse_foreign
 from fireassay.engine.links import refuse_link
-from fireassay.engine.store import refuse_foreign
 from fireassay.web.projects import Project
 
 STARTED, LOG, LIVE = "started.json", "run.log", "live.json"
