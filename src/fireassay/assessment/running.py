@@ -56,6 +56,7 @@ from fireassay.core import (
     Sample,
 )
 from fireassay.engine import Executor, RunStore
+from fireassay.engine.foreign_files import refuse_foreign
 from fireassay.engine.signals import no_other_exit
 from fireassay.report import About, Report
 from fireassay.report.gates import parse_gates
@@ -135,6 +136,7 @@ def run_assessment(
     done = already_done(config, say) if as_configured else None
     if done is not None:
         return done
+    refuse_foreign(folder)  # a configuration may name any
     with RunStore(folder) as store, under_way(store, config), no_other_exit("the model"):
         executor = Executor(
             workers=workers or config.run.workers, cluster=cluster, store=store, progress=False

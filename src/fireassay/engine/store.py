@@ -15,7 +15,6 @@ from fireassay.core import codec, strict_json
 from fireassay.core.errors import DataError, FireassayWarning, StoreError
 from fireassay.core.files import write_bytes
 from fireassay.engine import schema
-from fireassay.engine.foreign_files import refuse_foreign
 from fireassay.engine.links import refuse_link
 from fireassay.engine.run_lock import RunLock
 
@@ -78,7 +77,6 @@ class RunStore:
                 self._connection = self._connect_to_read()
                 self._connection.text_factory = _readable
                 return
-            refuse_foreign(self.path)
             self.artifacts.mkdir(parents=True, exist_ok=True)
             self._lock = RunLock(self.path / "run.lock")
             try:
