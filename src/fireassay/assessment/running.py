@@ -133,10 +133,10 @@ def run_assessment(
         and samples
         and (budget.max_minutes, budget.max_queries) == (None, None)
     )
+    refuse_foreign(folder)  # a configuration may name any
     done = already_done(config, say) if as_configured else None
     if done is not None:
         return done
-    refuse_foreign(folder)  # a configuration may name any
     with RunStore(folder) as store, under_way(store, config), no_other_exit("the model"):
         executor = Executor(
             workers=workers or config.run.workers, cluster=cluster, store=store, progress=False
