@@ -1,5 +1,6 @@
 """The Hoeffding–Bentkus upper bound of a mean in [0, 1]."""
 
+import math
 from typing import Any, overload
 
 import numpy as np
@@ -83,5 +84,5 @@ def _bentkus(mean: FloatVector, n: FloatVector, alpha: float) -> FloatVector:
     count = np.ceil(np.round(n * mean, 9))
     some = count < n
     bound = np.ones(mean.shape)
-    bound[some] = special.betainccinv(count[some] + 1.0, n[some] - count[some], alpha / np.e)
+    bound[some] = special.betainccinv(count[some] + 1.0, n[some] - count[some], alpha / math.e)
     return bound
