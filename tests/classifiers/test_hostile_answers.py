@@ -230,7 +230,10 @@ def test_code_that_hangs_or_leaves_when_it_is_read_is_an_error(
             "--set",
             "a=test.npz",
         ],
-        ["ambiguity", "generate", "test.npz", "-o", "set", "--confused-by", "MODEL"],
+        pytest.param(
+            ["ambiguity", "generate", "test.npz", "-o", "set", "--confused-by", "MODEL"],
+            marks=pytest.mark.extras,
+        ),
         ["init", "--model", "MODEL", "--data", "test.npz"],
     ],
     ids=lambda words: words[0],
