@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import fireassay as fa
 from fireassay import discovery
 from fireassay.core.errors import (
     BudgetExceededError,
@@ -149,6 +150,24 @@ def test_evidence_says_what_was_found_and_what_not(name, corner):
     assert any("a search does not draw by lot" in limit for limit in evidence.limits)
     assert evidence.provenance.labels == 12
     assert len(result.frame()) == 12
+
+
+def test_confidences_that_announce_no_error_have_a_count_and_no_ratio():
+    X = np.random.default_rng(0).random((60, 2))
+    answers = fa.as_classifier(
+        lambda X: np.column_stack([X[:, 0] < 0.5, X[:, 0] >= 0.5]).astype(float), classes=[0, 1]
+    )
+    truth = (X[:, 0] >= 0.3).astype(int)
+    done = discovery.Search("random", model=answers, X=X, budget=30, seed=0).run(lambda r: truth[r])
+    evidence = done.evidence()
+    assert done.errors > 1
+    assert done.expected == 0
+    assert evidence.answer == "errors_found"
+    assert evidence.sentence == (
+        f"The search found {done.errors} confident errors where its confidence announces none."
+    )
+    assert "inf" not in evidence.headline
+    assert "sdr" not in evidence.charts
 
 
 @every_search

@@ -47,6 +47,7 @@ _METHODS = {
     "sequential": "confidence sequence by betting",
     "groups": "betting over groups",
 }
+_FEWEST_ANNOUNCED = 0.05  # errors that the confidences expect
 _THEOREM = (
     "A ratio above 1 speaks of where the search looked, not of all inputs: a search does not draw "
     "by lot."
@@ -173,12 +174,19 @@ class SearchResult(Answer):
         from fireassay.discovery.charts import distance_chart, ratio_chart
 
         state = self.state
-        charts = {"sdr": ratio_chart(running_ratio(self.confidence, self.wrong), state.name)}
+        charts = {}
+        if self._announces:
+            charts["sdr"] = ratio_chart(running_ratio(self.confidence, self.wrong), state.name)
         if state.log_mae is not None:
             charts["adversarial distance"] = distance_chart(
                 state.log_mae, state.confidence, self.queried, self.wrong
             )
         return charts
+
+    @property
+    def _announces(self) -> bool:
+        """Whether the confidences announce errors at all: else a ratio to them says nothing."""
+        return self.expected >= _FEWEST_ANNOUNCED
 
     def evidence(self) -> Evidence:
         """Headline, estimates with intervals, assumptions and limits for the report."""
@@ -203,6 +211,11 @@ class SearchResult(Answer):
             estimates["pool_error_rate"] = self.error_rate
         overconfident = self.p_value < 1 - CONFIDENCE
         said = "" if overconfident else ", which the confidences allow for"
+        expected = "none expected"
+        if self._announces:
+            expected = (
+                f"{self.expected:.1f} expected (ratio {self.sdr:.2f} [{low:.2f}, {high:.2f}])"
+            )
         claims = [
             Claim(
                 f"Where the search looked, the model is wrong more often than its confidence says"
@@ -224,8 +237,7 @@ class SearchResult(Answer):
             "discovery",
             headline=(
                 f"{self.errors} confident error{'' if self.errors == 1 else 's'} in {n} labels, "
-                f"{self.expected:.1f} expected"
-                f" (ratio {self.sdr:.2f} [{low:.2f}, {high:.2f}]){said}."
+                f"{expected}{said}."
             ),
             claims=tuple(claims),
             estimates=estimates,
@@ -234,7 +246,7 @@ class SearchResult(Answer):
             charts=self.charts(),
             measures=MEASURES,
             limits=(_THEOREM, _SKILL),
-            **_answer(estimates, overconfident=overconfident),
+            **_answer(estimates, overconfident=overconfident, announces=self._announces),
             provenance=Provenance(
                 self.state.seed,
                 self.state.model_sha256,
@@ -275,9 +287,11 @@ class SearchResult(Answer):
         return tuple(found)
 
 
-def _answer(estimates: dict[str, Estimate], *, overconfident: bool) -> LeadingNumber:
+def _answer(
+    estimates: dict[str, Estimate], *, overconfident: bool, announces: bool
+) -> LeadingNumber:
     """The ratio in one sentence; where it cannot be had, how many errors were found."""
-    name = "errors_found" if math.isnan(estimates["sdr"].value) else "sdr"
+    name = "sdr" if announces and not math.isnan(estimates["sdr"].value) else "errors_found"
     measure = next(m for m in MEASURES if m.name == name)
     told = measure.told(estimates[name])
     if name == "sdr" and overconfident:
@@ -288,7 +302,8 @@ def _answer(estimates: dict[str, Estimate], *, overconfident: bool) -> LeadingNu
             f"(ratio {told})."
         )
     else:
-        text = f"The search found {told} confident error{'' if told == '1' else 's'}."
+        some = f"The search found {told} confident error{'' if told == '1' else 's'}"
+        text = f"{some}." if told == "0" else f"{some} where its confidence announces none."
     return {"answer": name, "sentence": text}
 
 
