@@ -68,11 +68,11 @@ def test_fractional_counts_are_monotone_and_contain_the_share(k, more, confidenc
     low, high = clopper_pearson(k, k + more, confidence)
     assert 0 <= low <= high <= 1
     if k + more > 0 and confidence >= 0.9:
-        assert low <= k / (k + more) + 1e-12
-        assert high >= k / (k + more) - 1e-12
+        assert low <= k / (k + more) + 1e-9  # what the root finder resolves
+        assert high >= k / (k + more) - 1e-9
     larger = clopper_pearson(k + 0.5, k + more + 0.5, confidence)
-    assert larger[0] >= low - 1e-12
-    assert larger[1] >= high - 1e-12
+    assert larger[0] >= low - 1e-9
+    assert larger[1] >= high - 1e-9
 
 
 @given(st.integers(0, 200), st.integers(0, 200))
