@@ -118,7 +118,7 @@ ROWS = [
         "exact",
         HOLDS,
         0.975,
-        120,
+        1000,
     ),
     Row(
         "surrogate and labels, upper",
@@ -127,7 +127,7 @@ ROWS = [
         "exact",
         HOLDS,
         0.975,
-        120,
+        1000,
     ),
     Row(
         "cells of a black box, upper",
@@ -144,7 +144,7 @@ ROWS = [
         unbiased_rate,
         "normal, uniform draws",
         HOLDS,
-        runs=120,
+        runs=1000,
     ),
     Row(
         "rate of the last 500 labels, upper",

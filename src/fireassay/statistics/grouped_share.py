@@ -19,6 +19,7 @@ _WIDEST = 30.0  # logits
 _NEGLIGIBLE = 25.0  # in log density below the peak
 _FIRST_SPREAD, _LARGEST_STAKE = 0.05, 0.999
 _LARGE_GROUPS = 5
+_FEW_FACTORS = 60  # of at most 6,500 each: no overflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,12 +228,20 @@ def _log_density(logits: FloatArray, counts: GroupCounts) -> FloatArray:
 def _rising(start: FloatArray, lengths: IntArray) -> FloatArray:
     """Sum over groups of the log rising factorials start (start + 1) … (start + length - 1)."""
     values, times = np.unique(lengths, return_counts=True)
+    longer = np.cumsum(times[::-1])[::-1]  # groups that have at least so many rows
     total = np.zeros(start.shape)
     floor = np.maximum(start, 1e-300)
-    base = special.gammaln(floor)
-    for value, count in zip(values.tolist(), times.tolist(), strict=True):
-        if value:
-            total += count * (special.gammaln(floor + value) - base)
+    done = 0
+    for value, count in zip(values.tolist(), longer.tolist(), strict=True):
+        if value - done > _FEW_FACTORS:
+            total += count * (special.gammaln(floor + value) - special.gammaln(floor + done))
+        elif value:
+            # A product and one logarithm cost a fraction of two log gammas.
+            product = floor + done
+            for step in range(done + 1, value):
+                product *= floor + step
+            total += count * np.log(product)
+        done = value
     return total
 
 
