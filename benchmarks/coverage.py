@@ -17,6 +17,7 @@ from pathlib import Path
 
 import auc_worlds
 import cost_worlds
+import detection_worlds
 import field_worlds
 import group_worlds
 import label_noise_worlds
@@ -40,6 +41,7 @@ ROWS: list[Row] = [
     *share_worlds.ROWS,
     *group_worlds.ROWS,
     *auc_worlds.ROWS,
+    *detection_worlds.ROWS,
     *cost_worlds.ROWS,
     *slice_worlds.ROWS,
     *paired_worlds.ROWS,
