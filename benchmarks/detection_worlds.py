@@ -1,4 +1,4 @@
-"""AUPR, FPR95 and AURC of a supervisor, rows alone and in groups, for ``benchmarks/coverage.py``."""
+"""AUPR, FPR95 and AURC of a supervisor, rows and groups, for ``benchmarks/coverage.py``."""
 
 import numpy as np
 from coverage_rows import Row, held
