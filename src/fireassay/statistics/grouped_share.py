@@ -12,6 +12,7 @@ from fireassay.core.estimate import Estimate
 from fireassay.core.lazy_modules import special
 from fireassay.core.validation import check_choice, check_labels
 from fireassay.statistics.clopper_pearson import clopper_pearson
+from fireassay.statistics.crossing import crossing
 from fireassay.statistics.samples import check_confidence
 
 _SHARES, _FIRST_SHARES, _CORRELATIONS = 300, 75, 40
@@ -285,13 +286,7 @@ def groups_betting_upper(
     spread = (_FIRST_SPREAD + earlier) / np.arange(1, len(size) + 1)
     stakes = np.minimum(np.sqrt(2.0 * target / (len(size) * spread)), _LARGEST_STAKE)
 
-    def rejected(p: float) -> bool:
-        return bool(np.cumsum(np.log1p(stakes * (p * size - hits))).max() >= target)
+    def capital(p: float) -> float:
+        return float(np.cumsum(np.log1p(stakes * (p * size - hits))).max())
 
-    if not rejected(1.0):
-        return 1.0
-    low, high = counts.share, 1.0
-    for _ in range(44):
-        middle = (low + high) / 2.0
-        low, high = (low, middle) if rejected(middle) else (middle, high)
-    return high
+    return crossing(capital, target, counts.share)
