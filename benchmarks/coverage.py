@@ -21,6 +21,7 @@ import detection_worlds
 import field_worlds
 import group_worlds
 import label_noise_worlds
+import latent_worlds
 import null_worlds
 import numpy as np
 import paired_worlds
@@ -46,6 +47,7 @@ ROWS: list[Row] = [
     *slice_worlds.ROWS,
     *paired_worlds.ROWS,
     *field_worlds.ROWS,
+    *latent_worlds.ROWS,
     *label_noise_worlds.ROWS,
     *survival_worlds.ROWS,
 ]
