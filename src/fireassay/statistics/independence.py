@@ -12,11 +12,12 @@ from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features
 from fireassay.statistics.grouped_share import GroupCounts, intraclass_correlation
 from fireassay.statistics.near_rows import near_rows
+from fireassay.statistics.nearest_distances import nearest_distances
 from fireassay.statistics.ranks import average_ranks
 
 _PERMUTATIONS = 999
 _MOST_ROWS = 2000
-_ALL_DISTANCES, _EVERY = 100_000, 10
+_ALL_DISTANCES, _EVERY = 20_000, 10
 _NEAR = 0.01
 _ROWS_AT_ONCE, _FLOATS_AT_ONCE = 200, 2**24
 _LEVEL, _FEW = 0.01, 0.01
@@ -119,7 +120,7 @@ def near_duplicates(X: ArrayLike, seed: int = 0, groups: ArrayLike | None = None
     shuffled by itself. The spread stays, copies go. A row is a near-duplicate if its neighbour is
     nearer than a hundredth of the reference's median. Where the reference's rows repeat as well
     (few values, few columns), repeats are nothing special. At most 2,000 rows are looked at; of
-    more than 100,000 rows the median is that of 200 of them.
+    more than 20,000 rows the median is that of 200 of them.
     With ``groups``, rows of the same group are not compared.
 
     Parameters
@@ -151,7 +152,7 @@ def near_duplicates(X: ArrayLike, seed: int = 0, groups: ArrayLike | None = None
     counts, p_values = [], []
     for columns in (flat, flat @ axes.T):
         shuffled = rng.permuted(columns, axis=0)
-        reference = _nearest(shuffled, chosen[::_EVERY] if many else chosen)
+        reference = nearest_distances(shuffled, chosen[::_EVERY] if many else chosen, 1)
         limit = _NEAR * float(np.median(reference))
         if many:
             counts.append(near_rows(flat, chosen, limit, rng, groups))
