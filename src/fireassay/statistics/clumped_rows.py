@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.row_index import row_marks
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features
 from fireassay.statistics.nearest_distances import nearest_distances
@@ -71,9 +72,12 @@ def clumped_rows(X: ArrayLike, seed: int = 0) -> ClumpedRows:
     False
     """
     rows = check_features(X)
-    flat = rows.reshape(len(rows), -1).astype(np.float64)
+    flat = np.asarray(rows.reshape(len(rows), -1), dtype=np.float64)
     spread = flat.std(axis=0)
-    flat = np.unique((flat - flat.mean(axis=0))[:, spread > 0] / spread[spread > 0], axis=0)
+    flat = (flat if (spread > 0).all() else flat[:, spread > 0]) - flat.mean(axis=0)[spread > 0]
+    flat /= spread[spread > 0]
+    first = np.unique(row_marks(flat), return_index=True)[1]
+    flat = flat if len(first) == len(flat) else flat[np.sort(first)]
     if len(flat) < _LEAST_ROWS or not flat.size:
         return ClumpedRows(math.nan, math.nan, 0)
     rng = generator(seed, "clumped rows")

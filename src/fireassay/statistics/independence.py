@@ -137,7 +137,7 @@ def near_duplicates(X: ArrayLike, seed: int = 0, groups: ArrayLike | None = None
     (0, 120)
     """
     rows = check_features(X)
-    flat = rows.reshape(len(rows), -1).astype(np.float64)
+    flat = np.asarray(rows.reshape(len(rows), -1), dtype=np.float64)
     if len(flat) < 3:
         return NearDuplicates(0, len(flat), 1.0)
     rng = generator(seed, "near duplicates")
@@ -145,13 +145,15 @@ def near_duplicates(X: ArrayLike, seed: int = 0, groups: ArrayLike | None = None
     spread = flat.std(axis=0)
     if (flat == flat[0]).all():  # one row, over and over: shuffling it shows nothing
         return NearDuplicates(len(chosen), len(chosen), 0.0)
-    flat = (flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    flat = flat - flat.mean(axis=0)
+    flat /= np.where(spread > 0, spread, 1.0)
     _, _, axes = np.linalg.svd(flat[chosen], full_matrices=False)
     many = len(flat) > _ALL_DISTANCES
     found = np.zeros(0) if many else _nearest(flat, chosen, groups)
     counts, p_values = [], []
-    for columns in (flat, flat @ axes.T):
-        shuffled = rng.permuted(columns, axis=0)
+    for turned in (False, True):
+        shuffled = flat @ axes.T if turned else flat.copy()
+        rng.permuted(shuffled, axis=0, out=shuffled)
         reference = nearest_distances(shuffled, chosen[::_EVERY] if many else chosen, 1)
         limit = _NEAR * float(np.median(reference))
         if many:
@@ -162,6 +164,7 @@ def near_duplicates(X: ArrayLike, seed: int = 0, groups: ArrayLike | None = None
             repeats = int((reference <= limit).sum())
         by_chance = (repeats + 1) / (len(chosen) + 2)
         p_values.append(stats.binomtest(counts[-1], len(chosen), by_chance, "greater").pvalue)
+        del shuffled  # before the next is made: of a million rows both would be much
     return NearDuplicates(min(counts), len(chosen), float(max(p_values)))
 
 
