@@ -327,3 +327,55 @@ def test_rows_that_nobody_compared_with_training_rows_say_so(project):
     assert "if the model was not trained on these rows" in found["checks"][0]["explanation"]
     page = (project / "fireassay-run" / "report.html").read_text()
     assert "no training rows were named" in page
+
+
+def test_a_model_below_chance_stops_at_both_doors(project):
+    X, _ = rows(400, 0)
+    np.savez(project / "test.npz", X=X, y=np.floor(5 * X[:, 0]).astype(int))
+    # Right on 8 % and wrong in all ways alike: no other order makes it good.
+    (project / "mistaken.py").write_text(
+        "import numpy as np\ndef model(X):\n"
+        "    off = np.digitize(X[:, 1], [0.08, 0.31, 0.54, 0.77])\n"
+        "    return 0.75 * np.eye(5)[(np.floor(5 * X[:, 0]).astype(int) + off) % 5] + 0.05\n"
+    )
+    refused = call("init", "--model", "mistaken:model", "--data", "test.npz")
+    assert refused.exit_code == 2
+    assert "less than the same answers dealt at random" in " ".join(refused.output.split())
+    begin("--accept-below-baseline")
+    stopped = call("run", "--only", "accuracy")
+    assert stopped.exit_code == 2
+    assert "--accept-below-baseline" in stopped.output
+    run = call("run", "--only", "accuracy", "--accept-below-baseline")
+    assert run.exit_code == 0
+    assert "It was accepted" in run.output
+
+
+def test_a_model_that_always_says_the_same_leads_with_it(project):
+    X, y = rows(400, 0)
+    y[:80] = 1
+    np.savez(project / "test.npz", X=X, y=y)
+    (project / "mistaken.py").write_text(
+        "import numpy as np\ndef model(X): return np.tile([0.4, 0.6], (len(X), 1))\n"
+    )
+    begin()
+    limits(project, min={"accuracy.accuracy": 0.5, "accuracy.worst_recall": 0.1})
+    part = json.loads(call("run", "--only", "accuracy", "--json").output)["parts"]["accuracy"]
+    assert part["sentence"] == "Never finds “0”."
+    assert part["headline"].startswith("Always says 1.")
+    assert verdict()["status"] == "fail"  # of worst_recall; right on most rows it is all the same
+
+
+def test_copies_of_training_rows_leave_limits_undecided_from_the_command_line(project):
+    X, y = rows(400, 0)
+    more, labels = rows(300, 1)
+    np.savez(project / "train.npz", X=np.vstack([more, X[:50]]), y=np.hstack([labels, y[:50]]))
+    said = "50 of 400 test rows are training rows, too"
+    started = call(
+        "init", "--model", "mistaken:model", "--data", "test.npz", "--train", "train.npz"
+    )
+    assert said in " ".join(started.output.split())
+    limits(project, min={"accuracy.accuracy": 0.6})
+    assert said in " ".join(call("run", "--only", "accuracy").output.split())
+    found = verdict()
+    assert (found["status"], found["exit_code"]) == ("not enough evidence", 3)
+    assert "unseen-rows" in found["checks"][0]["explanation"]
