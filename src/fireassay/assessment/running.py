@@ -25,7 +25,7 @@ from fireassay.assessment.parts import PARTS, in_running_order, part_module
 from fireassay.assessment.planning import Plan, PlanRow, price
 from fireassay.assessment.progress import RunProgress
 from fireassay.assessment.reproducibility import Reproducibility, with_reproducibility
-from fireassay.assessment.row_outcomes import row_marks
+from fireassay.assessment.row_outcomes import marks_of
 from fireassay.assessment.run_folder import (
     PART_FACTS,
     PART_KEYS,
@@ -152,7 +152,7 @@ def run_assessment(
             say(f"{'note':<13}{note}")
         sketch = None
         if context.test.y is not None:
-            sketch = RowSketch.of(row_marks(context.test.X, context.test.labels))
+            sketch = RowSketch.of(marks_of(context, context.test.labels))
             store.set_meta(TEST_ROWS, sketch_to_json(sketch))
         run = Run(
             context,
