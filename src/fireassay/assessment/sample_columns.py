@@ -11,7 +11,7 @@ from fireassay.assessment.context import Context
 from fireassay.assessment.curated_rows import curated_rows
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.accuracy import AccuracyResult
-from fireassay.assessment.parts.supervision import (
+from fireassay.assessment.troubles import (
     CALIBRATION,
     CURATED,
     ERRORS,
