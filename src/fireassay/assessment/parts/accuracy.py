@@ -19,7 +19,6 @@ from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import curated_rows, voted_rows
 from fireassay.assessment.row_independence import independent_draws
 from fireassay.assessment.row_outcomes import marks_of
-
 from fireassay.classifiers import CodedClassifier, Decided
 from fireassay.core import Assumption, Estimate, Provenance
 from fireassay.core.lazy_modules import pd
