@@ -224,9 +224,10 @@ def attack_within(attack, limit, model, X, y):
 
 @contextlib.contextmanager
 def counted(module):
-    """Meanwhile, the sizes of all batches that the module gets."""
+    """Meanwhile, the sizes of all batches that the module gets (ART calls its layers itself)."""
     sizes = []
-    hook = module.register_forward_hook(lambda _module, _given, out: sizes.append(len(out)))
+    last = list(module.modules())[-1]
+    hook = last.register_forward_hook(lambda _module, _given, out: sizes.append(len(out)))
     yield sizes
     hook.remove()
 

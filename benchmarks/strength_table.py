@@ -66,11 +66,17 @@ def distances(rows):
     return table([*heads, "times"], cells)
 
 
+def queries(row):
+    """What a peer asked per row; unknown where the layers were called past the count."""
+    asked = row["theirs_sent"][1] / row["rows"]
+    return f"{asked:.0f}" if asked > 1 else "–"
+
+
 def decisions(rows):
     heads = ["data", "attack", "rows", "peer", "median l2", "queries", "CPU s", "ours, median l2"]
     cells = [
         [row["data"], f"`{row['attack']}`", str(row["rows"]), row["peer"], f"{row['theirs']:.3g}",
-         f"{row['theirs_sent'][1] / row['rows']:.0f}", f"{row['theirs_cpu_s']:.2f}",
+         queries(row), f"{row['theirs_cpu_s']:.2f}",
          f"{row['ours']:.3g}", str(row["limit"]),
          f"{row['ours_cpu_s']:.3f} ({row['module_cpu_s']:.3f})", f"{row['ratio']:.1f}"]
         for row in rows
