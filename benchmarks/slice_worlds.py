@@ -66,7 +66,7 @@ ALONE = "one alone"
 ROWS = [
     Row("slices at once", "2 of 2,000 rows", slices(2), ALONE, HOLDS, runs=2000),
     Row("slices at once", "20 of 200 rows", slices(20), ALONE, HOLDS, runs=2000),
-    Row("slices at once", "200 of 200 rows", slices(200, 40_000), ALONE, HOLDS, runs=1000),
+    Row("slices at once", "200 of 200 rows", slices(200, 40_000), ALONE, HOLDS, runs=500),
     Row(
         "slices at once, groups",
         "10 wards of 12 × 10, correlation .2",
