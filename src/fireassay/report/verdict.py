@@ -129,8 +129,8 @@ class Verdict:
                 told.append(f"{count}{of} {'is' if count == 1 else 'are'} {word}")
         if not told:
             told.append("the limit is kept" if n == 1 else f"all {n} limits are kept")
-            if any(check.presumed for check in self.checks):
-                told.append("if rows are independent")
+            presumed = dict.fromkeys(each for check in self.checks for each in check.presumed)
+            told += [PRESUMED[each] for each in presumed]
         broken = f"; failed: {', '.join(self.failed_parts)}" if self.failed_parts else ""
         return f"{self.status.capitalize()}: {', '.join(told)}{broken}."
 
