@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fireassay.cli.console import emit_json, say
+from fireassay.cli.console import emit_json, say, starting
 from fireassay.cli.options import Config, Json, ModelOutput, Quiet, Seed, Trust
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def watch(
     """
     import sys
 
+    starting(f"following {source}", quiet=quiet or json)
     from fireassay.assessment.watch_lines import Columns
     from fireassay.assessment.watch_page import write_page
     from fireassay.assessment.watch_source import lines_of, new_lines

@@ -17,6 +17,7 @@ WORDS: dict[CheckStatus, str] = {"pass": "kept", "fail": "broken", "undecided": 
 # What no data can show and a pass must therefore say, until somebody vouches for it.
 PRESUMED = {
     "independent-rows": "if no two rows belong to one patient, device or document",
+    "unseen-rows": "if the model was not trained on these rows",
 }
 EXIT_CODE: dict[Status, int] = {
     "pass": 0,
@@ -129,8 +130,9 @@ class Verdict:
                 told.append(f"{count}{of} {'is' if count == 1 else 'are'} {word}")
         if not told:
             told.append("the limit is kept" if n == 1 else f"all {n} limits are kept")
-            presumed = dict.fromkeys(each for check in self.checks for each in check.presumed)
-            told += [PRESUMED[each] for each in presumed]
+            open_ = {each for check in self.checks for each in check.presumed}
+            if open_:
+                told.append(" and ".join(said for each, said in PRESUMED.items() if each in open_))
         broken = f"; failed: {', '.join(self.failed_parts)}" if self.failed_parts else ""
         return f"{self.status.capitalize()}: {', '.join(told)}{broken}."
 
