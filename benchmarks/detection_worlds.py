@@ -84,7 +84,7 @@ ROWS = [
     Row(_AUPR, "30 + 300", metric("aupr", 30, 300), "normal"),
     Row(_AURC, "100 + 300", metric("aurc", 100, 300), "normal"),
     *(
-        Row(f"{name}, groups", setting, metric(number, *world), _EFFECT, runs=500)
+        Row(f"{name}, groups", setting, metric(number, *world), _EFFECT, runs=300)
         for name, number in ((_FPR, "fpr95"), (_AUPR, "aupr"), (_AURC, "aurc"))
         for setting, world in ((_FEW, (8, 40, 10, 0.5)), (_MANY, (40, 40, 10, 0.3)))
     ),

@@ -122,7 +122,7 @@ ROWS = [
         "exact",
         HOLDS,
         0.975,
-        1000,
+        400,
     ),
     Row(
         "surrogate and labels, upper",
@@ -131,7 +131,7 @@ ROWS = [
         "exact",
         HOLDS,
         0.975,
-        1000,
+        400,
     ),
     Row(
         "cells of a black box, upper",
