@@ -72,7 +72,7 @@ def label_columns(columns: Sequence[ArrayLike], labels: ArrayLike, seed: int = 0
     half = generator(seed, "columns that tell the label").permutation(len(y)) % 2 == 0
     best = LabelColumns((), 0.0)
     told_by: dict[int, tuple[int, int]] = {}  # class: a column, and of how many rows
-    judged = np.flatnonzero(_sure(sizes, sizes))
+    judged = [int(kind) for kind in np.flatnonzero(_sure(sizes, sizes))]
     for place, values in enumerate(columns):
         column = np.asarray(values)
         if _same_values(column, y):
