@@ -1,5 +1,6 @@
 """What a run may cost, counted: calls of the model, rows, journal writes, bytes; never a clock."""
 
+import importlib
 import tracemalloc
 
 import numpy as np
@@ -12,6 +13,9 @@ from fireassay.classifiers import as_classifier
 from fireassay.core.row_index import RowIndex
 from fireassay.data import DataSet
 from fireassay.engine import Executor, RunStore
+from fireassay.statistics.clumped_rows import clumped_rows
+
+alike_rows = importlib.import_module("fireassay.statistics.alike_rows")
 
 SETTINGS = {name: each() for name, each in settings_models().items()}
 X = np.random.default_rng(0).random((512, 3))
@@ -48,6 +52,21 @@ def test_rows_sent_against_rows_asked(tmp_path):
     actual = [cost["actual"] for cost in made.costs.values()]
     sent = sum(cost["rows_sent"] for cost in actual)
     assert sent <= 0.55 * sum(cost["queries"] for cost in actual)
+
+
+def test_rows_are_looked_at_once_for_all_parts(monkeypatch):
+    looked = []
+    monkeypatch.setattr(alike_rows, "clumped_rows", lambda *a: looked.append(1) or clumped_rows(*a))
+    report = Run(context(), ("accuracy", "reliability"), SETTINGS).go()
+    assert len(looked) == 1
+    told = [
+        assumption.check.partition(" nearly")[0]
+        for part in report.parts
+        for assumption in part.assumptions
+        if assumption.id == "independent-rows"
+    ]
+    assert len(told) == 2
+    assert len(set(told)) == 1
 
 
 def test_journal_writes_of_a_task(tmp_path):

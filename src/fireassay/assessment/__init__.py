@@ -6,13 +6,13 @@ from fireassay.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from fireassay.assessment.config import Config, read_config
+    from fireassay.assessment.configured_run import run_assessment
     from fireassay.assessment.demonstration import run_demo
     from fireassay.assessment.evaluation import evaluate
     from fireassay.assessment.initialising import initialise
     from fireassay.assessment.planning import Plan, make_plan
     from fireassay.assessment.power import HowMany, how_many
     from fireassay.assessment.run_outcome import RunOutcome
-    from fireassay.assessment.running import run_assessment
 
 __all__ = [
     "Config",

@@ -16,6 +16,7 @@ from fireassay.reliability.ram import Ram
 from fireassay.reliability.rectified import Rectified
 from fireassay.reliability.result import ReliabilityResult, with_noise
 from fireassay.reliability.worst_case import WorstCase
+from fireassay.statistics.alike_rows import AlikeRows
 
 
 class Method(Protocol):
@@ -60,6 +61,7 @@ def assess(
     groups: ArrayLike | None = None,
     weights: Any = None,
     label_noise: LabelNoise | None = None,
+    alike: AlikeRows | None = None,
     confidence: float = 0.975,
     seed: int = 0,
     workers: int = 1,
@@ -90,6 +92,8 @@ def assess(
     label_noise
         Rows that were labelled twice: then limits of the error rate against the truth stand beside
         those against the labels.
+    alike
+        What `fireassay.statistics.alike_rows` says of X, where that is known already.
     confidence
         Of each one-sided bound, in (0, 1).
     workers, cluster
@@ -136,6 +140,7 @@ def assess(
         confidence=confidence,
         weights=weights,
         groups=groups,
+        alike=alike,
         seed=seed,
         workers=workers,
         cluster=cluster,

@@ -17,7 +17,7 @@ from fireassay.reliability.result import NO_CELLS
 from fireassay.reliability.separation import Separation, r_separation
 from fireassay.reliability.two_sample import classifier_two_sample_p
 from fireassay.reliability.weighted_cells import CentreDensity, WeightedCells
-from fireassay.statistics.alike_rows import alike_rows
+from fireassay.statistics.alike_rows import AlikeRows, alike_rows
 from fireassay.statistics.clopper_pearson import clopper_pearson
 from fireassay.statistics.grouped_share import GroupCounts
 from fireassay.statistics.independence import intraclass_test, near_duplicates, size_rate_test
@@ -169,7 +169,8 @@ def independence(problem: Problem) -> tuple[Assumption, ...]:
     """Whether rows depend on each other; with groups, whether groups are what to count."""
     X, wrong, groups = problem.labelled.X, problem.wrong, problem.groups
     if groups is None:
-        return (independent_inputs(wrong, X, problem.y, problem.seed),)
+        alike = problem.alike or alike_rows(X, problem.y, problem.seed)
+        return (independent_inputs(wrong, alike),)
     counts = GroupCounts.of(wrong, groups)
     near = near_duplicates(X, problem.seed, groups)
     across: AssumptionStatus = "contradicted" if near.many else "untestable"
@@ -209,12 +210,11 @@ def unrelated_sizes(counts: GroupCounts) -> Assumption:
     return _stated(SIZES, status, check)
 
 
-def independent_inputs(wrong: FloatArray, X: FloatArray, y: IntArray, seed: int) -> Assumption:
+def independent_inputs(wrong: FloatArray, alike: AlikeRows) -> Assumption:
     """Rows must not repeat or resemble each other, and errors not come in runs.
 
     That neither is seen shows nothing: rows of one patient need not look alike or stand together.
     """
-    alike = alike_rows(X, y, seed)
     check = str(alike)
     n, errors = len(wrong), int(wrong.sum())
     p = 1.0

@@ -29,6 +29,7 @@ from fireassay.reliability.disk_rows import rows_on_disk
 from fireassay.reliability.inputs import DiskInputs, Inputs, Known, scan
 from fireassay.reliability.profile import KdeProfile, Profile
 from fireassay.reliability.workers import Workers
+from fireassay.statistics.alike_rows import AlikeRows
 
 _DRAWS_PER_LABEL = 20
 _SAMPLE = 20_000
@@ -54,6 +55,7 @@ class Problem:
     groups: AnyArray | None = None
     on_disk: DiskInputs | None = None
     held_out: tuple[Inputs, IntArray] | None = None
+    alike: AlikeRows | None = None
 
     @property
     def alpha(self) -> float:
@@ -147,6 +149,7 @@ def check_problem(
     confidence: float = 0.975,
     weights: Any = None,
     groups: ArrayLike | None = None,
+    alike: AlikeRows | None = None,
     seed: int = 0,
     workers: int = 1,
     cluster: Any = None,
@@ -210,6 +213,7 @@ def check_problem(
         weights=weights,
         groups=together,
         on_disk=on_disk,
+        alike=alike,
     )
 
 

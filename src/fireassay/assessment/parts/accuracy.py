@@ -17,13 +17,13 @@ from fireassay.assessment.accuracy_rows import outcomes, samples
 from fireassay.assessment.calibration_check import CalibrationCheck
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import curated_rows, voted_rows
-from fireassay.assessment.row_outcomes import row_marks
+from fireassay.assessment.row_independence import independent_draws
+from fireassay.assessment.row_outcomes import marks_of
 from fireassay.classifiers import CodedClassifier, Decided
 from fireassay.core import Assumption, Estimate, Provenance
 from fireassay.core.lazy_modules import pd
 from fireassay.core.validation import check_class_indices
-from fireassay.data import DataSet
-from fireassay.statistics import alike_rows, near_duplicates, reliability_curve, share
+from fireassay.statistics import reliability_curve, share
 from fireassay.statistics.grouped_share import GroupCounts, effective_rows
 
 __all__ = [
@@ -41,7 +41,6 @@ __all__ = [
 
 USES = ("curation",)
 _TOP = 3
-_ROWS, _GROUPS = ("independent-rows",), ("independent-groups",)
 
 
 class Settings(BaseModel):
@@ -84,7 +83,7 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
     correct = predicted == labels
     n, groups, confidence = len(labels), context.test.groups, settings.confidence
     curated, uses = _curated(context, correct, confidence)
-    independence = _independence(context.test, context.seed)
+    independence = independent_draws(context)
     rests_on = (independence.id,)
     worth = None
     if groups is not None:
@@ -138,7 +137,7 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         by_class=recalls.class_recalls(labels, predicted, classes, confidence, groups),
         correct=correct,
         rows=AnsweredRows(
-            row_marks(context.test.X, labels),
+            marks_of(context, labels),
             np.asarray(context.test.ids),
             labels,
             predicted,
@@ -240,21 +239,3 @@ def _shares(
         "method": [e.method for e in found],
     }
     return pd.DataFrame(columns, index=index)
-
-
-def _independence(data: DataSet, seed: int) -> Assumption:
-    """Rows that are alike contradict; that there are none shows nothing about how they came."""
-    unknown = " How they were drawn is not in the data."
-    if data.groups is None:
-        alike = alike_rows(data.view(), data.y, seed)
-        what, many, check, ids = "rows", alike.many, str(alike), _ROWS
-    else:
-        near = near_duplicates(data.view(), seed, data.groups)
-        what, many, ids = "groups", near.many, _GROUPS
-        check = f"{near.count} of {near.looked_at} rows nearly repeat a row of another group."
-    return Assumption(
-        f"The labelled {what} are independent draws of what the model meets.",
-        "contradicted" if many else "untestable",
-        check if many else check + unknown,
-        *ids,
-    )

@@ -10,6 +10,7 @@ from fireassay.assessment.accuracy_result import AccuracyResult
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.accuracy import calibrated
+from fireassay.assessment.row_independence import alike_test_rows
 from fireassay.assessment.shown_rows import MOST, Gallery
 from fireassay.assessment.slice_report import LARGE_ENOUGH, with_worst_slice
 from fireassay.assessment.uses import with_uses
@@ -95,6 +96,7 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         groups=context.test.groups,
         weights=context.test.weights,
         label_noise=_label_noise(context, settings),
+        alike=alike_test_rows(context),
         confidence=settings.confidence,
         seed=context.seed,
         workers=context.executor.workers,

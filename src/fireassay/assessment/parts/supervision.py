@@ -1,25 +1,33 @@
 """Supervision: which run-time monitor catches which trouble, at what threshold."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from fireassay.assessment.coded_context import has_codes, real_columns, why_not_attacked
+from fireassay.assessment.coded_context import has_codes
 from fireassay.assessment.context import HARD_LABELS, Context, Cost
-from fireassay.assessment.curated_rows import curated_rows
-from fireassay.assessment.halves import whole_groups
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.accuracy import calibrated
-from fireassay.assessment.parts.survival import adversarial_inputs
 from fireassay.assessment.perturbed_texts import can_perturb, changed_rows, with_meaning
 from fireassay.assessment.row_outcomes import RowOutcomes
 from fireassay.assessment.shown_rows import MOST, Gallery
 from fireassay.assessment.slice_report import LARGE_ENOUGH, with_worst_slice
+from fireassay.assessment.troubles import (
+    CALIBRATION,
+    CURATED,
+    ERRORS,
+    FIELD,
+    FIELD_ROWS,
+    NOMINAL,
+    NOMINAL_ROWS,
+    Troubles,
+    add_made,
+    add_real,
+    groups_of,
+)
 from fireassay.assessment.uses import with_range, with_uses
-from fireassay.attacks import ATTACKS
 from fireassay.classifiers import ActivationClassifier
 from fireassay.core import (
     Evidence,
@@ -30,17 +38,12 @@ from fireassay.core import (
     generator,
     sha256,
 )
-from fireassay.core.validation import check_class_indices
 from fireassay.data.rows import taken
 from fireassay.statistics import SliceRates, slice_members, slice_rates
-from fireassay.supervision import SUPERVISORS, SupervisorComparison, compare, corrupted_set
-from fireassay.supervision.corrupted import channels_first
+from fireassay.supervision import SUPERVISORS, SupervisorComparison, compare
 from fireassay.supervision.registry import without_inputs
 
 USES = ("ambiguity", "curation", "survival", "accuracy")
-NOMINAL, CALIBRATION, CURATED, FIELD = "nominal", "calibration", "curated", "control field"
-ERRORS = "errors"
-_FIELD_ROWS = 2000
 _CAUGHT = "the alarm rang, and it was wrong"
 _IN_VAIN = "the alarm rang, though it was right"
 
@@ -168,8 +171,9 @@ def missing(context: Context) -> str | None:
 def cost(context: Context, settings: Settings) -> Cost:
     """Several passes over the sets, more where dropout is sampled."""
     fitted = min(settings.train_rows, len(context.train or ()))
-    field_rows = min(_FIELD_ROWS, len(context.operational or ()))
-    rows = fitted + len(context.test) + 5 * settings.samples + field_rows
+    field_rows = min(FIELD_ROWS, len(context.operational or ()))
+    tested = min(NOMINAL_ROWS, len(context.test))
+    rows = fitted + tested + 5 * settings.samples + field_rows
     megabytes = 1e-6 * rows * context.test.X[0].nbytes
     return Cost(
         queries=2 * rows if isinstance(context.model, ActivationClassifier) else rows,
@@ -185,14 +189,14 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         raise NotEnoughEvidenceError("Supervision needs training rows.", got="none")
     rng = generator(context.seed, "supervision part")
     drawn = rng.permutation(len(context.test))[: settings.samples]
-    troubles = _Troubles(context.test.groups)
+    troubles = Troubles(context.test.groups)
     model_sha256 = context.model.sha256
     if can_perturb(context):
         changed = changed_rows(context, drawn, most=1)
         context = changed.context  # its codes know the changed texts
         troubles.add("corrupted", np.concatenate(changed.choices), rows=changed.rows)
-    _add_made(troubles, context, drawn, settings)
-    rows = _add_real(troubles, context, settings, rng)
+    add_made(troubles, context, drawn, settings.severity)
+    rows = add_real(troubles, context, settings.samples, rng)
     assert context.train is not None
     train = context.train.subset(np.arange(min(settings.train_rows, len(context.train))))
     chosen = settings.supervisors or _usable(context)
@@ -205,7 +209,7 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         sets=troubles.sets,
         supervisors=chosen,
         kinds=troubles.kinds,
-        groups=_groups_of(troubles, context, rows),
+        groups=groups_of(troubles, context, rows),
         false_alarm=settings.false_alarm,
         seed=context.seed,
         workers=context.executor.workers,
@@ -255,168 +259,3 @@ def _false_alarms_in_slices(
     return slice_rates(
         alarm, slice_members(rows.slices or {}), groups=rows.groups, rests_on=(LARGE_ENOUGH,)
     )
-
-
-class _Troubles:
-    """Sets of trouble by name, the kinds and groups within each, and where they come from."""
-
-    def __init__(self, groups: NDArray[Any] | None = None) -> None:
-        self.sets: dict[str, NDArray[Any]] = {}
-        self.kinds: dict[str, NDArray[Any]] = {}
-        self.groups: dict[str, NDArray[Any]] = {}
-        self.uses: list[str] = []
-        self._of_test = groups
-
-    def add(
-        self,
-        name: str,
-        X: NDArray[Any],
-        kinds: NDArray[Any] | None = None,
-        rows: NDArray[np.int64] | None = None,
-    ) -> None:
-        """A set; ``rows`` are the test rows that it was made of, one by one."""
-        self.sets[name] = X
-        if kinds is not None:
-            self.kinds[name] = kinds
-        if rows is not None and self._of_test is not None:
-            self.groups[name] = self._of_test[rows]
-
-
-def _groups_of(
-    troubles: _Troubles, context: Context, rows: dict[str, NDArray[np.int64]]
-) -> dict[str, NDArray[Any]] | None:
-    """Which rows belong together in each set; None where nobody said so."""
-    if context.test.groups is None:
-        return None
-    known = {name: context.test.groups[rows[name]] for name in (NOMINAL, CALIBRATION)}
-    field = context.operational
-    if field is not None and field.groups is not None:
-        known[FIELD] = field.groups[rows[FIELD]]
-    return {**troubles.groups, **known}
-
-
-def _add_made(
-    troubles: _Troubles, context: Context, drawn: NDArray[np.int64], settings: Settings
-) -> None:
-    """Ambiguous, adversarial, corrupted and invalid inputs."""
-    X = context.test.X[drawn]
-    made = context.results.get("ambiguity")
-    if isinstance(made, PartAnswer):
-        between = made.kept["ambiguous"].X
-        troubles.add("ambiguous", between)
-        troubles.uses.append(f"the {len(between)} ambiguous inputs of ambiguity")
-    if context.test.y is not None and why_not_attacked(context) is None:
-        _add_adversarial(troubles, context)
-    if _can_be_corrupted(context, X):
-        free = real_columns(context) if has_codes(context) else None
-        natural = context.natural_range
-        made_worse = corrupted_set(
-            natural.inside(X) if natural else X if free is None else X[:, free],
-            settings.severity,
-            seed=context.seed,
-            bounds=None if natural else context.model.bounds,
-        )
-        worse = natural.outside(made_worse.X) if natural else made_worse.X
-        if free is not None:
-            worse = X.copy()
-            worse[:, free] = made_worse.X
-        of = drawn if len(worse) == len(drawn) else None
-        troubles.add("corrupted", worse, made_worse.kind, of)
-    if not context.test.rows.is_text:
-        # Values of a table are shuffled within columns: such a row is of no group.
-        of = drawn if X.ndim > 2 else None
-        troubles.add("scrambled", _scrambled(X, context.seed), rows=of)
-
-
-def _add_adversarial(troubles: _Troubles, context: Context) -> None:
-    """The inputs that fooled the model under attack: small changes apart from strong ones."""
-    X, made_by, samples = adversarial_inputs(context)
-    # Attacks of a fixed size go far over the boundary, which softmax scores do not see.
-    # A member of an ensemble is called after its attack: "apgd-targeted".
-    rows = [ATTACKS[str(name).partition("-")[0]] for name in made_by]
-    strong = np.array([row.fixed_size for row in rows], dtype=np.bool_)
-    for name, chosen in (("adversarial", ~strong), ("strong adversarial", strong)):
-        if chosen.sum() > 1:
-            troubles.add(name, X[chosen], made_by[chosen], samples[chosen])
-            troubles.uses.append(f"{chosen.sum()} {name} inputs from the attacks of survival")
-
-
-def _add_real(
-    troubles: _Troubles, context: Context, settings: Settings, rng: np.random.Generator
-) -> dict[str, NDArray[np.int64]]:
-    """Curated and field rows; returns the positions of all rows that were not made."""
-    rows: dict[str, NDArray[np.int64]] = {}
-    nominal = np.arange(len(context.test))
-    curated = curated_rows(context)
-    if curated is not None:
-        hard, dataset = curated.hardest(settings.samples)
-        left = np.setdiff1d(nominal, hard) if curated.source == "test" else nominal
-        if len(left) >= 120:
-            of = hard if curated.source == "test" else None
-            kinds = np.char.add("dataset ", dataset.astype(str))
-            troubles.add(CURATED, curated.data.X[hard], kinds, of)
-            troubles.uses.append(f"the hardest of {curated.in_words}")
-            nominal = left
-            if curated.source == "test":
-                rows[CURATED] = hard
-    if context.operational is not None:
-        rows[FIELD] = rng.permutation(len(context.operational))[:_FIELD_ROWS]
-        troubles.add(FIELD, context.operational.X[rows[FIELD]])
-    if context.test.y is not None and why_not_attacked(context) is not None:
-        nominal, rows[ERRORS] = _add_errors(troubles, context, nominal)
-    rows[CALIBRATION], rows[NOMINAL] = _halves(nominal, context.test.groups, rng)
-    return rows
-
-
-def _add_errors(
-    troubles: _Troubles, context: Context, rows: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The model's own errors as trouble; returns the rows that it gets right, and the others."""
-    chosen = context.test.subset(rows)
-    y = check_class_indices(chosen.labels, context.model.classes)
-    wrong = context.model.predict_proba(chosen.X).argmax(axis=1) != y
-    if wrong.sum() < 2 and not troubles.sets:
-        raise NotEnoughEvidenceError(
-            "Supervision needs some trouble: of these rows none can be made.",
-            got=f"{int(wrong.sum())} errors of the model among {len(rows)} rows",
-            do="Give more test rows, or votes for curated ones.",
-        )
-    if wrong.sum() > 1:
-        troubles.add(ERRORS, chosen.X[wrong], rows=rows[wrong])
-    return rows[~wrong], rows[wrong]
-
-
-def _halves(
-    rows: NDArray[np.int64], groups: NDArray[Any] | None, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Two halves of the rows; no group is in both."""
-    order, first = whole_groups(rng.permutation(rows), groups, len(rows) // 2)
-    if first == len(rows):
-        raise NotEnoughEvidenceError(
-            "A threshold needs rows of at least two groups.", got="all rows in one group"
-        )
-    return np.sort(order[:first]), np.sort(order[first:])
-
-
-def _can_be_corrupted(context: Context, X: NDArray[Any]) -> bool:
-    """Tables with numbers; of images those that are large enough to show a change."""
-    if has_codes(context):
-        free = real_columns(context)
-        return X.ndim == 2 and free is not None and bool(free.any())
-    if X.ndim == 2:
-        return True
-    sides = X.shape[2:] if channels_first(X) else X.shape[1:3]
-    series = context.test.kinds == ("series",)
-    return context.natural_range is not None and not series and min(sides) >= 8
-
-
-def _scrambled(X: NDArray[Any], seed: int) -> NDArray[Any]:
-    """Invalid inputs with the right marginals: the features of each row in another order.
-
-    Table columns have units, so their values are shuffled within columns instead.
-    """
-    rng = generator(seed, "scrambled")
-    flat = X.reshape(len(X), -1)
-    if X.ndim > 2:
-        return flat[:, rng.permutation(flat.shape[1])].reshape(X.shape)
-    return rng.permuted(flat, axis=0)
