@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import fireassay as fa
+from fireassay.assessment import troubles
 from fireassay.assessment.attack_space import attack_space
 from fireassay.assessment.context import Context
-from fireassay.assessment.troubles import Troubles, add_made
 from fireassay.data import DataSet
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -42,8 +42,8 @@ def test_the_attack_moves_in_the_natural_range_of_each_channel():
 
 def test_corrupted_images_are_valid_natural_images():
     natural = context(normalisation=(MEAN, STD))
-    kept = Troubles()
-    add_made(kept, natural, np.arange(60), 3)
+    kept = troubles.Troubles()
+    troubles.add_made(kept, natural, np.arange(60), severity=3)
     pixels = kept.sets["corrupted"] * S + M
     assert pixels.min() > -1e-5
     assert pixels.max() < 1 + 1e-5

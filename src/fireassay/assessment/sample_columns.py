@@ -11,13 +11,7 @@ from fireassay.assessment.context import Context
 from fireassay.assessment.curated_rows import curated_rows
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.accuracy import AccuracyResult
-from fireassay.assessment.troubles import (
-    CALIBRATION,
-    CURATED,
-    ERRORS,
-    FIELD,
-    NOMINAL,
-)
+from fireassay.assessment.troubles import CALIBRATION, CURATED, ERRORS, FIELD, NOMINAL
 from fireassay.core import Result
 from fireassay.data import DataSet
 

@@ -1,4 +1,4 @@
-"""Sets of trouble for monitors: what can be made of the test rows, and what is there already."""
+"""Sets of trouble for the comparison of monitors: what can be made of these rows, and is there."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from fireassay.supervision.corrupted import channels_first
 
 NOMINAL, CALIBRATION, CURATED, FIELD = "nominal", "calibration", "curated", "control field"
 ERRORS = "errors"
-FIELD_ROWS = 2000
+FIELD_ROWS, NOMINAL_ROWS = 2000, 40_000
 
 
 class Troubles:
@@ -122,6 +122,9 @@ def add_real(
             nominal = left
             if curated.source == "test":
                 rows[CURATED] = hard
+    if len(nominal) > NOMINAL_ROWS:  # of some hundred rows of trouble intervals are wider anyway
+        order, first = whole_groups(rng.permutation(nominal), context.test.groups, NOMINAL_ROWS)
+        nominal = order[:first]
     if context.operational is not None:
         rows[FIELD] = rng.permutation(len(context.operational))[:FIELD_ROWS]
         troubles.add(FIELD, context.operational.X[rows[FIELD]])

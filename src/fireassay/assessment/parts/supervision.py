@@ -21,6 +21,7 @@ from fireassay.assessment.troubles import (
     FIELD,
     FIELD_ROWS,
     NOMINAL,
+    NOMINAL_ROWS,
     Troubles,
     add_made,
     add_real,
@@ -171,7 +172,8 @@ def cost(context: Context, settings: Settings) -> Cost:
     """Several passes over the sets, more where dropout is sampled."""
     fitted = min(settings.train_rows, len(context.train or ()))
     field_rows = min(FIELD_ROWS, len(context.operational or ()))
-    rows = fitted + len(context.test) + 5 * settings.samples + field_rows
+    tested = min(NOMINAL_ROWS, len(context.test))
+    rows = fitted + tested + 5 * settings.samples + field_rows
     megabytes = 1e-6 * rows * context.test.X[0].nbytes
     return Cost(
         queries=2 * rows if isinstance(context.model, ActivationClassifier) else rows,
