@@ -6,15 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.lazy_modules import distance
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features
+from fireassay.statistics.projected_rows import standardised
 
 _LEAST_ROWS, _LOOKED_AT, _NEIGHBOURS = 60, 300, 31
 _AT_ONCE, _FLOATS_AT_ONCE = 100, 2**24
 _USUAL, _FOR_FEW_ROWS = 5.0, 10.0
 _ABOVE_REFERENCE = 1.3
+_MOST_NUMBERS, _SPREAD_ROWS = 2**25, 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +73,7 @@ def clumped_rows(X: ArrayLike, seed: int = 0) -> ClumpedRows:
     >>> clumped_rows(rng.normal(size=(300, 8))).many
     False
     """
-    rows = check_features(X)
-    flat = rows.reshape(len(rows), -1).astype(np.float64)
-    spread = flat.std(axis=0)
-    flat = np.unique((flat - flat.mean(axis=0))[:, spread > 0] / spread[spread > 0], axis=0)
+    flat = np.unique(_standardised(check_features(X), seed), axis=0)
     if len(flat) < _LEAST_ROWS or not flat.size:
         return ClumpedRows(math.nan, math.nan, 0)
     rng = generator(seed, "clumped rows")
@@ -86,6 +85,17 @@ def clumped_rows(X: ArrayLike, seed: int = 0) -> ClumpedRows:
     if math.isnan(jump) or not _ABOVE_REFERENCE * reference <= limit:
         return ClumpedRows(math.nan, math.nan, 0)
     return ClumpedRows(jump, limit, len(chosen))
+
+
+def _standardised(rows: AnyArray, seed: int) -> FloatArray:
+    """Columns of unit spread, without those that are constant; of too many numbers, mixtures."""
+    if rows.size > _MOST_NUMBERS:
+        chosen = generator(seed, "spread of columns").permutation(len(rows))[:_SPREAD_ROWS]
+        # Rounded, so that equal rows stay equal wherever they stand.
+        return standardised(rows, np.sort(chosen), seed).astype(np.float32).astype(np.float64)
+    flat = rows.reshape(len(rows), -1).astype(np.float64)
+    spread = flat.std(axis=0)
+    return (flat - flat.mean(axis=0))[:, spread > 0] / spread[spread > 0]
 
 
 def _jump(rows: FloatArray, chosen: IntArray) -> float:

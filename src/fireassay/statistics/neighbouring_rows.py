@@ -71,6 +71,7 @@ def neighbouring_rows(X: ArrayLike, labels: ArrayLike | None = None) -> Neighbou
     (True, False)
     """
     flat = check_features(X).reshape(len(np.asarray(X)), -1)[:_MOST_ROWS, :_MOST_COLUMNS]
+    flat = flat.astype(np.float64)
     n = len(flat)
     kinds = (
         np.zeros(n, dtype=np.int64)
