@@ -21,8 +21,13 @@ lint: .venv/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-docs: .venv/.dev
-	$(BIN)/mkdocs build --strict
+docs: .venv/.dev .sample/report.html
+	FIREASSAY_SAMPLE=.sample $(BIN)/mkdocs build --strict
+
+# The sample report of the docs: the demo, made again when the code has changed.
+.sample/report.html: .venv/.dev $(shell find src -name '*.py' -o -name '*.html' -o -name '*.css' -o -name '*.js')
+	rm -rf .sample
+	$(BIN)/fireassay demo --quiet --output .sample
 
 benchmarks: .venv/.dev
 	$(BIN)/python benchmarks/all.py
@@ -53,4 +58,4 @@ papers-quick: .venv/.dev
 	@touch $@ .venv/.demo
 
 clean:
-	rm -rf .venv .venv-base site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-base .sample site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -17,9 +17,11 @@ from pathlib import Path
 
 import auc_worlds
 import cost_worlds
+import detection_worlds
 import field_worlds
 import group_worlds
 import label_noise_worlds
+import latent_worlds
 import null_worlds
 import numpy as np
 import paired_worlds
@@ -40,10 +42,12 @@ ROWS: list[Row] = [
     *share_worlds.ROWS,
     *group_worlds.ROWS,
     *auc_worlds.ROWS,
+    *detection_worlds.ROWS,
     *cost_worlds.ROWS,
     *slice_worlds.ROWS,
     *paired_worlds.ROWS,
     *field_worlds.ROWS,
+    *latent_worlds.ROWS,
     *label_noise_worlds.ROWS,
     *survival_worlds.ROWS,
 ]

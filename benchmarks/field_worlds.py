@@ -2,6 +2,7 @@
 
 import numpy as np
 from coverage_rows import HOLDS, Row, above, seed_of
+from scipy.stats import binom
 
 from fireassay.core.seeds import generator
 from fireassay.discovery import estimate_error
@@ -16,8 +17,11 @@ POOL, OUTSIDE = 20_000, 2000
 
 
 def draws(rate, guess, labels=1000):
-    """Labels drawn by suspicion; compared with Clopper–Pearson on as many uniform labels."""
+    """Labels drawn by suspicion; compared with Clopper–Pearson's mean on as many uniform labels."""
     truth = float(np.minimum(1.0, rate * _GAMMA).mean())
+    hits = np.arange(labels + 1)
+    bounds = clopper_pearson(hits, labels, 0.975, "upper")[1]
+    exact = float(binom.pmf(hits, labels, truth) @ np.asarray(bounds))
 
     def guessed(risk):
         if guess == "flat":
@@ -33,8 +37,7 @@ def draws(rate, guess, labels=1000):
         wrong = rng.random(POOL) < risk
         plan = thinning(guessed(risk), guessed(outside), labels)
         upper = thinned_upper(plan, plan.draw(rng), wrong)
-        exact = clopper_pearson(int(rng.binomial(labels, truth)), labels, 0.975, "upper")[1]
-        return above(upper, truth, float(exact))
+        return above(upper, truth, exact)
 
     return world
 
@@ -107,6 +110,7 @@ ROWS = [
             UNIFORM,
             HOLDS,
             0.975,
+            2000,
         )
         for guess in ("good", "flat", "overrated", "inverted")
         for rate in (0.02, 0.05, 0.10)
@@ -118,7 +122,7 @@ ROWS = [
         "exact",
         HOLDS,
         0.975,
-        120,
+        1000,
     ),
     Row(
         "surrogate and labels, upper",
@@ -127,7 +131,7 @@ ROWS = [
         "exact",
         HOLDS,
         0.975,
-        120,
+        1000,
     ),
     Row(
         "cells of a black box, upper",
@@ -144,7 +148,7 @@ ROWS = [
         unbiased_rate,
         "normal, uniform draws",
         HOLDS,
-        runs=120,
+        runs=1000,
     ),
     Row(
         "rate of the last 500 labels, upper",

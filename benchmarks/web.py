@@ -1,14 +1,15 @@
 """The local app under load: how fast a label is saved, and whether any is lost or double.
 
-    python benchmarks/web.py [kills]
+    python benchmarks/web.py [kills [pause]]
 
 Twenty simulated people label 2,000 items over HTTP on this machine, twice: as fast as people look
 ("paced", a third of a second on average per item) and as fast as the app answers ("flat out").
 Every label waits for the disk before the answer; the server is killed at the end, then the labels
-are counted. With ``kills`` instead each of the twenty gives 2,000 labels flat out while the server
-is killed and started again ten times, and people send an answer again until it is saved.
+are counted. With ``kills`` instead each of the twenty gives 2,000 labels while the server is killed
+and started again ten times, and people send an answer again until it is saved: flat out, or with a
+``pause`` of so many seconds on average before each answer.
 Also: how soon the app answers, and how long a page of a 100,000-item queue takes.
-Writes benchmarks/results/web.json.
+Writes benchmarks/results/web.json, or a record of benchmarks/results/web_kills.json.
 """
 
 import http.client
@@ -147,7 +148,7 @@ def measure(folder):
     return result
 
 
-def measure_kills(folder):
+def measure_kills(folder, pause_s):
     """Twenty people, 2,000 labels each, and a server that dies ten times in the middle."""
     rng = np.random.default_rng(0)
     n = PEOPLE * LABELS
@@ -169,20 +170,32 @@ def measure_kills(folder):
     waits, failures = [[] for _ in range(PEOPLE)], []
     people = [
         threading.Thread(
-            target=label_all, args=(port, key, f"p{i}", waits[i], failures, 0.0, LABELS, Stubborn)
+            target=label_all,
+            args=(port, key, f"p{i}", waits[i], failures, pause_s, LABELS, Stubborn),
         )
         for i in range(PEOPLE)
     ]
+    began = time.perf_counter()
     for person in people:
         person.start()
-    killed = 0
-    for number in range(1, KILLS + 1):
-        while sum(map(len, waits)) < number * n / (KILLS + 1):
+    costs, loads = [], []
+
+    def wait_until(share):
+        """Until so much is labelled: labels so far and CPU seconds of the server by then."""
+        while sum(map(len, waits)) < share * n and any(person.is_alive() for person in people):
             time.sleep(0.05)
-        servers[-1].kill()
-        servers[-1].wait()
-        killed += 1
-        start()
+        loads.append(os.getloadavg()[0])
+        return np.array([sum(map(len, waits)), cpu_seconds(servers[-1].pid)])
+
+    for number in range(1, KILLS + 2):
+        # A server has started, and loaded its libraries, by the second half of its life.
+        middle = wait_until((number - 0.5) / (KILLS + 1))
+        labels, seconds = wait_until(number / (KILLS + 1)) - middle
+        costs.append(1000 * seconds / max(labels, 1))
+        if number <= KILLS:
+            servers[-1].kill()
+            servers[-1].wait()
+            start()
     for person in people:
         person.join()
     servers[-1].kill()
@@ -195,7 +208,8 @@ def measure_kills(folder):
     every = np.concatenate(waits)
     return {
         "labels_saved": len(every),
-        "kills": killed,
+        "kills": len(servers) - 1,
+        "pause_s": pause_s,
         "labels_on_disk": len(kept),
         "lost": len(every) - len(per_item),
         "double": sum(count - 1 for count in per_item.values()),
@@ -203,7 +217,13 @@ def measure_kills(folder):
         "failed_requests": len(failures),
         "p50_ms": 1000 * float(np.percentile(every, 50)),
         "p95_ms": 1000 * float(np.percentile(every, 95)),
-        "load_average": os.getloadavg()[0],
+        "within_200_ms": float((every <= 0.2).mean()),
+        "server_cpu_ms_per_label": float(np.mean(costs)),
+        "server_cpu_ms_per_label_first": float(costs[0]),
+        "server_cpu_ms_per_label_last": float(costs[-1]),
+        "labels_per_s": len(every) / (time.perf_counter() - began),
+        "load_lowest": min(loads),
+        "load_highest": max(loads),
     }
 
 
@@ -255,13 +275,16 @@ def memory_mib(pid):
 
 
 def main():
-    if sys.argv[1:] == ["kills"]:
+    if sys.argv[1:2] == ["kills"]:
+        pause_s = float(sys.argv[2]) if len(sys.argv) > 2 else 0.0
         with tempfile.TemporaryDirectory() as folder:
-            result = measure_kills(Path(folder))
+            result = measure_kills(Path(folder), pause_s)
         for name, value in result.items():
             print(f"{name:36} {value:.4g}")
         path = Path(__file__).parent / "results" / "web_kills.json"
-        path.write_text(json.dumps(result, indent=2) + "\n")
+        records = json.loads(path.read_text()) if path.exists() else {}
+        records[f"{pause_s:g} s between answers"] = result
+        path.write_text(json.dumps(records, indent=2) + "\n")
         return
     with tempfile.TemporaryDirectory() as folder:
         result = measure(Path(folder))

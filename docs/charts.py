@@ -3,6 +3,7 @@
 A page says which chart of which result of which example stands where:
 
     <!-- chart: examples/reliability.py result labels -->
+    <!-- chart: docs/pictures.py of_pages attempts -->
 
 An example without such a name at its top has a ``main()`` that returns the result: then the name
 is ``main``.
@@ -21,7 +22,7 @@ from fireassay.core.chart_theme import variables
 from fireassay.report.chart_embed import still
 
 ROOT = Path(__file__).parents[1]
-MARK = re.compile(r"<!-- chart: (examples/\w+\.py) (\w+) ([\w ]+?) -->\n")
+MARK = re.compile(r"<!-- chart: ((?:examples|docs)/\w+\.py) (\w+) ([\w ]+?) -->\n")
 _STYLE = (
     f"<style>:root {{ {variables('light')} }} "
     f"[data-md-color-scheme=slate] {{ {variables('dark')} }} "
@@ -45,7 +46,8 @@ def current(text: str, root: Path = ROOT) -> str:
         example, result, name = marked.groups()
         chart = _found(root / example)[result].charts()[name]
         drawn = still(chart, re.sub(r"\W+", "-", f"{Path(example).stem}-{name}"))
-        caption = f"<figcaption>{escape(chart.caption)} (<code>{example}</code>)</figcaption>"
+        source = f" (<code>{example}</code>)" if example.startswith("examples/") else ""
+        caption = f"<figcaption>{escape(chart.caption)}{source}</figcaption>"
         label = f'role="img" aria-label="{escape(chart.alternative)}"'
         return f'<figure class="chart" {label}>{_STYLE}{drawn}{caption}</figure>\n'
 

@@ -1,8 +1,7 @@
-"""A sample report to click in the docs: the demo's page, where somebody has made it.
+"""A sample report to click in the docs: the demo's page.
 
-Docs are published with ``FIREASSAY_SAMPLE=demo make docs``, where ``demo`` is the folder that
-``fireassay demo --output demo`` wrote. Without it the docs say how to make one: a demo takes half a
-minute, which is too long for every build.
+``make docs`` makes it (half a minute, once for each state of the code) and names its folder in
+FIREASSAY_SAMPLE. Without that (``mkdocs serve``) the docs say how to make one.
 """
 
 import os
@@ -12,6 +11,7 @@ from typing import Any
 MARK = "<!-- sample report -->"
 NAME = "sample-report.html"
 HOW = "`fireassay demo` makes such a page in half a minute, on built-in data."
+LINK = f"**[Click through a whole report]({NAME})**, offline and in one file. {HOW}"
 
 
 def made() -> Path | None:
@@ -32,7 +32,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 def current(markdown: str) -> str:
     """A page with a link to the sample, or with how to make one."""
-    return markdown.replace(MARK, HOW if made() is None else f"[A sample report]({NAME}). {HOW}")
+    return markdown.replace(MARK, HOW if made() is None else LINK)
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:

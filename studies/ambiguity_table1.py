@@ -56,6 +56,7 @@ def run(chosen: argparse.Namespace, settings: dict[str, int]) -> None:
         results["baseline"] = make_baseline(work, settings)
         sets["baseline"] = results["baseline"]["sha256"]
     parts: list[dict[str, Any]] = []
+    trainings = executor(chosen)
     for i in range(runs):
         rows = [
             {"made": made, "training": training, "model": model, "run": i}
@@ -64,7 +65,7 @@ def run(chosen: argparse.Namespace, settings: dict[str, int]) -> None:
             if made in chosen.data or (made == BASELINE and "baseline" in sets)
         ]
         shared = {"work": str(work), "sets": sets, "settings": settings}
-        found = executor(chosen).map(one_training, rows, shared, name=f"trainings, round {i + 1}")
+        found = trainings.map(one_training, rows, shared, name=f"trainings, round {i + 1}")
         parts += [row | part for row, part in zip(rows, found, strict=True)]
         seconds = sum(part["cpu_seconds"] for part in parts)
         write(chosen, "ambiguity_table1", results | {"parts": parts, "cpu_seconds": seconds})

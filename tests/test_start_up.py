@@ -63,6 +63,40 @@ def test_init_and_plan_load_no_library_that_they_do_not_need(project):
     assert loaded(["plan", "--trust"], project)[0] == "[]"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["init", "--model", "half:model", "--data", "test.npz"],
+        ["plan"],
+        ["run"],
+        ["report", "no-run"],
+        ["check", "no-run"],
+        ["compare", "no-run", "no-run"],
+        ["label", "next", "no-run"],
+        ["label", "add", "no-run", "next.csv"],
+        ["serve", "no-run"],
+        ["watch", "rows.csv"],
+        ["demo"],
+        ["doctor"],
+    ],
+    ids=lambda words: " ".join(words[:2] if words[0] == "label" else words[:1]),
+)
+def test_the_first_line_comes_before_any_library_of_science(words, tmp_path):
+    with subprocess.Popen(
+        [sys.executable, "-X", "importtime", "-m", "fireassay", *words],
+        cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    ) as program:  # fmt: skip
+        before = []
+        for line in program.stderr:
+            if not line.startswith("import time:"):
+                break
+            before.append(line.rsplit("|", 1)[1].strip())
+        program.kill()
+    assert line.startswith("fireassay ")
+    assert "typer" in before
+    assert not {"numpy", "fastapi", *SLOW_LIBRARIES} & set(before)
+
+
 def test_all_parts_are_known_without_any_of_them(project):
     code = (
         "import sys\nfrom fireassay.assessment.parts import settings_models\nsettings_models()\n"

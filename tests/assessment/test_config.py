@@ -103,5 +103,6 @@ def test_every_number_of_accuracy_is_in_the_table():
     part = fa.evaluate(model, X, (X[:, 0] > 0.5).astype(int), parts="accuracy")["accuracy"]
     unknown = [n for n in part.estimates if find_measure(n, measures_of("accuracy")) is None]
     assert not unknown
-    assert all(e.rests_on == ("independent-rows", "reproducible") for e in part.estimates.values())
+    rests_on = ("independent-rows", "unseen-rows", "reproducible")
+    assert all(e.rests_on == rests_on for e in part.estimates.values())
     assert part.assumptions[0].id == "independent-rows"

@@ -7,6 +7,8 @@ import fireassay as fa
 from fireassay.assessment import troubles
 from fireassay.assessment.attack_space import attack_space
 from fireassay.assessment.context import Context
+from fireassay.assessment.sample_content import shown_content
+from fireassay.assessment.shown_rows import Gallery
 from fireassay.data import DataSet
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -97,3 +99,17 @@ def test_a_mean_that_does_not_fit_is_refused_at_the_door(X, mean, message):
     std = (0.25,) * len(mean)
     with pytest.raises(fa.core.FireassayError, match=message):
         fa.evaluate(half, X, np.arange(9) % 2, "accuracy", mean=mean, std=std)
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_the_app_shows_the_pictures_as_they_were_before_normalisation(last):
+    X, y = images()
+    natural = (X * S + M).clip(0, 1)
+    if last:
+        X, natural = np.moveaxis(X, 1, -1), np.moveaxis(natural, 1, -1)
+    model = fa.as_classifier(lambda X: np.tile([0.5, 0.5], (len(X), 1)), classes=[0, 1])
+    kept = Context(model, DataSet(X, y), normalisation=(MEAN, STD))
+    content = shown_content(Gallery(kept, kept.test))
+    expected = natural if last else np.moveaxis(natural, 1, -1)
+    assert content.kind == "image"
+    assert np.abs(content.arrays["content"] / 255 - expected).max() < 0.003

@@ -1,11 +1,12 @@
 """Supervision within an assessment: the same doors as from Python."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 import pytest
 
+from fireassay.assessment import troubles
 from fireassay.assessment.context import Context
 from fireassay.assessment.parts import supervision as part
 from fireassay.classifiers import as_classifier
@@ -52,6 +53,18 @@ def test_suspicion_belongs_to_the_rows_that_were_scored(context):
     np.testing.assert_allclose(scores, 1 - (top[:, -1] - top[:, -2]))
     scores, _ = part.suspicion(answer, "test", 200)
     assert not np.isnan(scores).any()
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_of_many_test_rows_some_are_scored_in_whole_groups(context, monkeypatch, grouped):
+    monkeypatch.setattr(troubles, "NOMINAL_ROWS", 120)
+    groups = np.arange(200) // 2
+    test = replace(context.test, groups=groups if grouped else None)
+    answer = part.run(replace(context, test=test), part.Settings(supervisors=("pcs",), samples=60))
+    scored = np.concatenate([answer.kept["rows"][name] for name in ("nominal", "calibration")])
+    assert len(np.unique(scored)) == 120
+    if grouped:
+        assert (np.bincount(groups[scored], minlength=100) % 2 == 0).all()
 
 
 def test_a_supervisor_of_ones_own_is_taken_by_name(context, monkeypatch):

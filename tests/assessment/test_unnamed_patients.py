@@ -34,14 +34,16 @@ def test_patients_one_after_the_other_are_not_enough_evidence():
 def test_a_pass_says_what_no_data_shows():
     found = verdict(shuffled=True)
     assert found.status == "pass"
-    assert found.checks[0].presumed == ("independent-rows",)
+    assert found.checks[0].presumed == ("independent-rows", "unseen-rows")
     assert "one patient" in found.checks[0].explanation
-    assert "if rows are independent" in found.headline
+    assert "if the model was not trained on these rows" in found.checks[0].explanation
+    assert "if rows are independent and rows are new to it" in found.headline
 
 
 @pytest.mark.parametrize("shuffled", [True, False])
 def test_somebody_can_vouch_for_it_and_is_quoted(shuffled):
-    found = verdict(shuffled, accept={"independent-rows": "one row per patient, protocol 7"})
+    accept = {"independent-rows": "one row per patient, protocol 7", "unseen-rows": "protocol 3"}
+    found = verdict(shuffled, accept=accept)
     assert found.status == "pass"
     assert "protocol 7" in found.checks[0].explanation
     assert found.checks[0].presumed == ()

@@ -1,7 +1,7 @@
 """Smaller blocks are used only where they give the same bytes, and never change a result."""
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fireassay as fa
-from fireassay.classifiers.block_ladder import BlockSizes, candidates, cut, price
+from fireassay.classifiers.block_ladder import BlockSizes, call_price, candidates, cut, price
 from fireassay.classifiers.temperature import TemperatureScaled
 from fireassay.engine import Executor
 
@@ -49,6 +49,30 @@ def test_a_cut_has_every_row_once_and_fills_up_only_the_last_block(n: int, sizes
 def test_the_ladder_of_the_design_page() -> None:
     assert (*candidates(256), 256) == ALL
     assert [size for _, _, size in cut(200, ALL)] == [128, 64, 8]
+
+
+@given(n=st.integers(1, 2000), call=st.integers(0, 20), sizes=st.sets(st.sampled_from(ALL[:-1])))
+def test_a_block_is_filled_up_where_that_costs_less_than_more_calls(
+    n: int, call: int, sizes: set[int]
+) -> None:
+    ladder = (*sorted(sizes), 256)
+
+    def cost(pieces: Sequence[tuple[int, int, int]]) -> int:
+        return sum(size + call for _, _, size in pieces)
+
+    pieces = list(cut(n, ladder, call))
+    assert [start for start, _, _ in pieces] == [0, *(stop for _, stop, _ in pieces[:-1])]
+    assert pieces[-1][1] == n
+    assert cost(pieces) <= cost(list(cut(n, ladder)))
+    assert len(pieces) <= len(list(cut(n, ladder)))
+
+
+def test_small_rows_are_sent_in_few_calls_and_large_ones_are_not_sent_in_vain() -> None:
+    small, large = np.zeros((60, 784)), np.zeros((60, 3, 224, 224), dtype=np.int8)
+    assert [size for *_, size in cut(60, ALL, call_price(small))] == [64]
+    assert [size for *_, size in cut(12, ALL, call_price(small))] == [16]
+    assert [size for *_, size in cut(52, ALL, call_price(large))] == [32, 16, 4]
+    assert [size for *_, size in cut(200, ALL, call_price(small))] == [128, 64, 8]
 
 
 @pytest.mark.parametrize("wrong", [set(), {64, 128}, {4}, {4, 8, 16, 32, 64, 128}])

@@ -8,6 +8,7 @@ import sys
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -287,3 +288,94 @@ def test_classes_without_a_labelled_row_are_named():
     X, y = rows(200, 0)
     report = judged(model(), X[y == 1], y[y == 1])[1]
     assert "Nothing about “0”: no labelled row is of such a class." in report["accuracy"].limits
+
+
+@pytest.mark.parametrize("column", ["outcome", "outcome_code"])
+def test_the_label_left_among_the_features_decides_nothing(project, column):
+    X, y = rows(400, 0)
+    frame = pd.DataFrame(X[:, :2], columns=["a", "b"]).round(3)
+    frame[column] = y if column == "outcome" else np.where(y, "ill", "well")
+    frame["label"] = y
+    frame.to_csv(project / "test.csv", index=False)
+    (project / "mistaken.py").write_text(
+        "import numpy as np\ndef model(X):\n"
+        "    last = X[:, 2] == 1 if isinstance(X, np.ndarray) else X['outcome_code'] == 'ill'\n"
+        "    p = np.where(last, 0.98, 0.02)\n"
+        "    return np.column_stack([1 - p, p])\n"
+    )
+    started = call("init", "--model", "mistaken:model", "--data", "test.csv", "--label", "label")
+    said = f"Column '{column}' alone gives the label of 100.0 % of 400 rows"
+    assert said in " ".join(started.output.split())
+    limits(project, min={"accuracy.accuracy": 0.6})
+    assert said in " ".join(call("run", "--only", "accuracy").output.split())
+    found = verdict()
+    assert (found["status"], found["exit_code"]) == ("not enough evidence", 3)
+    assert "label-not-a-column" in found["checks"][0]["explanation"]
+    config = project / "fireassay.toml"
+    accepted = '[gates.accept]\n"label-not-a-column" = "known at admission"'
+    config.write_text(config.read_text().replace("[gates.accept]", accepted))
+    assert call("run", "--only", "accuracy").exit_code == 0
+    assert verdict()["status"] == "pass"
+
+
+def test_rows_that_nobody_compared_with_training_rows_say_so(project):
+    begin()
+    limits(project, min={"accuracy.accuracy": 0.6})
+    run = call("run", "--only", "accuracy")
+    assert "was not checked: no training rows were named" in " ".join(run.output.split())
+    found = verdict()
+    assert "if the model was not trained on these rows" in found["checks"][0]["explanation"]
+    page = (project / "fireassay-run" / "report.html").read_text()
+    assert "no training rows were named" in page
+
+
+def test_a_model_below_chance_stops_at_both_doors(project):
+    X, _ = rows(400, 0)
+    np.savez(project / "test.npz", X=X, y=np.floor(5 * X[:, 0]).astype(int))
+    # Right on 8 % and wrong in all ways alike: no other order makes it good.
+    (project / "mistaken.py").write_text(
+        "import numpy as np\ndef model(X):\n"
+        "    off = np.digitize(X[:, 1], [0.08, 0.31, 0.54, 0.77])\n"
+        "    return 0.75 * np.eye(5)[(np.floor(5 * X[:, 0]).astype(int) + off) % 5] + 0.05\n"
+    )
+    refused = call("init", "--model", "mistaken:model", "--data", "test.npz")
+    assert refused.exit_code == 2
+    assert "less than the same answers dealt at random" in " ".join(refused.output.split())
+    begin("--accept-below-baseline")
+    stopped = call("run", "--only", "accuracy")
+    assert stopped.exit_code == 2
+    assert "--accept-below-baseline" in stopped.output
+    run = call("run", "--only", "accuracy", "--accept-below-baseline")
+    assert run.exit_code == 0
+    assert "It was accepted" in run.output
+
+
+def test_a_model_that_always_says_the_same_leads_with_it(project):
+    X, y = rows(400, 0)
+    y[:80] = 1
+    np.savez(project / "test.npz", X=X, y=y)
+    (project / "mistaken.py").write_text(
+        "import numpy as np\ndef model(X): return np.tile([0.4, 0.6], (len(X), 1))\n"
+    )
+    begin()
+    limits(project, min={"accuracy.accuracy": 0.5, "accuracy.worst_recall": 0.1})
+    part = json.loads(call("run", "--only", "accuracy", "--json").output)["parts"]["accuracy"]
+    assert part["sentence"] == "Never finds “0”."
+    assert part["headline"].startswith("Always says 1.")
+    assert verdict()["status"] == "fail"  # of worst_recall; right on most rows it is all the same
+
+
+def test_copies_of_training_rows_leave_limits_undecided_from_the_command_line(project):
+    X, y = rows(400, 0)
+    more, labels = rows(300, 1)
+    np.savez(project / "train.npz", X=np.vstack([more, X[:50]]), y=np.hstack([labels, y[:50]]))
+    said = "50 of 400 test rows are training rows, too"
+    started = call(
+        "init", "--model", "mistaken:model", "--data", "test.npz", "--train", "train.npz"
+    )
+    assert said in " ".join(started.output.split())
+    limits(project, min={"accuracy.accuracy": 0.6})
+    assert said in " ".join(call("run", "--only", "accuracy").output.split())
+    found = verdict()
+    assert (found["status"], found["exit_code"]) == ("not enough evidence", 3)
+    assert "unseen-rows" in found["checks"][0]["explanation"]

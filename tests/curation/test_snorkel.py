@@ -8,7 +8,8 @@ import pytest
 from fireassay import curation
 from fireassay.core import DataError
 from fireassay.curation.labelers import Snorkel
-from fireassay.curation.votes import unique_patterns
+from fireassay.curation.labelers.snorkel import vote_moments
+from fireassay.curation.votes import VotePatterns, one_hot, summed_evidence, unique_patterns
 
 ORACLE = Path(__file__).parent / "oracles" / "snorkel.npz"
 
@@ -37,3 +38,19 @@ def test_divergence_is_an_error_not_nan():
     patterns = unique_patterns(votes, 2)
     with pytest.raises(DataError, match="learning_rate"):
         Snorkel(learning_rate=50.0).fit(patterns)
+
+
+@pytest.mark.parametrize(("n_classes", "most"), [(2, 1), (4, 3), (2, 40_000_000)])
+def test_moments_and_evidence_of_dense_blocks_are_those_of_sparse_matrices(
+    monkeypatch, n_classes, most
+):
+    rng = np.random.default_rng(0)
+    votes = rng.integers(-1, n_classes, (9_000, 12)).astype(np.int8)
+    counts = rng.integers(1, most + 1, len(votes))
+    patterns = VotePatterns(votes, counts, np.zeros(0, np.int32), n_classes)
+    dense = vote_moments(patterns)
+    monkeypatch.setattr("fireassay.curation.labelers.snorkel._MOST_DENSE_COLUMNS", 0)
+    np.testing.assert_array_equal(dense, vote_moments(patterns))
+    logs = np.log(rng.random((12 * n_classes, n_classes)))
+    expected = one_hot(votes, n_classes) @ logs
+    np.testing.assert_array_equal(summed_evidence(votes, logs), expected)

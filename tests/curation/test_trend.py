@@ -176,3 +176,22 @@ def test_level_with_twenty_patients():
     assert plain > 0.12 * 600
     # 0.05 + 3 binomial standard errors of 600 draws is 0.077.
     assert clustered <= 0.077 * 600
+
+
+@pytest.mark.parametrize("truth", ["classes", "others too"])
+def test_counting_by_pattern_gives_the_verdict_of_counting_rows(monkeypatch, truth):
+    votes, y = curation.simulate_votes([0.6, 0.8, 0.7], coverage=0.7, n=3_000, seed=0)
+    if truth == "others too":
+        y = np.where(np.arange(len(y)) % 7 == 0, 5, y)
+    rows = curation.curate(votes).validate(y)
+    monkeypatch.setattr("fireassay.curation.trend._MANY_ROWS", 1)
+    counted = curation.curate(votes).validate(y)
+    np.testing.assert_array_equal(counted.accuracy, rows.accuracy)
+    assert counted.verdict == rows.verdict
+    assert counted.n_correct == rows.n_correct
+    assert counted.permutation_p == rows.permutation_p
+    np.testing.assert_allclose(
+        [counted.auc, *counted.auc_interval, counted.auc_p_value],
+        [rows.auc, *rows.auc_interval, rows.auc_p_value],
+        rtol=1e-9,
+    )

@@ -44,7 +44,7 @@ def test_a_mark_becomes_a_drawing_in_the_colours_of_the_page(tmp_path, capsys, n
 def test_marks_of_the_pages_name_examples_that_are_there():
     marks = [
         mark
-        for page in DOCS.glob("*.md")
+        for page in DOCS.rglob("*.md")
         for mark in re.findall("<!-- chart: .*\n", page.read_text())
     ]
     assert marks
@@ -53,3 +53,16 @@ def test_marks_of_the_pages_name_examples_that_are_there():
         assert found, mark
         text = (charts.ROOT / found[1]).read_text()
         assert f"\n{found[2]} = " in text or f"def {found[2]}(" in text
+
+
+WITHOUT = {"attacks.md", "pairs.md"}  # tables from the first line on
+
+
+@pytest.mark.parametrize(
+    "page", [p for p in sorted(DOCS.glob("*.md")) if p.name not in WITHOUT], ids=lambda p: p.stem
+)
+def test_a_picture_stands_on_the_first_screen(page):
+    first = "\n".join(page.read_text().splitlines()[:24])
+    picture = re.search(r"!\[[^]]{10,}\]\(([^)]+)\)", first)
+    assert picture or charts.MARK.search(first + "\n")
+    assert picture is None or (DOCS / picture[1]).is_file()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import venv
@@ -51,6 +52,19 @@ def test_pages_name_their_script_and_commands(page):
     assert " ".join(["fireassay init", *words[:4]]) in text
     assert (ROOT / "examples" / "gallery" / script).is_file()
     assert f"{page}.md" in (ROOT / "docs" / "gallery" / "index.md").read_text()
+
+
+def test_every_example_has_its_command_and_its_picture():
+    page = (ROOT / "docs" / "gallery" / "examples.md").read_text()
+    sections = page.split("\n## ")[1:]
+    shown = [re.search(r"^python (examples/\w+\.py)", section, re.M)[1] for section in sections]
+    assert sorted(shown) == sorted(
+        f"examples/{script.name}" for script in (ROOT / "examples").glob("*.py")
+    )
+    for section, example in zip(sections, shown, strict=True):
+        chart = re.search(rf"<!-- chart: {example} \w+ [\w ]+ -->", section)
+        image = re.search(r"!\[.+\]\(\.\./(.+)\)", section)
+        assert chart or (ROOT / "docs" / image[1]).is_file(), example
 
 
 @pytest.fixture(scope="module")

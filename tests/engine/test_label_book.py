@@ -1,4 +1,5 @@
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -7,6 +8,7 @@ import textwrap
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -222,6 +224,126 @@ def test_whatever_people_do_the_counts_agree(tmp_path_factory, people, steps):
         assert {s.item: s.answers for s in book.slots(queue) if s.answers} == dict(per_item)
         full = sum(count == people for count in per_item.values())
         assert book.counts(queue)["complete"] == full
+        assert book.counts(queue)["opened"] == len(book.slots(queue))
+        for who in "abc":
+            counts, kinds = (
+                book.counts(queue, who),
+                Counter(a.kind for a in book.answers(queue) if a.annotator == who),
+            )
+            assert (counts["answered"], counts["skipped"]) == (kinds["answer"], kinds["skip"])
+
+
+def steps_of(book, action):
+    """Instructions of SQLite's machine that an action takes, whatever the computer's load."""
+    steps = 0
+
+    def count():
+        nonlocal steps
+        steps += 10
+
+    book.reading(lambda connection: connection.set_progress_handler(count, 10))
+    action()
+    book.reading(lambda connection: connection.set_progress_handler(None, 0))
+    return steps
+
+
+def test_an_answer_costs_the_same_however_much_is_labelled(opened):
+    book, queue = opened(n=3000)
+
+    def answer_one():
+        book.answer(queue, take(book, queue, "ada").token, 0)
+        book.last_answer(queue, "ada")
+        assert book.counts(queue, "ada")["answered"] > 0
+
+    answer_one()
+    early = steps_of(book, answer_one)
+    book.add_all(queue, [(i, "ada", 1, "") for i in range(2, 2990)], in_order(queue))
+    late = steps_of(book, answer_one)
+    assert book.counts(queue, "ada") == {
+        "complete": 2991, "opened": 2991, "answered": 2991, "skipped": 0
+    }  # fmt: skip
+    assert late < 1.5 * early
+
+
+def test_a_book_of_the_first_version_is_counted_once_and_goes_on(opened, tmp_path):
+    book, queue = opened(n=6, annotators_per_item=2)
+    book.answer(queue, take(book, queue, "ada").token, 0)
+    book.answer(queue, take(book, queue, "ada").token, None, skip=True)
+    book.answer(queue, take(book, queue, "bob").token, 1)
+    book.answer(queue, take(book, queue, "ada").token, 2)
+    book.undo(queue, "ada", "one")
+    before = book.counts(queue, "ada"), book.counts(queue, "bob"), book.answers(queue)
+    book.close()
+    with sqlite3.connect(tmp_path / "labels.sqlite") as raw:
+        for kind, name in raw.execute(
+            "SELECT type, name FROM sqlite_master WHERE type = 'trigger' OR name LIKE '%_tallies'"
+            " OR name = 'untold_answers'"
+        ).fetchall():
+            raw.execute(f"DROP {kind} {name}")
+        raw.execute("PRAGMA user_version = 1")
+    raw.close()
+    with LabelBook(tmp_path) as again:
+        assert (
+            again.counts(queue, "ada"), again.counts(queue, "bob"), again.answers(queue)
+        ) == before  # fmt: skip
+        again.answer(queue, take(again, queue, "ada").token, 1)
+        assert again.counts(queue, "ada")["answered"] == before[0]["answered"] + 1
+
+
+def test_items_that_nobody_can_tell_cost_no_budget_however_they_are_answered(opened):
+    book, queue = opened(n=6, budget=2, annotators_per_item=2)
+    for who, choices in {"ada": (-1, -1), "bob": (-1, 0)}.items():
+        for choice in choices:
+            book.answer(queue, take(book, queue, who).token, choice)
+    # Item 0 cannot be told, item 1 has a label: one more is opened, and no further one.
+    assert take(book, queue, "ada").item == 2
+    assert take(book, queue, "ada", "phone") is None
+
+
+def on_the_disk(monkeypatch, folder, keep):
+    """Copy the book whenever its log is taken to the disk: what a power cut would leave."""
+    real, copies = os.fsync, []
+
+    def fsync(file):
+        if Path(f"/proc/self/fd/{file}").readlink().name == "labels.sqlite-wal":
+            left = keep / str(len(copies))
+            left.mkdir()
+            for name in ("labels.sqlite", "labels.sqlite-wal"):
+                shutil.copy(folder / name, left / name)
+            real(file)
+            copies.append(left)
+        else:
+            real(file)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    return copies
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc which file is synced")
+def test_an_answer_that_was_said_to_be_saved_outlives_a_power_cut(
+    opened, tmp_path, tmp_path_factory, monkeypatch
+):
+    book, queue = opened(n=12)
+    copies = on_the_disk(monkeypatch, tmp_path, tmp_path_factory.mktemp("disk"))
+    said, problems = [], []
+
+    def work(who):
+        while (lease := take(book, queue, who, who)) is not None:
+            book.answer(queue, lease.token, lease.item % 3)
+            said.append((lease.item, copies[-1]))
+
+    people = [threading.Thread(target=work, args=(f"person {i}",)) for i in range(4)]
+    for person in people:
+        person.start()
+    for person in people:
+        person.join()
+    for item, left in said:
+        with LabelBook(left) as survived:
+            survived.register(queue)
+            if item not in {a.item for a in survived.answers(queue)}:
+                problems.append((item, left.name))
+    assert sorted(item for item, _ in said) == list(range(12))
+    assert problems == []
 
 
 LABEL_FOREVER = """

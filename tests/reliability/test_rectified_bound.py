@@ -8,9 +8,10 @@ from fireassay.reliability import rectified_bound
 
 
 def test_the_surrogate_is_fitted_on_ten_thousand_labels_at_most():
-    assert rectified_bound._refits(100) == [40, 80]
-    assert rectified_bound._refits(20_480)[-1] == 10_240
-    assert rectified_bound._refits(10**6) == rectified_bound._refits(20_480)
+    assert rectified_bound._refits(100, 200) == [40, 80]
+    assert rectified_bound._refits(20_480, 300_000)[-1] == 10_240
+    assert rectified_bound._refits(10**5, 2 * 10**5) == rectified_bound._refits(20_480, 300_000)
+    assert rectified_bound._refits(10**6, 2 * 10**6)[-1] == 1280  # of two million rows each
 
 
 @pytest.mark.slow

@@ -98,7 +98,7 @@ def test_the_numbers_do_not_depend_on_the_number_of_workers(monkeypatch):
     def compared(workers):
         found = supervision.compare(
             model, X, y, nominal, {"strange": strange}, names, train=recipe, n_members=2,
-            n_resamples=20, workers=workers,
+            workers=workers,
         )  # fmt: skip
         return found, found.frame().drop(columns="cost")
 

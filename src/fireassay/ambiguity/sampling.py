@@ -105,9 +105,9 @@ def ambiguous_points(
     grid = latent_grid(net, delta_max, latent_sd, weighted=weighted)
     if len(grid.weights) == 0:
         raise NotEnoughEvidenceError(
-            "The latent space must have points that are ambiguous enough.",
-            got=f"none with |p1 - p2| <= {delta_max}",
-            do="Use a larger delta_max.",
+            "Some points between two classes must be ambiguous enough.",
+            got=f"none where the probabilities of the two differ by at most {delta_max:g}",
+            do="Use a larger delta_max ([ambiguity] in fireassay.toml).",
         )
     kept, probabilities, found = [], [], 0
     for _ in range(_ROUNDS):

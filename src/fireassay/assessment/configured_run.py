@@ -10,7 +10,7 @@ from fireassay.assessment.judging import judge_run
 from fireassay.assessment.looks import RowSketch, sketch_to_json
 from fireassay.assessment.nothing_to_do import already_done, ended
 from fireassay.assessment.parts import PARTS
-from fireassay.assessment.row_outcomes import row_marks
+from fireassay.assessment.row_outcomes import marks_of
 from fireassay.assessment.run_folder import TEST_ROWS, configured_gates, looks_left, under_way
 from fireassay.assessment.run_outcome import RunOutcome
 from fireassay.assessment.running import Run, Say, silent
@@ -105,7 +105,7 @@ def run_assessment(
             say(f"{'note':<13}{note}")
         sketch = None
         if context.test.y is not None:
-            sketch = RowSketch.of(row_marks(context.test.X, context.test.labels))
+            sketch = RowSketch.of(marks_of(context, context.test.labels))
             store.set_meta(TEST_ROWS, sketch_to_json(sketch))
         run = Run(
             context,

@@ -1,4 +1,4 @@
-"""Looked at before anything runs: order of classes, hard labels, copies of training rows."""
+"""Looked at before anything runs: order of classes, hard labels, copies of rows and labels."""
 
 from dataclasses import asdict, replace
 from typing import Any
@@ -8,6 +8,7 @@ import numpy as np
 from fireassay.assessment.coded_context import coded
 from fireassay.assessment.context import Context
 from fireassay.assessment.copied_rows import unseen_rows
+from fireassay.assessment.label_among_columns import label_among_columns
 from fireassay.assessment.named_labels import named_by_index
 from fireassay.classifiers.base import BLOCK_ROWS
 from fireassay.classifiers.probe import answers_again
@@ -61,7 +62,8 @@ def at_the_door(
             raise ModelError(trouble, do=f"If that is meant, pass {ACCEPT}.")
         if trouble is not None:
             context = replace(context, notes=(*context.notes, f"{trouble} It was accepted."))
-    return replace(context, hard_labels=bool(found["hard_labels"]), doubts=unseen_rows(context))
+    doubts = (*unseen_rows(context), *label_among_columns(context))
+    return replace(context, hard_labels=bool(found["hard_labels"]), doubts=doubts)
 
 
 def _check_normalisation(context: Context) -> None:

@@ -140,7 +140,8 @@ def initialise(
     if context.natural_range is not None:
         note = f"attacks and corruptions work within {context.natural_range.found}"
         found = replace(found, notes=(*found.notes, note))
-    found = replace(found, notes=(*found.notes, *context.notes, *_order_in_words(context)))
+    said = (*context.notes, *(doubt.check for doubt in context.doubts))
+    found = replace(found, notes=(*found.notes, *said, *_order_in_words(context)))
     for line in in_notes(found.notes):
         tell(line)
     missing: dict[str, str | None] = {}

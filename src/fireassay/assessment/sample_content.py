@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,7 +50,7 @@ def shown_content(gallery: Gallery, rows: Any = None) -> Content:
     elif kind == "text":
         found = Content("text", _texts([str(v)[:_TOKENS] for v in np.asarray(values).tolist()]))
     elif kind == "image":
-        found = _images(values, *gallery.pixel_range())
+        found = _images(values, gallery.pixels)
     else:
         found = Content("series", {"content": _series(np.asarray(values))})
     if sum(array.nbytes for array in found.arrays.values()) > MOST_BYTES:
@@ -61,8 +61,8 @@ def shown_content(gallery: Gallery, rows: Any = None) -> Content:
     return found
 
 
-def _images(images: Any, low: float, high: float) -> Content:
-    """Pixels from 0 to 255, channels last, made smaller where that saves much."""
+def _images(images: Any, pixels: Callable[[NDArray[Any]], NDArray[Any]]) -> Content:
+    """Bytes of pixels (``pixels`` gives 0 to 1), channels last, smaller where that saves much."""
     shape = np.shape(images)
     first = image_layout(shape) == "CHW"
     height, width = shape[2:4] if first else shape[1:3]
@@ -74,14 +74,13 @@ def _images(images: Any, low: float, high: float) -> Content:
         return Content("none", facts={"reason": "the pictures take more than 1 GiB"})
     out = np.empty((shape[0], *small, channels), dtype=np.uint8)
     for block in _blocks(shape[0], int(np.prod(shape[1:])) * 8):
-        some = np.asarray(images[block], dtype=np.float64)
+        some = np.nan_to_num(pixels(np.asarray(images[block], dtype=np.float64)))
         some = some[..., None] if some.ndim == 3 else np.moveaxis(some, 1, -1) if first else some
         if factor > 1:
             some = some[:, : small[0] * factor, : small[1] * factor]
             parts = (len(some), small[0], factor, small[1], factor, channels)
             some = some.reshape(parts).mean(axis=(2, 4))
-        scaled = (np.nan_to_num(some, nan=low) - low) / ((high - low) or 1.0)
-        out[block] = np.rint(np.clip(scaled, 0.0, 1.0) * 255).astype(np.uint8)
+        out[block] = np.rint(some * 255).astype(np.uint8)
     return Content("image", {"content": out}, {"side": [int(height), int(width)]})
 
 

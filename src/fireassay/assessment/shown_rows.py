@@ -121,11 +121,15 @@ class Gallery:
 
     def picture(self, row: Any) -> str:
         """An image (given as a set of one) as a data URI."""
+        return png_uri(_channels_last(self.pixels(np.asarray(row)))[0])
+
+    def pixels(self, images: NDArray[Any]) -> NDArray[Any]:
+        """Images on the scale of a picture: 0 is black, 1 is white, in every channel."""
         natural = self.context.natural_range
         if natural is not None:
-            return png_uri(_channels_last(natural.inside(np.asarray(row)))[0])
-        low, high = self.pixel_range()  # of codes: integers that are shown as a picture
-        return png_uri(_channels_last(np.asarray(row))[0], low=low, high=high)
+            return natural.inside(images)
+        low, high = self._pixel_range()  # of codes: integers that are shown as a picture
+        return np.asarray(((images - low) / ((high - low) or 1.0)).clip(0.0, 1.0))
 
     def difference(self, before: Any, after: Any) -> dict[str, str]:
         """The original and the difference as pictures; nothing for rows that are no images."""
@@ -173,7 +177,7 @@ class Gallery:
             return image_layout(values.shape) != "unclear"
         return bool(min(values.shape[1:3]) >= _SMALLEST_IMAGE)
 
-    def pixel_range(self) -> tuple[float, float]:
+    def _pixel_range(self) -> tuple[float, float]:
         """What is black and what is white."""
         if self._range is None:
             bounds = self.context.model.bounds

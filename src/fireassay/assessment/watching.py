@@ -159,8 +159,10 @@ class Watch:
             judged = self._judged(line, answer)
             if judged is not None:
                 wrong.append(judged)
-        for error in wrong:
-            self.monitor.judge([error])
+        while wrong:
+            now_due = self.errors.stride - self.monitor.n_labels % self.errors.stride
+            some_errors, wrong = wrong[:now_due], wrong[now_due:]
+            self.monitor.judge(some_errors)
             if self.errors.due(self.monitor.n_labels):
                 now = self.state
                 self.errors.points.append([now.n_labels, now.pmi, now.pmi_upper])

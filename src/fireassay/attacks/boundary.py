@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.attacks.attacked_model import AttackedModel, Index
-from fireassay.attacks.bisection import along_line
+from fireassay.attacks.race import near_starts
 from fireassay.attacks.result import NOT_FOUND, AttackResult
-from fireassay.attacks.start import Pool, find_starts, make_pool
+from fireassay.attacks.start import Pool, make_pool
 from fireassay.attacks.subspace import Subspace, make_subspace
 from fireassay.core.validation import check_integer
 
@@ -76,9 +76,9 @@ def boundary(
 def _walk(target: AttackedModel, space: Subspace, pool: Pool | None, rows: Index) -> None:
     rows = target.begin(rows)
     generators = target.generators(rows)
-    found, points = find_starts(target, rows, generators, pool)
+    found, starts = near_starts(target, rows, generators, pool, _LINE_TOLERANCE)
     rows, generators = rows[found], [generators[i] for i in found]
-    points = along_line(target, rows, points, _LINE_TOLERANCE).astype(np.float64)
+    points = starts.astype(np.float64)
     angles = np.full(len(rows), _FIRST_ANGLE)
     learnt = np.zeros((len(rows), space.size), dtype=np.float32)
     coefficients = np.zeros_like(learnt)

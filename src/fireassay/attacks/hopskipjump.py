@@ -6,15 +6,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.attacks.attacked_model import AttackedModel, Index
-from fireassay.attacks.bisection import along_line, along_semicircle, into_box
+from fireassay.attacks.bisection import along_semicircle, into_box
+from fireassay.attacks.race import near_starts
 from fireassay.attacks.result import NOT_FOUND, AttackResult
-from fireassay.attacks.start import Pool, find_starts, make_pool
+from fireassay.attacks.start import Pool, make_pool
 from fireassay.attacks.subspace import Subspace, make_subspace
 from fireassay.core.validation import check_integer
 
 # Probes lie this far from the boundary, as a share of the distance to the sample.
 _PROBE_RADIUS = 0.05
-_FIRST_PROBES = 20
+_FIRST_PROBES, _MORE_PROBES = 14, 0.6
+# How near the boundary a point must be, as a share of what a probe moves along one feature.
+_TOLERANCE = 1.5
 # How much of the last normal is carried over; the boundary turns little between two steps.
 _MEMORY = 0.5
 _LEAST_GAIN = 0.01
@@ -69,10 +72,12 @@ def hopskipjump(
     Notes
     -----
     Chen, Jordan and Wainwright 2020: the normal at a boundary point is estimated from decisions at
-    random points around it. For l2 the next boundary point is searched on the half circle through
-    the sample and the current point in the plane of the normal (Reza et al. 2023), on which every
-    point is nearer; for linf by their step and projection. Each estimate is averaged with the one
-    before. Without bounds, noise is drawn from the range of each feature in X.
+    random points around it. Where the start is noise, more noise is tried beside it, and the walk
+    begins in the direction in which the boundary is nearest. For l2 the next boundary point is
+    searched on the half circle through the sample and the current point in the plane of the normal
+    (Reza et al. 2023), on which every point is nearer; for linf by their step and projection. Each
+    estimate is averaged with the one before. Without bounds, noise is drawn from the range of each
+    feature in X.
 
     >>> from fireassay import as_classifier
     >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])  # the boundary is at 0.5
@@ -98,11 +103,9 @@ def hopskipjump(
 def _attack(target: AttackedModel, space: Subspace, pool: Pool | None, rows: Index) -> None:
     rows = target.begin(rows)
     generators = target.generators(rows)
-    found, points = find_starts(target, rows, generators, pool)
+    tolerance = _TOLERANCE * _PROBE_RADIUS / np.sqrt(space.size)
+    found, points = near_starts(target, rows, generators, pool, tolerance)
     rows, generators = rows[found], [generators[i] for i in found]
-    search = along_line if target.norm == "l2" else into_box
-    tolerance = _PROBE_RADIUS / (2 * np.sqrt(space.size))
-    points = search(target, rows, points, tolerance)
     normals = np.zeros((len(rows), target.original.shape[1]), dtype=np.float32)
     angles = np.full(len(rows), 0.5)
     evenly = np.zeros(len(rows), dtype=np.bool_)
@@ -118,7 +121,7 @@ def _attack(target: AttackedModel, space: Subspace, pool: Pool | None, rows: Ind
             generators = [generators[i] for i in kept]
         if not len(rows):
             return
-        probes = np.minimum(int(_FIRST_PROBES * np.sqrt(step)), target.room(rows) - 2)
+        probes = np.minimum(int(_FIRST_PROBES * step**_MORE_PROBES), target.room(rows) - 2)
         fresh = _normals(target, space, rows, points, generators, probes, evenly)
         normals = _MEMORY * normals + fresh
         before = target.distance[rows]

@@ -1,5 +1,6 @@
 """Where decision-based attacks start: any misclassified point, the nearer the better."""
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.attacks.attacked_model import AttackedModel, Index
-from fireassay.attacks.subspace import make_subspace
+from fireassay.attacks.subspace import Subspace, make_subspace
 from fireassay.core.errors import DataError
 from fireassay.core.validation import check_class_indices, check_features
 
@@ -53,7 +54,7 @@ def make_pool(target: AttackedModel, pool: Any) -> Pool | None:
 def find_starts(
     target: AttackedModel, rows: Index, generators: list[np.random.Generator], pool: Pool | None
 ) -> tuple[Index, NDArray[Any]]:
-    """Misclassified points for as many of these samples as possible, one query per try.
+    """Misclassified points for as many of these samples as possible, one query per proposal.
 
     First the nearest pool members of another predicted class, then noise. Returns positions in
     ``rows`` and the points.
@@ -67,14 +68,32 @@ def find_starts(
             proposals = pool.points[candidates[open_, k]]
             _try(target, rows, open_, proposals, points, started)
     ranges = feature_ranges(target, pool)
-    for k in range(_NOISE_TRIES):
+    tried = 0
+    while tried < _NOISE_TRIES and not started.all():
+        # Twice as many as so far: calls are what costs time, and few samples need a second one.
+        attempts = range(tried, min(2 * tried + 1, _NOISE_TRIES))
+        tried = attempts.stop
         open_ = np.flatnonzero(~started)
-        if not len(open_):
-            break
-        proposals = np.stack([_noise(target, rows[i], generators[i], k, ranges) for i in open_])
-        _try(target, rows, open_, proposals, points, started)
+        drawing = [generators[i] for i in open_]
+        proposals = [_noise(target, rows[open_], drawing, k, ranges) for k in attempts]
+        several = np.stack(proposals, axis=1).reshape(-1, points.shape[1])
+        _try(target, rows, np.repeat(open_, len(attempts)), several, points, started)
     found = np.flatnonzero(started)
     return found, points[found]
+
+
+def rival_starts(
+    target: AttackedModel, rows: Index, generators: list[np.random.Generator], count: int
+) -> NDArray[Any]:
+    """``count`` further places to look at for each sample, of which nothing is known: noise."""
+    low, high = feature_ranges(target)
+    shape = (len(rows), count, len(low))
+    if len(target.shape) in (2, 3):
+        found = np.where(_waves(target.shape, generators, count) > 0, high, low)
+    else:
+        found = np.asarray([rng.uniform(low, high, shape[1:]) for rng in generators])
+    finished = target.inside(found.reshape(-1, shape[2]), np.repeat(rows, count))
+    return finished.reshape(shape)
 
 
 def _try(
@@ -85,7 +104,8 @@ def _try(
     points: NDArray[Any],
     started: NDArray[np.bool_],
 ) -> None:
-    affordable = target.room(rows[positions]) >= 1
+    before = np.arange(len(positions)) - np.searchsorted(positions, positions)
+    affordable = target.room(rows[positions]) > before
     positions = positions[affordable]
     if not len(positions):
         return
@@ -128,20 +148,32 @@ def feature_ranges(
 
 def _noise(
     target: AttackedModel,
-    row: int,
-    rng: np.random.Generator,
+    rows: Index,
+    generators: list[np.random.Generator],
     attempt: int,
     ranges: tuple[NDArray[Any], NDArray[Any]],
 ) -> NDArray[Any]:
-    """The ``attempt``-th proposal: coarse noise (images), fine noise, negative, flat fields."""
+    """The ``attempt``-th proposals: coarse noise (images), fine noise, negative, flat fields."""
     low, high = ranges
     kind = attempt % 4
     if kind == 0 and len(target.shape) in (2, 3):
-        space = make_subspace(4, target.shape, np.ones(len(low), dtype=np.bool_))
-        waves = space.expand(rng.standard_normal((1, space.size), dtype=np.float32))[0]
-        return np.where(waves > 0, high, low)
+        return np.where(_waves(target.shape, generators, 1) > 0, high, low)
     if attempt == 2:
-        return np.asarray(low + high - target.original[row])
+        return np.asarray(low + high - target.original[rows])
     if kind == 3:
-        return np.asarray(low + rng.random() * (high - low))
-    return rng.uniform(low, high)
+        return np.asarray([low + rng.random() * (high - low) for rng in generators])
+    return np.asarray([rng.uniform(low, high) for rng in generators])
+
+
+def _waves(
+    shape: tuple[int, ...], generators: list[np.random.Generator], count: int
+) -> NDArray[np.float32]:
+    """Coarse waves over an image, ``count`` from each generator, one below the other."""
+    space = _coarse(shape)
+    drawn = [rng.standard_normal((count, space.size), dtype=np.float32) for rng in generators]
+    return space.expand(np.asarray(drawn, dtype=np.float32).reshape(-1, space.size))
+
+
+@functools.lru_cache(maxsize=8)
+def _coarse(shape: tuple[int, ...]) -> Subspace:
+    return make_subspace(4, shape, np.ones(int(np.prod(shape)), dtype=np.bool_))

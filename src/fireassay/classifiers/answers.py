@@ -57,7 +57,9 @@ def _of_array(
     array: NDArray[Any], output: str, *, n: int, n_classes: int | None, first_row: int
 ) -> FloatArray:
     if output == "logits":
-        array = softmax(checked_logits(array, n=n, n_classes=n_classes, first_row=first_row))
+        # What comes of a softmax needs no check; it is divided once more, as all answers are.
+        found = softmax(checked_logits(array, n=n, n_classes=n_classes, first_row=first_row))
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
     return _checked(array, n=n, n_classes=n_classes, first_row=first_row)
 
 

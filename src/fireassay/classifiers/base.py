@@ -226,7 +226,7 @@ class BaseClassifier(CountsRows, ABC):
         answered: list[tuple[AnyArray, ...]] = []
         sent = rows = 0
         try:
-            for start, stop, size in self._pieces(n, self._sizes(kind, call, arrays)):
+            for start, stop, size in self._pieces(arrays[0], self._sizes(kind, call, arrays)):
                 sent, rows = stop, rows + size
                 answered.append(self._piece(call, arrays, start, stop, size))
                 if keep is not None:
@@ -244,11 +244,14 @@ class BaseClassifier(CountsRows, ABC):
         blocks = [fresh_block(array, start, stop, size - (stop - start)) for array in arrays]
         return tuple(part[: stop - start] for part in self._ask(call, blocks, start, stop))
 
-    def _pieces(self, n: int, sizes: tuple[int, ...] | None) -> Iterator[tuple[int, int, int]]:
+    def _pieces(
+        self, rows: AnyArray, sizes: tuple[int, ...] | None
+    ) -> Iterator[tuple[int, int, int]]:
+        n = len(rows)
         if sizes is None:
             yield 0, n, n
         elif self.pads_blocks:
-            yield from block_ladder.cut(n, sizes)
+            yield from block_ladder.cut(n, sizes, block_ladder.call_price(rows))
         else:
             for start in range(0, n, sizes[-1]):
                 stop = min(start + sizes[-1], n)
@@ -349,7 +352,7 @@ class BaseClassifier(CountsRows, ABC):
         self, call: Call, arrays: Sequence[AnyArray], sizes: tuple[int, ...] | None
     ) -> list[AnyArray]:
         """Answers for rows that no caller asked about; whoever sends them counts them."""
-        pieces = self._pieces(len(arrays[0]), sizes)
+        pieces = self._pieces(arrays[0], sizes)
         return joined([self._piece(call, arrays, *piece) for piece in pieces])
 
     def __getstate__(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@ So there is one size whose answers are *the* answers (the largest), and a smalle
 after enough distinct rows have got bitwise the same answers in it.
 """
 
+import functools
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from fireassay.core.arrays import AnyArray
 
 SMALLEST: Final = 4
 PROBE_ROWS: Final = 256
+_CALL_VALUES: Final = 12_288  # a call of a small network costs as much as so many input values
+_CALL_ROWS: Final = 8  # the most
 
 Call = Callable[..., tuple[AnyArray, ...]]
 Send = Callable[..., Sequence[AnyArray] | None]
@@ -36,11 +39,15 @@ class BlockSizes:
 
     def get(self, question: str) -> tuple[int, ...] | None:
         """The sizes for a question, or None if nothing is decided about it."""
-        return dict(self.decided).get(question)
+        return self._by_question.get(question)
+
+    @functools.cached_property
+    def _by_question(self) -> dict[str, tuple[int, ...]]:
+        return dict(self.decided)
 
     def extended(self, question: str, sizes: Sequence[int]) -> "BlockSizes":
         """With one more decision; an earlier one about the same question stays."""
-        known = {question: tuple(sizes), **dict(self.decided)}
+        known = {question: tuple(sizes), **self._by_question}
         return BlockSizes(tuple(sorted(known.items())))
 
     def to_dict(self) -> dict[str, list[int]]:
@@ -58,6 +65,7 @@ def kind_of_rows(rows: AnyArray, largest: int) -> str:
     return f"{rows.dtype.str} {rows.shape[1:]} {largest}"
 
 
+@functools.cache
 def candidates(largest: int) -> tuple[int, ...]:
     """The sizes to try below the largest.
 
@@ -68,29 +76,48 @@ def candidates(largest: int) -> tuple[int, ...]:
     return tuple(size for size in powers if size < largest)
 
 
-def cut(n: int, sizes: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+def call_price(rows: AnyArray) -> int:
+    """What one call more costs, in rows of this shape: the larger a row, the fewer of them.
+
+    >>> call_price(np.zeros((3, 20))), call_price(np.zeros((3, 3, 32, 32)))
+    (8, 4)
+    """
+    return min(_CALL_ROWS, _CALL_VALUES // max(int(np.prod(rows.shape[1:])), 1))
+
+
+def cut(n: int, sizes: Sequence[int], call: int = 0) -> Iterator[tuple[int, int, int]]:
     """Start, stop and block size of each piece of n rows; the last piece may need filling up.
 
     The largest size that fits comes first. One larger block takes the place of several smaller
-    ones where that sends no more rows.
+    ones where that costs no more: each row sent costs 1, each block ``call`` besides.
 
     >>> list(cut(200, (4, 8, 16, 32, 64, 128, 256)))
     [(0, 128, 128), (128, 192, 64), (192, 200, 8)]
-    >>> list(cut(7, (4, 8, 256))), list(cut(3, (64, 256)))
-    ([(0, 7, 8)], [(0, 3, 64)])
+    >>> list(cut(60, (4, 8, 16, 32, 64), call=4)), list(cut(3, (64, 256)))
+    ([(0, 60, 64)], [(0, 3, 64)])
     """
-    ordered = sorted(sizes)
-    smallest, start = ordered[0], 0
-    while start < n:
-        left = n - start
-        filled = -(-left // smallest) * smallest
-        above = next((size for size in ordered if size >= left), None)
-        if above is not None and above <= filled:
-            size = above
-        else:
-            size = max((size for size in ordered if size <= left), default=smallest)
+    ordered = tuple(sorted(sizes))
+    whole = n - n % ordered[-1]
+    for start in range(0, whole, ordered[-1]):
+        yield start, start + ordered[-1], ordered[-1]
+    start = whole
+    for size in _cheapest(n - whole, ordered, call):
         yield start, min(start + size, n), size
         start += size
+
+
+@functools.lru_cache(maxsize=4096)
+def _cheapest(n: int, ordered: tuple[int, ...], call: int) -> tuple[int, ...]:
+    """Sizes of the blocks for fewer rows than the largest block has."""
+    if n <= 0:
+        return ()
+    above = next(size for size in ordered if size >= n)
+    below = max((size for size in ordered if size <= n), default=None)
+    if below is None:
+        return (above,)
+    several = (below, *_cheapest(n - below, ordered, call))
+    cheaper = above + call <= sum(several) + call * len(several)
+    return (above,) if cheaper else several
 
 
 class DistinctRows:

@@ -93,7 +93,7 @@ class TorchForward(BaseClassifier):
         """Evaluation mode and one thread; both as before when the last caller leaves."""
         with self._lock:
             if self._eval_depth == 0:
-                self._modes = [(m, True) for m in self.module.modules() if m.training]
+                self._modes = [(part, True) for part in _parts(self.module) if part.training]
                 if self._modes:
                     self.module.eval()
             self._eval_depth += 1
@@ -136,6 +136,17 @@ class TorchForward(BaseClassifier):
 
     def _described(self) -> str:
         return type(self.module).__name__
+
+
+def _parts(module: Any) -> list[Any]:
+    """The module and everything in it, once each; at every call, so without torch's names."""
+    found, waiting = {id(module): module}, [module]
+    while waiting:
+        for part in waiting.pop()._modules.values():
+            if part is not None and id(part) not in found:
+                found[id(part)] = part
+                waiting.append(part)
+    return list(found.values())
 
 
 def module_fingerprint(module: Any) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fireassay.cli.console import emit, emit_json, say
+from fireassay.cli.console import emit, emit_json, say, starting
 from fireassay.cli.options import Json, Quiet
 from fireassay.cli.probing import unprobed
 
@@ -25,6 +25,7 @@ def next_(
 
     Example: fireassay label next my-run --csv next.csv
     """
+    starting(f"asking the search of {run}", quiet=quiet or as_json)
     from fireassay.discovery import next_labels
 
     rows = next_labels(run, csv, count)
@@ -47,6 +48,7 @@ def add(
 
     Example: fireassay label add my-run next.csv
     """
+    starting(f"reading {csv}", quiet=quiet or as_json)
     from fireassay.discovery import add_labels
 
     found = add_labels(run, csv, annotator).evidence()

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fireassay.cli.console import emit_json, say
+from fireassay.cli.console import emit_json, say, starting
 from fireassay.cli.options import Json, Quiet
 
 
@@ -51,6 +51,7 @@ def serve(
     Label for a search: fireassay discovery model.onnx rows.npz --output run, then
     fireassay serve run --data rows.npz
     """
+    starting("starting the app", quiet=quiet or json)
     from fireassay.web.server import serve as start
 
     here = Path("fireassay.toml").is_file()

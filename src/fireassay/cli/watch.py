@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fireassay.cli.console import emit_json, say
+from fireassay.cli.console import emit_json, say, starting
 from fireassay.cli.options import Config, Json, ModelOutput, Quiet, Seed, Trust
 
 if TYPE_CHECKING:
     from fireassay.assessment.watching import Watch
+
+_SAVING = 5.0
 
 
 def watch(
@@ -79,6 +81,7 @@ def watch(
     """
     import sys
 
+    starting(f"following {source}", quiet=quiet or json)
     from fireassay.assessment.watch_lines import Columns
     from fireassay.assessment.watch_page import write_page
     from fireassay.assessment.watch_source import lines_of, new_lines
@@ -131,14 +134,17 @@ def _go(watching: "Watch", lines: Any, source: str, *, follow: bool, every: floa
     from fireassay.assessment.watch_page import write_page
     from fireassay.assessment.watch_source import new_lines
 
-    saved = time.monotonic()
+    saved = spent = 0.0
     while True:
         for some in lines:
             watching.take(some)
-            if len(some.lines) > 1 or time.monotonic() - saved >= every:
+            started = time.monotonic()
+            # A state with many answers that wait takes long to write: a sixth of the time at most.
+            if started - saved >= _SAVING * spent:
                 watching.save()
                 write_page(watching, source, max(1, round(every)))
                 saved = time.monotonic()
+                spent = saved - started
             if follow and watching.alarm:
                 return
         if not follow or source == "-":

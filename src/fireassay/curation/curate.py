@@ -137,16 +137,7 @@ def curate(
             )
         fit_patterns = unique_patterns(more, k, name="fit_votes")
     table = label_patterns(patterns, fit_patterns, chosen, settings, given=given)
-    levels, level_of_pattern = score_levels(table.score(settings.order_by))
-    order = adversarial_order(
-        level_of_pattern.astype(np.int32)[patterns.of_row], len(levels), settings.seed
-    )
     return Curation(
-        labels=table.labels[patterns.of_row],
-        confidence=table.confidence[patterns.of_row],
-        lower=table.lower[patterns.of_row],
-        upper=table.upper[patterns.of_row],
-        order=order,
         kept_lfs=table.pruning.kept,
         lf_names=named,
         patterns=patterns,
@@ -163,25 +154,14 @@ class Curation(Answer):
 
     Attributes
     ----------
-    labels, confidence
-        The weak label of each sample and its probability under the labeler.
-    lower, upper
-        The interval around that confidence: a score to order by. How often it holds the true
-        probability depends on the labelling functions; see
-        `fireassay.curation.simulated_coverage`.
-    order
-        Sample numbers from the highest score to the lowest, ties shuffled with the seed.
     kept_lfs
         Indices of the labelling functions that survived pruning.
+    patterns, table
+        The distinct rows of votes, and what each of them gets.
     warnings
         What to be careful about, in plain words.
     """
 
-    labels: IntArray
-    confidence: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-    order: IntArray
     kept_lfs: IntArray
     lf_names: tuple[str, ...]
     patterns: VotePatterns
@@ -198,7 +178,38 @@ class Curation(Answer):
     @property
     def n(self) -> int:
         """The number of samples."""
-        return len(self.labels)
+        return len(self.patterns.of_row)
+
+    @cached_property
+    def labels(self) -> IntArray:
+        """The weak label of each sample."""
+        return self.table.labels[self.patterns.of_row]
+
+    @cached_property
+    def confidence(self) -> FloatArray:
+        """The probability of each label under the labeler."""
+        return self.table.confidence[self.patterns.of_row]
+
+    @cached_property
+    def lower(self) -> FloatArray:
+        """Lower end of the interval around each confidence: a score to order by.
+
+        How often the interval holds the true probability depends on the labelling functions; see
+        `fireassay.curation.simulated_coverage`.
+        """
+        return self.table.lower[self.patterns.of_row]
+
+    @cached_property
+    def upper(self) -> FloatArray:
+        """Upper end of the interval around each confidence."""
+        return self.table.upper[self.patterns.of_row]
+
+    @cached_property
+    def order(self) -> IntArray:
+        """Sample numbers from the highest score to the lowest, ties shuffled with the seed."""
+        levels, level_of_pattern = score_levels(self.table.score(self.settings.order_by))
+        level_of_row = level_of_pattern.astype(np.int32)[self.patterns.of_row]
+        return adversarial_order(level_of_row, len(levels), self.settings.seed)
 
     @property
     def score(self) -> FloatArray:

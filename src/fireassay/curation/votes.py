@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.core.arrays import AnyArray, IntArray
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.frames import is_frame
 from fireassay.core.lazy_modules import sparse
@@ -165,6 +165,8 @@ def _refuse_sparse(block: AnyArray, n_classes: int, start: int, name: str) -> No
 TABLE_KEYS = 1 << 22
 """Up to this many possible patterns are counted in a table instead of being sorted."""
 
+_CACHED_ROWS = 1 << 13
+
 LARGEST_KEY = 1 << 62
 """Row keys stay below this, so that they are exact 64-bit numbers."""
 
@@ -251,6 +253,22 @@ def one_hot(votes: VoteArray, n_classes: int) -> Any:
     return sparse.csr_matrix((np.ones(len(rows)), indices, pointers), shape=shape)
 
 
+def summed_evidence(votes: VoteArray, logs: FloatArray) -> FloatArray:
+    """For each row the sum over its votes of ``logs[j * k + vote]``; abstentions add nothing."""
+    k = logs.shape[1]
+    table = np.zeros((len(logs) // k, k + 1, k))
+    table[:, 1:] = logs.reshape(-1, k, k)
+    result = np.empty((len(votes), k))
+    for start in range(0, len(votes), _CACHED_ROWS):
+        block = votes[start : start + _CACHED_ROWS].T.astype(np.intp) + 1
+        total = np.zeros((k, block.shape[1]))
+        for by_vote, chosen in zip(table, block, strict=True):
+            for y in range(k):
+                total[y] += by_vote[:, y][chosen]
+        result[start : start + _CACHED_ROWS] = total.T
+    return result
+
+
 def _by_table(votes: Any, n_classes: int, n: int, m: int, name: str) -> VotePatterns:
     keys = np.empty(n, dtype=np.int32)
     counts = np.zeros((n_classes + 1) ** m, dtype=np.int64)
@@ -278,17 +296,18 @@ def _by_sorting(votes: Any, n_classes: int, n: int, m: int, name: str) -> VotePa
             keys[word, start : start + len(block)] = found
     _, of_row = np.unique(keys[0], return_inverse=True)
     for word in keys[1:]:
+        if of_row.max() == n - 1:  # every row is a pattern of its own already
+            break
         values, finer = np.unique(word, return_inverse=True)
         # Both factors are at most n < 2**31, so the pair is an exact 64-bit number.
         _, of_row = np.unique(of_row * len(values) + finer, return_inverse=True)
     counts = np.bincount(of_row)
     first = np.empty(len(counts), dtype=np.int64)
     first[of_row[::-1]] = np.arange(n - 1, -1, -1)
-    table = np.concatenate(
-        [
-            key_votes(keys[word, first], n_classes, columns.stop - columns.start)
-            for word, columns in enumerate(words)
-        ],
-        axis=1,
-    )
+    if isinstance(votes, np.ndarray):
+        table = votes[first].astype(np.int8 if n_classes <= 127 else np.int16)
+    else:
+        cut = ((word, columns.stop - columns.start) for word, columns in enumerate(words))
+        parts = [key_votes(keys[word, first], n_classes, width) for word, width in cut]
+        table = np.concatenate(parts, axis=1)
     return VotePatterns(table, counts, of_row.astype(np.int32), n_classes)

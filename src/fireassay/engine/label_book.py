@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from fireassay.core.errors import DataError, StoreError
 from fireassay.engine import label_schema
+from fireassay.engine.disk_wait import DiskWait
 from fireassay.engine.label_leases import grant, lease_of, still_free
 from fireassay.engine.label_records import Chooser, GivenAnswer, Lease, LeaseLostError, Slot
 from fireassay.engine.label_statements import (
@@ -25,6 +26,7 @@ from fireassay.engine.label_statements import (
     note_change,
     read_answer,
     read_answers,
+    read_counts,
     read_slots,
     repeated,
     timestamp,
@@ -46,9 +48,9 @@ class LabelBook:
         self.lease_s = lease_s
         self._lock = threading.RLock()
         self._connection = label_schema.connect(self.path)
+        self._disk = DiskWait(label_schema.log_of(self._connection, self.path))
         # Also when nobody says close(): a search that is no longer used, for example.
-        self._closing = weakref.finalize(self, self._connection.close)
-        self._durable = True  # whether a commit waits for the disk
+        self._closing = weakref.finalize(self, _close, self._disk, self._connection)
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -345,19 +347,7 @@ class LabelBook:
     def counts(self, asked: Questions, annotator: str = "") -> dict[str, int]:
         """How many items are complete, opened, answered and skipped by this annotator."""
         with self._looking():
-            complete, opened = self._connection.execute(
-                "SELECT count(*) FILTER (WHERE is_open = 0), count(*) FROM slots WHERE queue = ?",
-                (asked.label_key,),
-            ).fetchone()
-            answered, skipped = self._connection.execute(
-                "SELECT count(*) FILTER (WHERE kind = 'answer'),"
-                " count(*) FILTER (WHERE kind = 'skip') FROM answers"
-                " WHERE queue = ? AND annotator = ? AND undone IS NULL",
-                (asked.label_key, annotator),
-            ).fetchone()
-        return {
-            "complete": complete, "opened": opened, "answered": answered, "skipped": skipped
-        }  # fmt: skip
+            return read_counts(self._connection, asked.label_key, annotator)
 
     @contextlib.contextmanager
     def _looking(self) -> Iterator[None]:
@@ -377,10 +367,6 @@ class LabelBook:
         """All of what is done inside, or nothing; on the disk at the end, if ``durable``."""
         with self._lock:
             try:
-                if durable != self._durable:
-                    level = "FULL" if durable else "NORMAL"
-                    self._connection.execute(f"PRAGMA synchronous = {level}")
-                    self._durable = durable
                 try:
                     self._connection.execute("BEGIN IMMEDIATE")
                     yield self._connection
@@ -390,8 +376,21 @@ class LabelBook:
                         self._connection.execute("ROLLBACK")
                     raise
             except sqlite3.Error as error:
-                raise StoreError(
-                    f"{self.path} must be a file that fireassay can write.",
-                    got=f"{error}",
-                    do="Nothing was saved. Check free space and permissions, then try again.",
-                ) from error
+                raise self._unwritable(error) from error
+        if durable:
+            try:
+                self._disk.wait()  # others write meanwhile
+            except OSError as error:
+                raise self._unwritable(error) from error
+
+    def _unwritable(self, error: Exception) -> StoreError:
+        return StoreError(
+            f"{self.path} must be a file that fireassay can write.",
+            got=f"{error}",
+            do="Nothing was saved. Check free space and permissions, then try again.",
+        )
+
+
+def _close(disk: DiskWait, connection: sqlite3.Connection) -> None:
+    disk.close()
+    connection.close()

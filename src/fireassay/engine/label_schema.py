@@ -1,12 +1,13 @@
 """The tables of ``labels.sqlite``: slots handed out, leases on them, answers given."""
 
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 from fireassay.core.errors import StoreError
 from fireassay.engine.expected_schema import check_schema
 
-VERSION = 1
+VERSION = 2
 _APPLICATION_ID = 0x46414C42  # "FALB": a fireassay label book
 
 _TABLES = """
@@ -63,9 +64,54 @@ CREATE INDEX answers_of_item ON answers (queue, item, annotator) WHERE undone IS
 CREATE INDEX answers_of_annotator ON answers (queue, annotator, number) WHERE undone IS NULL;
 """
 
+# What is said after every answer is counted when it changes, not by looking at every label.
+_TALLIES = """
+CREATE TABLE slot_tallies (
+    queue TEXT PRIMARY KEY,
+    opened INTEGER NOT NULL,
+    complete INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE answer_tallies (
+    queue TEXT NOT NULL,
+    annotator TEXT NOT NULL,
+    answered INTEGER NOT NULL,
+    skipped INTEGER NOT NULL,
+    PRIMARY KEY (queue, annotator)
+) WITHOUT ROWID;
+INSERT INTO slot_tallies SELECT queue, count(*), sum(is_open = 0) FROM slots GROUP BY queue;
+INSERT INTO answer_tallies SELECT queue, annotator, sum(kind = 'answer'), sum(kind = 'skip')
+    FROM answers WHERE undone IS NULL GROUP BY queue, annotator;
+CREATE TRIGGER slot_opened AFTER INSERT ON slots BEGIN
+    INSERT INTO slot_tallies VALUES (new.queue, 1, new.is_open = 0) ON CONFLICT DO UPDATE
+    SET opened = opened + 1, complete = complete + excluded.complete;
+END;
+CREATE TRIGGER slot_changed AFTER UPDATE OF is_open ON slots BEGIN
+    UPDATE slot_tallies SET complete = complete + old.is_open - new.is_open
+    WHERE queue = new.queue;
+END;
+CREATE TRIGGER answer_given AFTER INSERT ON answers BEGIN
+    INSERT INTO answer_tallies
+    VALUES (new.queue, new.annotator, new.kind = 'answer', new.kind = 'skip')
+    ON CONFLICT DO UPDATE
+    SET answered = answered + excluded.answered, skipped = skipped + excluded.skipped;
+END;
+CREATE TRIGGER answer_undone AFTER UPDATE OF undone ON answers
+WHEN old.undone IS NULL AND new.undone IS NOT NULL BEGIN
+    UPDATE answer_tallies
+    SET answered = answered - (new.kind = 'answer'), skipped = skipped - (new.kind = 'skip')
+    WHERE queue = new.queue AND annotator = new.annotator;
+END;
+CREATE INDEX untold_answers ON answers (queue, item) WHERE choice = -1 AND undone IS NULL;
+"""
+
+# What brings a book from version i to version i + 1.
+_STEPS = (_TABLES, _TALLIES)
+
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open or make a label book whose commits wait for the disk.
+    """Open or make a label book.
+
+    Its commits go to a log that `log_of` names: an answer is kept once that is on the disk.
 
     Raises
     ------
@@ -78,7 +124,8 @@ def connect(path: Path) -> sqlite3.Connection:
             path, isolation_level=None, check_same_thread=False, timeout=20.0
         )
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
+        level = "FULL" if log_of(connection, path) is None else "NORMAL"
+        connection.execute(f"PRAGMA synchronous = {level}")
         _prepare(connection, path)
     except sqlite3.Error as error:
         if connection is not None:
@@ -95,6 +142,15 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def log_of(connection: sqlite3.Connection, path: Path) -> Path | None:
+    """The file that holds the last commits; None where the disk allows none (some networks).
+
+    Without one every commit waits for the disk by itself.
+    """
+    mode = connection.execute("PRAGMA journal_mode").fetchone()[0]
+    return path.with_name(f"{path.name}-wal") if mode == "wal" else None
+
+
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -103,15 +159,15 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if tables and (owner != _APPLICATION_ID or version > VERSION):
             raise StoreError(
-                f"{path} must be a label book of version {VERSION}.",
+                f"{path} must be a label book of version {VERSION} or older.",
                 got=f"version {version}" if owner == _APPLICATION_ID else "another program's file",
                 do="Update fireassay, or use another run folder.",
             )
         if tables:
-            check_schema(connection, _TABLES, path)
-        else:
-            for statement in _TABLES.split(";"):
-                connection.execute(statement)
+            check_schema(connection, "".join(_STEPS[:version]), path)
+        for statement in _statements("".join(_STEPS[version:])):
+            connection.execute(statement)
+        if version < VERSION:
             connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
@@ -119,3 +175,13 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def _statements(script: str) -> Iterator[str]:
+    """One by one: a whole script would end the transaction that it belongs to."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

@@ -34,6 +34,18 @@ def read_answers(
     return [to_answer(row) for row in rows]
 
 
+def read_counts(connection: sqlite3.Connection, queue: str, annotator: str) -> dict[str, int]:
+    """How many items are complete and opened, and how many an annotator answered and skipped."""
+    opened, complete = connection.execute(
+        "SELECT opened, complete FROM slot_tallies WHERE queue = ?", (queue,)
+    ).fetchone() or (0, 0)
+    answered, skipped = connection.execute(
+        "SELECT answered, skipped FROM answer_tallies WHERE queue = ? AND annotator = ?",
+        (queue, annotator),
+    ).fetchone() or (0, 0)
+    return {"complete": complete, "opened": opened, "answered": answered, "skipped": skipped}
+
+
 def free_slot(
     connection: sqlite3.Connection,
     queue: str,
@@ -48,9 +60,11 @@ def free_slot(
     A lease from the future, before a clock was set back, holds nothing: it would last too long.
     """
     one = "" if item is None else " AND s.item = :item"
+    # Left to itself SQLite walks through all slots, finished ones too.
+    index = "INDEXED BY open_slots" if item is None else ""
     row = connection.execute(
         f"""
-        SELECT s.rank, s.item FROM slots s
+        SELECT s.rank, s.item FROM slots s {index}
         WHERE s.queue = :queue AND s.is_open = 1 AND s.rank > :above{one}
           AND NOT EXISTS (SELECT 1 FROM answers a WHERE a.queue = s.queue AND a.item = s.item
                           AND a.annotator = :annotator AND a.undone IS NULL

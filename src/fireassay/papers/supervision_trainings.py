@@ -94,7 +94,7 @@ def one_run(
     }
     found = supervision.compare(
         models[run], X, y, test.X[nominal], sets,
-        members=[m for i, m in enumerate(models) if i != run], seed=run, n_resamples=2,
+        members=[m for i, m in enumerate(models) if i != run], seed=run,
     )  # fmt: skip
     frame = found.frame()[_COLUMNS].round(5).assign(run=run).astype(object)
     return {

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fireassay.core.arrays import FloatArray
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.lazy_modules import spatial
 from fireassay.core.seeds import generator
 from fireassay.reliability.inputs import Inputs
@@ -18,6 +18,7 @@ _BETS = (-1.6, -0.6, 0.6, 1.6)
 _PER_SPREAD, _FARTHEST = 50, 40
 _BINS = 2 * _PER_SPREAD * _FARTHEST + 1
 _MOST_EVIDENCE = 1e12
+_AT_ONCE = 200
 
 
 class Strangeness:
@@ -87,27 +88,33 @@ class InputDrift:
         """Take in new rows, in the order of time."""
         waiting = np.vstack([self._waiting, self._strangeness(inputs)])
         judged, self._waiting = _block_means(waiting, self.block)
-        for scores in self._bins(judged):
-            self._play(scores.tolist())
+        for start in range(0, len(judged), _AT_ONCE):
+            self._play(self._bins(judged[start : start + _AT_ONCE]))
 
     def _bins(self, scores: FloatArray) -> Any:
         place = np.clip((scores - self._middle) / self._unit, -_FARTHEST, _FARTHEST)
         return np.rint((place + _FARTHEST) * _PER_SPREAD).astype(np.int64)
 
-    def _play(self, scores: list[int]) -> None:
-        self._steps += 1
-        weight = start_weight(self._steps) / len(_BETS)
-        ranks, total = np.empty(len(scores)), self._reference + self._steps
-        for game, (score, tie) in enumerate(
-            zip(scores, self._rng.random(len(scores)), strict=True)
-        ):
-            counts = self._counts[game]
-            counts[score] += 1
-            above = int(counts[score + 1 :].sum())
-            ranks[game] = (above + tie * int(counts[score])) / total
-        growth = 1.0 + np.outer(ranks - 0.5, _BETS)
-        self._capital = np.minimum((self._capital + weight) * growth, _MOST_EVIDENCE)
-        self.evidence = max(self.evidence, float(self._capital.sum(axis=1).mean()))
+    def _play(self, scores: IntArray) -> None:
+        """Bet on each row in turn; where rows stand among those before is counted at once."""
+        some, games = scores.shape
+        before = self._counts.sum(axis=1)[:, None] - np.cumsum(self._counts, axis=1)
+        above, level = np.empty((2, some, games))
+        for game, column in enumerate(scores.T):
+            later = column[None, :] > column[:, None]
+            equal = column[None, :] == column[:, None]
+            above[:, game] = before[game, column] + np.tril(later).sum(axis=1)
+            level[:, game] = self._counts[game, column] + np.tril(equal).sum(axis=1)
+            np.add.at(self._counts[game], column, 1)
+        ties = self._rng.random((some, games))
+        totals = self._reference + self._steps + np.arange(1, some + 1)
+        ranks = (above + ties * level) / totals[:, None]
+        growths = 1.0 + (ranks - 0.5)[:, :, None] * np.array(_BETS)
+        for growth in growths:
+            self._steps += 1
+            weight = start_weight(self._steps) / len(_BETS)
+            self._capital = np.minimum((self._capital + weight) * growth, _MOST_EVIDENCE)
+            self.evidence = max(self.evidence, float(self._capital.sum()) / games)
 
     def snapshot(self) -> dict[str, Any]:
         """What it has learnt, in plain types; `restore` goes on from it."""

@@ -31,7 +31,7 @@ from fireassay.statistics.prediction_powered import (
 _SMALL_SHARE = 0.1
 _SHARES, _FORECASTS = (0.035, 0.1, 0.5, 0.8, 0.965), 12
 _FIRST_FIT = 40
-_LAST_FIT = 10_240
+_LAST_FIT, _MOST_PAIRS = 10_240, 4 * 10**9
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ def _play(
     here, ceilings = np.empty(n), np.empty(n)
     stages: list[tuple[int, int, Risk]] = []
     current: Risk = no_risk
-    for start, stop in itertools.pairwise([0, *_refits(n), n]):
+    for start, stop in itertools.pairwise([0, *_refits(n, n + operational.n_rows), n]):
         if start >= _FIRST_FIT:
             current = fit_risk(labelled.take(slice(0, start)), y[:start])
         largest = float(current(labelled.take(slice(0, max(1, start)))).max())
@@ -309,10 +309,13 @@ def _betting_share(
     return _SHARES[int(totals.argmin())]
 
 
-def _refits(n: int) -> list[int]:
-    """When the surrogate is fitted again: 40, 80, 160, … 10,240 earlier labels; more add little."""
+def _refits(n: int, rows: int) -> list[int]:
+    """When the surrogate is fitted again: 40, 80, 160, … 10,240 earlier labels; more add little.
+
+    Fewer where each of very many rows would be compared with all of them.
+    """
     stops, at = [], _FIRST_FIT
-    while at < min(n, _LAST_FIT + 1):
+    while at < min(n, _LAST_FIT + 1, _MOST_PAIRS // rows):
         stops.append(at)
         at *= 2
     return stops

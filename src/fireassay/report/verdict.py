@@ -17,7 +17,9 @@ WORDS: dict[CheckStatus, str] = {"pass": "kept", "fail": "broken", "undecided": 
 # What no data can show and a pass must therefore say, until somebody vouches for it.
 PRESUMED = {
     "independent-rows": "if no two rows belong to one patient, device or document",
+    "unseen-rows": "if the model was not trained on these rows",
 }
+_IN_SHORT = {"independent-rows": "rows are independent", "unseen-rows": "rows are new to it"}
 EXIT_CODE: dict[Status, int] = {
     "pass": 0,
     "fail": 1,
@@ -129,8 +131,10 @@ class Verdict:
                 told.append(f"{count}{of} {'is' if count == 1 else 'are'} {word}")
         if not told:
             told.append("the limit is kept" if n == 1 else f"all {n} limits are kept")
-            if any(check.presumed for check in self.checks):
-                told.append("if rows are independent")
+            open_ = {each for check in self.checks for each in check.presumed}
+            if open_:
+                said = [short for each, short in _IN_SHORT.items() if each in open_]
+                told.append(f"if {' and '.join(said)}")
         broken = f"; failed: {', '.join(self.failed_parts)}" if self.failed_parts else ""
         return f"{self.status.capitalize()}: {', '.join(told)}{broken}."
 

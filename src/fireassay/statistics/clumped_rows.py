@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import AnyArray, FloatArray, IntArray
-from fireassay.core.lazy_modules import distance
+from fireassay.core.row_index import row_marks
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features
-from fireassay.statistics.projected_rows import standardised
+from fireassay.statistics.nearest_distances import nearest_distances
+from fireassay.statistics.projected_rows import MOST_COLUMNS, standardised
 
 _LEAST_ROWS, _LOOKED_AT, _NEIGHBOURS = 60, 300, 31
-_AT_ONCE, _FLOATS_AT_ONCE = 100, 2**24
 _USUAL, _FOR_FEW_ROWS = 5.0, 10.0
 _ABOVE_REFERENCE = 1.3
 _MOST_NUMBERS, _SPREAD_ROWS = 2**25, 2000
@@ -73,7 +73,9 @@ def clumped_rows(X: ArrayLike, seed: int = 0) -> ClumpedRows:
     >>> clumped_rows(rng.normal(size=(300, 8))).many
     False
     """
-    flat = np.unique(_standardised(check_features(X), seed), axis=0)
+    flat = _standardised(check_features(X), seed)
+    first = np.unique(row_marks(flat), return_index=True)[1]
+    flat = flat if len(first) == len(flat) else flat[np.sort(first)]
     if len(flat) < _LEAST_ROWS or not flat.size:
         return ClumpedRows(math.nan, math.nan, 0)
     rng = generator(seed, "clumped rows")
@@ -89,25 +91,21 @@ def clumped_rows(X: ArrayLike, seed: int = 0) -> ClumpedRows:
 
 def _standardised(rows: AnyArray, seed: int) -> FloatArray:
     """Columns of unit spread, without those that are constant; of too many numbers, mixtures."""
-    if rows.size > _MOST_NUMBERS:
+    if rows.size > _MOST_NUMBERS and math.prod(rows.shape[1:]) > MOST_COLUMNS:
         chosen = generator(seed, "spread of columns").permutation(len(rows))[:_SPREAD_ROWS]
         # Rounded, so that equal rows stay equal wherever they stand.
         return standardised(rows, np.sort(chosen), seed).astype(np.float32).astype(np.float64)
-    flat = rows.reshape(len(rows), -1).astype(np.float64)
+    flat = np.asarray(rows.reshape(len(rows), -1), dtype=np.float64)
     spread = flat.std(axis=0)
-    return (flat - flat.mean(axis=0))[:, spread > 0] / spread[spread > 0]
+    flat = (flat if (spread > 0).all() else flat[:, spread > 0]) - flat.mean(axis=0)[spread > 0]
+    flat /= spread[spread > 0]
+    return flat
 
 
 def _jump(rows: FloatArray, chosen: IntArray) -> float:
     """The largest step in the median row, in units of the usual one; nan where rows coincide."""
     count = min(_NEIGHBOURS, len(rows) // 4)
-    found = []
-    step = max(1, min(_AT_ONCE, _FLOATS_AT_ONCE // len(rows)))
-    for some in np.array_split(chosen, math.ceil(len(chosen) / step)):
-        apart = distance.cdist(rows[some], rows)
-        apart[np.arange(len(some)), some] = np.inf
-        found.append(np.sort(np.partition(apart, count, axis=1)[:, :count], axis=1))
-    near = np.concatenate(found)
+    near = nearest_distances(rows, chosen, count)
     near = near[near[:, 0] > 0]
     if len(near) < _LEAST_ROWS // 2:
         return math.nan

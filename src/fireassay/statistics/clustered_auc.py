@@ -110,7 +110,9 @@ def clustered_logits(
         covariance = covariance * np.outer(widen, widen)
     covariance[~known, :] = covariance[:, ~known] = 0.0
     covariance[~known, ~known] = np.inf
-    freedom = min((_freedom(row, of_group) for row in plain[known]), default=float(n_groups - 1))
+    freedom = min(
+        (freedom_of_groups(row, of_group) for row in plain[known]), default=float(n_groups - 1)
+    )
     return aucs, covariance, freedom
 
 
@@ -175,7 +177,7 @@ def _with_and_without(
     return total / float(n_positive * n_negative), left
 
 
-def _freedom(steps: FloatVector, of_group: IntArray) -> float:
+def freedom_of_groups(steps: FloatVector, of_group: IntArray) -> float:
     """Satterthwaite's, over groups with positives only, with negatives only and with both."""
     kind = (of_group[0] > 0) + 2 * (of_group[1] > 0)
     parts = [

@@ -15,6 +15,7 @@ _BLOCK_STAKES = (0.02, 0.05, 0.1, 0.2, 0.4)
 _START = 15
 _TOTAL = 0.36486  # sum over t >= 1 of 1 / ((t + 15) ln²(t + 15)): the weights sum to 1 at most
 WINDOW = 500
+_LARGEST_LOG = 700.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +72,15 @@ class ErrorDetector:
     @property
     def evidence(self) -> float:
         """The mean capital; the alarm is raised at 1 / alpha."""
-        return float(np.mean(np.exp(self.log_capital)))
+        return _mean_of_logs(self.log_capital)
 
     def after(self, wrong: ArrayLike | Iterable[bool]) -> "ErrorDetector":
         """The detector after more labels, in the order in which they came: 1 for an error."""
         labels = np.asarray(wrong if isinstance(wrong, np.ndarray) else list(wrong), dtype=float)  # type: ignore[arg-type]
         if labels.size and not np.isin(labels, (0.0, 1.0)).all():
             raise ParameterError("Labels are 1 for an error and 0 otherwise.", got="other values")
-        capital = np.array(self.log_capital)
+        capital = self.log_capital
+        growths = {label: self._growth(label) for label in (0.0, 1.0)}
         steps, alarm_at, seen = self.steps, self.alarm_at, self.seen
         waiting = list(self.waiting)
         for label in labels.tolist():
@@ -88,28 +90,42 @@ class ErrorDetector:
                 continue
             steps += 1
             weight = math.log(start_weight(steps))
-            capital = np.logaddexp(capital, weight) + self._growth(waiting)
+            share = sum(waiting) / len(waiting)
+            growth = growths[share] if share in growths else self._growth(share)
+            capital = tuple(_log_sum(m, weight) + g for m, g in zip(capital, growth, strict=True))
             waiting = []
-            if alarm_at is None and np.exp(capital).mean() >= 1.0 / self.alpha:
+            if alarm_at is None and _mean_of_logs(capital) >= 1.0 / self.alpha:
                 alarm_at = seen
         return replace(
             self,
             seen=seen,
             steps=steps,
             waiting=tuple(waiting),
-            log_capital=tuple(capital.tolist()),
+            log_capital=capital,
             alarm_at=alarm_at,
         )
 
-    def _growth(self, labels: list[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        """Log growth of each capital by one label, or by the mean of a block."""
+    def _growth(self, share: float) -> tuple[float, ...]:
+        """Log growth of each capital by one label, or by the share of errors in a block."""
         if self.block > 1:
-            stakes = np.array(_BLOCK_STAKES) / self.limit
-            return np.log1p(stakes * (sum(labels) / len(labels) - self.limit))
-        others = np.minimum(0.9, self.limit * np.array(_TIMES))
-        if labels[0]:
-            return np.log(others / self.limit)
-        return np.log((1.0 - others) / (1.0 - self.limit))
+            return tuple(
+                math.log1p(stake / self.limit * (share - self.limit)) for stake in _BLOCK_STAKES
+            )
+        others = (min(0.9, self.limit * times) for times in _TIMES)
+        if share:
+            return tuple(math.log(q / self.limit) for q in others)
+        return tuple(math.log((1.0 - q) / (1.0 - self.limit)) for q in others)
+
+
+def _log_sum(a: float, b: float) -> float:
+    """log(exp(a) + exp(b)); a may be minus infinity."""
+    high, low = (a, b) if a > b else (b, a)
+    return high + math.log1p(math.exp(low - high))
+
+
+def _mean_of_logs(logs: tuple[float, ...]) -> float:
+    """The mean of the numbers whose logarithms are given; no overflow."""
+    return sum(math.exp(min(log, _LARGEST_LOG)) for log in logs) / len(logs)
 
 
 def start_weight(step: int) -> float:

@@ -12,6 +12,7 @@ from fireassay.core.estimate import Estimate
 from fireassay.core.lazy_modules import special
 from fireassay.core.validation import check_choice, check_labels
 from fireassay.statistics.clopper_pearson import clopper_pearson
+from fireassay.statistics.crossing import crossing
 from fireassay.statistics.samples import check_confidence
 
 _SHARES, _FIRST_SHARES, _CORRELATIONS = 300, 75, 40
@@ -19,6 +20,7 @@ _WIDEST = 30.0  # logits
 _NEGLIGIBLE = 25.0  # in log density below the peak
 _FIRST_SPREAD, _LARGEST_STAKE = 0.05, 0.999
 _LARGE_GROUPS = 5
+_FEW_FACTORS = 60  # of at most 6,500 each: no overflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,12 +229,20 @@ def _log_density(logits: FloatArray, counts: GroupCounts) -> FloatArray:
 def _rising(start: FloatArray, lengths: IntArray) -> FloatArray:
     """Sum over groups of the log rising factorials start (start + 1) … (start + length - 1)."""
     values, times = np.unique(lengths, return_counts=True)
+    longer = np.cumsum(times[::-1])[::-1]  # groups that have at least so many rows
     total = np.zeros(start.shape)
     floor = np.maximum(start, 1e-300)
-    base = special.gammaln(floor)
-    for value, count in zip(values.tolist(), times.tolist(), strict=True):
-        if value:
-            total += count * (special.gammaln(floor + value) - base)
+    done = 0
+    for value, count in zip(values.tolist(), longer.tolist(), strict=True):
+        if value - done > _FEW_FACTORS:
+            total += count * (special.gammaln(floor + value) - special.gammaln(floor + done))
+        elif value:
+            # A product and one logarithm cost a fraction of two log gammas.
+            product = floor + done
+            for step in range(done + 1, value):
+                product *= floor + step
+            total += count * np.log(product)
+        done = value
     return total
 
 
@@ -276,13 +286,7 @@ def groups_betting_upper(
     spread = (_FIRST_SPREAD + earlier) / np.arange(1, len(size) + 1)
     stakes = np.minimum(np.sqrt(2.0 * target / (len(size) * spread)), _LARGEST_STAKE)
 
-    def rejected(p: float) -> bool:
-        return bool(np.cumsum(np.log1p(stakes * (p * size - hits))).max() >= target)
+    def capital(p: float) -> float:
+        return float(np.cumsum(np.log1p(stakes * (p * size - hits))).max())
 
-    if not rejected(1.0):
-        return 1.0
-    low, high = counts.share, 1.0
-    for _ in range(44):
-        middle = (low + high) / 2.0
-        low, high = (low, middle) if rejected(middle) else (middle, high)
-    return high
+    return crossing(capital, target, counts.share)

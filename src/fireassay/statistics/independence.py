@@ -12,12 +12,13 @@ from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features
 from fireassay.statistics.grouped_share import GroupCounts, intraclass_correlation
 from fireassay.statistics.near_rows import near_rows
+from fireassay.statistics.nearest_distances import nearest_distances
 from fireassay.statistics.projected_rows import standardised
 from fireassay.statistics.ranks import average_ranks
 
 _PERMUTATIONS = 999
 _MOST_ROWS = 2000
-_ALL_DISTANCES, _EVERY = 100_000, 10
+_ALL_DISTANCES, _EVERY = 20_000, 10
 _NEAR = 0.01
 _ROWS_AT_ONCE, _FLOATS_AT_ONCE = 200, 2**24
 _LEVEL, _FEW = 0.01, 0.01
@@ -120,7 +121,7 @@ def near_duplicates(X: ArrayLike, seed: int = 0, groups: ArrayLike | None = None
     shuffled by itself. The spread stays, copies go. A row is a near-duplicate if its neighbour is
     nearer than a hundredth of the reference's median. Where the reference's rows repeat as well
     (few values, few columns), repeats are nothing special. At most 2,000 rows are looked at; of
-    more than 100,000 rows the median is that of 200 of them. Of more than 256 columns random
+    more than 20,000 rows the median is that of 200 of them. Of more than 256 columns random
     mixtures are looked at.
     With ``groups``, rows of the same group are not compared.
 
@@ -142,16 +143,17 @@ def near_duplicates(X: ArrayLike, seed: int = 0, groups: ArrayLike | None = None
         return NearDuplicates(0, len(rows), 1.0)
     rng = generator(seed, "near duplicates")
     chosen = np.sort(rng.permutation(len(rows))[:_MOST_ROWS])
-    if (rows[chosen] == rows[0]).all():  # one row, over and over: shuffling it shows nothing
+    if all((rows[i] == rows[0]).all() for i in chosen):  # one row: shuffling it shows nothing
         return NearDuplicates(len(chosen), len(chosen), 0.0)
     flat = standardised(rows, chosen, seed)
     _, _, axes = np.linalg.svd(flat[chosen], full_matrices=False)
     many = len(flat) > _ALL_DISTANCES
     found = np.zeros(0) if many else _nearest(flat, chosen, groups)
     counts, p_values = [], []
-    for columns in (flat, flat @ axes.T):
-        shuffled = rng.permuted(columns, axis=0)
-        reference = _nearest(shuffled, chosen[::_EVERY] if many else chosen)
+    for turned in (False, True):
+        shuffled = flat @ axes.T if turned else flat.copy()
+        rng.permuted(shuffled, axis=0, out=shuffled)
+        reference = nearest_distances(shuffled, chosen[::_EVERY] if many else chosen, 1)
         limit = _NEAR * float(np.median(reference))
         if many:
             counts.append(near_rows(flat, chosen, limit, rng, groups))
@@ -161,6 +163,7 @@ def near_duplicates(X: ArrayLike, seed: int = 0, groups: ArrayLike | None = None
             repeats = int((reference <= limit).sum())
         by_chance = (repeats + 1) / (len(chosen) + 2)
         p_values.append(stats.binomtest(counts[-1], len(chosen), by_chance, "greater").pvalue)
+        del shuffled  # before the next is made: of a million rows both would be much
     return NearDuplicates(min(counts), len(chosen), float(max(p_values)))
 
 

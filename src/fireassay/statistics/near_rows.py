@@ -5,6 +5,8 @@ from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import FloatArray, IntArray
 
+_AT_ONCE = 20_000
+
 
 def near_rows(
     rows: FloatArray,
@@ -15,8 +17,8 @@ def near_rows(
 ) -> int:
     """How many of the chosen rows have another row (of another group) within ``limit``.
 
-    Exact: rows that are near each other are near on any line, too, so that along a random line
-    only a window of each row has to be looked at.
+    Exact: rows that are near each other are near on any line, too, so that only rows within a
+    window on two random lines have to be looked at.
 
     Parameters
     ----------
@@ -27,7 +29,7 @@ def near_rows(
     limit
         The distance.
     rng
-        Of the line.
+        Of the lines.
     groups
         For each row the group it belongs to; rows of one group are not compared.
 
@@ -35,18 +37,21 @@ def near_rows(
     >>> near_rows(X, np.arange(4), 0.2, np.random.default_rng(0))
     2
     """
-    line = rng.standard_normal(rows.shape[1])
-    along = rows @ (line / np.linalg.norm(line))
+    lines = rng.standard_normal((2, rows.shape[1]))
+    along, across = (rows @ (line / np.linalg.norm(line)) for line in lines)
     order = np.argsort(along, kind="stable")
-    sorted_rows, sorted_along = rows[order], along[order]
-    member = order if groups is None else np.asarray(groups)[order]
-    own = chosen if groups is None else np.asarray(groups)[chosen]
-    slack = 1e-9 * (1.0 + np.abs(along[chosen]))
-    first = np.searchsorted(sorted_along, along[chosen] - limit - slack, "left")
-    last = np.searchsorted(sorted_along, along[chosen] + limit + slack, "right")
+    sorted_along, sorted_across = along[order], across[order]
+    member = np.arange(len(rows)) if groups is None else np.asarray(groups)
+    slack = limit + 1e-9 * (1.0 + np.abs(rows[chosen]).sum(axis=1))
+    first = np.searchsorted(sorted_along, along[chosen] - slack, "left")
+    last = np.searchsorted(sorted_along, along[chosen] + slack, "right")
     found = 0
-    for row, begin, end, mine in zip(chosen, first, last, own, strict=True):
-        others = member[begin:end] != mine
-        gaps = sorted_rows[begin:end][others] - rows[row]
-        found += bool((np.einsum("ij,ij->i", gaps, gaps) <= limit * limit).any())
+    for row, begin, end, wide in zip(chosen, first, last, slack, strict=True):
+        for at in range(begin, end, _AT_ONCE):  # rows that repeat often are found at once
+            some = slice(at, min(end, at + _AT_ONCE))
+            near = order[some][np.abs(sorted_across[some] - across[row]) <= wide]
+            gaps = rows[near[member[near] != member[row]]] - rows[row]
+            if (np.einsum("ij,ij->i", gaps, gaps) <= limit * limit).any():
+                found += 1
+                break
     return found

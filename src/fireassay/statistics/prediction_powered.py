@@ -7,11 +7,13 @@ expectation is the probability of a misclassification; a good surrogate makes it
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from fireassay.core.arrays import FloatArray
 from fireassay.core.lazy_modules import stats
+from fireassay.statistics.crossing import crossing
 
 _LARGEST_STAKE = 0.8
 
@@ -37,18 +39,8 @@ def betting_upper(game: RectifiedValues, alpha: float) -> float:
     means at which it does are rejected (Waudby-Smith and Ramdas 2024).
     """
     stakes = _stakes(game, alpha)
-    target = math.log(1 / alpha)
-    low, high = 0.0, 1.0
-    if _best_capital(game.values, stakes, high) < target:
-        return 1.0
-    # Every round's win grows with m, and so does the best capital: bisection finds the border.
-    for _ in range(50):
-        middle = (low + high) / 2
-        if _best_capital(game.values, stakes, middle) >= target:
-            high = middle
-        else:
-            low = middle
-    return high
+    # Every round's win grows with m, and so does the best capital.
+    return crossing(partial(_best_capital, game.values, stakes), math.log(1 / alpha))
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ import numpy as np
 from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.seeds import generator
 
-_MOST_COLUMNS, _DIRECTIONS = 256, 128
-_NUMBERS_AT_ONCE = 2**23
+MOST_COLUMNS, _DIRECTIONS = 256, 128
+_NUMBERS_AT_ONCE, _NUMBERS_SEEN = 2**23, 2**25
 
 
 def standardised(rows: AnyArray, chosen: IntArray, seed: int) -> FloatArray:
@@ -21,7 +21,7 @@ def standardised(rows: AnyArray, chosen: IntArray, seed: int) -> FloatArray:
     rows
         All rows, of any shape.
     chosen
-        Positions of the rows that centre and spread of many columns are taken from.
+        Positions of rows; some of them tell the centre and spread of very many columns.
     seed
         Of the mixtures.
 
@@ -33,12 +33,17 @@ def standardised(rows: AnyArray, chosen: IntArray, seed: int) -> FloatArray:
     """
     flat = rows.reshape(len(rows), -1)
     columns = flat.shape[1]
-    is_wide = columns > _MOST_COLUMNS
-    some = (flat[chosen] if is_wide else flat).astype(np.float64)
+    is_wide = columns > MOST_COLUMNS
+    if is_wide:
+        some = flat[chosen[:: -(-len(chosen) * columns // _NUMBERS_SEEN)]].astype(np.float64)
+    else:
+        some = np.asarray(flat, dtype=np.float64)
     centre, spread = some.mean(axis=0), some.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
     if not is_wide:
-        return (some - centre) / spread
+        some = some - centre
+        some /= spread
+        return some
     del some
     rng = generator(seed, "directions")
     mixtures = rng.standard_normal((columns, _DIRECTIONS), dtype=np.float32)

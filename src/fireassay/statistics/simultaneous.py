@@ -42,9 +42,11 @@ def largest_z(covariance: ArrayLike, confidence: float, freedom: float = math.in
     # Correlations of estimates may be singular (two scores that rank alike): eigenvalues, not
     # Cholesky.
     values, vectors = np.linalg.eigh((correlation + correlation.T) / 2.0)
-    root = vectors * np.sqrt(np.clip(values, 0.0, None))
+    # All pairs of 28 have a covariance of rank 27: more normal numbers would be drawn for nothing.
+    used = values > _NO_SPREAD * len(kept)
+    root = vectors[:, used] * np.sqrt(values[used])
     rng = generator(0, "largest z")
-    draws = np.abs(rng.standard_normal((_DRAWS, len(kept))) @ root.T).max(axis=1)
+    draws = np.abs(rng.standard_normal((_DRAWS, root.shape[1])) @ root.T).max(axis=1)
     if math.isfinite(freedom):
         draws = draws / np.sqrt(rng.chisquare(freedom, _DRAWS) / freedom)
     return float(np.quantile(draws, confidence))

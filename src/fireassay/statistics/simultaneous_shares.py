@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fireassay.core.arrays import BoolArray
+from fireassay.core.arrays import AnyArray, BoolArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.validation import check_choice, check_labels
@@ -100,16 +100,21 @@ def _share(
 
 def _checked(hit: ArrayLike, members: ArrayLike) -> tuple[BoolArray, BoolArray]:
     inside, hits = np.asarray(members), np.asarray(hit)
-    if inside.ndim != 2 or not np.isin(inside, (0, 1)).all():
+    if inside.ndim != 2 or not _yes_or_no(inside):
         raise DataError(
             "members must be True or False, a row for each row and a column for each set.",
             got=f"{inside.dtype} of shape {inside.shape}",
         )
+    known = _yes_or_no(hits)
     if hits.ndim == 1:
         hits = np.broadcast_to(hits[:, None], (len(hits), inside.shape[1]))
-    if hits.shape != inside.shape or not np.isin(hits, (0, 1)).all():
+    if hits.shape != inside.shape or not known:
         raise DataError(
             f"hit must be True or False for each of the {len(inside):,} rows.",
             got=f"{hits.dtype} of shape {hits.shape}",
         )
-    return inside.astype(bool), hits.astype(bool)
+    return inside.astype(bool, copy=False), hits.astype(bool, copy=False)
+
+
+def _yes_or_no(values: AnyArray) -> bool:
+    return values.dtype == bool or bool(np.isin(values, (0, 1)).all())

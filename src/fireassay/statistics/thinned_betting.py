@@ -10,6 +10,7 @@ from fireassay.core.arrays import BoolArray, FloatArray
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.validation import check_lengths
 from fireassay.statistics.clopper_pearson import clopper_pearson
+from fireassay.statistics.crossing import crossing
 from fireassay.statistics.samples import check_confidence, check_sample
 
 _EVEN = 0.5  # the share of the labels that goes to all rows alike
@@ -121,16 +122,10 @@ def thinned_upper(
     z, bets = _game(plan, taken, errors, target)
     stakes = np.minimum(bets, _LARGEST_STAKE * plan.even * plan.labels / len(taken))
 
-    def rejected(rate: float) -> bool:
-        return bool(np.cumsum(np.log1p(stakes * (rate - z))).max() >= target)
+    def capital(rate: float) -> float:
+        return float(np.cumsum(np.log1p(stakes * (rate - z))).max())
 
-    if not rejected(1.0):
-        return 1.0
-    low, high = 0.0, 1.0
-    for _ in range(44):
-        middle = (low + high) / 2.0
-        low, high = (low, middle) if rejected(middle) else (middle, high)
-    return high
+    return crossing(capital, target)
 
 
 def thinned_lower(

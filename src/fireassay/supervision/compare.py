@@ -63,7 +63,6 @@ def compare(
     layer: str | None = None,
     false_alarm: float = 0.05,
     confidence: float = 0.95,
-    n_resamples: int = 200,
     workers: int = 1,
     cluster: Any = None,
 ) -> SupervisorComparison:
@@ -108,8 +107,6 @@ def compare(
         As in `Supervisor`.
     false_alarm, confidence
         The promise of each supervisor's threshold; ``confidence`` is also that of all intervals.
-    n_resamples
-        Of the bootstrap for AURC.
     workers, cluster
         As in `Executor`: members are trained, supervisors fitted, blocks of rows scored and numbers
         computed side by side. The numbers do not depend on it.
@@ -166,7 +163,7 @@ def compare(
             reported_groups = {name: numbers[name][part] for name, part in kept.items()}
     table = detection_table(
         entrants, reported, wrong, rules, groups=reported_groups,
-        confidence=confidence, n_resamples=n_resamples, seed=seed, executor=executor,
+        confidence=confidence, executor=executor,
     )  # fmt: skip
     recommended, pair, best = recommendation(table, chosen_on)
     comparison = SupervisorComparison(

@@ -1,6 +1,5 @@
 """How well scores tell one set from nominal rows: AUPR, FPR at 95 % TPR, AURC, with intervals."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,18 +9,18 @@ from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.lazy_modules import special
-from fireassay.core.seeds import generator
-from fireassay.core.validation import check_finite
+from fireassay.core.validation import check_finite, check_labels
 from fireassay.statistics import clopper_pearson, delong_interval
-from fireassay.statistics.bootstrap import expanded_tail
+from fireassay.statistics.clustered_auc import clustered_auc
+from fireassay.supervision.error_kept import error_kept
+from fireassay.supervision.grouped_detection import grouped_fpr95, jackknifed
 
-_CELLS = 4_000_000
 Marks = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class DetectionMetrics:
-    """AUROC (DeLong), AUPR (logit), FPR95 (order statistics) and AURC (stratified bootstrap).
+    """AUROC (DeLong), AUPR (logit), FPR95 (order statistics) and AURC (gamma interval).
 
     Attributes
     ----------
@@ -43,8 +42,7 @@ def detection_metrics(
     wrong: ArrayLike | None = None,
     *,
     confidence: float = 0.95,
-    n_resamples: int = 200,
-    seed: int = 0,
+    groups: ArrayLike | None = None,
 ) -> DetectionMetrics:
     """Metrics of one supervisor on one set.
 
@@ -56,10 +54,9 @@ def detection_metrics(
         For AURC: whether the model is wrong, for the nominal rows and then the others.
     confidence
         Of all intervals.
-    n_resamples
-        Of the bootstrap for AURC.
-    seed
-        Of the bootstrap.
+    groups
+        The patient or device of the nominal rows and then of the others: intervals then count
+        groups, and are approximate.
 
     Raises
     ------
@@ -71,32 +68,21 @@ def detection_metrics(
     AUPR counts suspicious rows as positive, and so depends on their share. FPR95 is the share of
     nominal rows above the threshold that catches at least 95 % of the suspicious ones. AURC is the
     mean error of the model over the rows kept, over all coverages, keeping the least suspicious
-    first. AUPR's interval is Boyd, Eng and Page's (2013) on the logit scale. FPR95's takes the
-    threshold from order statistics of the suspicious scores and the share above either end from
-    Clopper and Pearson, a quarter of the error each; below 86 suspicious rows (at 95 %) its upper
-    end is 1.
+    first; its interval is that of a weighted sum of rare events. AUPR's is Boyd, Eng and Page's
+    (2013) on the logit scale. FPR95's takes the threshold from order statistics of the suspicious
+    scores and the share above either end from Clopper and Pearson, a quarter of the error each;
+    below 86 suspicious rows (at 95 %) its upper end is 1. With groups AUROC and AUPR have a
+    jackknife over groups on the logit scale, FPR95 takes both shares from
+    `statistics.grouped_share`, and AURC counts groups as events.
 
     >>> found = detection_metrics([0.1, 0.2, 0.3, 0.6], [0.5, 0.8, 0.9])
     >>> round(found.auroc.value, 3), found.fpr95.value
     (0.917, 0.25)
     """
     scores, marks = joined(nominal, suspicious)
+    who = None if groups is None else check_labels(groups, name="groups", n=len(scores))
     auroc = delong_interval(scores, marks, confidence)
     curve = SortedScores(scores, marks)
-    units = int(min(marks.sum(), (~marks).sum()))
-
-    def estimate(statistic: Callable[[FloatArray], FloatArray]) -> Estimate:
-        value = float(statistic(np.ones((1, len(scores))))[0])
-        if units < 2:
-            return Estimate(value, 0.0, 1.0, confidence, len(scores), "one row: nothing is known")
-        draws = np.concatenate([statistic(w) for w in _resamples(marks, n_resamples, seed)])
-        tail = expanded_tail((1 - confidence) / 2, units)
-        low, high = np.quantile(draws, [tail, 1 - tail])
-        method = f"stratified bootstrap, {n_resamples} resamples"
-        return Estimate.around(
-            value, low, high, confidence=confidence, n=len(scores), method=method
-        )
-
     aurc = None
     if wrong is not None:
         errors = np.asarray(wrong, dtype=bool)
@@ -105,13 +91,26 @@ def detection_metrics(
                 f"'wrong' must have {len(marks)} entries, nominal rows first.",
                 got=f"shape {errors.shape}",
             )
-        aurc = estimate(lambda w: curve.aurc(w, errors))
+        aurc = error_kept(scores, errors, confidence, who)
     once = np.ones((1, len(scores)))
     aupr = _logit_interval(float(curve.aupr(once)[0]), int(marks.sum()), len(scores), confidence)
     fpr95 = _fpr95_interval(
         float(curve.fpr95(once)[0]), np.sort(scores[marks]), scores[~marks], confidence
     )
-    return DetectionMetrics(auroc, aupr, fpr95, aurc)
+    if who is None:
+        return DetectionMetrics(auroc, aupr, fpr95, aurc)
+    own = clustered_auc(scores, marks, who, confidence)
+    return DetectionMetrics(
+        Estimate.around(
+            own.auc, own.low, own.high, confidence=confidence, n=len(scores),
+            method="jackknife over groups, logit scale",
+        ),
+        jackknifed(curve.aupr, aupr, marks, who),
+        grouped_fpr95(
+            fpr95.value, scores[marks], scores[~marks], (who[marks], who[~marks]), confidence
+        ),
+        aurc,
+    )  # fmt: skip
 
 
 def _logit_interval(value: float, n_positive: int, n: int, confidence: float) -> Estimate:
@@ -185,32 +184,3 @@ class SortedScores:
         first = (caught >= 0.95 * caught[:, -1:] - 1e-9).argmax(axis=1)
         result: FloatArray = alarms[np.arange(len(alarms)), first] / alarms[:, -1]
         return result
-
-    def aurc(self, weights: FloatArray, wrong: Marks) -> FloatArray:
-        """Mean over coverages of the error among the rows kept."""
-        ranked = weights[:, self.order][:, ::-1]
-        errors = np.cumsum(ranked * wrong[self.order][::-1], axis=1)
-        kept = np.cumsum(ranked, axis=1)
-        risk = np.divide(errors, kept, out=np.zeros_like(errors), where=kept > 0)
-        # Within ties every order is as likely: all of them carry the risk at their end.
-        starts = np.append(0, self.last[:-1] + 1)
-        ends = (len(self.marks) - 1 - starts)[::-1]
-        risk = np.repeat(risk[:, ends], np.diff(np.append(-1, ends)), axis=1)
-        result: FloatArray = (risk * ranked).sum(axis=1) / kept[:, -1]
-        return result
-
-
-def _resamples(marks: Marks, n_resamples: int, seed: int) -> Iterator[FloatArray]:
-    """How often each row is drawn, nominal and suspicious rows apart, in blocks."""
-    rng = generator(seed, "detection-bootstrap")
-    groups = (np.flatnonzero(~marks), np.flatnonzero(marks))
-    rows = max(1, _CELLS // len(marks))
-    for start in range(0, n_resamples, rows):
-        count = min(rows, n_resamples - start)
-        weights = np.zeros((count, len(marks)))
-        for group in groups:
-            drawn = rng.integers(0, len(group), (count, len(group)))
-            offsets = np.arange(count)[:, None] * len(group)
-            counts = np.bincount((drawn + offsets).ravel(), minlength=count * len(group))
-            weights[:, group] = counts.reshape(count, len(group))
-        yield weights

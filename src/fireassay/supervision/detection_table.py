@@ -36,16 +36,13 @@ def detection_table(
     rules: Mapping[str, AlarmRule],
     *,
     confidence: float,
-    n_resamples: int,
-    seed: int,
     executor: Executor,
     groups: Groups | None = None,
 ) -> pd.DataFrame:
     """A row per supervisor and set with all numbers, or with the reason why there are none.
 
     ``simultaneous_low`` and ``simultaneous_high`` hold for all supervisors and sets at once;
-    ``worse`` says who is worse than the best of the set beyond doubt. With groups, numbers whose
-    interval is a bootstrap of rows have none.
+    ``worse`` says who is worse than the best of the set beyond doubt.
     """
     set_names = [name for name in scores if name not in (NOMINAL, CALIBRATION)]
     errors = {
@@ -56,7 +53,7 @@ def detection_table(
     tasks = [(s, e.name) for s in set_names for e in entrants if e.status == "done"]
     shared = {
         "scores": scores, "errors": errors, "rules": dict(rules),
-        "settings": (confidence, n_resamples, seed), "groups": groups,
+        "confidence": confidence, "groups": groups,
     }  # fmt: skip
     found = executor.map(_numbers, tasks, shared, name="compute numbers")
     numbers = dict(zip(tasks, found, strict=True))
@@ -159,25 +156,19 @@ def _numbers(
     scores: Scores,
     errors: Mapping[str, BoolArray],
     rules: Mapping[str, AlarmRule],
-    settings: tuple[float, int, int],
+    confidence: float,
     groups: Groups | None,
 ) -> dict[str, Any]:
     """The numbers of one supervisor on one set."""
     set_name, name = task
-    confidence, n_resamples, seed = settings
     suspicious = scores[set_name][name]
+    own = None if groups is None else np.concatenate([groups[NOMINAL], groups[set_name]])
     found = detection_metrics(
         scores[NOMINAL][name], suspicious, errors.get(set_name),
-        confidence=confidence, n_resamples=n_resamples, seed=seed,
+        confidence=confidence, groups=own,
     )  # fmt: skip
     row: dict[str, Any] = {"n": found.auroc.n, "auroc": found.auroc.value}
     row |= {"low": found.auroc.low, "high": found.auroc.high}
-    if groups is not None:
-        pooled, marks = joined(scores[NOMINAL][name], suspicious)
-        own = clustered_auc(
-            pooled, marks, np.concatenate([groups[NOMINAL], groups[set_name]]), confidence
-        )
-        row |= {"low": own.low, "high": own.high}
     estimates: dict[str, Estimate | None] = {
         "aupr": found.aupr, "fpr95": found.fpr95, "aurc": found.aurc,
     }  # fmt: skip
@@ -188,8 +179,7 @@ def _numbers(
     for number, estimate in estimates.items():
         if estimate is not None:
             row[number] = estimate.value
-            if groups is None or number == "caught":
-                row |= {f"{number}_low": estimate.low, f"{number}_high": estimate.high}
+            row |= {f"{number}_low": estimate.low, f"{number}_high": estimate.high}
     return row
 
 

@@ -92,11 +92,14 @@ class DsaReference:
 
     def _measure_other_class(self, wanted: IntArray) -> None:
         unknown = wanted[np.isnan(self._to_other_class[wanted])]
-        for label, rows in group_rows(self.predictions[unknown]).items():
-            others = np.flatnonzero(self.predictions != label)
-            points = unknown[rows]
-            distances = nearest(self.activations, self.activations, points, others)[1]
-            self._to_other_class[points] = distances
+        if not len(unknown):
+            return
+        points = unknown[np.argsort(self.predictions[unknown], kind="stable")]
+        others = np.argsort(self.predictions, kind="stable")
+        self._to_other_class[points] = nearest(
+            self.activations, self.activations, points, others,
+            self.predictions[points], self.predictions[others],
+        )[1]  # fmt: skip
 
 
 @dataclass(kw_only=True, eq=False)

@@ -68,15 +68,14 @@ def as_rows(activations: ArrayLike, name: str = "activations") -> FloatArray:
     rows = array.reshape(len(array), -1)
     if rows.dtype.kind != "f":
         rows = rows.astype(np.float64)
-    before = 0
-    for block in row_blocks(rows):
-        finite = np.isfinite(block).all(axis=1)
+    step = rows_per_block(rows)
+    for start in range(0, len(rows), step):
+        finite = np.isfinite(rows[start : start + step])
         if not finite.all():
             raise DataError(
                 f"{name} must be finite.",
-                got=f"NaN or infinity in row {before + int((~finite).argmax())}",
+                got=f"NaN or infinity in row {start + int((~finite.all(axis=1)).argmax())}",
             )
-        before += len(block)
     return rows
 
 

@@ -19,7 +19,8 @@ from fireassay.survival.likelihood import (
 from fireassay.survival.newton import Maximum, maximise
 from fireassay.survival.times import Times
 
-_ROWS_OF_A_START = 4000
+_ROWS_OF_A_START = 5000
+_LAST_STEP = 3e-5  # its square, 1e-9, is what it leaves of the error
 
 
 @dataclass(frozen=True)
@@ -67,16 +68,9 @@ def _solve(
     family = aft_family(family_name)
     blocks = design.held_in_memory()
     log_times = LogTimes.of(times)
-    step = len(times) // _ROWS_OF_A_START
-    if step > 1:
-        # A fit to a thinned sample starts within a few steps of the whole one's maximum.
-        part, thinned = every(design, step), times.rows(slice(None, None, step))
-        start = _maximum(family_name, thinned, LogTimes.of(thinned), part, ridge).theta
-        best = maximise(
-            lambda theta: totals_at(theta, family, log_times, blocks, ridge),
-            lambda theta: value_at(theta, family, log_times, blocks, ridge),
-            start,
-        )
+    if len(times) >= 2 * _ROWS_OF_A_START:
+        start = _near_start(family_name, times, design, ridge)
+        best = _maximum(family_name, times, log_times, blocks, ridge, start, last_step=_LAST_STEP)
     else:
         best = _maximum(family_name, times, log_times, blocks, ridge)
     width = len(blocks.names)
@@ -103,14 +97,28 @@ def _solve(
     )
 
 
+def _near_start(family_name: str, times: Times, design: DesignMatrix, ridge: float) -> AnyArray:
+    """The maximum of a thinned sample, which is within three steps of that of all rows."""
+    step = len(times) // _ROWS_OF_A_START
+    part, thinned = every(design, step), times.rows(slice(None, None, step))
+    return _maximum(family_name, thinned, LogTimes.of(thinned), part, ridge, last_step=0.01).theta
+
+
 def _maximum(
-    family_name: str, times: Times, log_times: LogTimes, blocks: Blocks, ridge: float
+    family_name: str,
+    times: Times,
+    log_times: LogTimes,
+    blocks: Blocks,
+    ridge: float,
+    start: AnyArray | None = None,
+    last_step: float = 0.0,
 ) -> Maximum:
     family = aft_family(family_name)
     return maximise(
         lambda theta: totals_at(theta, family, log_times, blocks, ridge),
         lambda theta: value_at(theta, family, log_times, blocks, ridge),
-        _start(family_name, times, log_times, blocks, ridge),
+        _start(family_name, times, log_times, blocks, ridge) if start is None else start,
+        last_step=last_step,
     )
 
 

@@ -27,33 +27,30 @@ def coefficient_table(
     apart), so that any of them may be picked out because it is clear of zero.
     """
     negative = "shorter" if positive == "longer" else "longer"
-    rows = []
-    for contrast in transform:
-        coef = float(contrast @ theta)
-        se = float(np.sqrt(max(contrast @ covariance @ contrast, 0.0)))
-        cluster_se, freedom = np.nan, np.inf
-        if robust is not None:
-            cluster_se = robust.standard_error(contrast)
-            freedom = robust.degrees_of_freedom(contrast)
-        error = se if robust is None else cluster_se
-        reach = float(stats.t.ppf(0.5 + confidence / 2.0, freedom)) * error
-        ratio = abs(coef) / error if error > 0 else np.inf
-        rows.append(
-            {
-                "coef": coef,
-                "se": se,
-                "cluster_se": cluster_se,
-                "low": coef - reach,
-                "high": coef + reach,
-                "p": 2.0 * float(stats.t.sf(ratio, freedom)),
-                "df": freedom,
-                "time_ratio": float(np.exp(np.clip(coef, -700, 700)))
-                if positive == "longer"
-                else np.nan,
-                "effect": positive if coef > 0 else negative if coef < 0 else "none",
-            }
-        )
-    table = pd.DataFrame(rows, index=pd.Index(names, name="covariate"))
+    coef = np.array([float(contrast @ theta) for contrast in transform])
+    se = np.array([np.sqrt(max(c @ covariance @ c, 0.0)) for c in transform], dtype=np.float64)
+    cluster_se, freedom = np.full(len(names), np.nan), np.full(len(names), np.inf)
+    if robust is not None:
+        cluster_se = np.array([robust.standard_error(contrast) for contrast in transform])
+        freedom = np.array([robust.degrees_of_freedom(contrast) for contrast in transform])
+    error = se if robust is None else cluster_se
+    reach = stats.t.ppf(0.5 + confidence / 2.0, freedom) * error
+    ratio = np.divide(np.abs(coef), error, out=np.full(len(names), np.inf), where=error > 0)
+    rises = positive == "longer"
+    table = pd.DataFrame(
+        {
+            "coef": coef,
+            "se": se,
+            "cluster_se": cluster_se,
+            "low": coef - reach,
+            "high": coef + reach,
+            "p": 2.0 * stats.t.sf(ratio, freedom),
+            "df": freedom,
+            "time_ratio": np.exp(np.clip(coef, -700, 700)) if rises else np.nan,
+            "effect": [positive if c > 0 else negative if c < 0 else "none" for c in coef],
+        },
+        index=pd.Index(names, name="covariate"),
+    )
     slopes = np.array([name != "Intercept" for name in names])
     errors = table["se" if robust is None else "cluster_se"].to_numpy()
     contrasts = transform[slopes & np.isfinite(errors) & (errors > 0)]

@@ -9,10 +9,11 @@ import numpy as np
 from fireassay.core.arrays import AnyArray
 from fireassay.core.estimate import Estimate
 from fireassay.core.lazy_modules import optimize, special, stats
+from fireassay.survival.cure_likelihood import CureLikelihood
 from fireassay.survival.times import Times, check_events
 
 FEWEST_FAILURES = 10
-_LEAST = 1e-12
+_LARGEST_SHARE = 1.0 - 1e-9
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class CureModel:
     Attributes
     ----------
     never_falls
-        π with its profile-likelihood interval; a point where rows belong together.
+        π with its profile-likelihood interval; where rows belong together the profile is flattened
+        by what the groups' spread is larger than the rows'.
     mean_time
         Mean time to failure of the samples that do fall.
     """
@@ -31,78 +33,92 @@ class CureModel:
     mean_time: float
 
 
-def fit_cure_model(times: Times, confidence: float = 0.95, *, grouped: bool = False) -> CureModel:
+def fit_cure_model(
+    times: Times, confidence: float = 0.95, *, groups: AnyArray | None = None
+) -> CureModel:
     """Fit the mixture by maximum likelihood.
 
     What π says rests on the law of the others: samples that fall long after the last time watched
     look like samples that never do, so that π is at most the share still standing and may be 0.
 
+    Parameters
+    ----------
+    times
+        Times to failure, at least ten of them observed.
+    confidence
+        In (0, 1).
+    groups
+        For each row the number of the model, patient or device it belongs to.
+
     Raises
     ------
     NotEnoughEvidenceError
         For fewer than ten failures.
+
+    Notes
+    -----
+    With groups the profile likelihood is scaled (Chandler and Bate 2007) by the variance that rows
+    would give π over the one that groups give it (a jackknife over groups in one Newton step), at
+    most 1, and cut at Student's t with as many degrees of freedom as groups less one. Approximate,
+    and with fewer than ten groups rough.
+
+    >>> rng = np.random.default_rng(0)
+    >>> time = np.where(rng.random(200) < 0.5, np.inf, rng.weibull(1.5, 200))
+    >>> seen = Times(np.minimum(time, 4.0), np.where(time < 4.0, time, np.inf))
+    >>> found = fit_cure_model(seen).never_falls
+    >>> found.low < 0.5 < found.high
+    True
     """
     check_events(times, at_least=FEWEST_FAILURES, purpose="A model of the share that never falls")
-    exact = times.exact & times.failed
-    between = times.failed & ~exact
-    standing = times.lower[~times.failed]
-
-    def loss(parameters: AnyArray, share: float) -> float:
-        log_scale, log_shape = parameters
-        shape = math.exp(min(log_shape, 20.0))
-
-        def log_survival(at: AnyArray) -> AnyArray:
-            with np.errstate(divide="ignore", over="ignore"):
-                return np.asarray(-np.exp(np.minimum(shape * (np.log(at) - log_scale), 700.0)))
-
-        fallen = np.exp(log_survival(times.lower[between])) - np.exp(
-            log_survival(times.upper[between])
-        )
-        at = times.upper[exact]
-        density = log_survival(at) + log_shape - log_scale + (shape - 1) * (np.log(at) - log_scale)
-        alive = share + (1.0 - share) * np.exp(log_survival(standing))
-        failures = int(times.failed.sum())
-        return -float(
-            np.log(np.maximum(fallen, _LEAST)).sum()
-            + density.sum()
-            + failures * math.log(max(1.0 - share, _LEAST))
-            + np.log(np.maximum(alive, _LEAST)).sum()
-        )
-
-    start = np.array([math.log(float(np.median(times.upper[times.failed]))), 0.0])
+    likelihood = CureLikelihood(times)
+    warm = np.array([math.log(float(np.median(times.upper[times.failed]))), 0.0])
 
     def fitted(share: float) -> optimize.OptimizeResult:
-        return optimize.minimize(loss, start, args=(share,), method="Nelder-Mead")
+        nonlocal warm
+        found = optimize.minimize(likelihood.loss, warm, args=(share,), jac=True, method="BFGS")
+        warm = found.x
+        return found
+
+    def profile(share: float) -> float:
+        return float(fitted(share).fun)
 
     most = float((~times.failed).mean())
     share = 0.0
     if most > 0:
         best = optimize.minimize_scalar(
-            lambda at: float(fitted(at).fun), bounds=(0.0, min(most, 1 - 1e-9)), method="bounded",
+            profile, bounds=(0.0, min(most, _LARGEST_SHARE)), method="bounded",
             options={"xatol": 1e-4},
         )  # fmt: skip
-        share = float(best.x) if best.fun < fitted(0.0).fun else 0.0
+        share = float(best.x) if best.fun < profile(0.0) else 0.0
     log_scale, log_shape = fitted(share).x
     mean = math.exp(log_scale) * float(special.gamma(1.0 + math.exp(-log_shape)))
-    method = "Weibull law with a share that never falls"
-    if grouped:
-        return CureModel(Estimate.point(share, len(times), method), mean)
-    ends = _profile_ends(lambda at: float(fitted(at).fun), share, confidence)
-    estimate = Estimate.around(
-        share, *ends, confidence=confidence, n=len(times), method=f"{method}, profile likelihood"
-    )
+    method = "Weibull law with a share that never falls, profile likelihood"
+    reach = float(stats.chi2.ppf(confidence, 1))
+    if groups is not None:
+        many = int(np.asarray(groups).max()) + 1
+        method += f" flattened by {many} groups"
+        reach = float("inf")
+        if many > 1:
+            place = np.array([share, log_scale, log_shape])
+            reach = float(stats.f.ppf(confidence, 1, many - 1))
+            reach *= likelihood.flattening(place, np.asarray(groups))
+    low, high = _profile_ends(profile, share, reach / 2.0) if math.isfinite(reach) else (0.0, 1.0)
+    estimate = Estimate.around(share, low, high, confidence=confidence, n=len(times), method=method)
     return CureModel(estimate, mean)
 
 
 def _profile_ends(
-    loss: Callable[[float], float], share: float, confidence: float
+    profile: Callable[[float], float], share: float, reach: float
 ) -> tuple[float, float]:
-    allowed = loss(share) + float(stats.chi2.ppf(confidence, 1)) / 2.0
+    """Where the profile has risen by ``reach`` above its least value."""
+    allowed = profile(share) + reach
 
     def beyond(at: float) -> float:
-        return loss(at) - allowed
+        return profile(at) - allowed
 
-    low = 0.0
+    low, high = 0.0, 1.0
     if share > 0 and beyond(0.0) > 0:
         low = float(optimize.brentq(beyond, 0.0, share, xtol=1e-4))
-    return low, float(optimize.brentq(beyond, share, 1.0 - 1e-9, xtol=1e-4))
+    if beyond(_LARGEST_SHARE) > 0:
+        high = float(optimize.brentq(beyond, share, _LARGEST_SHARE, xtol=1e-4))
+    return low, high

@@ -19,6 +19,7 @@ from fireassay.survival.times import Times
 
 Blocks = DesignMatrix | HeldDesignMatrix
 _SHAPE_STEP = 1e-4
+_SMALL_PRODUCT = 1_000_000  # multiplications
 
 
 @dataclass(frozen=True)
@@ -240,13 +241,10 @@ def totals_at(
     for rows, block in design.blocks():
         part = _block_derivatives(theta, family, _block_times(times, rows), block)
         value += part.value
-        gradient += part.gradient()
-        hessian += part.hessian()
+        part.add_to(gradient, hessian)
         if groups is not None:
             for code, members in _groups(groups[rows]):
-                own = part.rows(members)
-                by_group[0][code] += own.gradient()
-                by_group[1][code] += own.hessian()
+                part.rows(members).add_to(by_group[0][code], by_group[1][code])
     if groups is None:
         return Totals(value, gradient, hessian)
     return Totals(value, gradient, hessian, *by_group)
@@ -284,29 +282,41 @@ class _Block:
             tuple(tuple(part[members] for part in corner) for corner in self.corners),
         )
 
-    def gradient(self) -> AnyArray:
-        sums = [float(slope.sum()) for slope in self.slopes]
-        return np.concatenate([self.e @ self.matrix, sums])
-
-    def hessian(self) -> AnyArray:
+    def add_to(self, gradient: AnyArray, hessian: AnyArray) -> None:
+        """Add the rows' sums of first and second derivatives."""
         width = self.matrix.shape[1]
-        size = width + len(self.borders)
-        result = np.zeros((size, size))
-        result[:width, :width] = _weighted_square(self.matrix, self.ee)
-        for j, (border, corner) in enumerate(zip(self.borders, self.corners, strict=True)):
-            result[:width, width + j] = result[width + j, :width] = border @ self.matrix
-            for k in range(j + 1):
-                total = float(corner[k].sum())
-                result[width + j, width + k] = result[width + k, width + j] = total
-        return result
+        products = _products(self.matrix, self.ee, (self.e, *self.borders))
+        gradient[:width] += products[width]
+        hessian[:width, :width] += products[:width]
+        for j, corner in enumerate(self.corners, start=width):
+            gradient[j] += self.slopes[j - width].sum()
+            hessian[:width, j] += products[j + 1]
+            hessian[j, :width] += products[j + 1]
+            for k, part in enumerate(corner, start=width):
+                total = float(part.sum())
+                hessian[j, k] += total
+                if k != j:
+                    hessian[k, j] += total
 
 
-def _weighted_square(matrix: AnyArray, weights: AnyArray) -> AnyArray:
-    """X' diag(w) X; with weights of one sign as a symmetric product, which takes half the work."""
-    if (weights <= 0).all():
-        scaled = matrix * np.sqrt(-weights)[:, None]
-        return np.asarray(-(scaled.T @ scaled))
-    return np.asarray(matrix.T @ (matrix * weights[:, None]))
+def _products(matrix: AnyArray, weights: AnyArray, more: tuple[AnyArray, ...]) -> AnyArray:
+    """X' diag(w) X, then one row v'X for each further v.
+
+    In pieces so short that OpenBLAS takes its kernel for small products: twice as fast.
+    """
+    width = matrix.shape[1]
+    step = max(256, _SMALL_PRODUCT // (width * (width + len(more))))
+    left = np.empty((width + len(more), min(step, len(matrix))))
+    total = np.zeros((width + len(more), width))
+    for start in range(0, len(matrix), step):
+        rows = slice(start, start + step)
+        piece = matrix[rows]
+        used = left[:, : len(piece)]
+        np.multiply(piece.T, weights[rows], out=used[:width])
+        for j, values in enumerate(more, start=width):
+            used[j] = values[rows]
+        total += used @ piece
+    return total
 
 
 def _block_derivatives(

@@ -47,14 +47,17 @@ def maximise(
     tolerance: float = 1e-9,
     max_iterations: int = 100,
     largest_step: float = 5.0,
+    last_step: float = 0.0,
 ) -> Maximum:
     """Maximise from ``start``; stops when the expected gain of a full step is negligible.
 
     The Hessian is made negative definite by damping where it is not; a step is halved until the
-    value rises.
+    value rises. A step no longer than ``last_step`` after a full one is taken without looking at
+    where it leads: the error it leaves is of the order of its square, that of the Hessian, which
+    stays the last one computed, of its length.
     """
     theta = start.astype(np.float64)
-    here = derivatives(theta)
+    here, length = derivatives(theta), 0.0
     for iteration in range(1, max_iterations + 1):
         step = _ascent_step(here.gradient, here.hessian)
         longest = float(np.abs(step).max(initial=0.0))
@@ -63,6 +66,8 @@ def maximise(
         gain = 0.5 * float(here.gradient @ step)
         if gain <= tolerance * (1e-3 + 1e-6 * abs(here.value)):
             return Maximum(theta, here.value, here.hessian, True, iteration - 1)
+        if longest <= last_step and length == 1.0:
+            return Maximum(theta + step, here.value + gain, here.hessian, True, iteration)
         there = derivatives(theta + step)
         length = 1.0
         if not there.value >= here.value + 1e-4 * gain:

@@ -286,7 +286,8 @@ def trash(
         above = float(stats.t.cdf(math.log(value) / error, freedom)) if sure else float(value > 1)
     cure = None
     if standing > 0 and times.n_events >= FEWEST_FAILURES:
-        cure = fit_cure_model(times, level, grouped=fit.groups is not None)
+        own = None if fit.groups is None else pd.factorize(watched[fit.groups])[0]
+        cure = fit_cure_model(times, level, groups=own)
     return Trash(
         value=value,
         low=seconds["low"],

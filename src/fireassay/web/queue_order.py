@@ -14,15 +14,18 @@ def in_order(queue: Queue) -> Chooser:
 
     def choose(connection: sqlite3.Connection) -> Slot | None:
         (opened,) = connection.execute(
-            "SELECT count(*) FROM slots WHERE queue = ?", (queue.label_key,)
-        ).fetchone()
+            "SELECT opened FROM slot_tallies WHERE queue = ?", (queue.label_key,)
+        ).fetchone() or (0,)
         if opened >= queue.limit:
+            if queue.purpose == "review" or opened >= len(queue):
+                return None
             (untold,) = connection.execute(
-                "SELECT count(*) FROM (SELECT item FROM answers WHERE queue = ?"
-                " AND undone IS NULL AND kind != 'skip' GROUP BY item HAVING max(choice) = -1)",
+                "SELECT count(DISTINCT item) FROM answers AS one WHERE queue = ? AND choice = -1"
+                " AND undone IS NULL AND NOT EXISTS (SELECT 1 FROM answers WHERE queue = one.queue"
+                " AND item = one.item AND undone IS NULL AND choice >= 0)",
                 (queue.label_key,),
             ).fetchone()
-            if queue.purpose == "review" or opened - untold >= queue.limit or opened >= len(queue):
+            if opened - untold >= queue.limit:
                 return None
         return Slot(rank=opened + 1, item=opened)
 

@@ -18,7 +18,7 @@ from fireassay.assessment.calibration_check import CalibrationCheck
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import curated_rows, voted_rows
 from fireassay.assessment.row_independence import independent_draws
-from fireassay.assessment.row_outcomes import row_marks
+from fireassay.assessment.row_outcomes import marks_of
 from fireassay.classifiers import CodedClassifier, Decided
 from fireassay.core import Assumption, Estimate, Provenance
 from fireassay.core.lazy_modules import pd
@@ -139,7 +139,7 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         by_class=recalls.class_recalls(labels, predicted, classes, confidence, groups),
         correct=correct,
         rows=AnsweredRows(
-            row_marks(context.test.X, labels),
+            marks_of(context, labels),
             np.asarray(context.test.ids),
             labels,
             predicted,

@@ -18,6 +18,7 @@ from fireassay.assessment.confused_pairs import (
     number_of_pairs,
 )
 from fireassay.assessment.context import HARD_LABELS, Context, Cost
+from fireassay.assessment.no_ambiguous_inputs import no_ambiguous_inputs
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.shown_rows import MOST, Gallery
 from fireassay.core import Evidence, Sample
@@ -159,6 +160,8 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         seed=context.seed,
         model=context.model if chosen == "confused" else None,
     ).fit(rows.X, rows.labels, workers=context.executor.workers, cluster=context.executor.cluster)
+    if not (generator.report["accepted"] > 0).any():
+        raise no_ambiguous_inputs(generator.report, settings.tries)
     ambiguous = generator.sample(settings.samples, settings.delta_max, split="any")
     return PartAnswer(
         "ambiguity", evaluate(context.model, ambiguous), kept={"ambiguous": ambiguous}

@@ -13,7 +13,11 @@ from fireassay.core.errors import DataError
 from fireassay.core.lazy_modules import optimize, sparse
 from fireassay.core.validation import check_integer, check_real
 from fireassay.curation.labelers.labeler import class_prior, normalised
-from fireassay.curation.votes import VoteArray, VotePatterns, one_hot
+from fireassay.curation.votes import VoteArray, VotePatterns, one_hot, summed_evidence
+
+_MOST_DENSE_COLUMNS = 256
+_BLOCK_ROWS = 1 << 13
+_EXACT = 1 << 24  # whole numbers up to here are exact in single precision
 
 
 @dataclass(frozen=True)
@@ -112,15 +116,33 @@ class FittedSnorkel:
     def posterior(self, votes: VoteArray) -> FloatArray:
         """Naive Bayes over the labelling functions that vote; abstentions say nothing."""
         logs = np.log(self.probabilities).astype(np.float64)
-        evidence = one_hot(votes, len(self.prior)) @ logs
-        return normalised(np.asarray(evidence) + np.log(self.prior))
+        return normalised(summed_evidence(votes, logs) + np.log(self.prior))
 
 
 def vote_moments(patterns: VotePatterns) -> Float32Array:
-    """Second moments of the one-hot votes, in single precision."""
-    hot = one_hot(patterns.votes, patterns.n_classes)
-    weights = sparse.diags_array(patterns.counts.astype(np.float64))
-    sums = (hot.T @ weights @ hot).toarray()
+    """Second moments of the one-hot votes, in single precision.
+
+    The sums are whole numbers, hence exact however they are taken: by products of dense blocks
+    where there are few columns, of sparse ones where there are many.
+    """
+    k, m = patterns.n_classes, patterns.votes.shape[1]
+    if k * m > _MOST_DENSE_COLUMNS:
+        hot = one_hot(patterns.votes, k)
+        weights = sparse.diags_array(patterns.counts.astype(np.float64))
+        sums = (hot.T @ weights @ hot).toarray()
+        return np.asarray(sums / patterns.n_rows, dtype=np.float32)
+    most = int(patterns.counts.max())
+    step = max(64, min(_BLOCK_ROWS, _EXACT // most))
+    single = most * step <= _EXACT
+    sums = np.zeros((m * k, m * k))
+    for start in range(0, len(patterns.votes), step):
+        votes = patterns.votes[start : start + step].T
+        hot = np.empty((m, k, votes.shape[1]), dtype=np.float32 if single else np.float64)
+        for y in range(k):
+            np.equal(votes, y, out=hot[:, y])
+        rows = hot.reshape(m * k, -1)
+        weighted = rows if most == 1 else rows * patterns.counts[start : start + step]
+        sums += weighted.astype(rows.dtype, copy=False) @ rows.T
     return np.asarray(sums / patterns.n_rows, dtype=np.float32)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from fireassay.core.arrays import BoolArray, FloatArray
 from fireassay.core.validation import check_integer
 from fireassay.curation.labelers.labeler import class_prior, normalised
-from fireassay.curation.votes import ABSTAIN, VoteArray, VotePatterns, one_hot
+from fireassay.curation.votes import ABSTAIN, VoteArray, VotePatterns, summed_evidence
 
 _UNKNOWN = 0.7
 
@@ -83,8 +83,8 @@ class FittedTriplet:
     def posterior(self, votes: VoteArray) -> FloatArray:
         """Naive Bayes over the labelling functions that vote."""
         k = len(self.prior)
-        evidence = one_hot(votes, k) @ np.log(self.likelihood).reshape(-1, k)
-        return normalised(np.asarray(evidence) + np.log(self.prior))
+        evidence = summed_evidence(votes, np.log(self.likelihood).reshape(-1, k))
+        return normalised(evidence + np.log(self.prior))
 
 
 def _two_classes(patterns: VotePatterns, prior: FloatArray) -> FloatArray:

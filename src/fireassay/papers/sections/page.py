@@ -17,6 +17,8 @@ from fireassay.papers.sections.section import Results, Section
 SECTIONS = (curation, ambiguity, supervision, discovery, reliability, survival)
 _HEAD = """# The five papers
 
+<!-- chart: docs/pictures.py of_pages papers -->
+
 Every table and figure of the five papers, and their headline claims one by one: where each is made,
 their number, ours, and a verdict. `python studies/papers.py` writes this page from the stored
 results; every verdict is computed by a rule of `fireassay.papers.verdicts`:
