@@ -71,7 +71,10 @@ def cost(context: Context, settings: Settings) -> Cost:
     n, voted = len(context.test), None if context.votes is None else voted_rows(context)
     more = len(voted[0]) if voted and voted[1] != "test" and voted[0].y is not None else 0
     n_bytes = n * (context.test.X[0].nbytes + 32 * len(context.test.classes))
-    return Cost(queries=n + more, labels=n + more, own_seconds=0.5, memory_mb=2e-6 * n_bytes)
+    rows = n + more
+    return Cost(
+        queries=rows, labels=rows, data_rows=rows, own_seconds=0.5, memory_mb=2e-6 * n_bytes
+    )
 
 
 def run(context: Context, settings: Settings) -> AccuracyResult:

@@ -146,8 +146,10 @@ def cost(context: Context, settings: Settings) -> Cost:
     decoded = features if features <= MOST_FEATURES else FAST.components or features
     seconds = 4 + 0.15 * trained * max(1.0, decoded / 150) + 5e-8 * min(numbers, 5000 * features)
     megabytes = 1e-6 * context.test.X[0].nbytes * settings.samples
+    asked = len(rows) if every > MOST_PAIRS else 0
     return Cost(
-        queries=2 * settings.samples + (len(rows) if every > MOST_PAIRS else 0),
+        queries=2 * settings.samples + asked,
+        data_rows=asked,
         own_seconds=seconds,
         memory_mb=50 + 20 * megabytes + 0.012 * decoded * trained + 2e-5 * numbers,
         library_mb=0.0 if "torch" in sys.modules else _TORCH_MB,
