@@ -34,6 +34,7 @@ def standardised(rows: AnyArray, chosen: IntArray, seed: int) -> FloatArray:
     flat = rows.reshape(len(rows), -1)
     columns = flat.shape[1]
     is_wide = columns > MOST_COLUMNS
+    some: FloatArray
     if is_wide:
         some = flat[chosen[:: -(-len(chosen) * columns // _NUMBERS_SEEN)]].astype(np.float64)
     else:
