@@ -95,7 +95,7 @@ def _standardised(rows: AnyArray, seed: int) -> FloatArray:
         chosen = generator(seed, "spread of columns").permutation(len(rows))[:_SPREAD_ROWS]
         # Rounded, so that equal rows stay equal wherever they stand.
         return standardised(rows, np.sort(chosen), seed).astype(np.float32).astype(np.float64)
-    flat = np.asarray(rows.reshape(len(rows), -1), dtype=np.float64)
+    flat: FloatArray = np.asarray(rows.reshape(len(rows), -1), dtype=np.float64)
     spread = flat.std(axis=0)
     flat = (flat if (spread > 0).all() else flat[:, spread > 0]) - flat.mean(axis=0)[spread > 0]
     flat /= spread[spread > 0]
