@@ -202,9 +202,9 @@ def standing() -> Chart:
             rows.append((row["case"], by, found["standing"], found["low"], found["high"]))
     return Chart(
         grouped(rows, "rows that stand", width=380),
-        "How many digits stand against `auto`, and against the best of four attacks of ART and "
-        f"foolbox, with as many queries: nine models, {min(counts)} to {max(counts)} rows each, 95 % "
-        "intervals. Further left is the stronger attack.",
+        "How many digits stand against auto, and against the best attack of ART and foolbox with "
+        f"as many queries: nine models, {min(counts)} to {max(counts)} rows each, 95 % intervals. "
+        "Further left is the stronger attack.",
         "Two marks for each of nine models: fireassay, and the best of the others, at most as far "
         "left but for chance.",
     )
