@@ -152,12 +152,10 @@ def table(name):
     accuracy = float((model.predict(nominal) == y_nominal).mean())
     comparison, compare_s = cpu(
         lambda: supervision.compare(
-            model, X, y, nominal=nominal, sets=sets, members=members, kinds=kinds, n_resamples=100
+            model, X, y, nominal=nominal, sets=sets, members=members, kinds=kinds
         )
     )
-    inner = supervision.compare(
-        model, X, y, nominal, sets, SHOWN[1:], layer=INNER_LAYER, n_resamples=100
-    )
+    inner = supervision.compare(model, X, y, nominal, sets, SHOWN[1:], layer=INNER_LAYER)
     frame, by_kind = comparison.frame(), comparison.kind_frame()
     causes = {k: v for k, v in sets.items() if k in ("ambiguous", "corrupted", "invalid")}
     axes = supervision.RootCause().fit(model, X, y)
@@ -189,9 +187,7 @@ def all_rows(name):
     model = trained(X, y, 0, 4)
     found = {"accuracy": float((model.predict(nominal) == y_nominal).mean())}
     for key, layer in (("rows", None), ("inner_rows", INNER_LAYER)):
-        comparison = supervision.compare(
-            model, X, y, nominal, sets, SHOWN, layer=layer, n_resamples=100
-        )
+        comparison = supervision.compare(model, X, y, nominal, sets, SHOWN, layer=layer)
         print(comparison.matrix().round(3).to_string())
         found[key] = comparison.frame()[COLUMNS].round(4).to_dict(orient="records")
     return found | {"inner_layer": INNER_LAYER}

@@ -20,7 +20,7 @@ because machines are shared: ratios count, not seconds.
 
 
 def main() -> None:
-    sections = [HEAD, rivals(), promises(), scaling(), engine(), profiles()]
+    sections = [HEAD, rivals(), promises(), scaling(), engine(), waiting(), profiles()]
     README.write_text("\n".join(section for section in sections if section))
     print(f"{README} written")
 
@@ -162,6 +162,42 @@ def engine() -> str:
             f"successive tenths: {', '.join(f'{v:.3f}' for v in far['wall_ms_by_tenth'])}.\n"
         )
     return text
+
+
+def waiting() -> str:
+    record = stored("waiting") or {}
+    shown = {
+        "mid_size": (
+            "a run, ResNet-18-like ONNX 32 × 32, 2,000 rows", "532, 25 % of it useful passes",
+            "≤ 180, ≥ 80 %", lambda r: f"{r['cpu_s']:.0f}, {r['useful_share']:.0%}",
+        ),
+        "thousand_classes": (
+            "accuracy, 50,000 × 1,000 classes, linear model", "8.1 for 10,000 rows",
+            "≤ 1", lambda r: f"{r['cpu_s']:.2f}, {r['model_s']:.2f} of it the model",
+        ),
+        "mapped_npz": (
+            "4.2 GB of images in an npz: loaded, hashed", "read whole", "≤ 1 GB held",
+            lambda r: f"{r['cpu_s']:.1f}, {r['anonymous_mb']:.0f} MB held beside the file",
+        ),
+        "large_network": (
+            "init and plan, ResNet-18 at 224 × 224, 1,000 classes", "63 and 40, silent 124 s",
+            "≤ 15, a line each second", lambda r: " and ".join(
+                f"{r[step]['child_cpu_s']:.1f} (silent {r[step]['longest_silence_s']:.0f} s)"
+                for step in ("init", "plan")
+            ),
+        ),
+    }  # fmt: skip
+    rows = [
+        [what, before, aim, now(record[name]) if name in record else "not measured",
+         f"`python benchmarks/waiting.py {name}`"]
+        for name, (what, before, aim, now) in shown.items()
+    ]  # fmt: skip
+    head = ["what", "before, CPU s", "aim", "now, CPU s", "command"]
+    return (
+        f"## Where a user waits\n\n{markdown(head, rows)}\n*Before* are the figures of an "
+        "independent measurement on an earlier version. Commands that take less than a minute "
+        "stand in docs/speed.md.\n"
+    )
 
 
 def profiles() -> str:
