@@ -12,6 +12,7 @@ from fireassay.assessment.halves import random_half
 from fireassay.core import Assumption, Claim, Estimate, Evidence, Measure, Table, generator
 from fireassay.core.arrays import BoolArray, FloatArray
 from fireassay.core.lazy_modules import special, stats
+from fireassay.core.percent import p_text
 from fireassay.data import DataSet
 from fireassay.statistics import (
     SliceRates,
@@ -80,7 +81,7 @@ class FoundSlice:
         return Claim(
             f"Where {self.rule}, it is wrong on {self.inside.percent()}, elsewhere on "
             f"{self.outside.percent()} (found on one half of the rows, measured on the other, "
-            f"p = {self.p_value:.2g}).",
+            f"{p_text(self.p_value)}).",
             True if self.confirmed else None,
         )
 

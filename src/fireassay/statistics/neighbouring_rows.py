@@ -72,7 +72,7 @@ def neighbouring_rows(X: ArrayLike, labels: ArrayLike | None = None) -> Neighbou
     (True, False)
     """
     given = check_features(X)
-    flat = given.reshape(len(given), -1)[:_MOST_ROWS, :_MOST_COLUMNS]
+    flat = given.reshape(len(given), -1)[:_MOST_ROWS, :_MOST_COLUMNS].astype(np.float64)
     n = len(flat)
     kinds = np.zeros(n, dtype=np.int64)
     if labels is not None:
