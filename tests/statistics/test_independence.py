@@ -60,3 +60,16 @@ def test_rows_that_are_only_alike_are_no_near_duplicates(seed):
     burst = np.repeat(correlated[:40], 10, axis=0) + rng.normal(0, 1e-4, (400, 8))
     assert near_duplicates(burst).many
     assert not near_duplicates(burst, groups=np.repeat(np.arange(40), 10)).many
+
+
+def test_rows_of_very_many_columns_are_compared_by_mixtures():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(200, 20, 20)).astype(np.float32)
+    assert near_duplicates(rows).count == 0
+    repeated = np.concatenate([rows, rows[:30] + 1e-3 * rng.normal(size=(30, 20, 20))])
+    found = near_duplicates(repeated)
+    assert (found.count, found.looked_at, found.many) == (60, 230, True)
+
+
+def test_one_wide_row_over_and_over_repeats_itself():
+    assert near_duplicates(np.ones((50, 400))).many

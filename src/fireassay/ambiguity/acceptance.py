@@ -16,6 +16,7 @@ from fireassay.ambiguity.batches import PairRows
 from fireassay.ambiguity.latent_grid import confined_anchors
 from fireassay.ambiguity.pair_classifiers import balanced_accuracy
 from fireassay.ambiguity.preset import Preset
+from fireassay.ambiguity.reduced_targets import ReducedTargets
 
 LABEL_ACCURACY = 0.9
 REAL_FAKE = (0.4, 0.6)
@@ -62,6 +63,7 @@ def judge(
     net: PairAutoencoders,
     inputs: torch.Tensor,
     targets: torch.Tensor,
+    reduced: ReducedTargets,
     held_out: PairRows,
     reference: float,
     preset: Preset,
@@ -79,7 +81,8 @@ def judge(
         taken_for_real = (net.judge(codes, side) > 0.0).double().mean().item()
         prior = prior_means(prior_side) + torch.from_numpy(offsets)
         known_as_real = (net.judge(prior, prior_side) > 0.0).double().mean().item()
-        error = (net.decode(codes)[0] - targets[rows]).square().mean().sqrt().item()
+        seen = torch.from_numpy(reduced.restored(net.decode(codes)[0].numpy()))
+        error = (seen - targets[rows]).square().mean().sqrt().item()
         points = torch.from_numpy(anchors.astype(np.float32))[None]
         labels = net.second_class_probability(points)[0].numpy()
     label_accuracy = balanced_accuracy(second, held_out.side)

@@ -16,6 +16,7 @@ from fireassay.ambiguity.batches import PairRows
 from fireassay.ambiguity.pair_classifiers import PairClassifiers
 from fireassay.ambiguity.pairs import Pair
 from fireassay.ambiguity.preset import Preset
+from fireassay.ambiguity.reduced_targets import ReducedTargets
 from fireassay.ambiguity.scaling import EncoderInputs, plain_inputs, principal_inputs
 from fireassay.ambiguity.training_groups import train_groups
 from fireassay.core.errors import NotEnoughEvidenceError
@@ -50,6 +51,7 @@ class FittedPairs:
     autoencoders: pd.DataFrame
     inputs: torch.Tensor
     targets: torch.Tensor
+    reduced: ReducedTargets
     encoder_inputs: EncoderInputs
     y_index: NDArray[np.int64]
     held_out: NDArray[np.bool_]
@@ -79,14 +81,16 @@ def fit_pairs(
     cluster: Any = None,
 ) -> FittedPairs:
     """Train and judge ``tries`` autoencoders for each pair that can be trained."""
-    used = np.isin(y_index, np.unique(np.asarray(pairs)))
+    used = np.isin(y_index, np.unique(np.asarray(pairs))) & ~held_out
     with one_blas_thread():
         encoder_inputs = (
             plain_inputs(flat)
             if preset.components is None
-            else principal_inputs(flat[used & ~held_out], preset.components, seed)
+            else principal_inputs(flat[used], preset.components, seed)
         )
         inputs = torch.from_numpy(encoder_inputs(flat))
+        reduced = ReducedTargets.of(flat, encoder_inputs)
+        decoded = reduced.reduced(flat)
     targets = torch.from_numpy(flat)
     learn = [_rows(y_index, pair, ~held_out) for pair in pairs]
     check = [_rows(y_index, pair, held_out) for pair in pairs]
@@ -104,7 +108,7 @@ def fit_pairs(
     members = [(i, attempt) for attempt in range(tries) for i in trainable]
     with one_torch_thread():
         stacks, places = train_groups(
-            inputs.numpy(), targets.numpy(), learn, members, pairs, preset, seed,
+            inputs.numpy(), decoded, learn, members, pairs, preset, seed,
             workers=workers, cluster=cluster,
         )  # fmt: skip
         references = _references(inputs, learn, check, trainable, pairs, preset, seed)
@@ -113,6 +117,7 @@ def fit_pairs(
                 stacks[stack].subset([place]),
                 inputs,
                 targets,
+                reduced,
                 check[i],
                 references.get(i, float("nan")),
                 preset,
@@ -130,6 +135,7 @@ def fit_pairs(
         autoencoders=_autoencoder_table(pairs, classes, members, judgements, splits),
         inputs=inputs,
         targets=targets,
+        reduced=reduced,
         encoder_inputs=encoder_inputs,
         y_index=y_index,
         held_out=held_out,

@@ -51,7 +51,7 @@ def draw_set(
             )
             codes.append(points)
             second.append(probability)
-            images.append(decoded(net, points))
+            images.append(fitted.reduced.restored(decoded(net, points)))
             origin.append(np.full(quota, member, dtype=np.int64))
         control = _control(fitted, members, n, generator(seed, "control", *key), scaling, labels)
     order = generator(seed, "order", *key).permutation(n)
@@ -129,7 +129,7 @@ def ambiguous_points(
 
 
 def decoded(net: PairAutoencoders, codes: FloatArray) -> NDArray[np.float32]:
-    """Features in [0, 1] of latent points."""
+    """What a decoder gives for latent points: features, or what stands for them."""
     with torch.no_grad():
         values = net.decode(torch.from_numpy(codes.astype(np.float32))[None])[0]
     return np.asarray(values.numpy())
@@ -177,5 +177,5 @@ def _control(
         mine = chosen == member
         with torch.no_grad():
             codes = net.encoder(fitted.inputs[torch.from_numpy(rows[mine])][None])
-            flat[mine] = net.decode(codes)[0].numpy()
+            flat[mine] = fitted.reduced.restored(net.decode(codes)[0].numpy())
     return ControlSet(scaling.restored(flat), labels[rows], rows, chosen)

@@ -11,6 +11,9 @@ from fireassay.assessment.context import Context
 from fireassay.assessment.row_outcomes import Kind, RowOutcomes
 from fireassay.assessment.shown_rows import MOST, Gallery
 from fireassay.core import Sample
+from fireassay.core.arrays import FloatArray, IntArray
+
+_NUMBERS_AT_ONCE = 2**20
 
 
 def outcomes(result: AccuracyResult) -> dict[str, RowOutcomes]:
@@ -60,3 +63,35 @@ def samples(context: Context, answer: AccuracyResult) -> tuple[Sample, ...]:
         )
         for row in wrong[:MOST]
     )
+
+
+def rows_of_classes(labels: IntArray, n_classes: int) -> list[IntArray]:
+    """The positions of each class's rows, in order.
+
+    >>> [rows.tolist() for rows in rows_of_classes(np.array([1, 0, 1]), 3)]
+    [[1], [0, 2], []]
+    """
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(labels, minlength=n_classes))[:-1])
+
+
+def top_columns(probabilities: FloatArray, count: int) -> NDArray[np.int32]:
+    """The columns of the largest probabilities of each row, the largest first.
+
+    Of equal ones the first comes first. A few passes over some rows at a time: sorting a
+    thousand classes for three of them takes a hundred times as long.
+
+    >>> top_columns(np.array([[0.2, 0.5, 0.2, 0.1]]), 3).tolist()
+    [[1, 0, 2]]
+    """
+    n, k = probabilities.shape
+    found = np.empty((n, min(count, k)), dtype=np.int32)
+    step = max(1, _NUMBERS_AT_ONCE // k)
+    for start in range(0, n, step):
+        left = probabilities[start : start + step].copy()
+        rows = np.arange(len(left))
+        for place in range(found.shape[1]):
+            largest = left.argmax(axis=1)
+            found[start : start + step, place] = largest
+            left[rows, largest] = -1.0
+    return found

@@ -13,11 +13,14 @@ from fireassay.core import Assumption, Claim, Estimate, Measure
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import ConvergenceWarning
 from fireassay.core.probabilities import softmax
-from fireassay.statistics import expected_calibration_error, fit_temperature
+from fireassay.statistics import fit_temperature
+from fireassay.statistics.calibration import stated_calibration_error
 
 CALIBRATED = "calibrated"
 TOLERANCE = 0.05
 _FEWEST_ROWS = 100
+_FIT_NUMBERS = 2**22  # of many classes fewer rows, which tell a temperature well
+_NUMBERS_AT_ONCE = 2**20
 MEASURES = (
     Measure(
         "calibration_error",
@@ -51,8 +54,10 @@ class CalibrationCheck:
     ----------
     error
         On all rows.
+    fitted
+        Rows that the temperature was fitted on.
     temperature
-        Fitted on half of the rows; NaN where none can be fitted.
+        Fitted on half of the rows, of many classes on some of them; NaN where none can be fitted.
     before, after
         The error on the other half, as the model is and with the temperature.
     """
@@ -61,12 +66,13 @@ class CalibrationCheck:
     temperature: float
     before: Estimate | None
     after: Estimate | None
+    fitted: int = 0
 
     def estimates(self) -> dict[str, Estimate]:
         """By the names of the measures."""
         found = {"calibration_error": self.error}
         if self.before is not None and self.after is not None:
-            fitted = self.error.n - self.after.n
+            fitted = self.fitted or self.error.n - self.after.n
             found["temperature"] = Estimate.point(
                 self.temperature, fitted, f"best likelihood on {fitted:,} rows"
             )
@@ -114,24 +120,47 @@ def calibration_check(
     mend: bool = True,
 ) -> CalibrationCheck:
     """Measure the calibration error, fit a temperature on one half, judge it on the other."""
+    top = probabilities.argmax(axis=1)
+    stated, correct = probabilities[np.arange(len(top)), top], top == labels
 
-    def error(p: FloatArray, rows: NDArray[np.bool_]) -> Estimate:
+    def error(said: FloatArray, rows: NDArray[np.bool_]) -> Estimate:
         own = None if groups is None else groups[rows]
-        return expected_calibration_error(
-            p[rows], labels[rows], confidence=confidence, seed=seed, groups=own
+        return stated_calibration_error(
+            said, correct[rows], confidence=confidence, seed=seed, groups=own
         )
 
-    whole = error(probabilities, np.ones(len(labels), dtype=bool))
+    whole = error(stated, np.ones(len(labels), dtype=bool))
     first = random_half(len(labels), groups, seed, "calibration check")
-    logits = log_probabilities(probabilities)
     nothing = CalibrationCheck(whole, float("nan"), None, None)
     if not mend or len(labels) < _FEWEST_ROWS or not 0 < first.sum() < len(labels):
         return nothing
+    fitted = _spread(np.flatnonzero(first), _FIT_NUMBERS // probabilities.shape[1])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", ConvergenceWarning)
-            temperature = fit_temperature(logits[first], labels[first])
+            logits = log_probabilities(probabilities[fitted])
+            temperature = fit_temperature(logits, labels[fitted])
     except ConvergenceWarning:  # every row right, or no optimum: nothing that could be mended
         return nothing
-    mended = softmax(logits / temperature)
-    return CalibrationCheck(whole, temperature, error(probabilities, ~first), error(mended, ~first))
+    mended = _mended(probabilities, np.flatnonzero(~first), temperature)
+    return CalibrationCheck(
+        whole, temperature, error(stated[~first], ~first), error(mended, ~first), len(fitted)
+    )
+
+
+def _spread(rows: IntArray, most: int) -> IntArray:
+    """The rows, or as many from all over them."""
+    if len(rows) <= most:
+        return rows
+    return rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
+
+
+def _mended(probabilities: FloatArray, rows: IntArray, temperature: float) -> FloatArray:
+    """The top class's probability of these rows after the temperature."""
+    pieces = -(-len(rows) * probabilities.shape[1] // _NUMBERS_AT_ONCE)
+    return np.concatenate(
+        [
+            softmax(log_probabilities(probabilities[some]) / temperature).max(axis=1)
+            for some in np.array_split(rows, pieces)
+        ]
+    )

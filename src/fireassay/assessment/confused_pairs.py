@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from fireassay.assessment.accuracy_rows import top_columns
 from fireassay.assessment.context import Context
 from fireassay.core.arrays import IntArray
 from fireassay.core.validation import check_class_indices
@@ -23,10 +24,10 @@ def confused_pairs(context: Context, rows: DataSet) -> list[tuple[Any, Any]]:
     wanted = set(enough_rows(rows).tolist())
     answers = context.model.predict_proba(rows.X)
     truth = check_class_indices(rows.labels, classes)
-    second = answers.copy()
-    second[np.arange(len(truth)), truth] = -1.0
+    first, second = top_columns(answers, 2).T
+    other = np.where(first == truth, second, first)
     counts: dict[tuple[int, int], int] = {}
-    for a, b in zip(truth.tolist(), second.argmax(axis=1).tolist(), strict=True):
+    for a, b in zip(truth.tolist(), other.tolist(), strict=True):
         if classes[a] in wanted and classes[b] in wanted:
             pair = (min(a, b), max(a, b))
             counts[pair] = counts.get(pair, 0) + 1

@@ -121,6 +121,8 @@ class Cost:
     ----------
     queries, labels, gradient_queries
         Rows sent to the model, labels used, rows sent through a backward pass.
+    data_rows
+        Of the queries those about rows of the data as they are: a run asks about each once.
     calls
         Calls with few rows, which cost a whole block each (attacks that go step by step).
     own_seconds
@@ -136,6 +138,7 @@ class Cost:
     queries: int = 0
     labels: int = 0
     gradient_queries: int = 0
+    data_rows: int = 0
     calls: int = 0
     own_seconds: float = 0.0
     memory_mb: float = 0.0

@@ -1,5 +1,6 @@
 """Why no ambiguous inputs could be made, for people who know nothing of autoencoders."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from fireassay.core import NotEnoughEvidenceError
@@ -33,7 +34,7 @@ def no_ambiguous_inputs(report: pd.DataFrame, tries: int) -> NotEnoughEvidenceEr
     )
 
 
-def _of_pair(row: dict[str, Any]) -> str:
+def _of_pair(row: Mapping[Any, Any]) -> str:
     from fireassay.ambiguity.acceptance import (  # needs torch, which has trained by now
         INDISTINGUISHABLE,
         allowed_real_fake,

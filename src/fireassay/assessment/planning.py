@@ -13,7 +13,9 @@ from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.inputs import load_context
 from fireassay.assessment.memory_use import held_mb
 from fireassay.assessment.parts import in_running_order, part_module
-from fireassay.classifiers import GradientClassifier
+from fireassay.classifiers import GradientClassifier, block_ladder
+from fireassay.classifiers.base import BaseClassifier, innermost
+from fireassay.classifiers.probe import answers_again
 
 _PROBED_ROWS = 256
 _GRADIENT_ROWS = 32
@@ -46,16 +48,21 @@ class PlanRow:
 
 @dataclass(frozen=True)
 class Speed:
-    """Measured seconds: of one row among many, of a call with one row, of one gradient."""
+    """Measured seconds: of one row among many, of a call with few rows, of one gradient.
+
+    ``choosing`` are those of the probe after which few rows go in small blocks.
+    """
 
     per_query: float
     per_call: float
     per_gradient: float
     probed: int
+    choosing: float = 0.0
 
-    def seconds(self, cost: Cost) -> float:
-        """How long a part of this cost will take."""
-        model = self.per_query * cost.queries + self.per_gradient * cost.gradient_queries
+    def seconds(self, cost: Cost, known: int = 0) -> float:
+        """How long a part of this cost will take, if ``known`` rows were asked before."""
+        queries = cost.queries - min(known, cost.data_rows)
+        model = self.per_query * queries + self.per_gradient * cost.gradient_queries
         return model + self.per_call * cost.calls + cost.own_seconds
 
 
@@ -66,6 +73,7 @@ class Plan:
     rows: tuple[PlanRow, ...]
     seconds_per_query: float
     probed: int
+    like: str | None = None
 
     def __str__(self) -> str:
         head = (
@@ -76,7 +84,12 @@ class Plan:
         )
         note = (
             f"One query takes {1e6 * self.seconds_per_query:.0f} µs ({self.probed} rows were "
-            "sent to measure this). Attacks end where the model falls: their queries are the most."
+            "sent to measure this). "
+        )
+        note += (
+            "Attacks end where the model falls: their queries are the most."
+            if self.like is None
+            else f"Corrected by what the run in {self.like} took."
         )
         return "\n".join([head, *map(str, self.rows), str(total), note])
 
@@ -164,6 +177,8 @@ def price(
     context = coded(context)
     instead = {name: coded(own) for name, own in (instead or {}).items()}
     speeds: dict[int, Speed] = {}
+    known: dict[int, int] = {}
+    chose: set[int] = set()
     planned = []
     libraries = arrays = 0.0
     for name in in_running_order(parts):
@@ -176,6 +191,12 @@ def price(
         if id(own) not in speeds:
             speeds[id(own)] = measure_speed(own)
         cost: Cost = module.cost(own, settings[name])
+        speed, before = speeds[id(own)], known.get(id(own), 0)
+        seconds = speed.seconds(cost, before)
+        known[id(own)] = max(before, cost.data_rows)
+        if cost.calls and id(own) not in chose:
+            chose.add(id(own))
+            seconds += speed.choosing
         # What one part took is seldom given back to the system before the next one.
         libraries, arrays = max(libraries, cost.library_mb), max(arrays, cost.memory_mb)
         planned.append(
@@ -184,7 +205,7 @@ def price(
                 None,
                 cost.queries,
                 cost.labels,
-                speeds[id(own)].seconds(cost),
+                seconds,
                 held_mb() + libraries + arrays,
                 cost.disk_mb,
             )
@@ -199,7 +220,8 @@ def measure_speed(context: Context) -> Speed:
     rows = X[:_PROBED_ROWS]
     model.predict_proba(rows)  # the first call also loads and compiles
     many = _seconds(lambda: model.predict_proba(rows))
-    one = _seconds(lambda: model.predict_proba(rows[:1]))
+    per_query = many / len(rows)
+    few, choosing = _seconds_of_few(model, X, per_query)
     probed, per_gradient = 2 * len(rows) + 1, 0.0
     if isinstance(model, GradientClassifier):
         some = rows[:_GRADIENT_ROWS]
@@ -207,7 +229,17 @@ def measure_speed(context: Context) -> Speed:
         model.loss_gradient(some, targets)
         taken = _seconds(lambda: model.loss_gradient(some, targets))
         per_gradient, probed = taken / len(some), probed + 2 * len(some)
-    return Speed(many / len(rows), one, per_gradient, probed)
+    return Speed(per_query, few, per_gradient, probed, choosing)
+
+
+def _seconds_of_few(model: Any, X: Any, per_query: float) -> tuple[float, float]:
+    """Seconds of a call with few rows, and of the probe after which they go in a small block."""
+    adapter = innermost(model)
+    largest = adapter.batch_size if isinstance(adapter, BaseClassifier) else None
+    if largest is None or not adapter.may_choose or len(X) < block_ladder.rows_needed(largest):
+        return _seconds(lambda: model.predict_proba(X[:1])), 0.0
+    few = _seconds(lambda: answers_again(model, X[: block_ladder.SMALLEST]))
+    return few, per_query * block_ladder.price(largest)
 
 
 def _seconds(call: Callable[[], Any]) -> float:

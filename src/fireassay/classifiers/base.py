@@ -281,7 +281,7 @@ class BaseClassifier(CountsRows, ABC):
             Also for logits and gradients, if the model has them.
         """
         largest = self.batch_size
-        if largest is not None and self._may_choose and self.max_queries is None:
+        if largest is not None and self.may_choose and self.max_queries is None:
             kept = DistinctRows(largest)
             if kept.add(self._checked_input(X[: 4 * kept.enough])):  # type: ignore[index]
                 for kind, call, arrays in self._questions(kept.array(), gradients):
@@ -304,7 +304,8 @@ class BaseClassifier(CountsRows, ABC):
         return bool(getattr(self._local, "watched", 0))
 
     @property
-    def _may_choose(self) -> bool:
+    def may_choose(self) -> bool:
+        """Whether smaller blocks could be used, should they give the same bytes."""
         smaller = block_ladder.candidates(self.batch_size or 0)
         return self.pads_blocks and not self.has_fixed_batch and bool(smaller)
 
@@ -315,7 +316,7 @@ class BaseClassifier(CountsRows, ABC):
         largest = self.batch_size
         if largest is None:
             return None
-        if kind is None or not self._may_choose:
+        if kind is None or not self.may_choose:
             return (largest,)
         rows = block_ladder.kind_of_rows(arrays[0], largest)
         question = f"{kind} {rows}"

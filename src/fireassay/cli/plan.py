@@ -15,6 +15,10 @@ def plan(
     config: Config = Path("fireassay.toml"),
     seed: FileSeed = None,
     trust: Trust = False,
+    like: Annotated[
+        Path | None,
+        typer.Option(help="A run folder of the same model on fewer rows: what it took corrects."),
+    ] = None,
     power: Annotated[
         str | None,
         typer.Option(
@@ -31,7 +35,8 @@ def plan(
 ) -> None:
     """Show queries, labels, minutes, memory and disk of each part, from a few measured batches.
 
-    After a run, also what each part took: the error of the plan.
+    After a run, also what each part took: the error of the plan. Run a hundredth of the rows in
+    a project of its own, and --like its run folder plans the whole.
 
     Example: fireassay plan --power bound --given limit=0.05 --given rate=0.02
     """
@@ -52,6 +57,10 @@ def plan(
             read.data.perturb,
         )
     planned = make_plan(read, seed=seed, trust=trust)
+    if like is not None:
+        from fireassay.assessment.plan_like import plan_like
+
+        planned = plan_like(planned, like)
     costs = read_costs(read.folder / read.run.folder)
     if json:
         emit_json({**planned.to_dict(), "costs": costs})

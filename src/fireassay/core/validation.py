@@ -1,5 +1,6 @@
 """Checks at the border: inside the library, arrays are trusted."""
 
+import math
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -11,6 +12,7 @@ from fireassay.core.arrays import IntArray
 from fireassay.core.errors import DataError, ParameterError, ProbabilityError
 
 Floats = NDArray[np.floating[Any]]
+_NUMBERS_AT_ONCE = 2**24
 
 
 _LABELS = "A model that gives labels only: pass output='labels' and classes=[…]."
@@ -52,8 +54,11 @@ def refuse_masked(values: Any, name: str) -> None:
 
 def check_finite(array: Floats, *, name: str) -> None:
     """Refuse NaN and infinities, and say in which row the first one is."""
-    if not np.isfinite(array).all():
-        bad = ~np.isfinite(array).reshape(len(array), -1).all(axis=1)
+    step = max(1, _NUMBERS_AT_ONCE // max(1, math.prod(array.shape[1:])))
+    pieces = [array[start : start + step] for start in range(0, len(array), step)]
+    if not all(np.isfinite(piece).all() for piece in pieces):
+        fine = [np.isfinite(piece).reshape(len(piece), -1).all(axis=1) for piece in pieces]
+        bad = ~np.concatenate(fine)
         raise DataError(
             f"{name} must be finite.",
             got=f"NaN or infinity in {int(bad.sum())} row(s), first in row {int(bad.argmax())}",
@@ -156,12 +161,17 @@ def check_probabilities(
             got=f"{array.shape[1]}",
             do="For the probability p of one class pass the columns [1 - p, p].",
         )
-    if np.isnan(array).any():
+    values: NDArray[np.float64] = array.astype(np.float64)
+    if not values.size:
+        return values
+    sums = values.sum(axis=1, keepdims=True)
+    low, high = float(values.min()), float(values.max())  # NaN if there is one
+    if np.isnan(low):
         row = int(np.isnan(array).any(axis=1).argmax())
         raise ProbabilityError(f"{name} must not be NaN.", got=f"NaN in row {row}")
-    sums = array.sum(axis=1, dtype=np.float64)
-    outside = (array < -tolerance).any(axis=1) | (array > 1 + tolerance).any(axis=1)
-    bad = outside | ~(np.abs(sums - 1) <= tolerance)
+    bad = ~(np.abs(sums[:, 0] - 1) <= tolerance)
+    if low < -tolerance or high > 1 + tolerance:
+        bad |= ((values < -tolerance) | (values > 1 + tolerance)).any(axis=1)
     if bad.any():
         row = int(bad.argmax())
         raise ProbabilityError(
@@ -169,9 +179,11 @@ def check_probabilities(
             got=f"row {row}: {np.array2string(array[row], precision=4, threshold=8)}",
             do="If the model returns logits, pass output='logits'.",
         )
-    clipped: NDArray[np.float64] = np.clip(array.astype(np.float64), 0.0, 1.0)
-    clipped /= clipped.sum(axis=1, keepdims=True)
-    return clipped
+    if low < 0.0 or high > 1.0:
+        np.clip(values, 0.0, 1.0, out=values)
+        sums = values.sum(axis=1, keepdims=True)
+    values /= sums
+    return values
 
 
 def check_lengths(**lengths: int) -> None:

@@ -16,6 +16,7 @@ from fireassay.core.limits import MAX_BYTES, check_declared_size
 from fireassay.core.npy_header import check_npy_header
 from fireassay.core.regular_file import check_regular
 from fireassay.data.dataset import DataSet
+from fireassay.data.mapped_member import can_be_mapped, mapped_member
 from fireassay.data.pixels import channels_last, scaled_pixels
 
 _FEATURES = ("X", "x", "data", "features", "images", "X_test", "x_test")
@@ -53,6 +54,7 @@ def load_npz(
     ----------
     path
         The file. Arrays named ``ids``, ``class_names`` and ``feature_names`` are used if present.
+        Large arrays of a file that is not compressed (`numpy.savez`) stay on the disk.
     features
         The array of features; by default X, x, data, features or images.
     label
@@ -64,7 +66,7 @@ def load_npz(
     kind, missing
         Of the features, see `DataSet`.
     max_bytes
-        Refuse files that unpack to more.
+        Refuse files that unpack to more; what stays on the disk does not count.
     """
     path = Path(path)
     try:
@@ -73,7 +75,7 @@ def load_npz(
             members = {member.filename.removesuffix(".npy"): member for member in listed}
             if len(members) < len(listed):
                 raise DataError(f"{path} must have each array once.", got="a name twice")
-            declared = sum(member.file_size for member in listed)
+            declared = sum(each.file_size for each in listed if not can_be_mapped(each))
             check_declared_size(declared, max_bytes, path, packed=path.stat().st_size)
             x_name = _choose(features, _FEATURES, tuple(members), "features", path)
             y_name = (
@@ -164,6 +166,8 @@ def read_npy(path: str | Path, *, max_bytes: int = MAX_BYTES) -> NDArray[Any]:
 def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> NDArray[Any]:
     with archive.open(member) as file:
         check_npy_header(file, member.file_size, path)
+    if can_be_mapped(member):
+        return mapped_member(path, member)
     with archive.open(member) as file:
         array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
     return array

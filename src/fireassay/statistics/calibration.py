@@ -92,8 +92,18 @@ def reliability_curve(
     >>> curve.accuracy.tolist(), curve.counts.tolist()
     ([0.0, 1.0], [1, 1])
     """
+    return stated_curve(*_top_class(probabilities, labels), n_bins, confidence, groups)
+
+
+def stated_curve(
+    stated: FloatVector,
+    correct: BoolArray,
+    n_bins: int = 15,
+    confidence: float = 0.95,
+    groups: ArrayLike | None = None,
+) -> ReliabilityCurve:
+    """As `reliability_curve`, from the top class's probability and whether it is right."""
     check_confidence(confidence)
-    stated, correct = _top_class(probabilities, labels)
     counts, hits, mean = binned(stated, correct, check_integer(n_bins, "n_bins", low=1))
     if groups is None:
         low, high = clopper_pearson(hits, counts, confidence)
@@ -149,8 +159,20 @@ def expected_calibration_error(
     >>> print(expected_calibration_error(p, [0] * 700 + [1] * 300))
     0.100 [0.072, 0.128] n=1000
     """
+    top = _top_class(probabilities, labels)
+    return stated_calibration_error(*top, n_bins, confidence, seed, groups)
+
+
+def stated_calibration_error(
+    stated: FloatVector,
+    correct: BoolArray,
+    n_bins: int = 15,
+    confidence: float = 0.95,
+    seed: int = 0,
+    groups: ArrayLike | None = None,
+) -> Estimate:
+    """As `expected_calibration_error`, from the top class's probability and whether it is right."""
     check_confidence(confidence)
-    stated, correct = _top_class(probabilities, labels)
     counts, hits, mean = binned(stated, correct, check_integer(n_bins, "n_bins", low=1))
     n = len(stated)
     value = float(np.abs(hits - counts * mean).sum() / n)

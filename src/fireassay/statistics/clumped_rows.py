@@ -6,15 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.row_index import row_marks
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features
 from fireassay.statistics.nearest_distances import nearest_distances
+from fireassay.statistics.projected_rows import MOST_COLUMNS, standardised
 
 _LEAST_ROWS, _LOOKED_AT, _NEIGHBOURS = 60, 300, 31
 _USUAL, _FOR_FEW_ROWS = 5.0, 10.0
 _ABOVE_REFERENCE = 1.3
+_MOST_NUMBERS, _SPREAD_ROWS = 2**25, 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +73,7 @@ def clumped_rows(X: ArrayLike, seed: int = 0) -> ClumpedRows:
     >>> clumped_rows(rng.normal(size=(300, 8))).many
     False
     """
-    rows = check_features(X)
-    flat = np.asarray(rows.reshape(len(rows), -1), dtype=np.float64)
-    spread = flat.std(axis=0)
-    flat = (flat if (spread > 0).all() else flat[:, spread > 0]) - flat.mean(axis=0)[spread > 0]
-    flat /= spread[spread > 0]
+    flat = _standardised(check_features(X), seed)
     first = np.unique(row_marks(flat), return_index=True)[1]
     flat = flat if len(first) == len(flat) else flat[np.sort(first)]
     if len(flat) < _LEAST_ROWS or not flat.size:
@@ -89,6 +87,19 @@ def clumped_rows(X: ArrayLike, seed: int = 0) -> ClumpedRows:
     if math.isnan(jump) or not _ABOVE_REFERENCE * reference <= limit:
         return ClumpedRows(math.nan, math.nan, 0)
     return ClumpedRows(jump, limit, len(chosen))
+
+
+def _standardised(rows: AnyArray, seed: int) -> FloatArray:
+    """Columns of unit spread, without those that are constant; of too many numbers, mixtures."""
+    if rows.size > _MOST_NUMBERS and math.prod(rows.shape[1:]) > MOST_COLUMNS:
+        chosen = generator(seed, "spread of columns").permutation(len(rows))[:_SPREAD_ROWS]
+        # Rounded, so that equal rows stay equal wherever they stand.
+        return standardised(rows, np.sort(chosen), seed).astype(np.float32).astype(np.float64)
+    flat: FloatArray = np.asarray(rows.reshape(len(rows), -1), dtype=np.float64)
+    spread = flat.std(axis=0)
+    flat = (flat if (spread > 0).all() else flat[:, spread > 0]) - flat.mean(axis=0)[spread > 0]
+    flat /= spread[spread > 0]
+    return flat
 
 
 def _jump(rows: FloatArray, chosen: IntArray) -> float:

@@ -13,6 +13,7 @@ from fireassay.core.validation import check_features
 from fireassay.statistics.grouped_share import GroupCounts, intraclass_correlation
 from fireassay.statistics.near_rows import near_rows
 from fireassay.statistics.nearest_distances import nearest_distances
+from fireassay.statistics.projected_rows import standardised
 from fireassay.statistics.ranks import average_ranks
 
 _PERMUTATIONS = 999
@@ -120,7 +121,8 @@ def near_duplicates(X: ArrayLike, seed: int = 0, groups: ArrayLike | None = None
     shuffled by itself. The spread stays, copies go. A row is a near-duplicate if its neighbour is
     nearer than a hundredth of the reference's median. Where the reference's rows repeat as well
     (few values, few columns), repeats are nothing special. At most 2,000 rows are looked at; of
-    more than 20,000 rows the median is that of 200 of them.
+    more than 20,000 rows the median is that of 200 of them. Of more than 256 columns random
+    mixtures are looked at.
     With ``groups``, rows of the same group are not compared.
 
     Parameters
@@ -137,16 +139,13 @@ def near_duplicates(X: ArrayLike, seed: int = 0, groups: ArrayLike | None = None
     (0, 120)
     """
     rows = check_features(X)
-    flat = np.asarray(rows.reshape(len(rows), -1), dtype=np.float64)
-    if len(flat) < 3:
-        return NearDuplicates(0, len(flat), 1.0)
+    if len(rows) < 3:
+        return NearDuplicates(0, len(rows), 1.0)
     rng = generator(seed, "near duplicates")
-    chosen = np.sort(rng.permutation(len(flat))[:_MOST_ROWS])
-    spread = flat.std(axis=0)
-    if (flat == flat[0]).all():  # one row, over and over: shuffling it shows nothing
+    chosen = np.sort(rng.permutation(len(rows))[:_MOST_ROWS])
+    if all((rows[i] == rows[0]).all() for i in chosen):  # one row: shuffling it shows nothing
         return NearDuplicates(len(chosen), len(chosen), 0.0)
-    flat = flat - flat.mean(axis=0)
-    flat /= np.where(spread > 0, spread, 1.0)
+    flat = standardised(rows, chosen, seed)
     _, _, axes = np.linalg.svd(flat[chosen], full_matrices=False)
     many = len(flat) > _ALL_DISTANCES
     found = np.zeros(0) if many else _nearest(flat, chosen, groups)

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from fireassay.assessment import calibration_check, operating_point, slice_report
 from fireassay.assessment import class_recalls as recalls
 from fireassay.assessment.accuracy_result import MEASURES, AccuracyResult, AnsweredRows
-from fireassay.assessment.accuracy_rows import outcomes, samples
+from fireassay.assessment.accuracy_rows import outcomes, rows_of_classes, samples, top_columns
 from fireassay.assessment.calibration_check import CalibrationCheck
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import curated_rows, voted_rows
@@ -23,7 +23,8 @@ from fireassay.classifiers import CodedClassifier, Decided
 from fireassay.core import Assumption, Estimate, Provenance
 from fireassay.core.lazy_modules import pd
 from fireassay.core.validation import check_class_indices
-from fireassay.statistics import reliability_curve, share
+from fireassay.statistics import share
+from fireassay.statistics.calibration import stated_curve
 from fireassay.statistics.grouped_share import GroupCounts, effective_rows
 
 __all__ = [
@@ -70,7 +71,10 @@ def cost(context: Context, settings: Settings) -> Cost:
     n, voted = len(context.test), None if context.votes is None else voted_rows(context)
     more = len(voted[0]) if voted and voted[1] != "test" and voted[0].y is not None else 0
     n_bytes = n * (context.test.X[0].nbytes + 32 * len(context.test.classes))
-    return Cost(queries=n + more, labels=n + more, own_seconds=0.5, memory_mb=2e-6 * n_bytes)
+    rows = n + more
+    return Cost(
+        queries=rows, labels=rows, data_rows=rows, own_seconds=0.5, memory_mb=2e-6 * n_bytes
+    )
 
 
 def run(context: Context, settings: Settings) -> AccuracyResult:
@@ -94,7 +98,8 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
     own = ruled.own(probabilities) if isinstance(ruled, Decided) else probabilities
     confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(confusion, (labels, predicted), 1)
-    top = np.argsort(-own, axis=1, kind="stable")[:, :_TOP].astype(np.int32)
+    top = top_columns(own, _TOP)
+    stated = own[np.arange(n), top[:, 0]]
     return AccuracyResult(
         accuracy=replace(_share(correct, groups, confidence), rests_on=rests_on),
         error=replace(_share(~correct, groups, confidence), rests_on=rests_on),
@@ -125,13 +130,13 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         confusion=confusion,
         recall=_shares(
             correct,
-            [labels == i for i in range(len(classes))],
+            rows_of_classes(labels, len(classes)),
             groups,
             confidence,
             pd.Index(map(str, classes), name="class"),
             "recall",
         ).drop(columns="method"),
-        curve=reliability_curve(own, labels, n_bins=10, groups=groups)
+        curve=stated_curve(stated, top[:, 0] == labels, n_bins=10, groups=groups)
         if context.has_confidences
         else None,
         by_class=recalls.class_recalls(labels, predicted, classes, confidence, groups),

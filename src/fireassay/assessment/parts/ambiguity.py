@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.ambiguity import AmbiguityEvaluation, AmbiguityGenerator, evaluate
 from fireassay.ambiguity.model_answers import PAIRS
+from fireassay.ambiguity.preset import FAST
+from fireassay.ambiguity.reduced_targets import MOST_FEATURES
 from fireassay.assessment.coded_context import why_not_between
 from fireassay.assessment.confused_pairs import (
     LEAST_ROWS,
@@ -18,6 +20,7 @@ from fireassay.assessment.confused_pairs import (
     number_of_pairs,
 )
 from fireassay.assessment.context import HARD_LABELS, Context, Cost
+from fireassay.assessment.learnable_rows import most_rows, rows_to_learn_from, too_large
 from fireassay.assessment.no_ambiguous_inputs import no_ambiguous_inputs
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.shown_rows import MOST, Gallery
@@ -119,6 +122,8 @@ def missing(context: Context) -> str | None:
     reason = why_not_between(context)
     if reason is not None:
         return reason
+    if too_large(rows) is not None:
+        return too_large(rows)
     if rows.y is None:
         return "there are no labelled rows to learn from (data.train)"
     if len(np.unique(rows.labels)) < 2:
@@ -132,17 +137,21 @@ def missing(context: Context) -> str | None:
 
 
 def cost(context: Context, settings: Settings) -> Cost:
-    """Training dominates: about a tenth of a second per autoencoder and hundred features."""
+    """Training dominates: some tenths of a second per autoencoder, more with many features."""
     rows = context.train or context.test
     every = number_of_pairs(rows.classes)
-    pairs = min(every, MOST_PAIRS)
+    trained = min(every, MOST_PAIRS) * settings.tries
     features = context.test.X[0].size
-    seconds = 4 + 0.1 * pairs * settings.tries * max(1.0, features / 100)
+    numbers = features * min(len(rows), most_rows(rows))
+    decoded = features if features <= MOST_FEATURES else FAST.components or features
+    seconds = 4 + 0.15 * trained * max(1.0, decoded / 150) + 5e-8 * min(numbers, 5000 * features)
     megabytes = 1e-6 * context.test.X[0].nbytes * settings.samples
+    asked = len(rows) if every > MOST_PAIRS else 0
     return Cost(
-        queries=2 * settings.samples + (len(rows) if every > MOST_PAIRS else 0),
+        queries=2 * settings.samples + asked,
+        data_rows=asked,
         own_seconds=seconds,
-        memory_mb=50 + 20 * megabytes + 0.012 * features * pairs * settings.tries,
+        memory_mb=50 + 20 * megabytes + 0.012 * decoded * trained + 2e-5 * numbers,
         library_mb=0.0 if "torch" in sys.modules else _TORCH_MB,
         disk_mb=0.3 + megabytes,
     )
@@ -154,6 +163,7 @@ def run(context: Context, settings: Settings) -> PartAnswer:
     chosen: Any = settings.pairs
     if number_of_pairs(rows.classes) > MOST_PAIRS:
         chosen = confused_pairs(context, rows)
+    rows, chosen = rows_to_learn_from(rows, chosen, context.seed)
     generator = AmbiguityGenerator(
         chosen,
         tries=settings.tries,

@@ -76,6 +76,7 @@ def cost(context: Context, settings: Settings) -> Cost:
     megabytes = 1e-6 * (rows + field_rows) * context.test.X[0].nbytes
     return Cost(
         queries=rows + field_rows,
+        data_rows=rows + field_rows,
         labels=rows,
         own_seconds=2.0 + 1e-3 * rows,
         memory_mb=4 * megabytes,

@@ -1,0 +1,72 @@
+"""How much of a run is the model's own work: one command of fireassay with a clock in the model.
+
+    python benchmarks/forward_share.py run [ARGUMENTS …]      (in a folder with a fireassay.toml)
+
+Prints one line of JSON: CPU seconds of the process, CPU seconds inside the model, rows that callers
+asked about, rows that were sent (padding and probes included), and the share of the process's time
+that went into answers somebody asked for.
+"""
+
+import json
+import sys
+import time
+
+from fireassay.classifiers import onnx_adapter
+from fireassay.classifiers.counting import CountsRows
+
+
+class Clock:
+    """Seconds and rows inside a model."""
+
+    def __init__(self):
+        self.seconds, self.rows, self.models = 0.0, 0, []
+
+    def timed(self, call):
+        def clocked(model, rows, *more):
+            started = time.process_time()
+            answer = call(model, rows, *more)
+            self.seconds += time.process_time() - started
+            self.rows += len(rows)
+            return answer
+
+        return clocked
+
+
+def main(words):
+    """Run the command and print what was counted."""
+    from fireassay.cli.main import app
+
+    clock = Clock()
+    kind = onnx_adapter.OnnxClassifier
+    kind._raw = clock.timed(kind._raw)
+    made = CountsRows.__init__
+
+    def noted(model, *given):
+        made(model, *given)
+        clock.models.append(model)
+
+    CountsRows.__init__ = noted
+    started = time.process_time()
+    try:
+        code = app(words, standalone_mode=False)
+    except SystemExit as end:
+        code = end.code
+    total = time.process_time() - started
+    asked = sum(model.queries for model in clock.models)
+    sent = sum(model.rows_sent for model in clock.models)
+    print(
+        json.dumps(
+            {
+                "code": code,
+                "cpu_s": total,
+                "model_s": clock.seconds,
+                "asked": asked,
+                "sent": sent,
+                "through": clock.rows,
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,57 @@
+"""Rows with very many columns, brought onto a few random directions that keep their distances."""
+
+import numpy as np
+
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray
+from fireassay.core.seeds import generator
+
+MOST_COLUMNS, _DIRECTIONS = 256, 128
+_NUMBERS_AT_ONCE, _NUMBERS_SEEN = 2**23, 2**25
+
+
+def standardised(rows: AnyArray, chosen: IntArray, seed: int) -> FloatArray:
+    """Columns of unit spread; of more than 256 columns, 128 random mixtures of them.
+
+    Distances between rows of mixtures are those between the rows within some 6 % (Johnson and
+    Lindenstrauss), and rows that are equal stay so: enough to see which ones nearly repeat others.
+    No more than a few rows are copied at a time.
+
+    Parameters
+    ----------
+    rows
+        All rows, of any shape.
+    chosen
+        Positions of rows; some of them tell the centre and spread of very many columns.
+    seed
+        Of the mixtures.
+
+    >>> rows = np.random.default_rng(0).normal(size=(40, 3000))
+    >>> mixed = standardised(rows, np.arange(40), seed=0)
+    >>> apart = np.linalg.norm(mixed[0] - mixed[1]) / np.linalg.norm(rows[0] - rows[1])
+    >>> mixed.shape, bool(abs(apart - 1) < 0.2)
+    ((40, 128), True)
+    """
+    flat = rows.reshape(len(rows), -1)
+    columns = flat.shape[1]
+    is_wide = columns > MOST_COLUMNS
+    some: FloatArray
+    if is_wide:
+        some = flat[chosen[:: -(-len(chosen) * columns // _NUMBERS_SEEN)]].astype(np.float64)
+    else:
+        some = np.asarray(flat, dtype=np.float64)
+    centre, spread = some.mean(axis=0), some.std(axis=0)
+    spread = np.where(spread > 0, spread, 1.0)
+    if not is_wide:
+        some = some - centre
+        some /= spread
+        return some
+    del some
+    rng = generator(seed, "directions")
+    mixtures = rng.standard_normal((columns, _DIRECTIONS), dtype=np.float32)
+    mixtures /= np.float32(_DIRECTIONS**0.5)
+    mixed = np.empty((len(flat), _DIRECTIONS))
+    step = max(1, _NUMBERS_AT_ONCE // columns)
+    for start in range(0, len(flat), step):
+        part = (flat[start : start + step] - centre) / spread
+        mixed[start : start + step] = part.astype(np.float32) @ mixtures
+    return mixed

@@ -1,0 +1,88 @@
+"""A whole run on two Dask workers, one of which is killed: the bytes of a run in one process."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from fireassay.assessment import initialise, read_config, run_assessment
+from fireassay.assessment.run_folder import read_costs
+
+pytestmark = [pytest.mark.extras, pytest.mark.slow, pytest.mark.filterwarnings("default")]
+distributed = pytest.importorskip("distributed")
+
+MODEL = """
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+d = np.load("train.npz")
+model = LogisticRegression(max_iter=300).fit(d["X"], d["y"])
+"""
+SMALLER = """
+[supervision]
+samples = 60
+supervisors = ["max-softmax", "pcs"]
+[survival]
+samples = 60
+budget = 60
+"""
+
+
+@pytest.fixture
+def config(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = load_digits(n_class=3, return_X_y=True)
+    np.savez("train.npz", X=X[:200] / 16, y=y[:200])
+    np.savez("test.npz", X=X[200:500] / 16, y=y[200:500])
+    (tmp_path / "some_digits.py").write_text(MODEL)
+    data = {"test": "test.npz", "train": "train.npz"}
+    started = initialise("some_digits:model", data, folder=tmp_path, trust=True).text
+    head = started.split("[accuracy]")[0].splitlines()
+    parts = 'parts = ["accuracy", "supervision", "reliability", "survival"]'
+    head = [parts if line.startswith("parts") else line for line in head]
+    (tmp_path / "fireassay.toml").write_text("\n".join(head) + "\n" + SMALLER)
+    return read_config(tmp_path / "fireassay.toml")
+
+
+def killed_in_mid_run(victim, run, killed):
+    """Kill the worker once the first blocks of attacked rows are in the journal."""
+    while not (run / "run.sqlite").is_file():
+        time.sleep(0.01)
+    size = lambda: sum(f.stat().st_size for f in run.glob("run.sqlite*"))  # noqa: E731
+    begun = size()
+    while size() == begun:
+        time.sleep(0.01)
+    os.kill(victim, signal.SIGKILL)
+    killed.append(victim)
+
+
+def test_a_worker_killed_in_mid_run_changes_no_byte(config):
+    run = config.folder / config.run.folder
+    run_assessment(config, trust=True)
+    here = (run / "result.json").read_bytes()
+    run.rename(config.folder / "here")
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address=None,
+            silence_logs=50,
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        victim, killed = next(iter(client.run(os.getpid).values())), []
+        killer = threading.Thread(target=killed_in_mid_run, args=(victim, run, killed))
+        killer.start()
+        run_assessment(config, trust=True, cluster=cluster.scheduler_address)
+        killer.join()
+    assert killed
+    assert (run / "result.json").read_bytes() == here
+    taken = [cost["actual"] for cost in read_costs(run).values()]
+    asked = sum(cost["queries"] for cost in taken)
+    # Workers fill up their last blocks, each of its own; here that is 8 % of few rows.
+    assert sum(cost["rows_sent"] for cost in taken) <= 1.1 * asked
