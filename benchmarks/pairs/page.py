@@ -6,12 +6,12 @@ from pair import PAIRS
 from walk import STEPS, Outcome
 
 INTRODUCTION = (
-    "Each pair went through `init`, `plan`, `run`, `report` and `serve` with small settings. "
+    "Each pair went through `init`, `plan`, `run`, `report` and `serve` with small settings, the "
+    "million rows with the usual ones. "
     "Seconds of the processor in each step, those of `serve` until its first page, and the most "
     "memory of any step, libraries included (Python {}, one thread). The accuracy of the bare "
     "model comes from scikit-learn or numpy; it is the same to the last digit. Made by "
-    "`python benchmarks/pairs`; further pairs are in its files, and `benchmarks/million_rows.py` "
-    "takes a million test rows and a million field rows through the usual settings."
+    "`python benchmarks/pairs`; `benchmarks/million_rows.py` shows the parts of the million rows."
 )
 
 
