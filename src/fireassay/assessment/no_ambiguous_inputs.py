@@ -1,5 +1,7 @@
 """Why no ambiguous inputs could be made, for people who know nothing of autoencoders."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from fireassay.core import NotEnoughEvidenceError
