@@ -21,10 +21,10 @@ def parts(peers: str) -> dict[str, list[str]]:
     """Commands by name; those with peers in one process run with the peers' Python."""
     ours = sys.executable
     script = {name: str(HERE / f"{name}.py") for name in (
-        "rivals", "scaling", "engine", "classifiers", "coverage", "curation", "ambiguity",
+        "scaling", "engine", "classifiers", "coverage", "curation", "ambiguity",
         "supervision", "discovery", "reliability", "survival", "web", "profiles")}  # fmt: skip
     return {
-        "rivals": [peers, script["rivals"]],
+        "rivals": [peers, str(HERE / "rivals")],
         "scaling": [ours, script["scaling"]],
         "engine": [ours, script["engine"]],
         "classifiers": [ours, script["classifiers"]],

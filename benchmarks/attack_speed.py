@@ -1,6 +1,6 @@
 """Distances and CPU seconds of attacks beside foolbox, ART and a plain torch loop.
 
-python benchmarks/attack_speed.py [--weights FOLDER] [--rows 64 200 1000]
+python benchmarks/attack_speed.py [--weights FOLDER] [--rows 64 200 1000] [--only decisions]
 
 Digits and, with FIREASSAY_CIFAR10, CIFAR-10 (see strength_models). Default settings on our side. A
 first call also finds out which block sizes give the same bytes: it stands beside later ones. Rows
@@ -8,6 +8,7 @@ that results/attack_speed.json holds already are not measured again: remove it f
 """
 
 import argparse
+import contextlib
 import json
 import os
 import warnings
@@ -17,7 +18,7 @@ from figures import RESULTS
 from measuring import cpu, side_by_side
 from strength_models import SIZES, networks, rows
 
-DECISION_ROWS = 12
+LIMITS = (10, 15, 20, 25, 30, 40, 50, 60, 75, 90, 110, 130, 160, 200, 250, 300, 400, 500, 700, 1000)
 PATH = RESULTS / "attack_speed.json"
 
 
@@ -148,8 +149,9 @@ def distances(name, module, n):
 
     from fireassay import attacks
 
-    X, y = right_rows(name, module, n)
+    X, y = right_rows(name, module, n, n)
     model = classifier(module)
+    model.decide_block_sizes(rows(name, 300)[2], gradients=True)
     tried = [
         ("deepfool", "l2", fb.L2DeepFoolAttack()),
         ("deepfool", "linf", fb.LinfDeepFoolAttack()),
@@ -161,23 +163,24 @@ def distances(name, module, n):
     for attack, norm, peer in tried:
         if kept("distances", data=name, attack=attack, norm=norm):
             continue
-        found, seconds = cpu(lambda a=attack, o=norm: attacks.make(a, norm=o)(model, X, y))
-        (moved, fell), theirs = cpu(lambda p=peer: foolbox_run(p, module, X, y))
+        found, (moved, fell), both = side_by_side(
+            lambda a=attack, o=norm: attacks.make(a, norm=o)(model, X, y),
+            lambda p=peer: foolbox_run(p, module, X, y),
+            2,
+        )
         keep("distances", {
             "data": name, "attack": attack, "norm": norm, "rows": len(X),
-            "ours": float(np.median(found.distance)), "ours_cpu_s": seconds,
-            "foolbox": float(np.median(measured(moved, fell, X, norm))), "foolbox_cpu_s": theirs,
+            "ours": float(np.median(found.distance)), "ours_cpu_s": both["ours_cpu_s"],
+            "foolbox": float(np.median(measured(moved, fell, X, norm))),
+            "foolbox_cpu_s": both["peer_cpu_s"], "ratio": both["ratio"],
         })  # fmt: skip
 
 
-def by_decisions(name, module):
-    """HopSkipJump and Boundary at the distance that a peer reached, near and far."""
+def by_decisions(name, module, n):
+    """HopSkipJump and Boundary on n rows at the distance that a peer reached, near and far."""
     from foolbox import attacks as fb
 
-    from fireassay import attacks
-
-    X, y = right_rows(name, module, 3 * DECISION_ROWS)
-    X, y = X[:DECISION_ROWS], y[:DECISION_ROWS]
+    X, y = right_rows(name, module, 1400, n)
     model = classifier(module)
     model.decide_block_sizes(rows(name, 300)[2])  # a first call is measured elsewhere
     peers = [("hopskipjump", f"foolbox, {steps} steps",
@@ -189,21 +192,53 @@ def by_decisions(name, module):
     peers.append(("boundary", "foolbox, 1000 steps",
                   lambda: foolbox_run(fb.BoundaryAttack(steps=1000), module, X, y)))  # fmt: skip
     for attack, peer, run in peers:
-        if kept("decisions", data=name, attack=attack, peer=peer):
+        if kept("decisions", data=name, attack=attack, peer=peer, rows=n):
             continue
-        (moved, fell), theirs = cpu(run)
+        with counted(module) as theirs_sent:
+            (moved, fell), theirs = cpu(run)
         aim = float(np.median(measured(moved, fell, X, "l2")))
-        for limit in (25, 40, 60, 90, 130, 200, 300, 450, 700, 1000):
-            found, seconds = cpu(
-                lambda a=attack, q=limit: attacks.make(a, max_queries=q)(model, X, y)
-            )
+        for limit in LIMITS:
+            own = lambda a=attack, q=limit: attack_within(a, q, model, X, y)  # noqa: E731
+            found, seconds = cpu(own)
             if np.median(found.distance) <= aim:
                 break
+        with counted(module) as ours_sent:
+            own()
+        seconds = float(np.median([seconds, cpu(own)[1], cpu(own)[1]]))
+        floor = cpu(lambda sizes=ours_sent: replay(module, sizes, X.shape[1:]))[1]
         keep("decisions", {
-            "data": name, "attack": attack, "peer": peer, "rows": len(X), "limit": limit,
+            "data": name, "attack": attack, "peer": peer, "rows": n, "limit": limit,
             "ours": float(np.median(found.distance)), "ours_cpu_s": seconds, "theirs": aim,
-            "theirs_cpu_s": theirs, "ratio": theirs / seconds,
+            "theirs_cpu_s": theirs, "ratio": theirs / seconds, "module_cpu_s": floor,
+            "ours_sent": [len(ours_sent), sum(ours_sent)],
+            "theirs_sent": [len(theirs_sent), sum(theirs_sent)],
         })  # fmt: skip
+
+
+def attack_within(attack, limit, model, X, y):
+    """Our attack at its default settings with this many queries per row."""
+    from fireassay import attacks
+
+    return attacks.make(attack, max_queries=limit)(model, X, y)
+
+
+@contextlib.contextmanager
+def counted(module):
+    """Meanwhile, the sizes of all batches that the module gets (ART calls its layers itself)."""
+    sizes = []
+    last = list(module.modules())[-1]
+    hook = last.register_forward_hook(lambda _module, _given, out: sizes.append(len(out)))
+    yield sizes
+    hook.remove()
+
+
+def replay(module, sizes, shape):
+    """The bare module on batches of these sizes: what no attack that asks so can do without."""
+    import torch
+
+    with torch.no_grad():
+        for size in sizes:
+            module(torch.zeros(size, *shape))
 
 
 def art_hopskipjump(module, X, y, steps):
@@ -225,9 +260,10 @@ def art_hopskipjump(module, X, y, steps):
     return moved, ~module_right(module, moved, y)
 
 
-def right_rows(name, module, n):
-    _, _, X, y = rows(name, n)
-    right = module_right(module, X, y)
+def right_rows(name, module, last, n):
+    """The first n rows that the module gets right, of this many last ones."""
+    _, _, X, y = rows(name, last)
+    right = np.flatnonzero(module_right(module, X, y))[:n]
     return X[right], y[right]
 
 
@@ -243,15 +279,27 @@ def main():
     arguments.add_argument("--weights")
     arguments.add_argument("--rows", type=int, nargs="+", default=[64, 200, 1000])
     arguments.add_argument("--samples", type=int, default=60)
+    arguments.add_argument("--decision-rows", type=int, nargs="+", default=[12, 60])
+    arguments.add_argument("--data", nargs="+", default=["digits", "cifar10"])
+    arguments.add_argument("--only", nargs="+", default=list(PARTS))
     given = arguments.parse_args()
     warnings.simplefilter("ignore")
-    names = ["digits", *(["cifar10"] if "FIREASSAY_CIFAR10" in os.environ else [])]
-    for name in names:
+    for name in given.data:
+        if name == "cifar10" and "FIREASSAY_CIFAR10" not in os.environ:
+            continue
         module = networks(name, given.weights)["plain"]
-        speeds(name, module, given.rows, ("fgm", "pgd"))
-        by_decisions(name, module)
-        distances(name, module, given.samples)
-        speeds(name, module, given.rows, ("deepfool",))
+        for part in given.only:
+            PARTS[part](name, module, given)
+
+
+PARTS = {
+    "steps": lambda name, module, given: speeds(name, module, given.rows, ("fgm", "pgd")),
+    "decisions": lambda name, module, given: [
+        by_decisions(name, module, n) for n in given.decision_rows
+    ],
+    "distances": lambda name, module, given: distances(name, module, given.samples),
+    "deepfool": lambda name, module, given: speeds(name, module, given.rows, ("deepfool",)),
+}
 
 
 if __name__ == "__main__":

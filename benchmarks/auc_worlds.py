@@ -160,7 +160,7 @@ ROWS = [
         _EFFECT,
         MISUSED,
     ),
-    Row("best of 28 AUCs", "AUC .80, 80 + 120", winner, "its own interval", runs=1000),
+    Row("best of 28 AUCs", "AUC .80, 80 + 120", winner, "its own interval", runs=500),
     Row(
         "best of 28 AUCs, its own interval",
         "AUC .80, 80 + 120",
@@ -182,13 +182,13 @@ ROWS = [
         "40 × 25, correlation .3",
         alarms(40, 25, 0.3),
         "true quantile",
-        runs=1000,
+        runs=500,
     ),
     Row(
         "alarm rule, groups",
         "80 × 10, correlation .5",
         alarms(80, 10, 0.5),
         "true quantile",
-        runs=1000,
+        runs=500,
     ),
 ]

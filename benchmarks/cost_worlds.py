@@ -205,13 +205,13 @@ ROWS = [
         "4 × 25 × 8, correlation .3",
         classes(True, "balanced"),
         NORMAL,
-        runs=1000,
+        runs=500,
     ),
     Row(
         "balanced accuracy, groups",
         "30 × 20, both classes in a group",
         mixed_balanced,
         NORMAL,
-        runs=1000,
+        runs=500,
     ),
 ]

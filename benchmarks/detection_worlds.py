@@ -76,6 +76,7 @@ def metric(name, sick, healthy, size=1, correlation=0.0):
 
 
 _AUPR, _FPR, _AURC = "AUPR", "false alarms at 95 % caught", "error kept, over all coverages (AURC)"
+_EFFECT = "normal at the design effect"
 _FEW, _MANY = "8 + 40 of 10 rows, correlation .5", "40 + 40 of 10 rows, correlation .3"
 ROWS = [
     Row(_FPR, "50 + 200", metric("fpr95", 50, 200), "normal"),
@@ -83,7 +84,7 @@ ROWS = [
     Row(_AUPR, "30 + 300", metric("aupr", 30, 300), "normal"),
     Row(_AURC, "100 + 300", metric("aurc", 100, 300), "normal"),
     *(
-        Row(f"{name}, groups", setting, metric(number, *world), "normal at the design effect")
+        Row(f"{name}, groups", setting, metric(number, *world), _EFFECT, runs=300)
         for name, number in ((_FPR, "fpr95"), (_AUPR, "aupr"), (_AURC, "aurc"))
         for setting, world in ((_FEW, (8, 40, 10, 0.5)), (_MANY, (40, 40, 10, 0.3)))
     ),

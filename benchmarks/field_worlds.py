@@ -110,7 +110,7 @@ ROWS = [
             UNIFORM,
             HOLDS,
             0.975,
-            2000,
+            1000,
         )
         for guess in ("good", "flat", "overrated", "inverted")
         for rate in (0.02, 0.05, 0.10)
@@ -122,7 +122,7 @@ ROWS = [
         "exact",
         HOLDS,
         0.975,
-        1000,
+        400,
     ),
     Row(
         "surrogate and labels, upper",
@@ -131,7 +131,7 @@ ROWS = [
         "exact",
         HOLDS,
         0.975,
-        1000,
+        400,
     ),
     Row(
         "cells of a black box, upper",

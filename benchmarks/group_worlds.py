@@ -102,7 +102,7 @@ ROWS = [
         for name in ("40 × 25, correlation .3", "20 × 50, correlation .1")
     ),
     *(
-        Row(f"{name}, upper", _RELATED, sizes_related(bound), _EXACT, promise, 0.975, 3000)
+        Row(f"{name}, upper", _RELATED, sizes_related(bound), _EXACT, promise, 0.975, 1500)
         for name, bound, promise in (
             ("groups-max alone", MAX, MISUSED),
             ("groups-max or betting, by the test", by_the_test, ABOUT),

@@ -70,6 +70,7 @@ ROWS = [
         "normal for a coin",
         HOLDS,
         0.975,
+        300,
     )
     for setting, corner in (("200 cells, mean .093", 0.25), ("200 cells, mean .005", 0.02))
 ]

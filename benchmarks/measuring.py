@@ -1,11 +1,13 @@
 """CPU seconds, ratios with intervals, growth with size, and what the machine itself can do."""
 
+import importlib
 import importlib.metadata
 import os
 import platform
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +37,7 @@ def side_by_side(
     ours: Callable[[], Any], peer: Callable[[], Any], repeats: int
 ) -> tuple[Any, Any, dict[str, Any]]:
     """Both in turn, ``repeats`` times: the last values, and seconds and ratio with interval."""
-    ours()  # imports and caches are nobody's work
+    ours(), peer()  # imports and caches are nobody's work
     own, other = [], []
     for _ in range(repeats):
         mine, seconds = cpu(ours)
@@ -96,6 +98,7 @@ def stamp(packages: Sequence[str]) -> dict[str, Any]:
         try:
             versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
-            versions[name] = "not installed"
+            found = importlib.import_module(name) if find_spec(name) else None
+            versions[name] = getattr(found, "__version__", "not installed")
     today = datetime.now(UTC).date().isoformat()
     return {"date": today, "machine": machine(), "versions": versions}

@@ -114,35 +114,35 @@ def searched_slice(grouped):
 ROWS = [
     NullRow("Mann–Whitney", "six ratings, 20 + 40", mann_whitney, 2000),
     NullRow("DeLong, paired", "equal scores, 40 + 40", paired_delong(40, 40), 2000),
-    NullRow("DeLong, paired", "equal scores, 5 + 100", paired_delong(5, 100), 2000),
+    NullRow("DeLong, paired", "equal scores, 5 + 100", paired_delong(5, 100), 500),
     NullRow("Spearman", "n = 20, ties in y", spearman, 1500),
     NullRow("permutation", "n = 20, 199 permutations", permutation, 2000, HOLDS),
     NullRow("permutation of groups", "16 clusters of 6", permutation_of_groups, 2000, HOLDS),
     NullRow("AUC of groups", "3 + 3 patients of 20 rows", auc_of_groups(3, 3), 2000),
     NullRow("AUC of groups", "2 + 4 patients of 20 rows", auc_of_groups(2, 4), 2000),
-    NullRow("worse than the best of 28", "AUC .80, 80 + 120", worse_than_best, 1000),
+    NullRow("worse than the best of 28", "AUC .80, 80 + 120", worse_than_best, 300),
     NullRow("discovery ratio, fixed budget", "200 rows", fixed_budget(False), 2000, HOLDS),
     NullRow(
         "discovery ratio, fixed budget", "20 patients of 10 rows", fixed_budget(True), 2000, MISUSED
     ),
     NullRow(
-        "discovery ratio, groups", "20 patients of 10 rows", fixed_budget(True, True), 2000, HOLDS
+        "discovery ratio, groups", "20 patients of 10 rows", fixed_budget(True, True), 1000, HOLDS
     ),
     NullRow(
         "discovery ratio, fixed budget",
         "stopped by looking",
         stopped_by_looking(False),
-        2000,
+        1000,
         MISUSED,
     ),
     NullRow(
         "discovery ratio, sequential", "stopped by looking", stopped_by_looking(True), 2000, HOLDS
     ),
-    NullRow("sizes and rates of groups", "40 of 1 to 60 rows, correlation .2", size_and_rate, 2000),
+    NullRow("sizes and rates of groups", "40 of 1 to 60 rows, correlation .2", size_and_rate, 1000),
     NullRow(
-        "slice found by search", "nothing planted, 1,000 rows", searched_slice(False), 1000, HOLDS
+        "slice found by search", "nothing planted, 1,000 rows", searched_slice(False), 300, HOLDS
     ),
     NullRow(
-        "slice found by search, groups", "nothing planted, 100 × 10", searched_slice(True), 1000
+        "slice found by search, groups", "nothing planted, 100 × 10", searched_slice(True), 300
     ),
 ]

@@ -178,5 +178,11 @@ ROWS = [
         calibrations(0.12, 0.05, 500, 50),
         "normal, independent rows",
     ),
+    Row(
+        "paired calibration errors, groups",
+        ".12 and .05, 6 × 80",
+        calibrations(0.12, 0.05, 480, 6),
+        "normal, independent rows",
+    ),
     Row("paired costs", "3 % cost 20, a third avoided, n = 600", costs(600), NORMAL, "holds"),
 ]

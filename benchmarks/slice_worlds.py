@@ -66,13 +66,13 @@ ALONE = "one alone"
 ROWS = [
     Row("slices at once", "2 of 2,000 rows", slices(2), ALONE, HOLDS, runs=2000),
     Row("slices at once", "20 of 200 rows", slices(20), ALONE, HOLDS, runs=2000),
-    Row("slices at once", "200 of 200 rows", slices(200, 40_000), ALONE, HOLDS, runs=1000),
+    Row("slices at once", "200 of 200 rows", slices(200, 40_000), ALONE, HOLDS, runs=300),
     Row(
         "slices at once, groups",
         "10 wards of 12 × 10, correlation .2",
         grouped_slices,
         "exact at true n",
-        runs=1000,
+        runs=500,
     ),
     Row("worst slice, upper", "20 alike of 200 rows", worst_slice, ALONE, HOLDS, nominal=0.975),
     Row("gaps at once", "5 slices of 400 rows", gaps, ALONE, runs=1000),

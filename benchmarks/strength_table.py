@@ -19,6 +19,12 @@ ORDER = (
 PEERS = ("ART Square", "ART AutoAttack", "ART, three apart", "foolbox PGD")
 
 
+def table(heads, rows):
+    """Lines of one table; an empty one at its end."""
+    lines = (f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads), *rows))
+    return [*lines, ""]
+
+
 def short(value):
     return "–" if value is None else f"{value:.2f}".removeprefix("0")
 
@@ -30,79 +36,71 @@ def share(found):
     return f"{short(found['standing'])} ({short(found['low'])}–{short(found['high'])})"
 
 
-def strength():
-    record = json.loads((RESULTS / "strength.json").read_text())
-    lines = []
-    for name, part in record.items():
-        lines += [
-            f"| {name} | eps | rows | `auto` | {' | '.join(PEERS)} |",
-            "|---" * (4 + len(PEERS)) + "|",
-        ]
-        for row in sorted(part["rows"], key=lambda row: ORDER.index(row["case"])):
-            peers = [share(row["peers"].get(peer)) for peer in PEERS]
-            lines.append(
-                f"| {row['case']} | {row['eps']:.3g} | {row['ours']['rows']} | "
-                f"{share(row['ours'])} | {' | '.join(peers)} |"
-            )
-        lines.append("")
-    return lines
+def times(row, rival):
+    """A ratio of CPU seconds, with its interval where there were several."""
+    if f"{rival}_ratio" not in row:
+        return "–"
+    ratio = f"{row[f'{rival}_ratio']:.2f}"
+    if row["repeats"] < 2:
+        return ratio
+    return f"{ratio} ({row[f'{rival}_low']:.2f}–{row[f'{rival}_high']:.2f})"
 
 
-def distances(record):
-    lines = [
-        "| data | attack | norm | rows | ours, median | CPU s | foolbox, median | CPU s |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| {row['data']} | `{row['attack']}` | {row['norm']} | {row['rows']} | "
-        f"{row['ours']:.3g} | {row['ours_cpu_s']:.2f} | {row['foolbox']:.3g} | "
-        f"{row['foolbox_cpu_s']:.2f} |"
-        for row in record["distances"]
-    ]
-    return [*lines, ""]
+def strength(name, rows):
+    cells = [
+        [row["case"], f"{row['eps']:.3g}", str(row["ours"]["rows"]), share(row["ours"]),
+         *(share(row["peers"].get(peer)) for peer in PEERS)]
+        for row in sorted(rows, key=lambda row: ORDER.index(row["case"]))
+    ]  # fmt: skip
+    return table([name, "eps", "rows", "`auto`", *PEERS], cells)
 
 
-def decisions(record):
-    lines = [
-        "| data | attack | peer | median l2 | CPU s | ours, median l2 (queries) | CPU s | times |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| {row['data']} | `{row['attack']}` | {row['peer']} | {row['theirs']:.3g} | "
-        f"{row['theirs_cpu_s']:.2f} | {row['ours']:.3g} ({row['limit']}) | "
-        f"{row['ours_cpu_s']:.2f} | {row['ratio']:.1f} |"
-        for row in record["decisions"]
-    ]
-    return [*lines, ""]
+def distances(rows):
+    heads = ["data", "attack", "norm", "rows", "ours, median", "CPU s", "foolbox, median", "CPU s"]
+    cells = [
+        [row["data"], f"`{row['attack']}`", row["norm"], str(row["rows"]), f"{row['ours']:.3g}",
+         f"{row['ours_cpu_s']:.2f}", f"{row['foolbox']:.3g}", f"{row['foolbox_cpu_s']:.2f}",
+         f"{row['ratio']:.2f}"]
+        for row in rows
+    ]  # fmt: skip
+    return table([*heads, "times"], cells)
 
 
-def speeds(record):
-    lines = [
-        "| data | attack | rows | ours, CPU s (first) | forward, gradients | foolbox | loop |",
-        "|---|---|---|---|---|---|---|",
-    ]
+def queries(row):
+    """What a peer asked per row; unknown where the layers were called past the count."""
+    asked = row["theirs_sent"][1] / row["rows"]
+    return f"{asked:.0f}" if asked > 1 else "–"
 
-    def times(row, rival):
-        if f"{rival}_ratio" not in row:
-            return "–"
-        ratio = f"{row[f'{rival}_ratio']:.2f}"
-        if row["repeats"] < 2:
-            return ratio
-        return f"{ratio} ({row[f'{rival}_low']:.2f}–{row[f'{rival}_high']:.2f})"
 
-    for row in record["speeds"]:
-        asked = f"{row['asked'][0]:,}, {row['asked'][1]:,}"
-        compared = f"{times(row, 'foolbox')} | {times(row, 'loop')}"
-        lines.append(
-            f"| {row['data']} | `{row['attack']}` | {row['rows']} | {row['ours']:.3f} "
-            f"({row['ours_first']:.2f}) | {asked} | {compared} |"
-        )
-    return [*lines, ""]
+def decisions(rows):
+    heads = ["data", "attack", "rows", "peer", "median l2", "queries", "CPU s", "ours, median l2"]
+    cells = [
+        [row["data"], f"`{row['attack']}`", str(row["rows"]), row["peer"], f"{row['theirs']:.3g}",
+         queries(row), f"{row['theirs_cpu_s']:.2f}",
+         f"{row['ours']:.3g}", str(row["limit"]),
+         f"{row['ours_cpu_s']:.3f} ({row['module_cpu_s']:.3f})", f"{row['ratio']:.1f}"]
+        for row in rows
+    ]  # fmt: skip
+    return table([*heads, "queries", "CPU s (module's)", "times"], cells)
+
+
+def speeds(rows):
+    heads = ["data", "attack", "rows", "ours, CPU s (first)", "forward, gradients"]
+    cells = [
+        [row["data"], f"`{row['attack']}`", f"{row['rows']:,}",
+         f"{row['ours']:.3f} ({row['ours_first']:.2f})",
+         f"{row['asked'][0]:,}, {row['asked'][1]:,}", times(row, "foolbox"), times(row, "loop")]
+        for row in rows
+    ]  # fmt: skip
+    return table([*heads, "foolbox", "loop"], cells)
 
 
 def main():
     timed = json.loads((RESULTS / "attack_speed.json").read_text())
-    text = "\n".join([*strength(), *distances(timed), *decisions(timed), *speeds(timed)]).strip()
+    stood = json.loads((RESULTS / "strength.json").read_text())
+    parts = [strength(name, part["rows"]) for name, part in stood.items()]
+    parts += [make(timed[make.__name__]) for make in (distances, decisions, speeds)]
+    text = "\n".join(line for part in parts for line in part).strip()
     if "--write" not in sys.argv:
         print(text)
         return

@@ -1,6 +1,6 @@
 """Supervision: oracles, speed against dnn-tip, and the table of supervisors on MNIST and Fashion.
 
-    FIREASSAY_DATA=… python benchmarks/supervision.py [--only golden,dsa,dropout,mnist,fashion]
+    FIREASSAY_DATA=… python benchmarks/supervision.py [--only golden,dropout,mnist,fashion]
 
 About ten minutes of one core. dnn-tip 0.1.1 is measured in the same run where it is importable.
 """
@@ -51,48 +51,6 @@ def golden():
         ),
         "dsa_cpu_s": dsa_s,
         "lsa_cpu_s": lsa_s,
-    }
-
-
-def dsa_speed(n_train=18_000, n_test=10_000, width=128, peer_rows=100, repeats=3):
-    """DSA on activations like those behind a ReLU; the peer's time is scaled from fewer rows.
-
-    Each repeat measures both, one after the other; the first call of each is not counted.
-    """
-    rng = np.random.default_rng(0)
-    centres = np.maximum(rng.standard_normal((10, width)), 0)
-    train_classes = rng.integers(0, 10, n_train)
-    test_classes = rng.integers(0, 10, n_test)
-
-    def activations(classes):
-        noise = 0.4 * rng.standard_normal((len(classes), width))
-        return np.maximum(centres[classes] + noise, 0).astype(np.float32)
-
-    train, test = activations(train_classes), activations(test_classes)
-    ours = supervision.dsa_scores(train, train_classes, test, test_classes)
-    own = [
-        cpu(supervision.dsa_scores, train, train_classes, test, test_classes)[1]
-        for _ in range(repeats)
-    ]
-    found = {"n_train": n_train, "n_test": n_test, "width": width, "cpu_s": own}
-    try:
-        from dnn_tip.surprise import DSA
-    except ImportError as missing:
-        return found | {"peer": f"dnn-tip not importable: {missing}"}
-    peer = DSA(train, train_classes)
-    theirs = peer(test[:peer_rows], test_classes[:peer_rows])
-    peer_s, ratios = [], []
-    for seconds in own:
-        peer_s.append(cpu(peer, test[:peer_rows], test_classes[:peer_rows])[1])
-        ratios.append(peer_s[-1] * n_test / peer_rows / seconds)
-    return found | {
-        "peer": "dnn-tip 0.1.1",
-        "peer_rows": peer_rows,
-        "peer_cpu_s": peer_s,
-        "peer_cpu_s_scaled": [value * n_test / peer_rows for value in peer_s],
-        "ratios": ratios,
-        "smallest_ratio": min(ratios),
-        "max_difference": float(np.abs(theirs - ours[:peer_rows]).max()),
     }
 
 
@@ -194,12 +152,10 @@ def table(name):
     accuracy = float((model.predict(nominal) == y_nominal).mean())
     comparison, compare_s = cpu(
         lambda: supervision.compare(
-            model, X, y, nominal=nominal, sets=sets, members=members, kinds=kinds, n_resamples=100
+            model, X, y, nominal=nominal, sets=sets, members=members, kinds=kinds
         )
     )
-    inner = supervision.compare(
-        model, X, y, nominal, sets, SHOWN[1:], layer=INNER_LAYER, n_resamples=100
-    )
+    inner = supervision.compare(model, X, y, nominal, sets, SHOWN[1:], layer=INNER_LAYER)
     frame, by_kind = comparison.frame(), comparison.kind_frame()
     causes = {k: v for k, v in sets.items() if k in ("ambiguous", "corrupted", "invalid")}
     axes = supervision.RootCause().fit(model, X, y)
@@ -231,9 +187,7 @@ def all_rows(name):
     model = trained(X, y, 0, 4)
     found = {"accuracy": float((model.predict(nominal) == y_nominal).mean())}
     for key, layer in (("rows", None), ("inner_rows", INNER_LAYER)):
-        comparison = supervision.compare(
-            model, X, y, nominal, sets, SHOWN, layer=layer, n_resamples=100
-        )
+        comparison = supervision.compare(model, X, y, nominal, sets, SHOWN, layer=layer)
         print(comparison.matrix().round(3).to_string())
         found[key] = comparison.frame()[COLUMNS].round(4).to_dict(orient="records")
     return found | {"inner_layer": INNER_LAYER}
@@ -241,7 +195,6 @@ def all_rows(name):
 
 PARTS = {
     "golden": golden,
-    "dsa": dsa_speed,
     "dropout": dropout_speed,
     "mnist": lambda: table("mnist"),
     "mnist_all_rows": lambda: all_rows("mnist"),
@@ -255,7 +208,7 @@ def main():
     wanted = parser.parse_args().only.split(",")
     RESULTS.parent.mkdir(exist_ok=True)
     for name in wanted:
-        if DATA is None and name not in ("dsa", "dropout"):
+        if DATA is None and name != "dropout":
             print(f"{name}: skipped, FIREASSAY_DATA is not set")
             continue
         found, seconds = cpu(PARTS[name])

@@ -36,27 +36,27 @@ def never_falls(horizon, units=200, size=1, correlation=0.0):
 KNOWN = "if it were known who"
 _ROWS, _GROUPS = "share that never falls", "share that never falls, groups"
 ROWS = [
-    Row(_ROWS, "Weibull, n = 200, watched to 60", never_falls(60.0), KNOWN, runs=400),
-    Row(_ROWS, "Weibull, n = 200, watched to 30", never_falls(30.0), KNOWN, runs=400),
+    Row(_ROWS, "Weibull, n = 200, watched to 60", never_falls(60.0), KNOWN, runs=200),
+    Row(_ROWS, "Weibull, n = 200, watched to 30", never_falls(30.0), KNOWN, runs=200),
     Row(
         _GROUPS,
         "20 × 15, correlation .2, watched to 60",
         never_falls(60, 20, 15, 0.2),
         KNOWN,
-        runs=400,
+        runs=200,
     ),
     Row(
         _GROUPS,
         "8 × 40, correlation .1, watched to 60",
         never_falls(60, 8, 40, 0.1),
         KNOWN,
-        runs=400,
+        runs=200,
     ),
     Row(
         _GROUPS,
         "40 × 10, correlation .3, watched to 30",
         never_falls(30, 40, 10, 0.3),
         KNOWN,
-        runs=400,
+        runs=200,
     ),
 ]

@@ -7,7 +7,8 @@ Twenty simulated people label 2,000 items over HTTP on this machine, twice: as f
 Every label waits for the disk before the answer; the server is killed at the end, then the labels
 are counted. With ``kills`` instead each of the twenty gives 2,000 labels while the server is killed
 and started again ten times, and people send an answer again until it is saved: flat out, or with a
-``pause`` of so many seconds on average before each answer.
+``pause`` of so many seconds on average before each answer; beside them somebody asks for a small
+file now and then, which says what the machine itself makes people wait.
 Also: how soon the app answers, and how long a page of a 100,000-item queue takes.
 Writes benchmarks/results/web.json, or a record of benchmarks/results/web_kills.json.
 """
@@ -103,6 +104,16 @@ def label_all(port, key, name, waits, failures, thinking_s=0.0, most=None, kind=
             failures.append((item, status))
 
 
+def only_look(port, waits):
+    """Ask for a small file about once a second: what the machine itself makes people wait."""
+    visitor = Stubborn(port)
+    while True:
+        began = time.perf_counter()
+        visitor.request("GET", "/static/icon.svg")
+        waits.append(time.perf_counter() - began)
+        time.sleep(random.expovariate(1))
+
+
 def write_queues(folder):
     rng = np.random.default_rng(0)
     for name in THINKING_S:
@@ -178,6 +189,8 @@ def measure_kills(folder, pause_s):
     began = time.perf_counter()
     for person in people:
         person.start()
+    floor = []
+    threading.Thread(target=only_look, args=(port, floor), daemon=True).start()
     costs, loads = [], []
 
     def wait_until(share):
@@ -198,6 +211,7 @@ def measure_kills(folder, pause_s):
             start()
     for person in people:
         person.join()
+    looked = np.array(floor)
     servers[-1].kill()
     servers[-1].wait()
     queue = read_queue(path)
@@ -218,6 +232,8 @@ def measure_kills(folder, pause_s):
         "p50_ms": 1000 * float(np.percentile(every, 50)),
         "p95_ms": 1000 * float(np.percentile(every, 95)),
         "within_200_ms": float((every <= 0.2).mean()),
+        "small_file_p50_ms": 1000 * float(np.percentile(looked, 50)),
+        "small_file_p95_ms": 1000 * float(np.percentile(looked, 95)),
         "server_cpu_ms_per_label": float(np.mean(costs)),
         "server_cpu_ms_per_label_first": float(costs[0]),
         "server_cpu_ms_per_label_last": float(costs[-1]),

@@ -190,6 +190,24 @@ def waiting() -> Chart:
     )
 
 
+def standing() -> Chart:
+    """What stands of nine models against our attacks, and against the best of the others."""
+    rows = []
+    for row in stored("strength")["digits"]["rows"]:
+        measured = [peer for peer in row["peers"].values() if peer.get("low") is not None]
+        best = min(measured, key=lambda peer: peer["standing"])
+        for by, found in (("fireassay", row["ours"]), ("best of ART and foolbox", best)):
+            rows.append((row["case"], by, found["standing"], found["low"], found["high"]))
+    return Chart(
+        grouped(rows, "rows that stand", width=380),
+        "How many digits stand against `auto`, and against the best of four attacks of ART and "
+        "foolbox, with as many queries: nine models, 95 % intervals. Further left is the stronger "
+        "attack.",
+        "Two marks for each of nine models: fireassay, and the best of the others, at most as far "
+        "left but for chance.",
+    )
+
+
 # Boxes of the architecture: name, what it is, column, row, colour.
 _BOXES = (
     ("model", "file, object, code, server", 0, 0, "seven"),
@@ -293,6 +311,7 @@ CHARTS: dict[str, Callable[[], Chart]] = {
     "growth": growth,
     "waiting": waiting,
     "house": house,
+    "standing": standing,
 }
 
 

@@ -1,10 +1,12 @@
 """Settings for all tests."""
 
 import os
+import shutil
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -32,3 +34,34 @@ def settings_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FIREASSAY_SETTINGS", str(tmp_path_factory.mktemp("settings")))
         yield
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A real browser, where there is one; closed with its file: its loop would disturb others."""
+    named = os.environ.get("FIREASSAY_CHROMIUM")
+    places = (named, "/usr/bin/chromium", shutil.which("chromium"), shutil.which("google-chrome"))
+    program = next((place for place in places if place and Path(place).exists()), None)
+    if program is None:
+        pytest.skip("no Chromium: install it (apt install chromium) or set FIREASSAY_CHROMIUM")
+    api = pytest.importorskip("playwright.sync_api", reason="needs playwright (extra 'dev')")
+    api.expect.set_options(timeout=20_000)
+    with api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(
+            executable_path=program,
+            args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+        )
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def barriers() -> Callable[[Any], list[tuple[str, list[str]]]]:
+    """What axe-core finds wrong with a page."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs extra 'dev'")
+
+    def found(page: Any) -> list[tuple[str, list[str]]]:
+        broken = axe.Axe().run(page).response["violations"]
+        return [(v["id"], [node["html"][:120] for node in v["nodes"][:3]]) for v in broken]
+
+    return found

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -6,6 +8,8 @@ pytest.importorskip("torch")
 from fireassay.ambiguity import AmbiguityEvaluation, AmbiguousSet, evaluate
 from fireassay.classifiers import as_classifier
 from fireassay.core import DataError, ParameterError
+from fireassay.core.percent import percent
+from fireassay.statistics import clopper_pearson
 
 pytestmark = pytest.mark.extras
 
@@ -106,6 +110,35 @@ def test_evidence_carries_every_number(perfect):
     assert evidence.estimates["top_pair"].n == 300
     assert "pairs" in evidence.tables
     assert evidence.charts["top pair by classes"].svg().startswith("<svg")
+
+
+def test_what_was_chosen_for_being_lowest_keeps_its_interval(perfect, amb):
+    said = perfect.evidence()
+    pairs, n = len(perfect.by_pair), int(perfect.by_pair["n"].iloc[0])
+    low, _ = clopper_pearson(n, n, 1 - 0.05 / pairs)
+    assert f"({percent(low)} to {percent(1.0)}, all pairs at once)" in said.claims[0].text
+    assert "another seed trains another one" in said.limits[0]
+
+
+def test_intervals_do_not_depend_on_the_order_of_control_rows(amb):
+    """A file sorted by class would bet on one class first."""
+
+    def sure_of_some(X):
+        first = np.asarray(X).reshape(len(X), -1).sum(axis=1)
+        p = np.where(first > np.median(first), 0.98, 0.3)
+        rest = (1 - p) / (len(amb.classes) - 1)
+        table = np.repeat(rest[:, None], len(amb.classes), axis=1)
+        table[:, 0] = p
+        return table
+
+    model = as_classifier(sure_of_some, classes=amb.classes)
+    light = np.argsort(amb.control.X.reshape(len(amb.control), -1).sum(axis=1))
+    sorted_by_light = replace(
+        amb, control=replace(amb.control, X=amb.control.X[light], labels=amb.control.labels[light])
+    )
+    found, again = evaluate(model, amb), evaluate(model, sorted_by_light)
+    assert again.control_entropy.value == pytest.approx(found.control_entropy.value)
+    assert again.control_entropy.high == pytest.approx(found.control_entropy.high, rel=0.2)
 
 
 def test_results_survive_a_file(perfect, amb, tmp_path):

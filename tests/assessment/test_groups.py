@@ -80,7 +80,7 @@ def test_accuracy_counts_groups():
     assert worth < 300
     assert "effective_n" not in plain["accuracy"].estimates
     for name in ("error", "accuracy", "calibration_error"):
-        assert found[name].rests_on == ("independent-groups", "reproducible")
+        assert found[name].rests_on == ("independent-groups", "unseen-rows", "reproducible")
         narrow = plain["accuracy"].estimates[name]
         assert found[name].value == narrow.value
         assert found[name].high - found[name].low > 1.2 * (narrow.high - narrow.low)

@@ -28,3 +28,20 @@ def test_the_reason_is_a_sentence_that_anybody_understands():
     assert "says nothing for or against" in part.reason
     assert "tries = 4 under [ambiguity]" in part.reason
     assert max(len(sentence.split()) for sentence in part.reason.split(". ")) < 50
+
+
+def test_changes_that_keep_the_meaning_make_nothing_ambiguous():
+    texts, y = ["a good film", "a bad film"] * 20, ["good", "bad"] * 20
+
+    def model(rows):
+        p = np.array([0.9 if "bad" in row else 0.2 for row in rows])
+        return np.column_stack([p, 1 - p])
+
+    classifier = fa.as_classifier(model, classes=["bad", "good"])
+    for more, said in (({}, "nothing between two texts"), (_PERTURB, "perturb keeps the meaning")):
+        part = fa.evaluate(classifier, texts, y, parts=["ambiguity"], **more)["ambiguity"]
+        assert part.status == "not available"
+        assert said in part.reason
+
+
+_PERTURB = {"perturb": lambda text, rng: [text.upper()]}

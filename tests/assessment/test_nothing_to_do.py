@@ -5,7 +5,7 @@ import sqlite3
 import numpy as np
 import pytest
 
-from fireassay.assessment import read_config, run_assessment, running
+from fireassay.assessment import configured_run, read_config, run_assessment
 
 pytestmark = pytest.mark.extras
 onnx = pytest.importorskip("onnx")
@@ -67,7 +67,7 @@ def nothing_loaded(monkeypatch):
     def load(*_, **__):
         raise AssertionError("loaded")
 
-    monkeypatch.setattr(running, "load_context", load)
+    monkeypatch.setattr(configured_run, "load_context", load)
 
 
 def test_a_second_run_gives_the_same_without_loading_anything(done, nothing_loaded):

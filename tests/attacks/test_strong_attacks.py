@@ -203,3 +203,16 @@ def test_flat_gradients_leave_the_budget_to_square(images, network):
     assert found.sum() >= 8
     assert set(out.made_by[found]) <= {"square", "pgd"}
     assert out.gradient_queries.max() <= 20
+
+
+def test_every_change_of_fmn_in_l0_is_needed(network, images):
+    _, _, X, y = (part[:60] for part in images)
+    out = attacks.fmn(network, X, y, norm="l0", steps=15)
+    fell = np.flatnonzero((out.status == "found") & (out.distance > 1) & (out.distance <= 16))
+    assert len(fell) >= 5
+    for row in fell:
+        places = np.argwhere(out.adversarial[row] != X[row])
+        undone = np.repeat(out.adversarial[row][None], len(places), axis=0)
+        for point, place in zip(undone, places, strict=True):
+            point[tuple(place)] = X[row][tuple(place)]
+        assert (network.predict(undone) == y[row]).all()

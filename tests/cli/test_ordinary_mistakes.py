@@ -104,6 +104,23 @@ def test_groups_that_are_ignored_keep_a_limit_from_passing(project):
     assert "nearly repeat another" in page
 
 
+def test_a_pass_says_on_the_console_and_in_json_what_no_data_shows(project):
+    """Rows of patients that nobody named, shuffled: no check of the rows can find them."""
+    words = "if no two rows belong to one patient, device or document"
+    begin()
+    limits(project, max={"accuracy.error": 0.15})
+    run = call("run", "--only", "accuracy")
+    assert words in " ".join(run.output.split())
+    told = call("check", "fireassay-run")
+    assert told.exit_code == 0
+    assert " ".join(told.output.split()).count(words) == 2
+    found = verdict()
+    assert words in found["headline"]
+    assert words in found["checks"][0]["explanation"]
+    page = (project / "fireassay-run" / "report.html").read_text()
+    assert " ".join(page.split()).count(words) >= 2
+
+
 def test_a_rare_class_that_is_never_found_leads_the_answer(project):
     X, y = rows(400, 0)
     y = y * 0

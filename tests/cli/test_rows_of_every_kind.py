@@ -94,3 +94,47 @@ def test_survival_of_texts_says_what_it_takes(files, tmp_path):
     np.savez(tmp_path / "texts.npz", X=texts, y=[1, 0] * 30)
     said = call("survival", "model", "ward_table_model:reader", "texts.npz", code=2)
     assert "--perturb" in said
+
+
+def test_a_monitor_is_fitted_on_a_table_and_scores_files_and_lines(files):
+    model = ("--model", "ward_table_model:model")
+    call(
+        "supervision", "fit", "max-softmax", *model, "--train", "train.csv", "--nominal",
+        "test.csv", "-o", "monitor.npz",
+    )  # fmt: skip
+    field = files[400:].drop(columns="label")
+    scores = pd.DataFrame(import_object("ward_table_model:model")(field)).to_numpy().max(axis=1)
+    found = CliRunner().invoke(
+        app, ["supervision", "score", "monitor.npz", "field.csv", *model, "--json"]
+    )
+    rows, limit = (json.loads(found.output)[name] for name in ("rows", "threshold"))
+    assert [row["score"] for row in rows] == pytest.approx((1 - scores).tolist())
+    assert [row["alarm"] for row in rows] == (1 - scores > limit).tolist()
+    lines = "\n".join(json.dumps(row) for row in json.loads(field.to_json(orient="records"))[:12])
+    stream = CliRunner().invoke(app, ["supervision", "score", "monitor.npz", "-", *model],
+                                input=lines)  # fmt: skip
+    told = [json.loads(line) for line in stream.output.splitlines()]
+    assert [line["score"] for line in told] == pytest.approx((1 - scores[:12]).tolist())
+    refused = call(
+        "supervision", "fit", "mdsa", *model, "--train", "train.csv", "--nominal", "test.csv",
+        "-o", "other.npz", "--layer", "inputs", code=2,
+    )  # fmt: skip
+    assert "looks at the answers alone" in " ".join(refused.split())
+
+
+def test_discovery_searches_a_table_and_waits_for_labels(files):
+    answer = call(
+        "discovery", "ward_table_model:model", "test.csv", "--calibration", "train.csv",
+        "--budget", "20", "--max-queries", "40",
+    )  # fmt: skip
+    assert answer["status"] == "done"
+    assert answer["provenance"]["labels"] == 20
+    call("discovery", "ward_table_model:model", "field.csv", "--budget", "5", "--max-queries", "40",
+         "--output", "search")  # fmt: skip
+    asked = CliRunner().invoke(app, ["label", "next", "search", "--csv", "next.csv"])
+    assert asked.exit_code == 0, asked.output
+    table = pd.read_csv("next.csv")
+    assert set(table["ward"]) <= {"A", "B", "Süd"}  # names, not codes
+    assert {"age", "bmi"} <= set(table.columns)
+    refused = call("discovery", "ward_table_model:model", "test.csv", "--compare", code=2)
+    assert "takes rows of numbers" in " ".join(refused.split())

@@ -91,7 +91,7 @@ def test_columns_of_tables_are_found_by_name(files, tmp_path):
     np.save(tmp_path / "nominal.npy", nominal)
     in_order = json.loads(run("score", monitor, tmp_path / "nominal.npy", *model, "--json").output)
     assert by_name["rows"] == in_order["rows"]
-    with pytest.raises(DataError, match="none named f3"):
+    with pytest.raises(DataError, match="without 'f3'"):
         run("score", monitor, tmp_path / "narrow.csv", *model)
     named = json.dumps(dict(shuffled.iloc[0]))
     stream = run("score", monitor, "-", *model, input=f'{named}\n{{"f0": 1}}\n')

@@ -121,13 +121,13 @@ def test_names_are_those_of_the_registries():
 
 
 def test_attacks_and_defences_are_read():
-    from fireassay.cli.survival import _attack, _defence
+    from fireassay.cli.attack_words import read_attack, read_defence
 
-    assert _attack("pgd:norm=linf,eps=0.1,steps=5") == (
+    assert read_attack("pgd:norm=linf,eps=0.1,steps=5") == (
         "pgd", {"norm": "linf", "eps": 0.1, "steps": 5},
     )  # fmt: skip
-    assert _attack("art:PixelAttack:th=3") == ("art:PixelAttack", {"th": 3})
-    assert _defence("conf=0.9") == ("conf", 0.9)
+    assert read_attack("art:PixelAttack:th=3") == ("art:PixelAttack", {"th": 3})
+    assert read_defence("conf=0.9") == ("conf", 0.9)
     for wrong in ("pgd:eps", "pgd:=,"):
         with pytest.raises(ParameterError):
-            _attack(wrong) if "=" not in wrong else _defence("conf")
+            read_attack(wrong) if "=" not in wrong else read_defence("conf")

@@ -8,6 +8,7 @@ import sys
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -203,11 +204,64 @@ def test_killed_again_and_again_it_ends_in_the_same_bytes(folder):
     assert state("once") == state("killed")
 
 
-def test_a_table_with_names_is_refused_in_words(folder):
-    (folder / "reference.csv").write_text("a,ward,label\n0.1,A,0\n0.9,B,1\n0.2,A,0\n")
-    (folder / "served.jsonl").write_text('{"row": {"a": 0.5, "ward": "A"}}\n')
-    arguments = ["watch", "served.jsonl", "--model", "halves:model", "--reference", "reference.csv"]
-    found = CliRunner().invoke(app, [*arguments, "--limit", "0.1"])
+WARDS = """
+import numpy as np
+def model(X):
+    assert X["ward"].isin(["A", "B", "C"]).all() and X["beds"].dtype.kind == "i"
+    p = np.where(X["ward"] == "A", 0.9, np.where(X["age"].fillna(50) > 60, 0.7, 0.1))
+    return np.column_stack([1 - p, p])
+"""
+
+
+def wards(n, seed, wrong, ward=("A", "B", "C")):
+    """Rows with names and holes, and labels of which some are not what the model says."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"ward": rng.choice(ward, n), "age": rng.normal(55, 12, n).round(1)})
+    frame["beds"] = rng.integers(1, 5, n)
+    frame.loc[rng.random(n) < 0.1, "age"] = np.nan
+    names = {}
+    exec(WARDS, names)
+    said = names["model"](frame.assign(ward=frame["ward"].replace("D", "B"))).argmax(axis=1)
+    return frame.assign(label=np.where(rng.random(n) < wrong, 1 - said, said))
+
+
+def served(frame):
+    rows = json.loads(frame.drop(columns="label").to_json(orient="records"))
+    return "".join(
+        json.dumps({"row": row, "label": label}) + "\n"
+        for row, label in zip(rows, frame["label"].tolist(), strict=True)
+    )
+
+
+def test_a_table_with_names_and_holes_is_watched(folder):
+    (folder / "wards.py").write_text(WARDS)
+    wards(400, 0, 0.03).to_csv(folder / "reference.csv", index=False)
+    config = folder / "fireassay.toml"
+    config.write_text(config.read_text().replace("halves", "wards"))
+    options = ("--limit", "0.1")
+    (folder / "good.jsonl").write_text(served(wards(500, 1, 0.03)))
+    wards(500, 1, 0.03).to_csv(folder / "good.csv", index=False)
+    code, found = watch("good.jsonl", *options, "-o", "a")
+    assert (code, found["n_rows"], found["refused"]) == (0, 500, 0)
+    code, again = watch("good.csv", *options, "-o", "b")
+    assert (code, again["n_errors"], again["drift_p"]) == (0, found["n_errors"], found["drift_p"])
+    (folder / "bad.jsonl").write_text(served(wards(500, 2, 0.4)))
+    code, found = watch("bad.jsonl", *options, "-o", "c")
+    assert (code, found["alarm"]) == (1, True)
+    (folder / "moved.jsonl").write_text(served(wards(500, 3, 0.03, ["A"])))
+    code, found = watch("moved.jsonl", *options, "-o", "d")
+    assert (code, found["drifted"]) == (1, True)
+    # A ward that no reference row has is counted, and silence is then worth nothing.
+    (folder / "new.jsonl").write_text(served(wards(500, 4, 0.03, ["A", "B", "C", "D"])))
+    code, found = watch("new.jsonl", *options, "-o", "e")
+    assert code == 3
+    assert found["refused"] > 50
+    assert "'ward' must have a value that a reference row has. Got 'D'" in found["last_refusal"]
+
+
+def test_texts_are_refused_in_words(folder):
+    np.savez(folder / "texts.npz", X=np.array(["good", "bad film"] * 20), y=[0, 1] * 20)
+    (folder / "served.jsonl").write_text('{"label": 1}\n')
+    found = watch("served.jsonl", "--reference", "texts.npz", "--limit", "0.1")[1]
     assert found.exit_code == 2
-    assert "takes rows of numbers" in found.output
-    assert "category" in found.output
+    assert "takes rows of numbers and names" in found.output

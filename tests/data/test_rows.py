@@ -156,3 +156,12 @@ def test_kinds_are_given_or_told_by_the_types():
         Rows(np.zeros((2, 2)), ("number",))
     with pytest.raises(DataError, match="3 kinds for 2 columns"):
         Rows(np.zeros((2, 2)), ("real",) * 3)
+
+
+def test_rows_without_a_hole_are_viewed_as_wide_as_those_with_one():
+    rows = Rows(pd.DataFrame({"age": [40.5, None, 60.0], "seen": pd.to_datetime(
+        ["2024-01-01", None, "2024-02-01"])}))  # fmt: skip
+    book = rows.codebook
+    codes = book.encode(rows)
+    assert book.view(codes[[0, 2]]).shape[1] == book.view(codes).shape[1]
+    np.testing.assert_array_equal(book.view(codes)[[0, 2]], book.view(codes[[0, 2]]))

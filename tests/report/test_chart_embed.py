@@ -1,9 +1,6 @@
 """Charts in a page: nothing runs but what is allowed, and the drawing stands without script."""
 
-import os
 import re
-import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,14 +12,6 @@ from fireassay.report import Report, chart_embed
 from fireassay.report.chart_embed import chart_figure, still
 
 HOSTILE = "</script><script>alert(1)</script>{{7*7}}\"'><img src=x onerror=alert(2)>"
-CHROMIUM = next(
-    (
-        p
-        for p in (os.environ.get("FIREASSAY_CHROMIUM"), "/usr/bin/chromium")
-        if p and Path(p).exists()
-    ),
-    shutil.which("chromium") or shutil.which("google-chrome"),
-)
 
 
 def _charts():
@@ -63,35 +52,29 @@ def test_the_script_is_kept_and_a_damaged_copy_is_made_again(tmp_path, monkeypat
 
 @pytest.mark.slow
 @pytest.mark.extras
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium found: set FIREASSAY_CHROMIUM")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_charts_are_live_under_a_policy_of_hashes(tmp_path, scheme):
-    api = pytest.importorskip("playwright.sync_api", reason="needs playwright (extra 'dev')")
+def test_charts_are_live_under_a_policy_of_hashes(tmp_path, scheme, browser):
     sample = Sample(3, HOSTILE, truth=HOSTILE, pictures={"input": png_uri(np.eye(8))})
     part = Evidence("reliability", HOSTILE, charts=_charts(), samples=(sample,))
     path = Report([part], HOSTILE).to_html(tmp_path / "page.html")
     said = []
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
-        )
-        page = browser.new_context(color_scheme=scheme, viewport={"width": 900, "height": 2500})
-        page = page.new_page()
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.goto(path.as_uri())
-        page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
-        page.wait_for_function(
-            f"document.querySelectorAll('[data-drawn=live]').length === {len(_charts())}",
-            timeout=60_000,
-        )
-        ink = page.eval_on_selector(
-            "[data-chart=part-0-0] .chart-live text", "text => getComputedStyle(text).fill"
-        )
-        page.hover("[data-chart=part-0-0] .chart-live .mark-symbol path")
-        page.wait_for_selector("#vg-tooltip-element.visible", timeout=20_000)
-        shown = page.inner_text("#vg-tooltip-element")
-        browser.close()
+    context = browser.new_context(color_scheme=scheme, viewport={"width": 900, "height": 2500})
+    page = context.new_page()
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(path.as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    page.wait_for_function(
+        f"document.querySelectorAll('[data-drawn=live]').length === {len(_charts())}",
+        timeout=60_000,
+    )
+    ink = page.eval_on_selector(
+        "[data-chart=part-0-0] .chart-live text", "text => getComputedStyle(text).fill"
+    )
+    page.hover("[data-chart=part-0-0] .chart-live .mark-symbol path")
+    page.wait_for_selector("#vg-tooltip-element.visible", timeout=20_000)
+    shown = page.inner_text("#vg-tooltip-element")
+    context.close()
     assert said == []
     assert ink == {"light": "rgb(91, 101, 112)", "dark": "rgb(164, 173, 183)"}[scheme]
     assert "90.0" in shown

@@ -90,6 +90,9 @@ def test_no_barrier_and_nothing_beside_the_screen(
     page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     assert barriers(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for code in page.locator("#provenance code").all():  # hashes are read without scrolling
+        box = code.bounding_box()
+        assert box["x"] + box["width"] <= width
     context.close()
 
 

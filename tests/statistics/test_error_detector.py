@@ -61,3 +61,9 @@ def test_all_looks_together_hold():
         wrong = rng.random(1024) < 0.05
         missed += any(all_looks_upper(wrong[:t]) < 0.05 for t in range(32, 1025, 16))
     assert missed <= binom.ppf(0.999, streams, 0.025)
+
+
+def test_evidence_of_a_thousand_errors_in_a_row_is_a_number():
+    found = ErrorDetector(0.01).after([1] * 1000)
+    assert found.alarm
+    assert 1e100 < found.evidence < float("inf")

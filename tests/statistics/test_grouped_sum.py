@@ -73,3 +73,13 @@ def test_no_group_is_on_both_sides(seed):
     assert sorted(order) == list(range(100))
     assert not set(who[order[:count]]) & set(who[order[count:]])
     assert random_half(100, None, seed, "a test").sum() == 50
+
+
+def test_the_value_counts_every_part_also_where_one_group_has_all_rows_of_one():
+    right = np.array([1, 0, 1, 1, 0, 1], dtype=bool)
+    first, second = np.arange(6) < 2, np.arange(6) >= 2
+    value, low, high = grouped_sum(
+        [0.5, 0.5], [right, right], [first, second], [0, 0, 1, 1, 2, 2], 0.95
+    )
+    assert value == pytest.approx(0.5 * 0.5 + 0.5 * 0.75)
+    assert (low, high) == (-np.inf, np.inf)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 
+from fireassay.core import DataError
 from fireassay.statistics import alike_rows, clumped_rows, neighbouring_rows
 
 BUILT_IN = {
@@ -82,3 +83,17 @@ def test_published_sets_with_and_without_people_who_come_again(name, grouped):
 def test_too_few_rows_say_nothing():
     assert neighbouring_rows(np.random.default_rng(5).normal(size=(60, 3))).apart == 0
     assert neighbouring_rows(np.ones((200, 2))).apart == 0
+
+
+def test_a_column_of_row_numbers_hides_no_patients():
+    rng = np.random.default_rng(6)
+    own = np.repeat(rng.normal(size=(40, 4)), 10, axis=0) + 0.3 * rng.normal(size=(400, 4))
+    for number in (np.arange(400), 1000 - np.arange(400)):
+        assert neighbouring_rows(np.column_stack([number, own])).many
+        independent = np.column_stack([number, rng.normal(size=(400, 4))])
+        assert not neighbouring_rows(independent).many
+
+
+def test_labels_of_other_rows_are_refused():
+    with pytest.raises(DataError, match="labels"):
+        neighbouring_rows(np.random.default_rng(7).normal(size=(200, 3)), np.zeros(150))

@@ -75,6 +75,18 @@ def test_pairing_makes_precision_sharper_than_two_samples():
     assert whole.high - whole.low == pytest.approx(found.high - found.low, rel=0.1)
 
 
+def test_few_groups_make_a_calibration_difference_uncertain():
+    right = np.arange(400) % 5 > 0
+    first, second = (np.full(400, 0.95), right), (np.full(400, 0.8), right)
+    wide = {
+        many: paired_calibration_difference(first, second, groups=np.arange(400) % many)
+        for many in (1, 3, 200)
+    }
+    assert (wide[1].low, wide[1].high) == (-1.0, 1.0)
+    spans = {many: found.high - found.low for many, found in wide.items()}
+    assert spans[3] > 1.4 * spans[200]
+
+
 def test_calibration_errors_are_paired():
     rng = np.random.default_rng(4)
     right = rng.random(1000) < 0.8

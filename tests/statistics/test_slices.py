@@ -117,3 +117,18 @@ def test_rules_are_short_different_and_in_words():
     assert "male" in str(rules[0])
     assert all(len(rule.conditions) <= 3 for rule in rules)
     assert find_slices(X, np.zeros(3000)) == ()
+
+
+def test_a_grade_of_one_is_not_called_a_yes():
+    rng = np.random.default_rng(4)
+    X = np.column_stack([rng.integers(1, 4, 2000), rng.random(2000)])
+    wrong = (X[:, 0] == 1) & (rng.random(2000) < 0.5)
+    assert str(find_slices(X, wrong, ["grade", "x"], most=1)[0]) == "grade = 1"
+
+
+def test_rows_with_holes_keep_the_column_in_the_search():
+    rng = np.random.default_rng(5)
+    X = rng.random((2000, 2))
+    wrong = (X[:, 0] > 0.9) & (rng.random(2000) < 0.5)
+    X[rng.random(2000) < 0.05, 0] = np.nan
+    assert str(find_slices(X, wrong, ["a", "b"], most=1)[0]).startswith("a > 0.9")

@@ -1,12 +1,9 @@
 import http.client
-import os
 import re
-import shutil
 import socket
 import threading
 import time
 import urllib.parse
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -167,31 +164,6 @@ def small_rows():
     X = rng.random((150, 3))
     y = np.where(rng.random(150) < X[:, 0], "dog", "cat")
     return X, y, {"site": np.array(["north", "south", "west"])[np.arange(150) % 3]}
-
-
-CHROMIUM = next(
-    (
-        p
-        for p in (os.environ.get("FIREASSAY_CHROMIUM"), "/usr/bin/chromium")
-        if p and Path(p).exists()
-    ),
-    shutil.which("chromium") or shutil.which("google-chrome"),
-)
-
-
-@pytest.fixture(scope="session")
-def browser():
-    if CHROMIUM is None:
-        pytest.skip("no Chromium: install it (apt install chromium) or set FIREASSAY_CHROMIUM")
-    api = pytest.importorskip("playwright.sync_api", reason="needs playwright (extra 'dev')")
-    api.expect.set_options(timeout=20_000)
-    with api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(
-            executable_path=CHROMIUM,
-            args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
-        )
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

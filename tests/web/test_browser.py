@@ -304,3 +304,33 @@ def test_every_control_has_a_name_and_fits_a_phone(tmp_path, make_queue, start, 
     page.keyboard.press("Enter")
     expect(page.locator("[data-message]")).to_have_text("Saved.")
     expect(page.get_by_role("button", name="dog")).to_be_focused()
+
+
+@pytest.mark.parametrize("width", [360, 1100])
+def test_texts_series_and_pictures_are_read_whole(tmp_path, start, page_of, width):
+    words = "The patient said that it began on Tuesday, after the long walk home. " * 8
+    rows = np.array([[words, "67"]] * 2)
+    named = {"feature_names": ["what the patient said", "age"]}
+    write_queue(tmp_path, rows, classes="ab", name="texts", kind="row", **named)
+    beat = np.sin(np.arange(160) / 5)
+    series = np.stack([beat, 40 + 5 * beat], axis=1)[None].repeat(2, axis=0)
+    named = {"feature_names": ["ECG", "pressure"]}
+    write_queue(tmp_path, series, classes="ab", name="curves", kind="series", **named)
+    picture = np.zeros((2, 16, 12, 3), np.uint8)
+    picture[:, :4, :, 0] = 255  # a red bar above
+    write_queue(tmp_path, picture, classes="ab", name="pictures")
+    served = start([tmp_path])
+    address = f"http://127.0.0.1:{served.port}"
+    page = page_of(viewport={"width": width, "height": 800})
+    sign_in(page, address, served.queue("texts"), "Ada")
+    for text in (words.strip(), "67"):
+        box = page.get_by_role("cell", name=text).bounding_box()
+        assert 0 <= box["x"] < box["x"] + box["width"] <= width
+    page.goto(f"{address}/queues/{served.queue('curves')}/label")
+    stage = page.locator("[data-stage]")
+    expect(stage).to_contain_text("each from its lowest to its highest value")  # neither is flat
+    for name in ("ECG", "pressure"):
+        expect(stage.get_by_text(name, exact=True).first).to_be_visible()
+    page.goto(f"{address}/queues/{served.queue('pictures')}/label")
+    shown = page.locator("[data-stage] img")
+    assert shown.evaluate("image => [image.naturalWidth, image.naturalHeight]") == [12, 16]

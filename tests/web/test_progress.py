@@ -1,8 +1,8 @@
-import os
 import subprocess
 import sys
 
 from fireassay.engine import RunStore
+from fireassay.engine.run_lock import RunLock
 from fireassay.web.progress import run_progress
 
 
@@ -33,8 +33,10 @@ def test_a_killed_run_is_not_running(tmp_path):
 
 
 def test_a_lock_of_a_living_process_is_running(tmp_path):
-    (tmp_path / "run.lock").write_text(str(os.getpid()))
+    held = RunLock(tmp_path / "run.lock")
     assert run_progress(tmp_path).running
+    held.release()
+    assert not run_progress(tmp_path).running
     (tmp_path / "run.lock").write_text("nonsense")
     assert not run_progress(tmp_path).running
 

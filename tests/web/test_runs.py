@@ -16,7 +16,9 @@ pytestmark = pytest.mark.extras
 
 from fireassay.cli.trusting import remember  # noqa: E402
 from fireassay.core import Estimate, Evidence, Measure  # noqa: E402
+from fireassay.engine.run_lock import RunLock  # noqa: E402
 from fireassay.report import Report  # noqa: E402
+from fireassay.web import run_process  # noqa: E402
 from fireassay.web.progress import run_progress  # noqa: E402
 from fireassay.web.projects import find_projects  # noqa: E402
 from fireassay.web.run_process import process_mark, started_process, stop_run  # noqa: E402
@@ -228,9 +230,45 @@ def test_a_zombie_and_a_dead_process_are_not_running(tmp_path):
     (tmp_path / "run.lock").write_text(str(ended.pid))
     assert not run_progress(tmp_path).running
     ended.wait()
-    alive = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-    (tmp_path / "run.lock").write_text(str(alive.pid))
-    assert run_progress(tmp_path).running
-    os.kill(alive.pid, signal.SIGKILL)
-    alive.wait()
+    holding = (
+        "import sys, time; from pathlib import Path; from fireassay.engine.run_lock import RunLock;"
+        "held = RunLock(Path(sys.argv[1])); print('held', flush=True); time.sleep(60)"
+    )
+    program = [sys.executable, "-c", holding, str(tmp_path / "run.lock")]
+    with subprocess.Popen(program, stdout=subprocess.PIPE) as alive:
+        assert alive.stdout.readline() == b"held\n"
+        assert run_progress(tmp_path).running
+        os.kill(alive.pid, signal.SIGKILL)
     assert not run_progress(tmp_path).running
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc which files are open")
+def test_a_number_that_a_killed_run_left_is_not_a_run_once_another_process_has_it(tmp_path):
+    lock = tmp_path / "run.lock"
+    lock.write_text(str(os.getppid()))  # a process, but none that writes here
+    assert run_process.lock_owner(tmp_path) is None
+    held = RunLock(lock)
+    assert run_process.lock_owner(tmp_path) == os.getpid()
+    held.release()
+    assert run_process.lock_owner(tmp_path) is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pipe with a name")
+@pytest.mark.timeout(60)
+def test_pipes_and_links_in_a_received_folder_are_not_read(tmp_path):
+    for name in ("started.json", "live.json", "run.lock", "run.log"):
+        os.mkfifo(tmp_path / name)
+    assert run_process.started_process(tmp_path) is None
+    assert run_process.live_of(tmp_path) == run_process.Live()
+    assert run_process.lock_owner(tmp_path) is None
+    assert run_process.log_tail(tmp_path) == []
+    (tmp_path / "run.log").unlink()
+    (tmp_path / "run.log").symlink_to("/etc/hostname")
+    assert run_process.log_tail(tmp_path) == []
+
+
+def test_a_process_that_has_ended_is_forgotten_so_that_its_number_can_be_another_ones():
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    run_process._children[ended.pid] = ended
+    run_process._see_off(ended)
+    assert ended.pid not in run_process._children

@@ -1,8 +1,11 @@
 """The sample browser over HTTP: what it counts and shows is what the rows are."""
 
 import html
+import json
+import os
 import re
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -10,10 +13,11 @@ import pytest
 pytest.importorskip("fastapi")
 pytestmark = pytest.mark.extras
 
+from fireassay.core import DataError  # noqa: E402
 from fireassay.web.label_table import labels  # noqa: E402
 from fireassay.web.queue import read_queue  # noqa: E402
 from fireassay.web.sample_item import neighbours, text_of  # noqa: E402
-from fireassay.web.sample_query import Query, counted, facet_names, mask_of  # noqa: E402
+from fireassay.web.sample_query import Query, counted, mask_of  # noqa: E402
 from fireassay.web.sample_set import read_samples  # noqa: E402
 
 HOSTILE = "</script><script>alert(1)</script>"
@@ -63,7 +67,7 @@ def test_filters_find_what_they_say(browsed):
 
 def test_every_bar_counts_what_its_filter_finds(browsed):
     _, _, rows, _, _ = browsed
-    for facet in facet_names(rows):
+    for facet in rows.facets:
         bars = counted(rows, facet, None, None).bars
         assert bars
         for bar in bars:
@@ -154,6 +158,35 @@ def test_a_damaged_column_is_refused(browsed, tmp_path):
     answer = client.get(address)
     assert answer.status == 400
     assert "as the run wrote it" in answer.text
+
+
+@pytest.mark.parametrize("place", ["../../elsewhere", "other"])
+def test_a_column_that_the_run_did_not_write_is_refused(browsed, tmp_path, place):
+    folder = tmp_path / "run" / "samples"
+    told = json.loads((folder / "samples.json").read_text())
+    for name, fact in list(told["files"].items()):
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        other = folder / name.replace("test-", f"{place}-")
+        other.write_bytes((folder / name).read_bytes())
+        assert fact["bytes"] == other.stat().st_size
+    told["sets"][place] = told["sets"].pop("test")
+    (folder / "samples.json").write_text(json.dumps(told))
+    with pytest.raises(DataError, match="among the files"):
+        read_samples(tmp_path / "run")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pipe with a name")
+@pytest.mark.timeout(60)
+def test_a_pipe_in_the_place_of_a_column_is_not_waited_for(browsed, tmp_path):
+    folder = tmp_path / "run" / "samples"
+    told = json.loads((folder / "samples.json").read_text())
+    name = next(iter(told["files"]))
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    told["files"][name]["bytes"] = 0
+    (folder / "samples.json").write_text(json.dumps(told))
+    with pytest.raises(DataError, match="a pipe"):
+        read_samples(tmp_path / "run")
 
 
 def test_names_are_text(tmp_path, make_run, start):

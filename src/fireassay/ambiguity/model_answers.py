@@ -24,13 +24,14 @@ from fireassay.core.lazy_modules import pd
 from fireassay.core.percent import percent
 from fireassay.core.probabilities import entropy_bits
 from fireassay.core.result import Answer
+from fireassay.core.seeds import generator
 from fireassay.core.validation import check_real
-from fireassay.statistics import betting_interval, delong_interval, share
+from fireassay.statistics import betting_interval, clopper_pearson, delong_interval, share
 
 PAIRS = "top pair by classes"
 _LIMIT = (
-    "Intervals hold for further inputs made in the same way, not for others, nor for natural "
-    "ambiguity."
+    "Intervals hold for further inputs of this very generator: another seed trains another one, "
+    "whose numbers may differ by more. They say nothing about natural ambiguity."
 )
 _RESTS_ON = {
     "entropy": ("both-classes-visible", "not-the-decoder"),
@@ -132,11 +133,13 @@ class AmbiguityEvaluation(Answer):
         """The answer for the report."""
         ordered = self.by_pair.sort_values("top_pair", kind="stable")
         worst = {name: column.iloc[0] for name, column in ordered.items()}  # each in its own type
+        each = 1.0 - (1.0 - self.top_pair.confidence) / len(ordered)
+        low, high = clopper_pearson(round(worst["top_pair"] * worst["n"]), int(worst["n"]), each)
         claims = [
             Claim(
                 f"Lowest of {len(ordered)} pairs, and chosen for that: {worst['first']} and "
                 f"{worst['second']}, both first in {percent(worst['top_pair'])} of {worst['n']} "
-                f"inputs ({percent(worst['top_pair_low'])} to {percent(worst['top_pair_high'])})."
+                f"inputs ({percent(low)} to {percent(high)}, all pairs at once)."
             )
         ]
         if self.separation is not None:
@@ -295,7 +298,9 @@ class _Means:
         if values.dtype.kind == "b":
             return share(int(values.sum()), len(values), self.confidence, rests_on=rests_on)
         bounds = (0.0, self.most_bits) if "entropy" in name else (0.0, 1.0)
-        low, high = betting_interval(np.clip(values, *bounds), self.confidence, bounds)
+        # Control rows come in the order of the file, which may be sorted by class.
+        mixed = generator(0, "order of bets", len(values)).permutation(np.clip(values, *bounds))
+        low, high = betting_interval(mixed, self.confidence, bounds)
         return Estimate.around(
             float(values.mean()), float(low), float(high), confidence=self.confidence,
             n=len(values), method="betting", rests_on=rests_on,

@@ -189,7 +189,8 @@ def why_not_between(context: Context) -> str | None:
     """Why no input can be made that lies between two of these rows, or None."""
     rows = context.test.rows
     if rows.is_text:
-        return "text: there is nothing between two texts"
+        kept = "; perturb keeps the meaning, so it makes none that belongs to two classes"
+        return f"text: there is nothing between two texts{kept if context.perturb else ''}"
     if "integer" in (rows.kinds or ()) and not rows.is_frame and rows.values.dtype.kind in "iu":
         return "integers: there is nothing between two tokens or codes"
     if not rows.is_plain:

@@ -11,7 +11,7 @@ from fireassay.core.percent import percent
 from fireassay.statistics.label_columns import label_columns
 
 NO_LABEL = "label-not-a-column"
-_MOST_CELLS, _LEAST_ROWS = 2_000_000, 1000
+_MOST_CELLS, _LEAST_ROWS, _MOST_ROWS = 2_000_000, 1000, 20_000
 
 
 def label_among_columns(context: Context) -> tuple[Assumption, ...]:
@@ -23,7 +23,7 @@ def label_among_columns(context: Context) -> tuple[Assumption, ...]:
     if data.y is None or np.ndim(values) != 2:
         return ()
     names, n = data.feature_names or data.rows.names, len(data)
-    most = max(_LEAST_ROWS, _MOST_CELLS // max(1, len(names)))
+    most = min(_MOST_ROWS, max(_LEAST_ROWS, _MOST_CELLS // max(1, len(names))))
     chosen = np.sort(generator(context.seed, "label among columns").permutation(n)[:most])
     columns = [_column(values, i)[chosen] for i in range(len(names))]
     found = label_columns(columns, data.labels[chosen], context.seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fireassay.core import NotEnoughEvidenceError
@@ -35,7 +36,7 @@ def no_ambiguous_inputs(report: pd.DataFrame, tries: int) -> NotEnoughEvidenceEr
     )
 
 
-def _of_pair(row: dict[str, Any]) -> str:
+def _of_pair(row: Mapping[Any, Any]) -> str:
     from fireassay.ambiguity.acceptance import (  # needs torch, which has trained by now
         INDISTINGUISHABLE,
         allowed_real_fake,

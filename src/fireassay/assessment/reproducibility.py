@@ -132,7 +132,7 @@ def furthest(first: FloatArray, again: FloatArray) -> float:
 
 def supported(how: str) -> Assumption:
     """The model gave the same answers."""
-    check = f"{how}, got the same probabilities (within {_ROUNDING:g})."
+    check = f"{how}, got the same probabilities (within {_ROUNDING:f})."
     return Assumption(_STATEMENT, "supported", check, id=REPRODUCIBLE)
 
 

@@ -12,6 +12,7 @@ from fireassay.assessment.halves import random_half
 from fireassay.core import Assumption, Claim, Estimate, Evidence, Measure, Table, generator
 from fireassay.core.arrays import BoolArray, FloatArray
 from fireassay.core.lazy_modules import special, stats
+from fireassay.core.percent import p_text
 from fireassay.data import DataSet
 from fireassay.statistics import (
     SliceRates,
@@ -26,6 +27,8 @@ from fireassay.statistics import (
 LARGE_ENOUGH = "slices-large-enough"
 _FEWEST_SEARCHED, _MOST_COLUMNS = 400, 200
 _MOST_SEARCHED, _FOR_HALVES = 20_000, 0.2
+# A search keeps a number for each of about 40 cuts per column and row: 160 MB at the most.
+_MOST_CELLS = 1_000_000
 # What each rule of a half may spend of its error: the one that looked best there the most.
 _WEIGHTS = (1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 16)
 MEASURES = (
@@ -78,7 +81,7 @@ class FoundSlice:
         return Claim(
             f"Where {self.rule}, it is wrong on {self.inside.percent()}, elsewhere on "
             f"{self.outside.percent()} (found on one half of the rows, measured on the other, "
-            f"p = {self.p_value:.2g}).",
+            f"{p_text(self.p_value)}).",
             True if self.confirmed else None,
         )
 
@@ -99,11 +102,12 @@ def found_slice(
     search (Bonferroni, more for those that looked better), which may spend a fifth of the error,
     and the whole search on all rows with the errors dealt anew (`slice_test`; not with groups).
     """
+    most_rows = min(_MOST_SEARCHED, _MOST_CELLS // max(1, X.shape[1]))
     first = random_half(len(X), groups, seed, "slice search")
     measured: list[tuple[SliceRule, BoolArray, BoolArray, float]] = []
     for half in (first, ~first):
         if half.any() and not half.all():
-            searched = _some(half, seed)
+            searched = _some(half, seed, most_rows)
             rules = find_slices(X[searched], wrong[searched], names, most=len(_WEIGHTS))
             for rule, weight in zip(rules, _WEIGHTS, strict=False):
                 inside = rule.of(X[~half])
@@ -126,18 +130,18 @@ def found_slice(
     if groups is not None:
         return clearest
     p, level = clearest.p_value / _FOR_HALVES, 1.0 - confidence
-    if p > level and len(X) <= _MOST_SEARCHED:
+    if p > level and len(X) <= most_rows:
         deals = math.ceil(4.0 / level) - 1
         of_all = slice_test(X, wrong, permutations=deals, seed=seed)
         p = min(p, of_all / (1.0 - _FOR_HALVES))
     return replace(clearest, p_value=min(1.0, p))
 
 
-def _some(rows: BoolArray, seed: int) -> NDArray[np.int64]:
+def _some(rows: BoolArray, seed: int, most: int) -> NDArray[np.int64]:
     """The rows to search: all of them, or as many as are enough."""
     chosen = np.flatnonzero(rows)
-    if len(chosen) > _MOST_SEARCHED:
-        chosen = generator(seed, "rows searched").permutation(chosen)[:_MOST_SEARCHED]
+    if len(chosen) > most:
+        chosen = generator(seed, "rows searched").permutation(chosen)[:most]
     return np.sort(chosen)
 
 

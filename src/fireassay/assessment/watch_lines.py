@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fireassay.assessment.watched_table import WatchedTable
 from fireassay.core import DataError, strict_json
 from fireassay.data import DataSet
 
@@ -55,6 +56,7 @@ class LineReader:
         self._encoder = reference.encoder
         self._shape = reference.X.shape[1:]
         self._names = reference.feature_names if self._encoder is None else self._encoder.columns
+        self._table = WatchedTable.of(reference)
 
     def read(self, text: str, header: str) -> Line:
         """One line; ``header`` is the first line of its table, or '' for JSON.
@@ -106,6 +108,8 @@ class LineReader:
 
         if self._names is None:
             raise DataError("A row must be a list of numbers: the reference has no column names.")
+        if self._table is not None:
+            return self._table.codes(fields)
         if self._encoder is None:
             missing = [name for name in self._names if name not in fields]
             if missing:
@@ -114,6 +118,8 @@ class LineReader:
         return self._finite(self._encoder.transform(pd.DataFrame([fields])))
 
     def _shaped(self, row: Sequence[Any]) -> Any:
+        if self._table is not None:
+            raise DataError("A row of a table must name its columns.", got=str(row)[:80])
         try:
             values = np.asarray(row, dtype=np.float64)
         except (TypeError, ValueError) as error:

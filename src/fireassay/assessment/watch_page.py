@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fireassay.assessment.watching import Watch
 from fireassay.core.files import write_text
-from fireassay.core.percent import percent
+from fireassay.core.percent import p_text, percent
 
 PAGE = "watch.html"
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 640, 220, 64, 28
@@ -80,7 +80,7 @@ def _numbers(watch: Watch) -> list[tuple[str, str]]:
             _share(state.pmi_upper),
         ),
         ("Limit of the alarm", "none" if limit is None else _share(limit)),
-        ("Inputs as in the reference: p at least", f"{state.drift_p:.2g}"),
+        ("Inputs as in the reference", p_text(state.drift_p)),
         ("Rows waiting for a label", f"{len(watch.answers):,}"),
     ]
     extra = (

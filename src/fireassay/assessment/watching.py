@@ -1,5 +1,6 @@
 """Watch a model in operation: rows and labels as they come, a state that survives a kill."""
 
+from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -93,7 +94,8 @@ class Watch:
         self.monitor, self.reader, self.folder = monitor, reader, folder
         self.about, self.remember = sha256(about, remember, __version__), remember
         self.cursor, self.counts = Cursor(), Counts()
-        self.answers: dict[str, str] = {}
+        # A plain dict looks for its oldest key past all that were deleted.
+        self.answers: OrderedDict[str, str] = OrderedDict()
         self.errors, self.drift = Thinned(), Thinned()
         self._classes = [str(as_text(c)) for c in self.monitor.model.classes]
         if (folder / STATE).is_file():
@@ -201,7 +203,7 @@ class Watch:
             if line.id is not None and answer is not None:
                 self.answers[line.id] = answer
                 if len(self.answers) > self.remember:
-                    del self.answers[next(iter(self.answers))]
+                    self.answers.popitem(last=False)
                     self.counts.forgotten += 1
             return None
         if answer is None:
@@ -243,5 +245,5 @@ class Watch:
             )
         self.cursor, self.counts = Cursor(**kept["cursor"]), Counts(**kept["counts"])
         self.errors, self.drift = Thinned(**kept["errors"]), Thinned(**kept["drift"])
-        self.answers = dict(kept["waiting"])
+        self.answers = OrderedDict(kept["waiting"])
         self.monitor.restore(kept["monitor"])

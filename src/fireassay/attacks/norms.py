@@ -68,9 +68,11 @@ def project(differences: Rows, norm: str, radius: NDArray[np.float64]) -> Rows:
 
 def _largest(differences: Rows, radius: NDArray[np.float64]) -> Rows:
     """The ``radius`` largest entries of each row; the others are zero."""
-    magnitude = np.abs(differences)
-    rank = np.argsort(np.argsort(-magnitude, axis=1, kind="stable"), axis=1, kind="stable")
-    return np.asarray(np.where(rank < np.floor(radius)[:, None], differences, 0.0))
+    order = np.argsort(-np.abs(differences), axis=1, kind="stable")
+    kept = np.empty(differences.shape, dtype=np.bool_)
+    first = np.arange(differences.shape[1]) < np.floor(radius)[:, None]
+    np.put_along_axis(kept, order, first, axis=1)
+    return np.asarray(np.where(kept, differences, 0.0))
 
 
 def _project_l1(differences: Rows, radius: NDArray[np.float64]) -> Rows:

@@ -33,5 +33,5 @@ def has_view(model: Any) -> bool:
 
 
 def flat_rows(rows: AnyArray) -> FloatArray:
-    """Rows of any shape as float64 points."""
-    return rows.reshape(len(rows), -1).astype(np.float64)
+    """Rows of any shape as float64 points; not copied where they are that already."""
+    return rows.reshape(len(rows), -1).astype(np.float64, copy=False)

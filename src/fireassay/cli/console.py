@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from fireassay.core.evidence import Evidence
 
 _answers: Any = None
+_TOGETHER = re.compile(r"(?<=\d) (?=%)|(?<=\bn) (?==)|(?<=\bn =) (?=\d)")  # "95 %", "n = 500"
 INTERRUPTED = 130  # what shells say of a program that Ctrl-C ended
 
 
@@ -40,7 +42,7 @@ def _between_words(text: str, stream: Any, indent: int = 0) -> str:
         return text
     width = max(40, shutil.get_terminal_size().columns - 1)
     options: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
-    lines = text.split("\n")
+    lines = _TOGETHER.sub("\N{NO-BREAK SPACE}", text).split("\n")
     return "\n".join(
         textwrap.fill(line, width, subsequent_indent=" " * indent, **options) for line in lines
     )
@@ -108,12 +110,12 @@ def starting(text: str, *, quiet: bool = False) -> None:
 
 
 @contextlib.contextmanager
-def goes_on(command: str) -> Iterator[None]:
+def goes_on() -> Iterator[None]:
     """Ctrl-C in a run: what is done is kept, and the same command goes on."""
     try:
         yield
     except KeyboardInterrupt as stopped:
-        warn(f"Stopped. What is done is kept: the same command ({command}) goes on from here.")
+        warn("Stopped. What is done is kept: the same command goes on from here.")
         raise typer.Exit(INTERRUPTED) from stopped
 
 

@@ -28,7 +28,7 @@ def demo(
     from fireassay.assessment.spending import in_words
     from fireassay.cli.answers import show_answers
 
-    with goes_on("fireassay demo"):
+    with goes_on():
         outcome = run_demo(
             output,
             seed=seed,

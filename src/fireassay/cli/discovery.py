@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from fireassay.cli.console import emit, say
-from fireassay.cli.numeric_rows import load_numbers
+from fireassay.cli.numeric_rows import load_numbers, load_rows
 from fireassay.cli.options import HangMinutes, Json, Output, Quiet, Seed, Trust, Workers
 from fireassay.cli.probing import probed
 
@@ -87,22 +87,33 @@ def discovery(
     """
     del searches
     from fireassay import as_classifier, discovery
+    from fireassay.assessment.searched_rows import searched_rows
     from fireassay.core.errors import DataError, ParameterError
     from fireassay.discovery.labelling import STATE_FILE
     from fireassay.discovery.shown_rows import keep_shown
 
-    rows = load_numbers(data, "discovery", label=label)
-    classifier = as_classifier(
+    given = as_classifier(
         model, bounds=bounds, output=output_kind, trust=trust, hang_minutes=hang_minutes
     )
+    rows = (
+        load_numbers(data, "discovery", label=label)
+        if compare_all
+        else load_rows(data, given, label=label)
+    )
+    held_out = None
     if calibration is not None:
-        held_out = load_numbers(calibration, "discovery", label=label)
+        held_out = load_rows(calibration, given, label=label)
         if held_out.y is None:
             raise DataError(
                 f"{calibration} must have labels.", got="none", do="Name them: --label."
             )
-        classifier = discovery.calibrate(classifier, held_out.X, held_out.y)
-    classifier.predict_proba(rows.X[:1])
+    searched = searched_rows(given, rows, held_out)
+    classifier = searched.model
+    classifier.predict_proba(searched.X[:1])
+    if searched.no_distances and discovery.SEARCHES[search].needs == "distances":
+        say(f"No attack measures distances here ({searched.no_distances}): the least sure of the "
+            "sure come first (low-confidence).", quiet=quiet or as_json)  # fmt: skip
+        search = "low-confidence"
     critical = None
     if critical_class is not None:
         by_text = {str(known): known for known in classifier.classes}
@@ -143,21 +154,21 @@ def discovery(
                 do="Go on with it: fireassay label next; or choose another folder.",
             )
     searching = discovery.Search(
-        search, model=classifier, X=rows.X, ids=rows.ids, matched_share=matched_share, path=path,
-        **common,
+        search, model=classifier, X=searched.X, features=searched.features, ids=rows.ids,
+        matched_share=matched_share, path=path, **common,
     )  # fmt: skip
     if path is not None and rows.y is None:
-        keep_shown(
-            path, rows.X, rows.feature_names, "series" if rows.kinds == ("series",) else None
-        )
+        kind = "series" if rows.kinds == ("series",) else None
+        keep_shown(path, rows.rows.values, rows.feature_names, kind)
     if rows.y is not None:
         labels = rows.y
         searching.run(lambda row: labels[row])
         result = searching.judged(labels)
         if output is not None:
             result.save(output / "discovery.npz")
-        emit(probed(result.evidence(), classifier, rows.X), as_json=as_json, quiet=quiet)
+        emit(probed(result.evidence(), classifier, searched.X), as_json=as_json, quiet=quiet)
         return
     emit(searching.result.evidence(), as_json=as_json, quiet=True)
+    quiet = quiet or as_json
     say(f"{len(searching.state.rows)} candidates, {searching.budget} labels to buy.", quiet=quiet)
     say(f"Next: fireassay label next {output} --csv next.csv", quiet=quiet)

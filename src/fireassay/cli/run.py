@@ -48,7 +48,7 @@ def run(
             asked.model.http.token_env,
             asked.data.perturb,
         )
-    with goes_on("fireassay run"):
+    with goes_on():
         outcome = run_assessment(
             asked,
             only=only,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fireassay.cli.console import emit, emit_json, flush, say
-from fireassay.cli.numeric_rows import is_table, load_numbers, load_rows
+from fireassay.cli.numeric_rows import is_table, load_rows
 from fireassay.cli.options import HangMinutes, Json, Output, Quiet, Seed, Trust
 from fireassay.cli.probing import probe_words, probed
 
@@ -163,18 +163,24 @@ def fit(
     Example: fireassay supervision fit mdsa --model m.onnx --train train.npz --nominal fresh.npz
     -o monitor.npz
     """
+    from fireassay.assessment.coded_context import coded_sets
     from fireassay.classifiers import as_classifier
     from fireassay.core.percent import percent
     from fireassay.supervision import make, to_onnx
     from fireassay.supervision.storage import described
 
-    rows = load_numbers(train, "supervision")
     # The model first: a module of the user's may register a supervisor beside it.
-    classifier = as_classifier(model, output=model_output, trust=trust, hang_minutes=hang_minutes)
+    given = as_classifier(model, output=model_output, trust=trust, hang_minutes=hang_minutes)
+    rows = load_rows(train, given)
+    others = _like(nominal, rows.feature_names if is_table(train) else None, given)
+    classifier, coded = coded_sets(given, {"train": rows, "nominal": others})
     ensemble = _members(members, model_output, trust, hang_minutes)
     more = {} if ensemble is None else {"members": ensemble}
-    supervisor = make(name, layer=layer, seed=seed, **more).fit(classifier, rows.X, rows.y)
-    fresh = _columns(load_numbers(nominal, "supervision"), rows.feature_names)
+    supervisor = make(name, layer=layer, seed=seed, **more)
+    if classifier is not given:
+        _check_codes_do(name, layer)
+    supervisor.fit(classifier, coded["train"].X, rows.y)
+    fresh = coded["nominal"].X
     limit = supervisor.threshold(fresh, false_alarm, confidence)
     if rows.feature_names is not None:
         supervisor.feature_names_ = tuple(rows.feature_names)
@@ -215,8 +221,8 @@ def score(
 
     Example: fireassay supervision score monitor.npz today.npz --model m.onnx
     """
+    from fireassay.assessment.coded_context import coded_sets
     from fireassay.classifiers import as_classifier
-    from fireassay.data import load as load_data
     from fireassay.supervision import load
 
     classifier = as_classifier(model, output=model_output, trust=trust, hang_minutes=hang_minutes)
@@ -228,9 +234,12 @@ def score(
     rule = getattr(supervisor, "rule_", None)
     limit = None if rule is None else rule.threshold
     if data == "-":
-        alarms = _stream(supervisor, limit, quiet)
+        alarms = _stream(supervisor, classifier, limit, quiet)
     else:
-        X = _columns(load_data(data, label=False), supervisor.feature_names_)
+        given = _like(Path(data), supervisor.feature_names_, classifier, label=False)
+        classifier, coded = coded_sets(classifier, {"rows": given})
+        supervisor.attach(classifier)
+        X = coded["rows"].X
         same = probe_words(classifier, X)
         scores = supervisor.score(X)
         rows = [_row(i, float(value), limit) for i, value in enumerate(scores)]
@@ -265,42 +274,39 @@ def _members(
     ]
 
 
-def _like(path: Path, names: Sequence[str] | None, model: Any) -> "DataSet":
+def _like(
+    path: Path, names: Sequence[str] | None, model: Any, label: str | bool | None = None
+) -> "DataSet":
     """Other rows with the columns of training, by name where both are tables."""
     if names is None or not is_table(path):
-        return load_rows(path, model)
+        return load_rows(path, model, label=label)
     from fireassay.data import load
 
-    return load(path, columns=list(names))
+    return load(path, columns=list(names), label=label)
 
 
-def _columns(data: Any, names: Sequence[str] | None) -> Any:
-    """The columns of training, by name where both are known: their order may differ."""
-    if names is None or data.feature_names is None or data.X.ndim != 2:
-        return data.X
-    from fireassay.core.errors import DataError
+def _check_codes_do(name: str, layer: str | None) -> None:
+    """Names, dates and holes have no distance: only what the model answers can be watched."""
+    from fireassay.core.errors import ParameterError
+    from fireassay.supervision.registry import without_inputs
 
-    place = {name: i for i, name in enumerate(data.feature_names)}
-    missing = [name for name in names if name not in place]
-    if missing:
-        raise DataError(
-            f"The rows must have the {len(names)} columns of training.",
-            got=f"none named {', '.join(missing[:5])}",
-            do=f"Name the columns {', '.join(names[:5])}{', …' if len(names) > 5 else ''}.",
+    able = without_inputs()
+    if name not in able or layer == "inputs":
+        raise ParameterError(
+            f"{name} measures rows, and these have names, dates, texts or holes.",
+            got="rows that are not all numbers",
+            do=f"Take one that looks at the answers alone: {', '.join(able[:6])}, …",
         )
-    return data.X[:, [place[name] for name in names]]
 
 
 def _row(number: int, value: float, limit: float | None) -> dict[str, Any]:
     return {"row": number, "score": value, "alarm": None if limit is None else value > limit}
 
 
-def _stream(supervisor: Any, limit: float | None, quiet: bool) -> int:
+def _stream(supervisor: Any, classifier: Any, limit: float | None, quiet: bool) -> int:
     """Score lines one by one; a line that is no row is answered with its error."""
     import json
     import sys
-
-    import numpy as np
 
     from fireassay.core.errors import FireassayError
     from fireassay.core.strict_json import dumps
@@ -311,7 +317,7 @@ def _stream(supervisor: Any, limit: float | None, quiet: bool) -> int:
             continue
         try:
             given = _values(json.loads(line), supervisor.feature_names_)
-            value = float(supervisor.score(np.asarray([given], dtype=np.float64))[0])
+            value = float(supervisor.score(_codes(supervisor, classifier, given))[0])
         except (FireassayError, ValueError, TypeError) as failure:
             answer: dict[str, Any] = {"row": number, "error": str(failure)}
         else:
@@ -320,6 +326,25 @@ def _stream(supervisor: Any, limit: float | None, quiet: bool) -> int:
         say(dumps(answer), quiet=quiet)
         flush()
     return alarms
+
+
+def _codes(supervisor: Any, classifier: Any, given: list[Any]) -> Any:
+    """One row as the supervisor takes it: numbers, or codes where there are names or holes."""
+    import numpy as np
+
+    names = supervisor.feature_names_
+    if names is None or not any(value is None or isinstance(value, str) for value in given):
+        supervisor.attach(classifier)  # the row before may have had codes
+        return np.asarray([given], dtype=np.float64)
+    import pandas as pd
+
+    from fireassay.assessment.coded_context import coded_sets
+    from fireassay.data import DataSet
+
+    row = pd.DataFrame([given], columns=list(names))
+    model, coded = coded_sets(classifier, {"row": DataSet(row)})
+    supervisor.attach(model)
+    return coded["row"].X
 
 
 def _values(row: Any, names: tuple[str, ...] | None) -> Any:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fireassay.cli.attack_words import read_attack, read_defence, read_value
 from fireassay.cli.console import emit, emit_json, say
 from fireassay.cli.numeric_rows import load_rows
 from fireassay.cli.options import Cluster, HangMinutes, Json, Output, Quiet, Seed, Trust, Workers
@@ -103,7 +104,7 @@ def model(
         )
     classifier = as_classifier(
         model,
-        classes=[_value(name) for name in class_name] if class_name else None,
+        classes=[read_value(name) for name in class_name] if class_name else None,
         bounds=bounds,
         output=output_kind,
         trust=trust,
@@ -122,11 +123,11 @@ def model(
         attacked,
         space.inside(rows.X),
         rows.labels,
-        [_attack(text) for text in attack] if attack else suite(attacked, eps),
+        [read_attack(text) for text in attack] if attack else suite(attacked, eps),
         budget=budget or survival.BUDGET,
         seed=seed,
         samples=samples,
-        defence=None if defence is None else _defence(defence),
+        defence=None if defence is None else read_defence(defence),
         workers=workers,
         cluster=cluster,
     )
@@ -335,44 +336,6 @@ def names(as_json: Json = False, quiet: Quiet = False) -> None:
         say(f"{kind}:", quiet=quiet)
         for row in table.values():
             say(f"  {row.name:<14}{row.summary}", quiet=quiet)
-
-
-def _attack(text: str) -> tuple[str, dict[str, Any]]:
-    """``pgd:norm=linf,eps=0.1`` as a name and parameters."""
-    from fireassay.core.errors import ParameterError
-
-    name, _, rest = text.partition(":") if not text.startswith("art:") else _split_art(text)
-    parameters: dict[str, Any] = {}
-    for part in filter(None, rest.split(",")):
-        key, equals, value = part.partition("=")
-        if not equals:
-            raise ParameterError("An attack is NAME:KEY=VALUE,KEY=VALUE.", got=repr(text))
-        parameters[key.strip()] = _value(value.strip())
-    return name, parameters
-
-
-def _split_art(text: str) -> tuple[str, str, str]:
-    kind, _, rest = text.removeprefix("art:").partition(":")
-    return f"art:{kind}", ":", rest
-
-
-def _value(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-def _defence(text: str) -> tuple[str, float]:
-    from fireassay.core.errors import ParameterError
-
-    name, _, value = text.partition("=")
-    try:
-        return name, float(value)
-    except ValueError as error:
-        raise ParameterError("A defence is NAME=VALUE, e.g. conf=0.9.", got=repr(text)) from error
 
 
 def _read(path: Path) -> "pd.DataFrame":

@@ -172,8 +172,9 @@ def _watch(
     from fireassay.assessment.config import read_config
     from fireassay.assessment.inputs import load_context
     from fireassay.assessment.watch_lines import LineReader
+    from fireassay.assessment.watched_table import watched_rows
     from fireassay.assessment.watching import Watch
-    from fireassay.core import DataError, strict_json
+    from fireassay.core import strict_json
     from fireassay.data import load
     from fireassay.reliability import Monitor
 
@@ -188,12 +189,7 @@ def _watch(
         rows = load(reference, label=_label_of(reference, columns.label))
     elif configured is not None:
         rows = configured.test
-    if rows.rows.is_frame or rows.rows.is_text:
-        raise DataError(
-            "fireassay watch takes rows of numbers without holes.",
-            got=f"rows of {', '.join(sorted(set(rows.kinds or ())))}",
-            do="Give it a function that takes numbers and makes the table of them.",
-        )
+    classifier, rows = watched_rows(classifier, rows)
     given = rows.X if rows.y is None else (rows.X, rows.y)
     monitor = Monitor(classifier, given, **settings)
     said = strict_json.dumps({**settings, "columns": asdict(columns)})

@@ -12,7 +12,7 @@ from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption
 from fireassay.core.lazy_modules import pd
-from fireassay.core.percent import percent
+from fireassay.core.percent import p_text, percent
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_choice, check_integer, check_labels, check_real
 from fireassay.curation.findings import Finding, independent_rows
@@ -274,14 +274,14 @@ def _disagreement(trend: Trend) -> str:
     if trend.verdict == "none":
         return (
             f"{_PAPER_RULE} would have said that the labels {rule} "
-            f"(rho {trend.rho:+.2f}, p = {trend.p_value:.3f}). Do not rely on that: each larger "
+            f"(rho {trend.rho:+.2f}, {p_text(trend.p_value)}). Do not rely on that: each larger "
             "set contains all cases of the smaller ones, so the same cases are counted again and "
             "again, and about four in ten randomly shuffled lists pass that rule one way or the "
             "other. Counted once each, these cases do not show it. Treat the order as not proven."
         )
     return (
         f"{_PAPER_RULE} says the opposite: the labels {rule} "
-        f"(rho {trend.rho:+.2f}, p = {trend.p_value:.3f}). It counts the cases of the first sets "
+        f"(rho {trend.rho:+.2f}, {p_text(trend.p_value)}). It counts the cases of the first sets "
         "again in every later one, so a few unusual cases at the start can turn it around. Follow "
         "the test that counts each case once, and look at the first set by hand."
     )

@@ -107,7 +107,8 @@ class ColumnCodes:
             )
             lost = np.isnan(values) if self.hole is None else np.abs(codes - self.hole) < _NEAR
             scaled = np.where(lost, 0.0, (values - self.centre) / self.scale)
-            return np.column_stack([scaled, lost]) if lost.any() else scaled[:, None]
+            # As wide for rows without a hole as for those with one: they are compared.
+            return scaled[:, None] if np.isnan(self.hole_code) else np.column_stack([scaled, lost])
         places = np.rint(codes).astype(np.int64)
         if self.kind == "text" or self.n_levels > _MOST_INDICATORS:
             return self._features[places]

@@ -17,6 +17,7 @@ from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Claim, Evidence, Provenance, Table
 from fireassay.core.hashing import sha256
+from fireassay.core.percent import p_text
 from fireassay.core.result import Answer
 from fireassay.core.seeds import check_seed, derived_seed, generator
 from fireassay.core.validation import check_class_indices, check_features, check_integer
@@ -164,7 +165,7 @@ class SearchComparison(Answer):
             "discovery",
             headline=headline,
             claims=tuple(
-                Claim(f"{name} beats matched random rows (p = {m.p_value:.3g}).", m.p_value < 0.05)
+                Claim(f"{name} beats matched random rows ({p_text(m.p_value)}).", m.p_value < 0.05)
                 for name, m in zip(self.searches, self.one_shot, strict=True)
             ),
             estimates=estimates,

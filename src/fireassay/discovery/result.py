@@ -18,6 +18,7 @@ from fireassay.core.evidence import (
     Provenance,
     Table,
 )
+from fireassay.core.percent import p_text
 from fireassay.core.result import Answer
 from fireassay.discovery.discovery_ratio import DiscoveryRatio, running_ratio, sdr
 from fireassay.discovery.estimators import estimate_error
@@ -219,7 +220,7 @@ class SearchResult(Answer):
         claims = [
             Claim(
                 f"Where the search looked, the model is wrong more often than its confidence says"
-                f" (p = {self.p_value:.3g}).",
+                f" ({p_text(self.p_value)}).",
                 holds=overconfident,
             )
         ]
@@ -229,7 +230,7 @@ class SearchResult(Answer):
                 Claim(
                     f"The search finds more errors than random rows of the same confidence"
                     f" ({skill.errors} against {skill.expected_random:.1f},"
-                    f" p = {skill.p_value:.3g}).",
+                    f" {p_text(skill.p_value)}).",
                     holds=skill.p_value < 1 - CONFIDENCE,
                 )
             )

@@ -1,7 +1,6 @@
 """Runner of the image rows of the reliability paper's Table 1: cells of a VAE's latent space."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -67,28 +66,6 @@ class LatentStudy:
     rows: int
 
 
-class JournalledWorkers(Workers):
-    """Tasks go through an executor with a journal: a killed assessment goes on where it was."""
-
-    def __init__(self, model: Any, executor: Executor) -> None:
-        super().__init__(model)
-        self.executor = executor
-        self.sha256 = str(model.sha256)
-
-    def run(
-        self,
-        task: Callable[..., Any],
-        rows: Iterable[Any],
-        shared: Mapping[str, Any],
-        name: str,
-    ) -> list[Any]:
-        """``task(row, **shared)`` for every row, in order."""
-        return self.executor.map(task, rows, shared, name=name)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "executor": Executor(), "sha256": self.sha256}
-
-
 def run_latent_study(
     study: LatentStudy, learn: DataSet, test: DataSet, work: Path, executor: Executor
 ) -> dict[str, Any]:
@@ -105,7 +82,7 @@ def run_latent_study(
     order = generator(0, "latent study").permutation(len(test.X))
     labelled, field = order[: study.labels], order[study.labels :]
     problem = check_problem(model, test.X[labelled], test.labels[labelled], test.X[field])
-    problem = replace(problem, workers=JournalledWorkers(problem.model, executor))
+    problem = replace(problem, workers=Workers(problem.model, executor=executor))
     if study.radius is None:
         study = replace(study, radius=r_separation(problem.labelled.X[:2000], problem.y[:2000]).r)
     top = TopCells(

@@ -123,7 +123,8 @@ def assess_groups(problem: Problem, name: str) -> ReliabilityResult:
     """What `Exact` and `Rectified` answer when rows belong together: labels alone, by groups.
 
     Where sizes are related to rates, the approximate bound misses too often and the betting bound
-    is taken, with the largest group seen as the largest possible one.
+    is taken, with the largest group seen as the largest possible one. The test that decides it has
+    little power with a few dozen groups, so that the whole stays approximate (docs/intervals.md).
     """
     counts = _counts(problem)
     limits = (

@@ -7,7 +7,7 @@ import numpy as np
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.evidence import Assumption, AssumptionStatus
 from fireassay.core.lazy_modules import stats
-from fireassay.core.percent import percent
+from fireassay.core.percent import p_text, percent
 from fireassay.core.seeds import generator
 from fireassay.reliability.cells import CROSS_BOUNDARY, EMPTY, Grid
 from fireassay.reliability.inputs import Inputs
@@ -148,8 +148,8 @@ def labels_from_profile(drift: Drift | None, weights: str | None) -> Assumption:
         )
     status: AssumptionStatus = "contradicted" if drift.p_value < _LEVEL else "supported"
     check = (
-        f"Two-sample tests: over {drift.columns} columns p = {drift.p_columns:.2g}, by a "
-        f"classifier p = {drift.p_classifier:.2g}."
+        f"Two-sample tests: over {drift.columns} columns {p_text(drift.p_columns)}, by a "
+        f"classifier {p_text(drift.p_classifier)}."
     )
     if status == "contradicted":
         check += " The bound does not hold for this profile: draw labels from it, or give weights."
@@ -194,7 +194,7 @@ def correlated_rows(counts: GroupCounts, seed: int) -> Assumption:
         "independent-rows",
         status,
         f"Intra-class correlation of errors in {len(counts.sizes)} groups: {correlation:.2f}, "
-        f"p = {p:.2g}; numbers that count groups do not need it.",
+        f"{p_text(p)}; numbers that count groups do not need it.",
     )
 
 
@@ -206,7 +206,7 @@ def unrelated_sizes(counts: GroupCounts) -> Assumption:
     if len(counts.sizes) < _LEAST_ERRORS or not counts.hits.any():
         return _stated(SIZES, "untestable", "Too few groups or errors to see it.")
     status: AssumptionStatus = "contradicted" if p < _SIZES_LEVEL else "supported"
-    check = f"Rank correlation of size and surplus of errors: {correlation:.2f}, p = {p:.2g}."
+    check = f"Rank correlation of size and surplus of errors: {correlation:.2f}, {p_text(p)}."
     return _stated(SIZES, status, check)
 
 
@@ -222,7 +222,7 @@ def independent_inputs(wrong: FloatArray, alike: AlikeRows) -> Assumption:
         together = int((wrong[1:] * wrong[:-1]).sum())
         rate = (errors - 1) / (n - 1)
         p = stats.binomtest(together, errors, min(1.0, rate), alternative="greater").pvalue
-        check += f" {together} of {errors} errors follow an error at once: p = {p:.2g}."
+        check += f" {together} of {errors} errors follow an error at once: {p_text(p)}."
     if alike.many or p < _LEVEL:
         return _stated("independent-rows", "contradicted", check)
     check += " Rows of one patient or device would not show: give groups if there are any."
@@ -303,7 +303,7 @@ def uniform_in_cells(grid: Grid | None, X: FloatArray) -> Assumption:
     p = min(1.0, position.shape[1] * min(stats.kstest(c, "uniform").pvalue for c in position.T))
     status: AssumptionStatus = "contradicted" if p < _LEVEL else "supported"
     return _stated(
-        "uniform-in-cells", status, f"Positions of {len(inside)} rows in their cells: p = {p:.2g}."
+        "uniform-in-cells", status, f"Positions of {len(inside)} rows in their cells: {p_text(p)}."
     )
 
 

@@ -19,7 +19,6 @@ PRESUMED = {
     "independent-rows": "if no two rows belong to one patient, device or document",
     "unseen-rows": "if the model was not trained on these rows",
 }
-_IN_SHORT = {"independent-rows": "rows are independent", "unseen-rows": "rows are new to it"}
 EXIT_CODE: dict[Status, int] = {
     "pass": 0,
     "fail": 1,
@@ -133,8 +132,7 @@ class Verdict:
             told.append("the limit is kept" if n == 1 else f"all {n} limits are kept")
             open_ = {each for check in self.checks for each in check.presumed}
             if open_:
-                said = [short for each, short in _IN_SHORT.items() if each in open_]
-                told.append(f"if {' and '.join(said)}")
+                told.append(" and ".join(said for each, said in PRESUMED.items() if each in open_))
         broken = f"; failed: {', '.join(self.failed_parts)}" if self.failed_parts else ""
         return f"{self.status.capitalize()}: {', '.join(told)}{broken}."
 

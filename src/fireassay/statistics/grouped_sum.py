@@ -41,6 +41,7 @@ def grouped_sum(
     many = int(member.max()) + 1
     down = up = value = 0.0
     without: FloatArray = np.zeros(many)
+    known = True
     for weight, hit, inside in zip(weights, hits, members, strict=True):
         share = grouped_share(hit[inside], who[inside], confidence)[0]
         below, above = weight * (share.value - share.low), weight * (share.high - share.value)
@@ -49,9 +50,11 @@ def grouped_sum(
         rows = np.bincount(member[inside], minlength=many)
         found = np.bincount(member[inside], weights=hit[inside], minlength=many)
         left = rows.sum() - rows
-        if not left.all():  # one group has all of them: without it nothing is known
-            return value, -math.inf, math.inf
-        without += weight * (found.sum() - found) / left
+        # One group has all of them: without it nothing is known.
+        known = known and bool(left.all())
+        without += weight * (found.sum() - found) / np.maximum(left, 1)
+    if not known:
+        return value, -math.inf, math.inf
     error = math.sqrt((many - 1) / many * float(np.square(without - without.mean()).sum()))
     reach = -float(special.stdtrit(many - 1, (1.0 - confidence) / 2.0)) * error
     return value, value - max(down, reach), value + max(up, reach)

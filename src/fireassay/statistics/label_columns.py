@@ -72,7 +72,7 @@ def label_columns(columns: Sequence[ArrayLike], labels: ArrayLike, seed: int = 0
     half = generator(seed, "columns that tell the label").permutation(len(y)) % 2 == 0
     best = LabelColumns((), 0.0)
     told_by: dict[int, tuple[int, int]] = {}  # class: a column, and of how many rows
-    judged = np.flatnonzero(_sure(sizes, sizes))
+    judged = [int(kind) for kind in np.flatnonzero(_sure(sizes, sizes))]
     for place, values in enumerate(columns):
         column = np.asarray(values)
         if _same_values(column, y):
@@ -129,11 +129,10 @@ def _well_told(said: IntArray, truth: IntArray, classes: int) -> BoolArray:
 
 def _sure(right: IntArray, of: IntArray) -> BoolArray:
     """Whether nearly all are right, and surely most."""
-    low = np.array(
-        [
-            clopper_pearson(int(k), int(n), 0.95)[0] if n else 0.0
-            for k, n in zip(right, of, strict=True)
-        ]
-    )
-    found: BoolArray = (right >= _TOLD * of) & (low >= _SURELY_TOLD)
+    found: BoolArray = (of > 0) & (right >= _TOLD * of)
+    for kind in np.flatnonzero(found):
+        k, n = int(right[kind]), int(of[kind])
+        # Of n in n the lower limit is a power, and needs no library.
+        low = 0.025 ** (1 / n) if k == n else clopper_pearson(k, n, 0.95)[0]
+        found[kind] = low >= _SURELY_TOLD
     return found

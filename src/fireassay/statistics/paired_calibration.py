@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike
 from fireassay.core.arrays import AnyArray, BoolArray, FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
+from fireassay.core.lazy_modules import special
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_lengths
 from fireassay.statistics.calibration import bin_of, binned
@@ -43,7 +44,8 @@ def paired_calibration_difference(
     As in `expected_calibration_error` the noise of a bin counts with its sign where the gap is
     clear and with its size where it is not. The noise of both models is drawn together, with the
     covariance that their rows (or groups) show, so that what they share cancels in clear bins.
-    Approximate; where neither gap is clear it is wider than need be.
+    Approximate; where neither gap is clear it is wider than need be. With groups the noise is
+    stretched to Student's t over the groups; one group alone says nothing.
 
     >>> sure, right = np.full(400, 0.9), np.arange(400) < 360
     >>> better = paired_calibration_difference((np.full(400, 0.99), right), (sure, right))
@@ -64,7 +66,8 @@ def paired_calibration_difference(
     units = np.arange(n)
     if groups is not None:
         units = np.unique(check_labels(groups, name="groups", n=n), return_inverse=True)[1].ravel()
-        method += f", {int(units.max()) + 1} groups"
+        many = int(units.max()) + 1
+        method += f", {many} groups"
     gaps, floors, values = [], [], []
     for sure, hit in zip(stated, right, strict=True):
         counts, hits, mean = binned(sure, hit, n_bins)
@@ -79,7 +82,9 @@ def paired_calibration_difference(
     covariance = covariance * np.outer(grow, grow) + np.diag(
         np.where(np.diag(covariance) > 0, 0.0, floor)
     )
-    root = np.linalg.cholesky(covariance + 1e-18 * np.eye(len(floor)))
+    # Models that err on the same rows have a singular covariance: eigenvalues, not Cholesky.
+    eigen, axes = np.linalg.eigh(covariance)
+    root = axes * np.sqrt(np.clip(eigen, 0.0, None))
     noise = generator(seed, "paired calibration").standard_normal((_DRAWS, len(floor))) @ root.T
     gap = np.concatenate(gaps)
     clear = np.abs(gap) > _CLEAR * np.sqrt(np.diag(covariance))
@@ -87,12 +92,16 @@ def paired_calibration_difference(
     signed = np.where(clear, noise * np.sign(gap) * side, 0.0).sum(axis=1)
     unclear = np.where(clear, 0.0, np.abs(noise)).sum(axis=1)
     level = 1.0 - (1.0 - confidence) / 2.0
+    stretch = 1.0
+    if groups is not None:
+        few = special.stdtrit(many - 1, level) if many > 1 else np.inf
+        stretch = float(few / special.ndtri(level))
     value = values[1] - values[0]
     down, up = (
-        max(0.0, float(np.quantile(sign * signed + unclear, level, method="weibull")))
+        stretch * max(0.0, float(np.quantile(sign * signed + unclear, level, method="weibull")))
         for sign in (1.0, -1.0)
     )
-    return Estimate(value, value - down, value + up, confidence, n, method)
+    return Estimate(value, max(-1.0, value - down), min(1.0, value + up), confidence, n, method)
 
 
 def _covariance(

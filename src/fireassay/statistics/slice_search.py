@@ -30,6 +30,8 @@ class Condition:
         Its column, and what it is called.
     sign, value
         ``"≤"``, ``">"`` or ``"="``, and the number it is compared with.
+    yes_or_no
+        Whether the feature is 0 or 1 throughout, and so said without a number.
 
     >>> old = Condition(0, "age", ">", 70.0)
     >>> str(old), old.of(np.array([[65.0], [80.0]])).tolist()
@@ -40,6 +42,7 @@ class Condition:
     name: str
     sign: str
     value: float
+    yes_or_no: bool = False
 
     def of(self, X: FloatArray) -> BoolArray:
         """For which rows it is true."""
@@ -49,7 +52,7 @@ class Condition:
         return np.asarray(column <= self.value if self.sign == "≤" else column > self.value)
 
     def __str__(self) -> str:
-        if self.sign == "=" and self.value in (0.0, 1.0):
+        if self.yes_or_no:
             return self.name if self.value else f"not {self.name}"
         return f"{self.name} {self.sign} {self.value:.4g}"
 
@@ -224,7 +227,7 @@ class _Search:
         return found[0][0] if found else 0.0
 
     def _longer(self, beam: list[_Scored], marks: FloatArray, widest: int) -> list[_Scored]:
-        """The best rules with one condition more, each set of rows once."""
+        """The best rules with one condition more, of rules with equal counts the first."""
         if not beam:
             return []
         kept = np.array([inside for _, _, inside in beam], dtype=np.float32)
@@ -254,12 +257,13 @@ def _alike(one: _Scored, two: _Scored) -> bool:
 def _conditions(table: FloatArray, names: Sequence[str]) -> list[Condition]:
     found = []
     for i, name in enumerate(names):
-        column = table[:, i]
+        column = table[np.isfinite(table[:, i]), i]
         values = np.unique(column)
         if len(values) < 2:
             continue
         if len(values) <= _FEW_VALUES:
-            found += [Condition(i, name, "=", float(value)) for value in values]
+            either = values.tolist() == [0.0, 1.0]
+            found += [Condition(i, name, "=", float(value), either) for value in values]
         if len(values) > 2:
             cuts = np.unique(np.quantile(column, _CUTS))
             cuts = cuts[cuts < values[-1]]

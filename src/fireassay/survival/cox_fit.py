@@ -12,6 +12,7 @@ from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import ParameterError
 from fireassay.core.evidence import Assumption
 from fireassay.core.lazy_modules import pd
+from fireassay.core.percent import p_text
 from fireassay.survival.coefficient_table import coefficient_table
 from fireassay.survival.cox import CoxSolution, proportional_hazards_check
 from fireassay.survival.design_matrix import Encoding
@@ -78,7 +79,7 @@ class CoxFit(SurvivalFit):
         check = Assumption(
             "Hazards are proportional: effects do not change with time.",
             "contradicted" if p < 0.05 else "supported",
-            f"Grambsch-Therneau p = {p:.3g} for all covariates together.",
+            f"Grambsch-Therneau {p_text(p)} for all covariates together.",
             id="proportional-hazards",
         )
         return (*super()._assumptions(), check)

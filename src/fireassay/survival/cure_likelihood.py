@@ -63,8 +63,13 @@ class CureLikelihood:
 
     def loss(self, law: AnyArray, share: float) -> tuple[float, AnyArray]:
         """Minus the log likelihood at a share, and its slopes by log b and log a."""
-        value, slopes = self.rows(np.array([share, *law]))
-        return -float(value.sum()), -slopes[:, 1:].sum(axis=0)
+        value, slopes = self.joint_loss(np.array([share, *law]))
+        return value, slopes[1:]
+
+    def joint_loss(self, parameters: AnyArray) -> tuple[float, AnyArray]:
+        """Minus the log likelihood, and its slopes by all three parameters."""
+        value, slopes = self.rows(parameters)
+        return -float(value.sum()), -slopes.sum(axis=0)
 
     def flattening(self, place: AnyArray, groups: AnyArray) -> float:
         """The variance of π that groups show, over the one that rows would give it; at least 1.

@@ -82,14 +82,15 @@ def fit_cure_model(
     def profile(share: float) -> float:
         return float(fitted(share).fun)
 
-    most = float((~times.failed).mean())
+    most = min(float((~times.failed).mean()), _LARGEST_SHARE)
     share = 0.0
     if most > 0:
-        best = optimize.minimize_scalar(
-            profile, bounds=(0.0, min(most, _LARGEST_SHARE)), method="bounded",
-            options={"xatol": 1e-4},
+        found = optimize.minimize(
+            likelihood.joint_loss, [most / 2.0, *warm], jac=True, method="L-BFGS-B",
+            bounds=[(0.0, most), (None, None), (None, None)], options={"ftol": 1e-12},
         )  # fmt: skip
-        share = float(best.x) if best.fun < profile(0.0) else 0.0
+        share, warm = float(found.x[0]), found.x[1:]
+        share = share if profile(share) < profile(0.0) else 0.0
     log_scale, log_shape = fitted(share).x
     mean = math.exp(log_scale) * float(special.gamma(1.0 + math.exp(-log_shape)))
     method = "Weibull law with a share that never falls, profile likelihood"

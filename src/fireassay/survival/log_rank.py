@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import DataError
 from fireassay.core.lazy_modules import pd, stats
+from fireassay.core.percent import p_text
 from fireassay.core.result import Result
 from fireassay.core.seeds import generator
 from fireassay.survival.rows import arms, as_frame, group_codes
@@ -45,7 +46,7 @@ class LogRank(Result):
 
     def summary(self) -> str:
         """The test in one line."""
-        return f"{self.method}: statistic {self.statistic:.3g}, p = {self.p:.3g}"
+        return f"{self.method}: statistic {self.statistic:.3g}, {p_text(self.p)}"
 
     def frame(self) -> pd.DataFrame:
         """Observed and expected failures per arm."""

@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from fireassay.core import Chart
-from fireassay.web.sample_query import facet_names_cached
 from fireassay.web.sample_set import SampleSet
 
 Datum = Mapping[str, Any]
@@ -30,7 +29,7 @@ def linked(chart: Chart, part: str, name: str, run: str, rows: SampleSet | None)
 
     def address(datum: Datum) -> str | None:
         fields = {key: value for key, value in rule(datum).items() if value}
-        known = facet_names_cached(rows)
+        known = rows.facets
         wanted = [key for key in fields if key != "sort"]
         wanted += [fields["sort"].removeprefix("-")] if "sort" in fields else []
         if any(key not in known for key in wanted):

@@ -11,7 +11,7 @@ from fireassay.web.queue import Queue
 
 SMALL = 64  # pixels of a picture of fewer should be seen
 _MOST_STEPS = 2000
-_ALIKE = 5.0  # channels whose spreads differ by more could not be seen on one scale
+_FLAT = 0.2  # a channel that takes less of a common scale could not be seen on it
 
 
 def png(queue: Queue, item: int) -> bytes:
@@ -47,7 +47,7 @@ def series(queue: Queue, item: int) -> Chart:
     names = queue.feature_names or tuple(f"channel {i}" for i in range(lines.shape[1]))
     title = names[0] if len(names) == 1 else "value"
     spread = lines.max(axis=0) - lines.min(axis=0)
-    if len(names) > 1 and spread.max() > _ALIKE * spread.min():
+    if len(names) > 1 and spread.min() < _FLAT * np.ptp(lines):
         lines = (lines - lines.min(axis=0)) / np.where(spread > 0, spread, 1.0)
         title = "each from its lowest to its highest value"
     return Chart(

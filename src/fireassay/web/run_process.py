@@ -1,5 +1,6 @@
 """A run as a process of its own: it goes on when the app ends, and is found again by its file."""
 
+import contextlib
 import json
 import os
 import signal
@@ -12,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from fireassay.core import strict_json
-from fireassay.core.errors import DataError, StoreError
+from fireassay.core.errors import DataError, FireassayError, StoreError
 from fireassay.core.files import write_text
+from fireassay.core.regular_file import check_regular, read_small_text
 from fireassay.engine.foreign_files import refuse_foreign
 from fireassay.engine.links import refuse_link
 from fireassay.web.projects import Project
@@ -62,7 +64,7 @@ def start_run(project: Project) -> None:
                 start_new_session=True,
             )
         _children[process.pid] = process
-        threading.Thread(target=process.wait, daemon=True).start()  # no zombie is left behind
+        threading.Thread(target=_see_off, args=(process,), daemon=True).start()
         told = {"process": process.pid, "mark": process_mark(process.pid), "at": time.time()}
         write_text(folder / STARTED, strict_json.dumps(told))
 
@@ -81,7 +83,8 @@ def stop_run(folder: Path) -> None:
         told = _told(folder)
         again = bool(told.get("stopped"))
         write_text(asked, strict_json.dumps({**told, "stopped": True}))
-        os.kill(process, signal.SIGTERM if again else signal.SIGINT)
+        with contextlib.suppress(ProcessLookupError):  # it has ended by itself meanwhile
+            os.kill(process, signal.SIGTERM if again else signal.SIGINT)
 
 
 def plan_of(project: Project) -> dict[str, Any]:
@@ -125,12 +128,16 @@ def was_stopped(folder: Path) -> bool:
 
 
 def lock_owner(folder: Path) -> int | None:
-    """The process that writes a run, if it is there."""
+    """The process that writes a run, if it is there.
+
+    A killed run leaves its number behind, which another process may have by now.
+    """
+    lock = folder / "run.lock"
     try:
-        number = int((folder / "run.lock").read_text(encoding="ascii"))
+        number = int(read_small_text(lock))
     except (OSError, ValueError):
         return None
-    return number if process_mark(number) is not None else None
+    return number if process_mark(number) is not None and _has_open(number, lock) else None
 
 
 def process_mark(number: int) -> str | None:
@@ -161,7 +168,7 @@ def process_mark(number: int) -> str | None:
 def live_of(folder: Path) -> Live:
     """Part and time left of a run that is at work."""
     try:
-        told = strict_json.loads((folder / LIVE).read_text(encoding="utf-8"))
+        told = strict_json.loads(read_small_text(folder / LIVE))
         left = float(told["left_s"]) - (time.time() - float(told["began"]))
         return Live(str(told["part"]), int(told["number"]), int(told["total"]), max(0.0, left))
     except (OSError, ValueError, KeyError, TypeError):
@@ -173,12 +180,30 @@ def log_tail(folder: Path) -> list[str]:
     path = folder / LOG
     try:
         refuse_link(path)
-        with open(path, "rb") as file:
+        with open(check_regular(path), "rb") as file:
             file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
-            text = file.read().decode("utf-8", "replace")
-    except OSError:
+            text = file.read(_TAIL_BYTES).decode("utf-8", "replace")
+    except (OSError, FireassayError):
         return []
     return [line for line in text.splitlines() if line.strip()][-_TAIL_LINES:]
+
+
+def _has_open(number: int, path: Path) -> bool:
+    """Whether a process has a file open; True where the system does not tell."""
+    try:
+        for opened in Path(f"/proc/{number}/fd").iterdir():
+            with contextlib.suppress(OSError):  # closed meanwhile
+                if opened.samefile(path):
+                    return True
+    except OSError:
+        return True  # somebody else's process, or no such folder on this system
+    return False
+
+
+def _see_off(process: "subprocess.Popen[bytes]") -> None:
+    """Wait for a process, so that no zombie stays, nor a number that another one may get."""
+    process.wait()
+    _children.pop(process.pid, None)
 
 
 def _command(what: str, project: Project) -> list[str]:
@@ -193,7 +218,7 @@ def _environment() -> dict[str, str]:
 def _told(folder: Path) -> dict[str, Any]:
     try:
         refuse_link(folder / STARTED)
-        told = strict_json.loads((folder / STARTED).read_text(encoding="utf-8"))
+        told = strict_json.loads(read_small_text(folder / STARTED))
     except (OSError, ValueError):
         return {}
     return told if isinstance(told, dict) else {}

@@ -21,7 +21,7 @@ from fireassay.web.sample_item import (
     scores_of,
     text_of,
 )
-from fireassay.web.sample_query import facet_names_cached, is_number
+from fireassay.web.sample_query import is_number
 from fireassay.web.sample_queue import LARGEST, free_name, queue_of_rows
 from fireassay.web.sample_set import SampleSet
 from fireassay.web.sample_view import Others, SampleView, one_facet, read_query
@@ -88,7 +88,7 @@ def facet_fragment(
     """One more histogram, when somebody opens it."""
     run = find_run(request, key)
     rows = _rows(request, run, source)
-    if facet not in facet_names_cached(rows):
+    if facet not in rows.facets:
         raise HTTPException(404)
     query = read_query(rows, request.query_params)
     counts = one_facet(rows, query, _others(request, source), facet)
@@ -188,12 +188,12 @@ def _sorted_by(rows: SampleSet, view: SampleView) -> str | None:
 
 def _further(rows: SampleSet, view: SampleView) -> list[str]:
     there = {facet.name for facet in view.facets}
-    return [name for name in facet_names_cached(rows) if name not in there]
+    return [name for name in rows.facets if name not in there]
 
 
 def _sorts(rows: SampleSet) -> list[tuple[str, str]]:
     found = [("", "as in the file")]
-    for name, title in facet_names_cached(rows).items():
+    for name, title in rows.facets.items():
         if name == "confidence":
             found += [("-confidence", "surest first"), ("confidence", "least sure first")]
         elif is_number(name):

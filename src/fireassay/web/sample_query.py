@@ -84,27 +84,6 @@ class Facet:
         return max((bar.count for bar in self.bars), default=0)
 
 
-def facet_names(rows: SampleSet) -> dict[str, str]:
-    """Everything that rows can be filtered by, in the order shown: name → title."""
-    found: dict[str, str] = {}
-    answered = bool((rows.columns["said"] >= 0).any())
-    if rows.knows_truth:
-        found |= {"right": "Right or wrong"} if answered else {}
-        found |= {"truth": "Truth"}
-    if answered:
-        found |= {"said": "Said"}
-        if np.isfinite(rows.columns["confidence"]).any():
-            found |= {"confidence": "How sure"}
-    if np.asarray(rows.columns["flags"]).any():
-        found |= {"part": "Part"}
-    if any(rows.flags(mark).any() for mark in rows.facts["marks"]):
-        found |= {"mark": "What happened"}
-    if "dataset" in rows.columns:
-        found |= {"dataset": "Dataset of curation"}
-    found |= {f"slice.{name}": name for name in rows.slices}
-    return found | {f"score.{name}": name for name in rows.scores}
-
-
 def is_number(facet: str) -> bool:
     """Whether a facet is a number, shown as a histogram."""
     return facet == "confidence" or facet.startswith("score.")
@@ -149,7 +128,7 @@ def mask_of(rows: SampleSet, facet: str, value: str) -> Mask:
 
 def counted(rows: SampleSet, facet: str, mask: Mask | None, chosen: str | None) -> Facet:
     """How many rows have each value of a facet, of those that the other filters let through."""
-    title = facet_names_cached(rows).get(facet, facet)
+    title = rows.facets.get(facet, facet)
     if is_number(facet):
         return _histogram(rows, facet, title, mask, chosen)
     values, codes = _coded(rows, facet)
@@ -170,14 +149,6 @@ def counted(rows: SampleSet, facet: str, mask: Mask | None, chosen: str | None) 
     if facet in ("truth", "said") or facet.startswith("slice."):
         bars.sort(key=lambda bar: -bar.count)
     return Facet(facet, title, tuple(bars))
-
-
-def facet_names_cached(rows: SampleSet) -> dict[str, str]:
-    """As `facet_names`, looked up once per table."""
-    kept = rows.__dict__.get("_facets")
-    if kept is None:
-        kept = rows.__dict__["_facets"] = facet_names(rows)
-    return dict(kept)
 
 
 def order_of(rows: SampleSet, found: Mask | None, sort: str) -> IntArray | range:

@@ -15,6 +15,7 @@ from fireassay.core import strict_json
 from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import DataError
 from fireassay.core.hashing import sha256_file
+from fireassay.core.regular_file import check_regular, read_small_text
 from fireassay.engine.links import refuse_link
 
 SAMPLES, MANIFEST, VERSION = "samples", "samples.json", 1
@@ -72,6 +73,27 @@ class SampleSet:
         """Whether any row has a label."""
         return bool((self.columns["truth"] >= 0).any())
 
+    @cached_property
+    def facets(self) -> dict[str, str]:
+        """Everything that rows can be filtered by, in the order shown: name → title."""
+        found: dict[str, str] = {}
+        answered = bool((self.columns["said"] >= 0).any())
+        if self.knows_truth:
+            found |= {"right": "Right or wrong"} if answered else {}
+            found |= {"truth": "Truth"}
+        if answered:
+            found |= {"said": "Said"}
+            if np.isfinite(self.columns["confidence"]).any():
+                found |= {"confidence": "How sure"}
+        if np.asarray(self.columns["flags"]).any():
+            found |= {"part": "Part"}
+        if any(self.flags(mark).any() for mark in self.facts["marks"]):
+            found |= {"mark": "What happened"}
+        if "dataset" in self.columns:
+            found |= {"dataset": "Dataset of curation"}
+        found |= {f"slice.{name}": name for name in self.slices}
+        return found | {f"score.{name}": name for name in self.scores}
+
     def flags(self, name: str) -> NDArray[np.bool_]:
         """Which rows have to do with a part, or have a mark."""
         bit = (*self.facts["parts"], *self.facts["marks"]).index(name)
@@ -108,7 +130,7 @@ def read_samples(run: Path) -> dict[str, SampleSet]:
     folder = run / SAMPLES
     refuse_link(folder)
     try:
-        told = strict_json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        told = strict_json.loads(read_small_text(folder / MANIFEST))
         if told["version"] != VERSION:
             raise DataError(
                 f"Expected samples of version {VERSION}.", got=repr(told["version"]), do=_AGAIN
@@ -119,7 +141,7 @@ def read_samples(run: Path) -> dict[str, SampleSet]:
             name: SampleSet(
                 name,
                 facts,
-                {key: _mapped(folder / f"{name}-{key}.npy") for key in facts["columns"]},
+                {key: _mapped(folder, f"{name}-{key}.npy", told) for key in facts["columns"]},
                 str(told["made_from"]),
             )
             for name, facts in told["sets"].items()
@@ -135,7 +157,7 @@ def _check_file(folder: Path, name: str, fact: Mapping[str, Any]) -> None:
         raise DataError("A column's file must have a plain name.", got=repr(name[:80]))
     path = folder / name
     refuse_link(path)
-    size = path.stat().st_size
+    size = check_regular(path).stat().st_size
     same = size == fact["bytes"]
     if same and size <= _CHECKED_BYTES:
         same = sha256_file(path) == fact["sha256"]
@@ -143,7 +165,10 @@ def _check_file(folder: Path, name: str, fact: Mapping[str, Any]) -> None:
         raise DataError(f"{path} must be as the run wrote it.", got="another content", do=_AGAIN)
 
 
-def _mapped(path: Path) -> AnyArray:
+def _mapped(folder: Path, name: str, told: Mapping[str, Any]) -> AnyArray:
+    if name not in told["files"]:
+        raise DataError("Every column must be among the files.", got=repr(name[:80]), do=_AGAIN)
+    path = folder / name
     if path.stat().st_size < 2**12:  # a few rows, or none: not worth a mapping each
         return np.load(io.BytesIO(path.read_bytes()), allow_pickle=False)  # type: ignore[no-any-return]
     return np.load(path, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]

@@ -15,7 +15,6 @@ from fireassay.web.sample_query import (
     Mask,
     Query,
     counted,
-    facet_names_cached,
     mask_of,
     order_of,
 )
@@ -76,7 +75,7 @@ class SampleViews:
 
 def read_query(rows: SampleSet, params: QueryParams) -> Query:
     """A query from an address; what is no facet of these rows is refused."""
-    known = {*facet_names_cached(rows), "moved"}
+    known = {*rows.facets, "moved"}
     chosen = {
         name: value[:_LONGEST]
         for name, value in params.items()
@@ -138,7 +137,7 @@ def _view(rows: SampleSet, query: Query, others: Others, shown: str) -> SampleVi
             _all_but(masks, facet) if facet in masks else every,
             query.chosen.get(facet),
         )
-        for facet in facet_names_cached(rows)
+        for facet in rows.facets
         if _at_once(rows, facet) or facet in masks or facet == shown
     )
     order = order_of(rows, every, query.sort)
