@@ -12,7 +12,7 @@ from fireassay.core.percent import percent
 _SHOWN = 3
 
 
-def no_ambiguous_inputs(report: "pd.DataFrame", tries: int) -> NotEnoughEvidenceError:
+def no_ambiguous_inputs(report: pd.DataFrame, tries: int) -> NotEnoughEvidenceError:
     """The error of a generator of which no pair was accepted.
 
     Parameters
