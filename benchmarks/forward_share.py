@@ -3,8 +3,8 @@
     python benchmarks/forward_share.py run [ARGUMENTS …]      (in a folder with a fireassay.toml)
 
 Prints one line of JSON: CPU seconds of the process, CPU seconds inside the model, rows that callers
-asked about, rows that were sent (padding and probes included), and the share of the process's time
-that went into answers somebody asked for.
+asked about, those of them whose answers were known, rows that were sent (padding included) and all
+rows that went through the model (probes included).
 """
 
 import json
@@ -19,7 +19,7 @@ class Clock:
     """Seconds and rows inside a model."""
 
     def __init__(self):
-        self.seconds, self.rows, self.models = 0.0, 0, []
+        self.seconds, self.rows, self.known, self.models = 0.0, 0, 0, []
 
     def timed(self, call):
         def clocked(model, rows, *more):
@@ -30,6 +30,13 @@ class Clock:
             return answer
 
         return clocked
+
+    def counted(self, call):
+        def noting(model, n):
+            self.known += n
+            return call(model, n)
+
+        return noting
 
 
 def main(words):
@@ -46,6 +53,8 @@ def main(words):
         clock.models.append(model)
 
     CountsRows.__init__ = noted
+    for name in ("count_kept", "counting_kept"):
+        setattr(CountsRows, name, clock.counted(getattr(CountsRows, name)))
     started = time.process_time()
     try:
         code = app(words, standalone_mode=False)
@@ -61,6 +70,7 @@ def main(words):
                 "cpu_s": total,
                 "model_s": clock.seconds,
                 "asked": asked,
+                "known": clock.known,
                 "sent": sent,
                 "through": clock.rows,
             }

@@ -112,7 +112,7 @@ def searched_slice(grouped):
 
 
 ROWS = [
-    NullRow("Mann–Whitney", "six ratings, 20 + 40", mann_whitney, 2000),
+    NullRow("Mann–Whitney", "six ratings, 20 + 40", mann_whitney, 10_000),
     NullRow("DeLong, paired", "equal scores, 40 + 40", paired_delong(40, 40), 2000),
     NullRow("DeLong, paired", "equal scores, 5 + 100", paired_delong(5, 100), 500),
     NullRow("Spearman", "n = 20, ties in y", spearman, 1500),

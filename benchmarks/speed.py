@@ -135,6 +135,7 @@ def main():
     reader.add_argument("--keep", action="store_true", help="store the ratios of this run")
     keep = reader.parse_args().keep
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # compiling anew is nobody's start-up
     stored = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
     found = {}
     sys.stdout.write(f"{'what':<64}{'ours s':>9}{'floor s':>9}{'ratio':>8}{'stored':>8}\n")

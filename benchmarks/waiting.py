@@ -96,7 +96,8 @@ def mid_size(folder):
     found = child([str(HERE / "forward_share.py"), "run", "--quiet"], folder)
     costs = json.loads((folder / "fireassay-run" / "costs.json").read_text())
     found["parts"] = {name: cost["actual"]["seconds"] for name, cost in costs.items()}
-    found["useful_share"] = found["model_s"] * found["asked"] / found["through"] / found["cpu_s"]
+    useful = (found["asked"] - found["known"]) / found["through"]  # no padding, no probe
+    found["useful_share"] = useful * found["model_s"] / found["cpu_s"]
     return found
 
 

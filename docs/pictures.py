@@ -192,17 +192,19 @@ def waiting() -> Chart:
 
 def standing() -> Chart:
     """What stands of nine models against our attacks, and against the best of the others."""
+    models = stored("strength")["digits"]["rows"]
+    counts = [row["ours"]["rows"] for row in models]
     rows = []
-    for row in stored("strength")["digits"]["rows"]:
+    for row in models:
         measured = [peer for peer in row["peers"].values() if peer.get("low") is not None]
         best = min(measured, key=lambda peer: peer["standing"])
         for by, found in (("fireassay", row["ours"]), ("best of ART and foolbox", best)):
             rows.append((row["case"], by, found["standing"], found["low"], found["high"]))
     return Chart(
         grouped(rows, "rows that stand", width=380),
-        "How many digits stand against `auto`, and against the best of four attacks of ART and "
-        "foolbox, with as many queries: nine models, 95 % intervals. Further left is the stronger "
-        "attack.",
+        "How many digits stand against auto, and against the best attack of ART and foolbox with "
+        f"as many queries: nine models, {min(counts)} to {max(counts)} rows each, 95 % intervals. "
+        "Further left is the stronger attack.",
         "Two marks for each of nine models: fireassay, and the best of the others, at most as far "
         "left but for chance.",
     )

@@ -29,8 +29,8 @@ STUDIES = {
     "supervision": (["supervision_table2.py"], ["mnist", "fashion-mnist"], 6),
     "survival_cifar10": (["survival_cifar10.py"], ["cifar10"], 12),
 }
-# Left out of the quick version: 45 pairs of autoencoders or a large network take minutes.
-NOT_QUICK = ("ambiguity", "supervision", "reliability_cifar10", "survival_cifar10")
+# Left out of the quick version: their networks take minutes, their runners are those of others.
+NOT_QUICK = ("reliability_cifar10", "survival_cifar10")
 
 
 def main() -> int:

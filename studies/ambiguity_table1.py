@@ -28,7 +28,7 @@ from fireassay.papers.ambiguity_trainings import (
 
 SIZES = {"rows": 60_000, "ambiguous": 20_000, "tested": 10_000, "epochs": 10, "batch": 128,
          "tries": 2, "runs": 5}  # fmt: skip
-QUICK = {"rows": 2_000, "ambiguous": 300, "tested": 200, "epochs": 1, "batch": 128,
+QUICK = {"rows": 3_000, "ambiguous": 100, "tested": 100, "epochs": 1, "batch": 128,
          "tries": 2, "runs": 1}  # fmt: skip
 
 
@@ -41,10 +41,13 @@ def main() -> None:
     chosen = parser.parse_args()
     usual = QUICK if chosen.quick else SIZES
     settings = {name: getattr(chosen, name) or usual[name] for name in SIZES}
+    if chosen.quick:
+        chosen.data = ["mnist"]
+        settings["pairs"] = [(3, 8)]
     run(chosen, settings)
 
 
-def run(chosen: argparse.Namespace, settings: dict[str, int]) -> None:
+def run(chosen: argparse.Namespace, settings: dict[str, Any]) -> None:
     """All trainings of a round, then the next round; the results are there after each."""
     work: Path = chosen.work
     runs = settings.pop("runs")

@@ -26,8 +26,8 @@ from fireassay.papers.supervision_trainings import (
 
 SIZES = {"runs": 5, "members": 20, "rows": 10_000, "attacked": 1_000, "train_rows": 60_000,
          "ambiguous_rows": 20_000, "tries": 2, "epochs": 100}  # fmt: skip
-QUICK = {"runs": 1, "members": 2, "rows": 500, "attacked": 100, "train_rows": 6_000,
-         "ambiguous_rows": 500, "tries": 1, "epochs": 2}  # fmt: skip
+QUICK = {"runs": 1, "members": 2, "rows": 150, "attacked": 30, "train_rows": 3_000,
+         "ambiguous_rows": 100, "tries": 1, "epochs": 2}  # fmt: skip
 ARCHITECTURES = ("simple-cnn", "fully-connected", "densenet", "resnet")
 
 

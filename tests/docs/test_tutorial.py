@@ -210,7 +210,7 @@ def test_labels_from_the_field(reader, tmp_path, names):
             with open(file, newline="") as opened:
                 rows = list(csv.DictReader(opened))
             assert len(rows) == 50
-            found = names["estimator"].predict(names["field"][[int(row["row"]) for row in rows]])
+            found = names["estimator"].predict(names["field"][[int(row["id"]) for row in rows]])
             for row, label in zip(rows, found, strict=True):
                 row["label"] = label
             with open(file, "w", newline="") as opened:

@@ -13,6 +13,7 @@ from fireassay.survival.error_distributions import (
     Normal,
 )
 from fireassay.survival.families import FAMILIES, AftFamily
+from fireassay.survival.fit import fit
 from fireassay.survival.likelihood import LogTimes, totals_at, value_at
 from fireassay.survival.mean_time import mean_time
 from fireassay.survival.times import read_times
@@ -132,3 +133,25 @@ def test_generalised_gamma_mean_contains_the_weibull():
         assert mean_time(LogGamma(1.0), one, 0.7, horizon)[0] == pytest.approx(
             mean_time(ExtremeValue(), one, 0.7, horizon)[0], rel=1e-9
         )
+
+
+@pytest.mark.parametrize("family", ["weibull", "lognormal", "gengamma"])
+def test_a_start_from_some_rows_and_a_last_step_unseen_lead_to_the_same_maximum(
+    monkeypatch, family
+):
+    rng = np.random.default_rng(5)
+    n = 12_000
+    x = rng.normal(size=(n, 2))
+    time = np.exp(1 + x @ [0.4, -0.2] + 0.6 * np.log(rng.exponential(size=n)))
+    end = rng.exponential(8, n)
+    rows = pd.DataFrame(
+        {"duration": np.minimum(time, end), "event": time <= end, "a": x[:, 0], "b": x[:, 1]}
+    ).astype(float)
+    near = fit(rows, family, ["a", "b"])
+    monkeypatch.setattr("fireassay.survival.aft._ROWS_OF_A_START", n)
+    whole = fit(rows, family, ["a", "b"])
+    # Newton itself stops where a step would be of 6e-8.
+    np.testing.assert_allclose(near.theta, whole.theta, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(near.covariance, whole.covariance, rtol=1e-3, atol=1e-12)
+    assert near.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-12)
+    assert near.converged

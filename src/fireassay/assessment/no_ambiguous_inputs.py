@@ -1,5 +1,7 @@
 """Why no ambiguous inputs could be made, for people who know nothing of autoencoders."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

@@ -43,7 +43,7 @@ def networks() -> dict[str, Callable[[int], Any]]:
 
 
 def one_training(
-    row: dict[str, Any], work: str, sets: dict[str, str], settings: dict[str, int]
+    row: dict[str, Any], work: str, sets: dict[str, str], settings: dict[str, Any]
 ) -> dict[str, Any]:
     """Train one architecture on one kind of rows, and test it on everything it is asked about.
 
@@ -114,20 +114,21 @@ def ambiguous_set(
         return arrays["X"][:most], arrays["y"][:most], arrays["soft_labels"][:most]
 
 
-def make_sets(name: str, work: Path, settings: dict[str, int]) -> dict[str, str]:
+def make_sets(name: str, work: Path, settings: dict[str, Any]) -> dict[str, str]:
     """The ambiguous test and training set, from different autoencoders, unless they are there."""
     from fireassay import ambiguity
 
     if not (work / name / "train" / "manifest.json").exists():
         training = DATA[name]("train")
-        made = ambiguity.AmbiguityGenerator(tries=settings["tries"])
+        pairs = settings.get("pairs", "all")
+        made = ambiguity.AmbiguityGenerator(pairs=pairs, tries=settings["tries"])
         made.fit(training.X[: settings["rows"]], training.labels[: settings["rows"]])
         made.sample(settings["tested"], 0.25, "test").export(work / name / "test")
         made.sample(settings["ambiguous"], 0.4, "train").export(work / name / "train")
     return {split: ambiguity.read_set(work / name / split).sha256 for split in ("test", "train")}
 
 
-def make_baseline(work: Path, settings: dict[str, int]) -> dict[str, Any]:
+def make_baseline(work: Path, settings: dict[str, Any]) -> dict[str, Any]:
     """Sets by one VAE and a filter; of its samples the first ones are for training."""
     from fireassay.papers.vae_baseline import VaeBaseline
 

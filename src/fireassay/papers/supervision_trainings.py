@@ -27,9 +27,9 @@ def ambiguous_rows(row: dict[str, Any], folder: str, settings: dict[str, Any]) -
     from fireassay import ambiguity
 
     full = LOADERS[row["data"]][0]("train", folder=folder)
-    pairs = settings["pairs"] or "all"
+    pairs, n = settings["pairs"] or "all", settings["train_rows"]
     made = ambiguity.AmbiguityGenerator(pairs=pairs, tries=settings["tries"], seed=0)
-    drawn = made.fit(full.X[:60_000], full.labels[:60_000]).sample(
+    drawn = made.fit(full.X[:n], full.labels[:n]).sample(
         settings["ambiguous_rows"] + 2 * settings["rows"], split="test"
     )
     order = generator(0, "table2", "ambiguous").permutation(len(drawn.X))

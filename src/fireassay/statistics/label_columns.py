@@ -131,6 +131,8 @@ def _sure(right: IntArray, of: IntArray) -> BoolArray:
     """Whether nearly all are right, and surely most."""
     found: BoolArray = (of > 0) & (right >= _TOLD * of)
     for kind in np.flatnonzero(found):
-        low, _ = clopper_pearson(int(right[kind]), int(of[kind]), 0.95)
+        k, n = int(right[kind]), int(of[kind])
+        # Of n in n the lower limit is a power, and needs no library.
+        low = 0.025 ** (1 / n) if k == n else clopper_pearson(k, n, 0.95)[0]
         found[kind] = low >= _SURELY_TOLD
     return found

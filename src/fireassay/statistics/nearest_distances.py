@@ -7,7 +7,7 @@ import numpy as np
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.lazy_modules import distance
 
-_MANY_PAIRS = 2 * 10**7
+_MANY_PAIRS, _MANY_NUMBERS = 2 * 10**7, 2**28
 _AT_ONCE, _FLOATS_AT_ONCE = 200, 2**24
 
 
@@ -31,7 +31,8 @@ def nearest_distances(rows: FloatArray, chosen: IntArray, count: int) -> FloatAr
     >>> nearest_distances(X, np.array([0, 2]), 2).tolist()
     [[1.0, 3.0], [0.0, 2.0]]
     """
-    if len(chosen) * len(rows) > _MANY_PAIRS:
+    pairs = len(chosen) * len(rows)
+    if pairs > _MANY_PAIRS or pairs * rows.shape[1] > _MANY_NUMBERS:
         return _of_candidates(rows, chosen, count)
     found = []
     step = max(1, min(_AT_ONCE, _FLOATS_AT_ONCE // len(rows)))
