@@ -167,16 +167,14 @@ def validate(
     truth = check_labels(y, n=result.n)
     grouped = check_groups(groups, len(truth))
     if grouped is None and ties == "expected" and len(truth) >= _MANY_ROWS:
-        table = _table_by_pattern(result, truth)
+        table, seed = _table_by_pattern(result, truth), result.settings.seed
+        test = grouped_order_test(table)
         return trend_of(
-            table, result.sizes, grouped_order_test(table), gamma=gamma,
-            n_permutations=n_permutations, seed=result.settings.seed,
-        )  # fmt: skip
+            table, result.sizes, test, gamma=gamma, n_permutations=n_permutations, seed=seed
+        )
     correct = np.asarray(truth == result.labels)
-    scores, sizes = result.score, result.sizes
-    if ties == "stable":
-        # A strict order: every sample its own level.
-        scores = scores.copy()
+    scores, sizes = result.score, result.sizes  # the score is a new array each time
+    if ties == "stable":  # a strict order: every sample its own level
         scores[result.order] = -np.arange(len(scores), dtype=np.float64)
     table = ScoreTable.of(scores, correct)
     # The calibrated test always treats tied scores as tied: a tie-break is no information.
@@ -199,21 +197,16 @@ def validate(
 def _table_by_pattern(result: Curation, truth: IntArray) -> ScoreTable:
     """The score table of all samples, from counts of (pattern, true class): no row is looked up."""
     patterns, k = result.patterns, result.settings.n_classes
-    known = truth.dtype.kind in "iu" and int(truth.min()) >= 0 and int(truth.max()) < k
-    if known:
-        cells = patterns.of_row.astype(np.int64) * k
-        cells += truth
+    if truth.dtype.kind in "iu" and truth.min() >= 0 and truth.max() < k:
+        cells = patterns.of_row.astype(np.int64) * k + truth
         seen = np.bincount(cells, minlength=len(patterns.counts) * k).reshape(-1, k)
         right = seen[np.arange(len(seen)), result.table.labels]
     else:
-        right = np.bincount(patterns.of_row[truth == result.labels], minlength=len(patterns.counts))
+        right = np.bincount(patterns.of_row[truth == result.labels], None, len(patterns.counts))
     levels, where = score_levels(result.table.score(result.settings.order_by))
-    return ScoreTable(_sums(where, patterns.counts, len(levels)), _sums(where, right, len(levels)))
-
-
-def _sums(where: IntArray, counts: IntArray, n: int) -> IntArray:
-    """Whole numbers summed by place: exact, since all are below 2**53."""
-    return np.bincount(where, weights=counts, minlength=n).astype(np.int64)
+    # Whole numbers below 2**53: their sums are exact.
+    sums = (np.bincount(where, each, len(levels)) for each in (patterns.counts, right))
+    return ScoreTable(*(np.asarray(each, dtype=np.int64) for each in sums))
 
 
 def trend_of(
