@@ -131,8 +131,8 @@ def in_words(costs: Mapping[str, Mapping[str, Any]]) -> str | None:
         {key: sum(cost[side][key] for cost in both) for key in ("seconds", "queries")}
         for side in ("planned", "actual")
     )
-    error = 100 * (planned["seconds"] / max(actual["seconds"], 1e-9) - 1)
+    times = actual["seconds"] / max(planned["seconds"], 1e-9)
     return (
         f"plan: {planned['seconds'] / 60:.2f} minutes, took {actual['seconds'] / 60:.2f} "
-        f"({error:+.0f} %); {planned['queries']:,} queries, sent {actual['queries']:,}"
+        f"({times:.2g} times the plan); {planned['queries']:,} queries, sent {actual['queries']:,}"
     )
