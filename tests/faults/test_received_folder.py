@@ -12,6 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 from fireassay.cli.main import app
+from fireassay.core.errors import StoreError
+from fireassay.engine import RunStore
+from fireassay.engine.label_book import LabelBook
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="devices, pipes and links of POSIX")
 MODEL = "import numpy as np\ndef model(X): return np.column_stack([1 - X[:, 0], X[:, 0]])\n"
@@ -187,3 +190,18 @@ def test_names_do_not_command_the_terminal(folder: Path) -> None:
         assert "\x07" not in done.output, words
         seen += done.output
     assert "\\u001b" in seen, "what was sent is shown, but not obeyed"
+
+
+@pytest.mark.parametrize(("file", "table"), [("run.sqlite", "tasks"), ("labels.sqlite", "slots")])
+def test_a_schema_that_is_no_text_is_refused_in_words(tmp_path, file, table):
+    """SQLite's own message quotes the bytes, and cannot be decoded."""
+    open_it = RunStore if file == "run.sqlite" else LabelBook
+    folder = tmp_path / "run"
+    folder.mkdir()
+    open_it(folder).close()
+    held = (folder / file).read_bytes()
+    damaged = held.replace(b"TABLE " + table.encode(), b"TABLE\xff" + table.encode())
+    assert damaged != held
+    (folder / file).write_bytes(damaged)
+    with pytest.raises(StoreError, match="must be"):
+        open_it(folder)

@@ -13,6 +13,12 @@ from fireassay.classifiers.asking import HANG_S, asked, fresh_block, joined
 from fireassay.classifiers.block_ladder import BlockSizes, Call, DistinctRows
 from fireassay.classifiers.counting import CountsRows
 from fireassay.classifiers.kept_answers import Keep, KeptAnswers
+from fireassay.classifiers.object_blocks import (
+    OBJECTS,
+    distinct_objects,
+    kind_of_objects,
+    object_question,
+)
 from fireassay.core.arrays import AnyArray, FloatArray
 from fireassay.core.errors import FireassayError, ModelError
 from fireassay.core.hashing import sha256
@@ -138,7 +144,8 @@ class BaseClassifier(CountsRows, ABC):
         """Probabilities, float64 of shape ``(n, k)``, rows summing to one."""
         objects = declared.as_objects(X) if self.takes_objects else None
         if objects is not None:
-            return self._in_blocks(None, self._of_objects(objects), np.arange(len(objects)))[0]
+            call, positions = self._of_objects(objects), np.arange(len(objects))
+            return self._in_blocks(kind_of_objects(objects), call, positions)[0]
         rows = self._checked_input(X)
         if self.kept is not None and self.kept.is_asked:
             return self.kept.answered(rows, self._sent_anew, self.count_kept)
@@ -281,7 +288,12 @@ class BaseClassifier(CountsRows, ABC):
             Also for logits and gradients, if the model has them.
         """
         largest = self.batch_size
-        if largest is not None and self.may_choose and self.max_queries is None:
+        if largest is None or not self.may_choose or self.max_queries is not None:
+            return self.block_sizes
+        objects = declared.as_objects(X) if self.takes_objects else None
+        if objects is not None:
+            self._decide_for_objects(objects[: 4 * block_ladder.rows_needed(largest)], largest)
+        else:
             kept = DistinctRows(largest)
             if kept.add(self._checked_input(X[: 4 * kept.enough])):  # type: ignore[index]
                 for kind, call, arrays in self._questions(kept.array(), gradients):
@@ -289,6 +301,14 @@ class BaseClassifier(CountsRows, ABC):
                     if self.block_sizes.get(question) is None:
                         self._decide(question, call, arrays, largest)
         return self.block_sizes
+
+    def _decide_for_objects(self, objects: Any, largest: int) -> None:
+        distinct = distinct_objects(objects, block_ladder.rows_needed(largest))
+        if distinct is not None:
+            positions = np.arange(len(distinct))
+            question = object_question(distinct, positions, largest)
+            if self.block_sizes.get(question) is None:
+                self._decide(question, self._of_objects(distinct), [positions], largest)
 
     def _questions(
         self,
@@ -321,7 +341,8 @@ class BaseClassifier(CountsRows, ABC):
         rows = block_ladder.kind_of_rows(arrays[0], largest)
         question = f"{kind} {rows}"
         decided = self.block_sizes.get(question)
-        if decided is not None or self.max_queries is not None or self._is_watched:
+        held = self.max_queries is not None or self._is_watched or kind.startswith(OBJECTS)
+        if decided is not None or held:
             return decided or (largest,)
         with self._lock:
             kept = self._seen.setdefault(rows, DistinctRows(largest))

@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fireassay.classifiers.adapt import as_classifier
-from fireassay.classifiers.base import BaseClassifier, innermost
+from fireassay.classifiers.base import BLOCK_ROWS, BaseClassifier, innermost
 from fireassay.classifiers.kept_answers import Keep, KeptAnswers
 from fireassay.classifiers.protocol import ActivationClassifier
 from fireassay.classifiers.wrapped import WrappedClassifier, made
 from fireassay.core.arrays import AnyArray, FloatArray
+
+_PROBED_ROWS = 4 * BLOCK_ROWS
 
 
 class Book(Protocol):
@@ -108,9 +110,8 @@ class CodedClassifier(WrappedClassifier):
         return self.kept.answered(codes, send, adapter.count_kept)
 
     def decide_block_sizes(self, X: Any, *, gradients: bool = False) -> Any:
-        """Nothing to decide: frames and texts always travel in the largest block."""
-        del X, gradients
-        return self.block_sizes
+        """Let the inner classifier decide, with the first rows as it takes them."""
+        return super().decide_block_sizes(np.asarray(X)[:_PROBED_ROWS], gradients=gradients)
 
     def view(self, X: AnyArray) -> FloatArray:
         """Numbers to measure distances between coded rows with."""

@@ -7,6 +7,8 @@ from pathlib import Path
 from fireassay.core.errors import StoreError
 
 Schema = frozenset[tuple[str, str, str | None]]
+# What SQLite says about a damaged file may quote bytes that are no text.
+DATABASE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 
 
 def check_schema(connection: sqlite3.Connection, statements: str, path: Path) -> None:

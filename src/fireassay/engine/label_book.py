@@ -14,6 +14,7 @@ from typing import Any, Self
 from fireassay.core.errors import DataError, StoreError
 from fireassay.engine import label_schema
 from fireassay.engine.disk_wait import DiskWait
+from fireassay.engine.expected_schema import DATABASE_ERRORS
 from fireassay.engine.label_leases import grant, lease_of, still_free
 from fireassay.engine.label_records import Chooser, GivenAnswer, Lease, LeaseLostError, Slot
 from fireassay.engine.label_statements import (
@@ -355,7 +356,7 @@ class LabelBook:
         with self._lock:
             try:
                 yield
-            except sqlite3.Error as error:
+            except DATABASE_ERRORS as error:
                 raise StoreError(
                     f"{self.path} must be a label book that can be read.",
                     got=f"{error}",
@@ -375,7 +376,7 @@ class LabelBook:
                     if self._connection.in_transaction:
                         self._connection.execute("ROLLBACK")
                     raise
-            except sqlite3.Error as error:
+            except DATABASE_ERRORS as error:
                 raise self._unwritable(error) from error
         if durable:
             try:

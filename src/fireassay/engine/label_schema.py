@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fireassay.core.errors import StoreError
-from fireassay.engine.expected_schema import check_schema
+from fireassay.engine.expected_schema import DATABASE_ERRORS, check_schema
 
 VERSION = 2
 _APPLICATION_ID = 0x46414C42  # "FALB": a fireassay label book
@@ -127,7 +127,7 @@ def connect(path: Path) -> sqlite3.Connection:
         level = "FULL" if log_of(connection, path) is None else "NORMAL"
         connection.execute(f"PRAGMA synchronous = {level}")
         _prepare(connection, path)
-    except sqlite3.Error as error:
+    except DATABASE_ERRORS as error:
         if connection is not None:
             connection.close()
         raise StoreError(

@@ -15,6 +15,7 @@ from fireassay.core import codec, strict_json
 from fireassay.core.errors import DataError, FireassayWarning, StoreError
 from fireassay.core.files import write_bytes
 from fireassay.engine import schema
+from fireassay.engine.expected_schema import DATABASE_ERRORS
 from fireassay.engine.links import refuse_link
 from fireassay.engine.run_lock import RunLock
 
@@ -365,7 +366,7 @@ class RunStore:
     def _explained(self, doing: str) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, OSError) as error:
+        except (*DATABASE_ERRORS, OSError) as error:
             raise StoreError(
                 f"The run folder {self.path} must be one that fireassay can {doing}.",
                 got=f"{error}",

@@ -4,6 +4,7 @@ import sqlite3
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fireassay.engine.expected_schema import DATABASE_ERRORS
 from fireassay.web.run_process import (
     Live,
     live_of,
@@ -104,7 +105,7 @@ def _tasks(journal: Path) -> tuple[TaskProgress, ...]:
             " count(*) FILTER (WHERE status = 'failed'), count(*)"
             " FROM tasks GROUP BY name ORDER BY min(number)"
         ).fetchall()
-    except sqlite3.Error:
+    except DATABASE_ERRORS:
         # Not a journal, or one that is being made: there is nothing to tell yet.
         return ()
     finally:
