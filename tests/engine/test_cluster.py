@@ -11,7 +11,7 @@ import pytest
 from fireassay.core import StoreError, codec, generator
 from fireassay.engine import ExecutionError, Executor, Failure, RunStore
 from fireassay.engine.attempt import Outcome
-from fireassay.engine.cluster import _next_size
+from fireassay.engine.cluster import _next_size, _result
 
 pytestmark = [pytest.mark.extras, pytest.mark.filterwarnings("default")]
 distributed = pytest.importorskip("distributed")
@@ -116,6 +116,21 @@ def test_a_cluster_whose_workers_are_all_gone(monkeypatch, tmp_path):
         with pytest.raises(ExecutionError, match=r"must have workers.*finished tasks are kept"):
             executor.map(time.sleep, [0.3 + 1e-6 * i for i in range(60)], name="naps")
         assert store.progress("naps").done >= 3
+
+
+@pytest.mark.slow
+def test_a_result_that_went_with_the_last_worker_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr("fireassay.engine.cluster._PATIENCE_S", 0.5)
+    with two_workers() as cluster, distributed.Client(cluster.scheduler_address) as client:
+        future = client.submit(abs, -1)
+        assert _result(future, client) == 1
+        other = client.submit(abs, -2)
+        distributed.wait(other)
+        cluster.scale(0)
+        while client.ncores():
+            time.sleep(0.05)
+        with pytest.raises(ExecutionError, match="must have workers"):
+            _result(other, client)
 
 
 def test_short_tasks_travel_together_and_long_ones_alone():

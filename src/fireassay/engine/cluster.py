@@ -59,7 +59,7 @@ def run_on_cluster(
             for future in _finished(running, client):
                 parcel = under_way.pop(future.key)
                 if future.status == "finished":
-                    outcomes: list[Outcome] = future.result()
+                    outcomes: list[Outcome] = _result(future, client)
                     yield from outcomes
                     size = _next_size(size, outcomes, parcel_s)
                 else:
@@ -68,7 +68,7 @@ def run_on_cluster(
             # One of them killed its workers, the others were only near it: each goes alone.
             for row in suspects:
                 running.add(submit([row]))
-                yield _outcome(next(_finished(running, client)), row[0])
+                yield _outcome(next(_finished(running, client)), row[0], client)
         finally:
             client.cancel(list(running.futures), force=True)
 
@@ -103,6 +103,16 @@ def _finished(running: Any, client: Any) -> Iterator[Any]:
         yield next(running)
 
 
+def _result(future: Any, client: Any) -> Any:
+    """What a task gave; if that is gone with its worker, wait until another one has made it."""
+    while True:
+        try:
+            return future.result(timeout=_PATIENCE_S)
+        except TimeoutError:
+            if not client.ncores():
+                raise _without_workers(client.scheduler.address) from None
+
+
 def _without_workers(address: Any) -> ExecutionError:
     return ExecutionError(
         "The cluster must have workers.",
@@ -122,9 +132,9 @@ def _on_worker(task: Task, parcel: Parcel, shared: Shared) -> list[Outcome]:
         return [attempt(task, i, row, shared.given, shared.models) for i, row in parcel]
 
 
-def _outcome(future: Any, position: int) -> Outcome:
+def _outcome(future: Any, position: int, client: Any) -> Outcome:
     if future.status == "finished":
-        (outcome,) = future.result()
+        (outcome,) = _result(future, client)
         return cast(Outcome, outcome)
     error = future.exception() if future.status == "error" else None
     failure = (
