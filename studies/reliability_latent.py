@@ -37,7 +37,7 @@ STUDIES = {
             "E": 0.234419, "s per cell": 6.74,
         },
         latent_dims=16, side=0.125, radius=None, cells=23_000, decoded=2, balls=5, drawn=2_000,
-        split=100, width=24, recipe=OneCycle(epochs=24),
+        split=100, width=24, recipe=OneCycle(epochs=28, bfloat16=True),
         vae_epochs=8, labels=5_000, rows=50_000,
     ),
 }  # fmt: skip

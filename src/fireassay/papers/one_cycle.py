@@ -35,6 +35,9 @@ class OneCycle:
         Whether half of them are mirrored.
     seed
         Of the order of rows and of what is done to them.
+    bfloat16
+        Whether products are taken in 16 bits, sums and weights in 32: half the time where the
+        processor has such products, as measured on CIFAR-10.
     """
 
     epochs: int = 10
@@ -46,6 +49,7 @@ class OneCycle:
     shift: int = 4
     flips: bool = True
     seed: int = 0
+    bfloat16: bool = False
 
 
 def train_one_cycle(
@@ -112,7 +116,7 @@ def _epoch(
     module: Any, inputs: Any, labels: Any, settings: OneCycle, optimiser: Any, schedule: Any,
     epoch: int,
 ) -> float:  # fmt: skip
-    from torch import autograd
+    import torch
     from torch.nn.functional import cross_entropy
 
     module.train()
@@ -121,9 +125,11 @@ def _epoch(
     for start in range(0, len(order), settings.batch_size):
         rows = order[start : start + settings.batch_size]
         optimiser.zero_grad()
-        answers = module(moved(inputs[rows], rng, settings.shift, settings.flips))
-        loss = cross_entropy(answers, labels[rows], label_smoothing=settings.smoothing)
-        autograd.backward(loss)
+        images = moved(inputs[rows], rng, settings.shift, settings.flips)
+        with torch.autocast("cpu", torch.bfloat16, enabled=settings.bfloat16):
+            answers = module(images)
+        loss = cross_entropy(answers.float(), labels[rows], label_smoothing=settings.smoothing)
+        torch.autograd.backward(loss)
         optimiser.step()
         schedule.step()
         total += float(loss.detach()) * len(rows)
