@@ -30,15 +30,8 @@ from fireassay.curation.order import (
 )
 from fireassay.curation.source import VoteSource, open_votes
 from fireassay.curation.trend import Trend, trend_of
-from fireassay.curation.votes import (
-    BLOCK_ROWS,
-    LARGEST_KEY,
-    TABLE_KEYS,
-    VoteArray,
-    VotePatterns,
-    key_votes,
-    row_keys,
-)
+from fireassay.curation.vote_keys import LARGEST_KEY, TABLE_KEYS, key_votes, row_keys
+from fireassay.curation.votes import BLOCK_ROWS, VoteArray, VotePatterns
 from fireassay.engine import Executor, Failure, track
 
 _MOST_PATTERNS = 5_000_000

@@ -14,6 +14,15 @@ from fireassay.core.errors import DataError
 from fireassay.core.frames import is_frame
 from fireassay.core.lazy_modules import sparse
 from fireassay.core.validation import check_integer
+from fireassay.curation.vote_keys import (
+    CACHED_ROWS,
+    LARGEST_KEY,
+    TABLE_KEYS,
+    digits_below,
+    key_votes,
+    key_words,
+    row_keys,
+)
 
 ABSTAIN = -1
 """The vote of a labelling function that has no opinion."""
@@ -162,13 +171,7 @@ def _refuse_sparse(block: AnyArray, n_classes: int, start: int, name: str) -> No
     )
 
 
-TABLE_KEYS = 1 << 22
-"""Up to this many possible patterns are counted in a table instead of being sorted."""
-
-_CACHED_ROWS = 1 << 13
-
-LARGEST_KEY = 1 << 62
-"""Row keys stay below this, so that they are exact 64-bit numbers."""
+_TABLE_ROWS = 6_600  # eight functions of two classes: their table stays in a core's cache
 
 
 @dataclass(frozen=True)
@@ -224,26 +227,6 @@ def every_row(votes: Any, n_classes: int) -> VotePatterns:
     return VotePatterns(rows, np.ones(n, np.int64), np.arange(n, dtype=np.int32), n_classes)
 
 
-def row_keys(block: VoteArray, n_classes: int, dtype: Any) -> AnyArray:
-    """Each row as a number in base ``k + 1``, first column most significant."""
-    keys = np.zeros(len(block), dtype=dtype)
-    for column in range(block.shape[1]):
-        keys *= n_classes + 1
-        keys += block[:, column]
-        keys += 1
-    return keys
-
-
-def key_votes(keys: AnyArray, n_classes: int, m: int) -> VoteArray:
-    """The inverse of `row_keys`."""
-    votes = np.empty((len(keys), m), dtype=np.int8 if n_classes <= 127 else np.int16)
-    rest = keys.astype(np.int64)
-    for column in range(m - 1, -1, -1):
-        rest, digit = np.divmod(rest, n_classes + 1)
-        votes[:, column] = digit - 1
-    return votes
-
-
 def one_hot(votes: VoteArray, n_classes: int) -> Any:
     """Patterns as a sparse indicator matrix: column ``j * k + y`` says that LF j votes y."""
     rows, columns = np.nonzero(votes != ABSTAIN)
@@ -254,19 +237,32 @@ def one_hot(votes: VoteArray, n_classes: int) -> Any:
 
 
 def summed_evidence(votes: VoteArray, logs: FloatArray) -> FloatArray:
-    """For each row the sum over its votes of ``logs[j * k + vote]``; abstentions add nothing."""
-    k = logs.shape[1]
-    table = np.zeros((len(logs) // k, k + 1, k))
-    table[:, 1:] = logs.reshape(-1, k, k)
+    """For each row the sum over its votes of ``logs[j * k + vote]``; abstentions add nothing.
+
+    Several labelling functions are looked up at once, in a table of all that they can vote.
+    """
+    k, m = logs.shape[1], votes.shape[1]
+    single = np.zeros((m, k + 1, k))
+    single[:, 1:] = logs.reshape(-1, k, k)
+    width = digits_below(_TABLE_ROWS, k + 1)
+    tables = [_summed_table(single[first : first + width]) for first in range(0, m, width)]
     result = np.empty((len(votes), k))
-    for start in range(0, len(votes), _CACHED_ROWS):
-        block = votes[start : start + _CACHED_ROWS].T.astype(np.intp) + 1
-        total = np.zeros((k, block.shape[1]))
-        for by_vote, chosen in zip(table, block, strict=True):
+    for start in range(0, len(votes), CACHED_ROWS):
+        words = key_words(votes[start : start + CACHED_ROWS], k, width).T.astype(np.intp)
+        total = np.zeros((k, words.shape[1]))
+        for word, table in zip(words, tables, strict=True):
             for y in range(k):
-                total[y] += by_vote[:, y][chosen]
-        result[start : start + _CACHED_ROWS] = total.T
+                total[y] += table[y][word]
+        result[start : start + CACHED_ROWS] = total.T
     return result
+
+
+def _summed_table(single: FloatArray) -> FloatArray:
+    """The sums for every pattern of some labelling functions, in the order of `row_keys`."""
+    table = np.zeros((1, single.shape[2]))
+    for by_vote in single:
+        table = (table[:, None] + by_vote).reshape(-1, single.shape[2])
+    return np.ascontiguousarray(table.T)
 
 
 def _by_table(votes: Any, n_classes: int, n: int, m: int, name: str) -> VotePatterns:
@@ -285,9 +281,7 @@ def _by_table(votes: Any, n_classes: int, n: int, m: int, name: str) -> VotePatt
 
 
 def _by_sorting(votes: Any, n_classes: int, n: int, m: int, name: str) -> VotePatterns:
-    width = 1
-    while (n_classes + 1) ** (width + 1) <= LARGEST_KEY:
-        width += 1
+    width = digits_below(LARGEST_KEY, n_classes + 1)
     words = [slice(i, min(i + width, m)) for i in range(0, m, width)]
     keys = np.empty((len(words), n), dtype=np.int64)
     for start, block in dense_blocks(votes, n_classes, name=name):
@@ -305,7 +299,7 @@ def _by_sorting(votes: Any, n_classes: int, n: int, m: int, name: str) -> VotePa
     first = np.empty(len(counts), dtype=np.int64)
     first[of_row[::-1]] = np.arange(n - 1, -1, -1)
     if isinstance(votes, np.ndarray):
-        table = votes[first].astype(np.int8 if n_classes <= 127 else np.int16)
+        table = np.take(votes, first, axis=0).astype(np.int8 if n_classes <= 127 else np.int16)
     else:
         cut = ((word, columns.stop - columns.start) for word, columns in enumerate(words))
         parts = [key_votes(keys[word, first], n_classes, width) for word, width in cut]

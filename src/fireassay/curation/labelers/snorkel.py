@@ -134,16 +134,18 @@ def vote_moments(patterns: VotePatterns) -> Float32Array:
     most = int(patterns.counts.max())
     step = max(64, min(_BLOCK_ROWS, _EXACT // most))
     single = most * step <= _EXACT
-    sums = np.zeros((m * k, m * k))
+    sums = np.zeros((k * m, k * m))
     for start in range(0, len(patterns.votes), step):
-        votes = patterns.votes[start : start + step].T
-        hot = np.empty((m, k, votes.shape[1]), dtype=np.float32 if single else np.float64)
+        votes = patterns.votes[start : start + step]
+        # Class by class, so that each line of numbers is written as it is read.
+        hot = np.empty((len(votes), k, m), dtype=np.float32 if single else np.float64)
         for y in range(k):
             np.equal(votes, y, out=hot[:, y])
-        rows = hot.reshape(m * k, -1)
-        weighted = rows if most == 1 else rows * patterns.counts[start : start + step]
-        sums += weighted.astype(rows.dtype, copy=False) @ rows.T
-    return np.asarray(sums / patterns.n_rows, dtype=np.float32)
+        rows = hot.reshape(len(votes), -1)
+        weighted = rows if most == 1 else rows * patterns.counts[start : start + step, None]
+        sums += weighted.astype(rows.dtype, copy=False).T @ rows
+    by_function = sums.reshape(k, m, k, m).transpose(1, 0, 3, 2).reshape(k * m, k * m)
+    return np.asarray(by_function / patterns.n_rows, dtype=np.float32)
 
 
 def _initial(moments: Float32Array, prior: FloatArray, precision: float, k: int) -> Float32Array:
