@@ -1,5 +1,6 @@
 """JSON that any strict parser reads: NaN and infinities are tagged, and come back exactly."""
 
+import functools
 import json
 import math
 from typing import Any
@@ -21,17 +22,21 @@ def dumps(value: Any, *, indent: int | None = None, sort_keys: bool = True) -> s
     >>> dumps({"b": float("nan"), "a": 0.1})
     '{"a": 0.1, "b": {"$float": "nan"}}'
     """
-    return json.dumps(
-        _tagged(value), allow_nan=False, sort_keys=sort_keys, indent=indent, ensure_ascii=False
-    )
+    return _encoder(indent, sort_keys).encode(_tagged(value))
+
+
+@functools.cache
+def _encoder(indent: int | None, sort_keys: bool) -> json.JSONEncoder:
+    """Made once: a journal writes thousands of small values."""
+    return json.JSONEncoder(allow_nan=False, sort_keys=sort_keys, indent=indent, ensure_ascii=False)
 
 
 def loads(text: str | bytes) -> Any:
     """Read what `dumps` wrote; bare NaN or Infinity tokens and repeated keys are refused."""
     try:
-        return _untagged(
-            json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
-        )
+        if isinstance(text, bytes):
+            text = text.decode(json.detect_encoding(text), "surrogatepass")
+        return _untagged(_DECODER.decode(text))
     except DataError:
         raise
     except (ValueError, RecursionError) as error:  # also a number of thousands of digits
@@ -89,3 +94,6 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(keys) != len(pairs):
         raise DataError("Expected strict JSON.", got="an object that repeats a key")
     return keys
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
