@@ -65,3 +65,28 @@ def barriers() -> Callable[[Any], list[tuple[str, list[str]]]]:
         return [(v["id"], [node["html"][:120] for node in v["nodes"][:3]]) for v in broken]
 
     return found
+
+
+@pytest.fixture(scope="session")
+def two_workers() -> Callable[..., Any]:
+    """Starts a Dask scheduler and two worker processes on loopback: ``with two_workers() as …``."""
+    distributed = pytest.importorskip("distributed")
+
+    def start(threads: int = 1) -> Any:
+        return distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=threads,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address=None,
+            silence_logs=50,
+        )
+
+    return start
+
+
+@pytest.fixture(scope="module")
+def cluster_address(two_workers: Callable[..., Any]) -> Iterator[str]:
+    """The scheduler of a cluster that the tests of a module share."""
+    with two_workers() as cluster:
+        yield cluster.scheduler_address

@@ -103,18 +103,9 @@ def searched(where):
 LOOPS = (attacked, observed, cells, rare_events, generated, supervised, searched)
 
 
-@pytest.fixture(scope="module")
-def address():
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1",
-        dashboard_address=None, silence_logs=50,
-    ) as cluster:  # fmt: skip
-        yield cluster.scheduler_address
-
-
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.__name__)
-def test_the_same_here_and_on_a_cluster(loop, address):
-    here, there = loop({"workers": 1}), loop({"cluster": address})
+def test_the_same_here_and_on_a_cluster(loop, cluster_address):
+    here, there = loop({"workers": 1}), loop({"cluster": cluster_address})
     for mine, theirs in zip(here, there, strict=True):
         if isinstance(mine, pd.DataFrame):
             pd.testing.assert_frame_equal(mine, theirs, check_exact=True)

@@ -59,20 +59,13 @@ def killed_in_mid_run(victim, run, killed):
     killed.append(victim)
 
 
-def test_a_worker_killed_in_mid_run_changes_no_byte(config):
+def test_a_worker_killed_in_mid_run_changes_no_byte(config, two_workers):
     run = config.folder / config.run.folder
     run_assessment(config, trust=True)
     here = (run / "result.json").read_bytes()
     run.rename(config.folder / "here")
     with (
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address=None,
-            silence_logs=50,
-        ) as cluster,
+        two_workers() as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         victim, killed = next(iter(client.run(os.getpid).values())), []

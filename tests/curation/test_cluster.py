@@ -21,15 +21,12 @@ def fails(row):
     return 1 // int(row[0] * 0)
 
 
-def test_apply_and_stream_give_the_same_on_a_cluster(tmp_path):
+def test_apply_and_stream_give_the_same_on_a_cluster(tmp_path, two_workers):
     X = np.random.default_rng(0).random((3000, 2))
     votes, _ = curation.simulate_votes([0.7] * 6, 0.7, 3000, seed=0)
     np.save(tmp_path / "votes.npy", votes)
     here = curation.curate_stream(tmp_path / "votes.npy", tmp_path / "here")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1",
-        dashboard_address=None, silence_logs=50,
-    ) as cluster:  # fmt: skip
+    with two_workers() as cluster:
         address = cluster.scheduler_address
         assert np.array_equal(
             curation.apply([above], X, cluster=address), curation.apply([above], X)

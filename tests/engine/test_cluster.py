@@ -45,28 +45,11 @@ def always_dies_on_thirty(row):
     return row
 
 
-def two_workers():
-    return distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=True,
-        host="127.0.0.1",
-        dashboard_address=None,
-        silence_logs=50,
-    )
-
-
-@pytest.fixture(scope="module")
-def address():
-    with two_workers() as cluster:
-        yield cluster.scheduler_address
-
-
-def test_same_bytes_as_here_and_journalled_by_the_driver(tmp_path, address):
+def test_same_bytes_as_here_and_journalled_by_the_driver(tmp_path, cluster_address):
     X = generator(0, "X").normal(size=(300, 40))
     here = Executor(1).map(noisy_mean, range(30), {"X": X})
     with RunStore(tmp_path / "run") as store:
-        there = Executor(cluster=address, store=store).map(
+        there = Executor(cluster=cluster_address, store=store).map(
             noisy_mean, range(30), {"X": X}, name="noise"
         )
         assert store.progress("noise").done == 30
@@ -74,22 +57,23 @@ def test_same_bytes_as_here_and_journalled_by_the_driver(tmp_path, address):
     assert codec.to_bytes(here) == codec.to_bytes(there) == codec.to_bytes(resumed)
 
 
-def test_a_client_of_ones_own_and_failures(address):
+def test_a_client_of_ones_own_and_failures(cluster_address):
     with (
-        distributed.Client(address, set_as_default=False) as client,
+        distributed.Client(cluster_address, set_as_default=False) as client,
         pytest.raises(ExecutionError, match=r"row 3: RuntimeError: three"),
     ):
         Executor(cluster=client).map(fails_on_three, range(8))
 
 
-def test_the_rows_of_a_worker_that_dies_go_to_another(tmp_path, address):
+def test_the_rows_of_a_worker_that_dies_go_to_another(tmp_path, cluster_address):
     flag = str(tmp_path / "died")
-    assert Executor(cluster=address).map(dies_once, range(8), {"flag": flag}) == list(range(8))
+    found = Executor(cluster=cluster_address).map(dies_once, range(8), {"flag": flag})
+    assert found == list(range(8))
     assert Path(flag).exists()
 
 
 @pytest.mark.slow
-def test_a_fatal_row_takes_no_other_row_with_it():
+def test_a_fatal_row_takes_no_other_row_with_it(two_workers):
     # One death is forgiven, not three: each takes a worker's start.
     forgiving = dask.config.set({"distributed.scheduler.allowed-failures": 1})
     with forgiving, two_workers() as cluster:
@@ -102,7 +86,7 @@ def test_a_fatal_row_takes_no_other_row_with_it():
 
 
 @pytest.mark.slow
-def test_a_cluster_whose_workers_are_all_gone(monkeypatch, tmp_path):
+def test_a_cluster_whose_workers_are_all_gone(monkeypatch, tmp_path, two_workers):
     monkeypatch.setattr("fireassay.engine.cluster._PATIENCE_S", 1)
     with two_workers() as cluster, RunStore(tmp_path / "run") as store:
 
@@ -119,7 +103,7 @@ def test_a_cluster_whose_workers_are_all_gone(monkeypatch, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_result_that_went_with_the_last_worker_is_not_waited_for(monkeypatch):
+def test_a_result_that_went_with_the_last_worker_is_not_waited_for(monkeypatch, two_workers):
     monkeypatch.setattr("fireassay.engine.cluster._PATIENCE_S", 0.5)
     with two_workers() as cluster, distributed.Client(cluster.scheduler_address) as client:
         future = client.submit(abs, -1)

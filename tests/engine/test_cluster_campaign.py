@@ -28,17 +28,10 @@ CAMPAIGN = {
 }
 
 
-def test_a_worker_killed_in_mid_run_changes_nothing(tmp_path):
+def test_a_worker_killed_in_mid_run_changes_nothing(tmp_path, two_workers):
     here = survival.campaign(CAMPAIGN, progress=False)
     with (
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address=None,
-            silence_logs=50,
-        ) as cluster,
+        two_workers() as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         victims = list(client.run(os.getpid).values())

@@ -1,14 +1,7 @@
-import os
-import shutil
-import signal
 import sqlite3
-import subprocess
-import sys
-import textwrap
 import threading
 import time
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,27 +16,7 @@ from fireassay.web.queue import read_queue, write_queue
 from fireassay.web.queue_order import in_order
 
 
-@pytest.fixture
-def opened(tmp_path):
-    books = []
-
-    def opening(n=10, lease_s=600.0, **rules):
-        X = np.arange(2.0 * n).reshape(n, 2)
-        queue = read_queue(write_queue(tmp_path, X, classes="abc", **rules))
-        books.append(LabelBook(tmp_path, lease_s=lease_s))
-        books[-1].register(queue)
-        return books[-1], queue
-
-    yield opening
-    for book in books:
-        book.close()
-
-
-def take(book, queue, who, browser="one"):
-    return book.lease(queue, who, browser, in_order(queue))
-
-
-def test_two_browsers_never_have_the_same_item(opened):
+def test_two_browsers_never_have_the_same_item(opened, take):
     book, queue = opened()
     first = take(book, queue, "ada", "laptop")
     second = take(book, queue, "ada", "phone")
@@ -52,7 +25,7 @@ def test_two_browsers_never_have_the_same_item(opened):
     assert take(book, queue, "ada", "laptop") == first
 
 
-def test_with_two_annotators_per_item_both_get_it_once(opened):
+def test_with_two_annotators_per_item_both_get_it_once(opened, take):
     book, queue = opened(n=4, annotators_per_item=2)
     seen = {"ada": [], "bob": [], "eve": []}
     for _ in range(4):
@@ -66,7 +39,7 @@ def test_with_two_annotators_per_item_both_get_it_once(opened):
     assert book.counts(queue)["complete"] == 4
 
 
-def test_an_answer_counts_once(opened):
+def test_an_answer_counts_once(opened, take):
     book, queue = opened()
     lease = take(book, queue, "ada")
     kept = book.answer(queue, lease.token, 1, comment="sure")
@@ -76,7 +49,7 @@ def test_an_answer_counts_once(opened):
     assert [(a.item, a.choice, a.comment) for a in book.answers(queue)] == [(0, 1, "sure")]
 
 
-def test_undo_gives_the_item_back_and_keeps_the_trace(opened, tmp_path):
+def test_undo_gives_the_item_back_and_keeps_the_trace(opened, tmp_path, take):
     book, queue = opened(predicted=list("abcabcabca"), confidence=[0.9] * 10)
     book.answer(queue, take(book, queue, "ada").token, 1)
     waiting = take(book, queue, "ada")
@@ -94,7 +67,7 @@ def test_undo_gives_the_item_back_and_keeps_the_trace(opened, tmp_path):
     assert book.undo(queue, "nobody", "one") is None
 
 
-def test_skipped_items_go_to_others_and_come_back_on_request(opened):
+def test_skipped_items_go_to_others_and_come_back_on_request(opened, take):
     book, queue = opened(n=2)
     book.answer(queue, take(book, queue, "ada").token, None, skip=True)
     book.answer(queue, take(book, queue, "ada").token, 2)
@@ -108,7 +81,7 @@ def test_skipped_items_go_to_others_and_come_back_on_request(opened):
     assert take(book, queue, "bob").item == 0
 
 
-def test_a_lease_that_ran_out_goes_to_the_next_person(opened):
+def test_a_lease_that_ran_out_goes_to_the_next_person(opened, take):
     book, queue = opened(n=1, lease_s=0.05)
     slow = take(book, queue, "slow")
     time.sleep(0.06)
@@ -120,7 +93,7 @@ def test_a_lease_that_ran_out_goes_to_the_next_person(opened):
     assert [(a.annotator, a.choice) for a in book.answers(queue)] == [("quick", 1)]
 
 
-def test_a_late_answer_counts_if_nobody_took_the_item(opened):
+def test_a_late_answer_counts_if_nobody_took_the_item(opened, take):
     book, queue = opened(n=1, lease_s=0.05)
     lease = take(book, queue, "slow")
     time.sleep(0.06)
@@ -135,7 +108,7 @@ def test_an_unknown_token_saves_nothing(opened):
     assert book.answers(queue) == []
 
 
-def test_the_budget_ends_the_queue_and_cannot_tell_costs_none(opened):
+def test_the_budget_ends_the_queue_and_cannot_tell_costs_none(opened, take):
     book, queue = opened(n=10, budget=2)
     book.answer(queue, take(book, queue, "ada").token, -1)
     book.answer(queue, take(book, queue, "ada").token, 0)
@@ -143,7 +116,7 @@ def test_the_budget_ends_the_queue_and_cannot_tell_costs_none(opened):
     assert take(book, queue, "ada") is None
 
 
-def test_conflicts_are_resolved_without_losing_answers(opened):
+def test_conflicts_are_resolved_without_losing_answers(opened, take):
     book, queue = opened(n=1, annotators_per_item=2)
     book.answer(queue, take(book, queue, "ada").token, 0)
     book.answer(queue, take(book, queue, "bob").token, 1)
@@ -176,7 +149,7 @@ def test_other_files_are_refused(tmp_path):
         LabelBook(tmp_path)
 
 
-def test_many_threads_lose_and_double_nothing(opened):
+def test_many_threads_lose_and_double_nothing(opened, take):
     book, queue = opened(n=120)
     wrong = []
 
@@ -205,7 +178,7 @@ def test_many_threads_lose_and_double_nothing(opened):
         st.tuples(st.sampled_from("abc"), st.sampled_from(["answer", "skip", "undo"])), max_size=30
     ),
 )
-def test_whatever_people_do_the_counts_agree(tmp_path_factory, people, steps):
+def test_whatever_people_do_the_counts_agree(tmp_path_factory, people, steps, take):
     folder = tmp_path_factory.mktemp("book")
     queue = read_queue(
         write_queue(folder, np.zeros((5, 1)), classes="xyz", annotators_per_item=people)
@@ -247,7 +220,7 @@ def steps_of(book, action):
     return steps
 
 
-def test_an_answer_costs_the_same_however_much_is_labelled(opened):
+def test_an_answer_costs_the_same_however_much_is_labelled(opened, take):
     book, queue = opened(n=3000)
 
     def answer_one():
@@ -265,32 +238,7 @@ def test_an_answer_costs_the_same_however_much_is_labelled(opened):
     assert late < 1.5 * early
 
 
-def test_a_book_of_the_first_version_is_counted_once_and_goes_on(opened, tmp_path):
-    book, queue = opened(n=6, annotators_per_item=2)
-    book.answer(queue, take(book, queue, "ada").token, 0)
-    book.answer(queue, take(book, queue, "ada").token, None, skip=True)
-    book.answer(queue, take(book, queue, "bob").token, 1)
-    book.answer(queue, take(book, queue, "ada").token, 2)
-    book.undo(queue, "ada", "one")
-    before = book.counts(queue, "ada"), book.counts(queue, "bob"), book.answers(queue)
-    book.close()
-    with sqlite3.connect(tmp_path / "labels.sqlite") as raw:
-        for kind, name in raw.execute(
-            "SELECT type, name FROM sqlite_master WHERE type = 'trigger' OR name LIKE '%_tallies'"
-            " OR name = 'untold_answers'"
-        ).fetchall():
-            raw.execute(f"DROP {kind} {name}")
-        raw.execute("PRAGMA user_version = 1")
-    raw.close()
-    with LabelBook(tmp_path) as again:
-        assert (
-            again.counts(queue, "ada"), again.counts(queue, "bob"), again.answers(queue)
-        ) == before  # fmt: skip
-        again.answer(queue, take(again, queue, "ada").token, 1)
-        assert again.counts(queue, "ada")["answered"] == before[0]["answered"] + 1
-
-
-def test_items_that_nobody_can_tell_cost_no_budget_however_they_are_answered(opened):
+def test_items_that_nobody_can_tell_cost_no_budget_however_they_are_answered(opened, take):
     book, queue = opened(n=6, budget=2, annotators_per_item=2)
     for who, choices in {"ada": (-1, -1), "bob": (-1, 0)}.items():
         for choice in choices:
@@ -300,105 +248,7 @@ def test_items_that_nobody_can_tell_cost_no_budget_however_they_are_answered(ope
     assert take(book, queue, "ada", "phone") is None
 
 
-def on_the_disk(monkeypatch, folder, keep):
-    """Copy the book whenever its log is taken to the disk: what a power cut would leave."""
-    real, copies = os.fsync, []
-
-    def fsync(file):
-        if Path(f"/proc/self/fd/{file}").readlink().name == "labels.sqlite-wal":
-            left = keep / str(len(copies))
-            left.mkdir()
-            for name in ("labels.sqlite", "labels.sqlite-wal"):
-                shutil.copy(folder / name, left / name)
-            real(file)
-            copies.append(left)
-        else:
-            real(file)
-
-    monkeypatch.setattr(os, "fsync", fsync)
-    return copies
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc which file is synced")
-def test_an_answer_that_was_said_to_be_saved_outlives_a_power_cut(
-    opened, tmp_path, tmp_path_factory, monkeypatch
-):
-    book, queue = opened(n=12)
-    copies = on_the_disk(monkeypatch, tmp_path, tmp_path_factory.mktemp("disk"))
-    said, problems = [], []
-
-    def work(who):
-        while (lease := take(book, queue, who, who)) is not None:
-            book.answer(queue, lease.token, lease.item % 3)
-            said.append((lease.item, copies[-1]))
-
-    people = [threading.Thread(target=work, args=(f"person {i}",)) for i in range(4)]
-    for person in people:
-        person.start()
-    for person in people:
-        person.join()
-    for item, left in said:
-        with LabelBook(left) as survived:
-            survived.register(queue)
-            if item not in {a.item for a in survived.answers(queue)}:
-                problems.append((item, left.name))
-    assert sorted(item for item, _ in said) == list(range(12))
-    assert problems == []
-
-
-LABEL_FOREVER = """
-    import sys
-    from fireassay.engine.label_book import LabelBook
-    from fireassay.web.queue_order import in_order
-    from fireassay.web.queue import read_queue
-    queue = read_queue(sys.argv[1])
-    book = LabelBook(queue.run_folder)
-    book.register(queue)
-    while (lease := book.lease(queue, "ada", "one", in_order(queue))) is not None:
-        book.answer(queue, lease.token, lease.item % 3)
-        print(lease.item, flush=True)
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs kill -9")
-def test_kill_loses_nothing_that_was_said_to_be_saved(tmp_path):
-    path = write_queue(tmp_path, np.zeros((3000, 2)), classes="abc")
-    program = [sys.executable, "-c", textwrap.dedent(LABEL_FOREVER), str(path)]
-    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
-        said = [int(process.stdout.readline()) for _ in range(40)]
-        os.kill(process.pid, signal.SIGKILL)
-        said += [int(line) for line in process.stdout.read().split()]
-    queue = read_queue(path)
-    with LabelBook(tmp_path) as book:
-        book.register(queue)
-        kept = {a.item: a.choice for a in book.answers(queue)}
-        assert set(said) <= set(kept)
-        assert len(kept) - len(said) <= 1
-        assert all(choice == item % 3 for item, choice in kept.items())
-        following = take(book, queue, "bob")
-    assert following.item not in kept
-
-
-def test_a_full_disk_saves_nothing_and_says_so(opened):
-    book, queue = opened(n=400)
-    limit = book.reading(lambda c: c.execute("PRAGMA page_count").fetchone()[0]) + 3
-    book.reading(lambda c: c.execute(f"PRAGMA max_page_count = {limit}").fetchone())
-    kept = []
-
-    def label_on():
-        while (lease := take(book, queue, "ada")) is not None:
-            kept.append(book.answer(queue, lease.token, 1, comment="x" * 500))
-
-    with pytest.raises(StoreError, match="full"):
-        label_on()
-    assert book.answers(queue) == kept
-    book.reading(lambda c: c.execute("PRAGMA max_page_count = 1000000").fetchone())
-    lease = take(book, queue, "ada")
-    book.answer(queue, lease.token, 1)
-    assert len(book.answers(queue)) == len(kept) + 1
-
-
-def test_two_servers_on_one_folder_share_the_queue(opened, tmp_path):
+def test_two_servers_on_one_folder_share_the_queue(opened, tmp_path, take):
     book, queue = opened(n=60)
     seen = []
 
@@ -417,7 +267,9 @@ def test_two_servers_on_one_folder_share_the_queue(opened, tmp_path):
     assert len(book.answers(queue)) == 60
 
 
-def test_a_clock_that_is_set_back_blocks_no_item_and_makes_no_negative_times(opened, monkeypatch):
+def test_a_clock_that_is_set_back_blocks_no_item_and_makes_no_negative_times(
+    opened, monkeypatch, take
+):
     book, queue = opened(n=1)
     lease = take(book, queue, "ada")
     earlier = time.time() - 86_400

@@ -77,16 +77,8 @@ def test_a_budget_stays_in_one_process():
 
 @pytest.mark.extras
 @pytest.mark.filterwarnings("default")
-def test_threads_of_a_cluster_worker_do_not_count_for_each_other():
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=3,
-        processes=True,
-        host="127.0.0.1",
-        dashboard_address=None,
-        silence_logs=50,
-    ) as cluster:
+def test_threads_of_a_cluster_worker_do_not_count_for_each_other(two_workers):
+    with two_workers(threads=3) as cluster:
         deep, direct = as_classifier(halves), as_classifier(halves)
         shared = {"holder": Holder(deep), "direct": direct}
         rows = [1 + i % 20 for i in range(200)]
