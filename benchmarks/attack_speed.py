@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import warnings
+from datetime import date
 
 import numpy as np
 from figures import RESULTS
@@ -109,7 +110,7 @@ def speeds(name, module, counts, chosen):
     eps = SIZES[name]["plain"]
     kinds = {
         "fgm": (lambda m, X, y: attacks.fgm(m, X, y, eps=eps),
-                foolbox.attacks.LinfFastGradientAttack(), eps, (9, 5, 3)),
+                foolbox.attacks.LinfFastGradientAttack(), eps, (21, 21, 9)),
         "pgd": (lambda m, X, y: attacks.pgd(m, X, y, eps=eps, steps=10),
                 foolbox.attacks.LinfPGD(steps=10), eps, (9, 5, 3)),
         "deepfool": (lambda m, X, y: attacks.deepfool(m, X, y),
@@ -133,7 +134,8 @@ def speeds(name, module, counts, chosen):
             asked = model.queries, model.gradient_queries, model.rows_sent
             own()
             spent = np.subtract((model.queries, model.gradient_queries, model.rows_sent), asked)
-            row = {"data": name, "attack": kind, "rows": n, **row, "asked": spent.tolist(),
+            row = {"data": name, "attack": kind, "rows": n, "date": date.today().isoformat(),
+                   **row, "asked": spent.tolist(),
                    "ours_fell": float(found["ours"].success.mean())}  # fmt: skip
             row |= {f"{rival}_fell": float(found[rival][1].mean()) for rival in rivals}
             if kind == "deepfool":

@@ -44,7 +44,7 @@ def main() -> None:
     import supervision_rows  # noqa: F401
     import survival_rows  # noqa: F401
     import vote_rows  # noqa: F401
-    from measuring import side_by_side, stamp
+    from measuring import cpu, side_by_side, stamp
     from race import RIVALS
 
     stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"rows": []}
@@ -59,6 +59,8 @@ def main() -> None:
             "target": entry.target, "why": entry.why, "agreement": race.agree(mine, theirs),
             "date": datetime.now(UTC).date().isoformat(), "load": round(os.getloadavg()[0], 1),
         }  # fmt: skip
+        if race.floor is not None:
+            row["floor_cpu_s"] = min(cpu(race.floor)[1] for _ in range(1 + options.repeats))
         print(f"{name:34} ×{row['ratio']:9.2f} [{row['low']:.2f}, {row['high']:.2f}]  ours "
               f"{row['ours_cpu_s']:.4f} s, peer {row['peer_cpu_s']:.4f} s; {row['agreement']}",
               flush=True)  # fmt: skip

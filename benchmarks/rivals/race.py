@@ -9,11 +9,12 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Race:
-    """The same work twice, and how far the two answers differ, in words."""
+    """The same work twice, how far the two answers differ, in words, and what neither can spare."""
 
     ours: Callable[[], Any]
     peer: Callable[[], Any]
     agree: Callable[[Any, Any], str]
+    floor: Callable[[], Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,8 @@ def run_assessment(
     only
         Parts to run; by default those of the configuration.
     seed, workers, max_minutes, max_queries, cluster
-        Instead of the configuration's, and the address of a Dask scheduler.
+        Instead of the configuration's, and the address of a Dask scheduler. With a budget of
+        queries everything runs in this process: others would each count on their own.
     trust
         Allow a model file that can run code when read, and code beside the configuration.
     accept_below_baseline
@@ -94,6 +95,9 @@ def run_assessment(
         executor = Executor(
             workers=workers or config.run.workers, cluster=cluster, store=store, progress=False
         )
+        if budget.max_queries is not None and not executor.is_alone:
+            say(f"{'note':<13}max_queries is counted in one process: no other one is used.")
+            executor = Executor(store=store, progress=False)
         sources = source_facts(config)  # before they are loaded: a later change is seen
         context = at_the_door(
             load_context(config, seed=seed, executor=executor, trust=trust),

@@ -224,15 +224,14 @@ class Run:
         key = self._keys[name]
         if self.store is not None:
             self.store.expect([key], name=f"part {name}", function=PARTS[name])
-        alone = context.executor.workers == 1 and context.executor.cluster is None
         before, sent_before = context.model.queries, _rows_sent(context.model)
         disk = 0.0 if self.store is None else folder_mb(self.store.path)
         forget_most()
         start = time.perf_counter()
         try:
-            if not alone or self.budget.max_queries is not None:
+            if not context.executor.is_alone or self.budget.max_queries is not None:
                 block_sizes.decide_before(context, module.cost(context, self.settings[name]))
-            with self.budget.enforced(context.model, seconds, queries, alone=alone):
+            with self.budget.enforced(context.model, seconds, queries):
                 result: Answer = module.run(context, self.settings[name])
                 evidence = with_own_hash(result.evidence(), context.model)
                 evidence = resting_on(evidence, context.doubts)

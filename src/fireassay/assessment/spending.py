@@ -60,16 +60,10 @@ class Budget:
         return None
 
     @contextlib.contextmanager
-    def enforced(
-        self, model: Any, seconds: float, queries: int, *, alone: bool = True
-    ) -> Iterator[None]:
-        """Stop a part that goes beyond what is left: `OutOfTimeError`, `BudgetExceededError`.
-
-        Processes that are not ``alone`` would each count queries on their own: then only the plan
-        keeps the budget of queries.
-        """
+    def enforced(self, model: Any, seconds: float, queries: int) -> Iterator[None]:
+        """Stop a part that goes beyond what is left: `OutOfTimeError`, `BudgetExceededError`."""
         before = getattr(model, "max_queries", None)
-        if self.max_queries is not None and hasattr(model, "max_queries") and alone:
+        if self.max_queries is not None and hasattr(model, "max_queries"):
             sent = model.queries + getattr(model, "probe_queries", 0)
             allowed = sent + max(0, self.max_queries - queries)
             model.max_queries = allowed if before is None else min(before, allowed)

@@ -49,6 +49,11 @@ class Executor:
         if self.budget_seconds is not None:
             check_real(self.budget_seconds, "budget_seconds", low=0.0)
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether all tasks run in this process."""
+        return self.workers == 1 and self.cluster is None
+
     def map(
         self,
         task: Task,
