@@ -19,7 +19,8 @@ def _posterior(votes):
     from fireassay.curation.votes import unique_patterns
 
     patterns = unique_patterns(votes, 2)
-    return Snorkel().fit(patterns, seed=1).posterior(patterns.votes)[patterns.of_row]
+    fitted = Snorkel().fit(patterns, seed=1)
+    return np.take(fitted.posterior(patterns.votes), patterns.of_row, axis=0)
 
 
 def _snorkel(votes):

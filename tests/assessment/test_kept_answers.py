@@ -37,6 +37,10 @@ def model(X):
     return np.column_stack([1 - X[:, 0], X[:, 0]])
 
 
+def answers_of(row, model, X):
+    return model.predict_proba(X[row : row + 150])
+
+
 def context(model=model, store=None):
     def labelled(X):
         return DataSet(X, (X[:, 0] + X[:, 1] / 8 > 0.55).astype(int))
@@ -186,10 +190,43 @@ def test_attacks_and_hooks_ask_the_model_itself():
     assert own.model.rows_sent - sent < 600
 
 
-def test_copies_in_other_processes_go_without():
+def test_a_copy_in_another_process_knows_what_was_known_when_it_was_sent():
     own = context(model)
     RunAnswers(None).begin(own)
+    first = own.model.predict_proba(TEST)
+    copy = pickle.loads(pickle.dumps(own.model))
+    before = copy.rows_sent, copy.queries
+    again = copy.predict_proba(TEST[::-1])[::-1]
+    assert again.tobytes() == first.tobytes()
+    assert (copy.rows_sent, copy.queries - before[1]) == (before[0], 300)
+    copy.predict_proba(TRAIN)  # not asked before, hence not known there
+    assert copy.rows_sent - before[0] >= 400
+    assert copy.kept.held.sum() == 300
+
+
+def test_a_table_that_is_large_or_empty_is_not_sent(monkeypatch):
+    own = context(model)
+    RunAnswers(None).begin(own)
+    own.model.predict_proba(TEST)
+    monkeypatch.setattr("fireassay.classifiers.kept_answers._MOST_SENT", 300 * 32 - 1)
     assert pickle.loads(pickle.dumps(own.model)).kept is None
+    monkeypatch.setattr("fireassay.classifiers.kept_answers._MOST_SENT", 300 * 32)
+    assert pickle.loads(pickle.dumps(own.model)).kept is not None
+    own.model.kept.held[:] = False
+    assert pickle.loads(pickle.dumps(own.model)).kept is None
+
+
+def test_workers_do_not_ask_again_what_is_known():
+    def sent(workers):
+        own = replace(context(model), executor=Executor(workers=workers))
+        RunAnswers(None).begin(own)
+        own.model.predict_proba(TEST)
+        before = own.model.rows_sent
+        answers = own.executor.map(answers_of, [0, 150], {"model": own.model, "X": TEST})
+        return own.model.rows_sent - before, own.model.queries, np.vstack(answers).tobytes()
+
+    assert sent(2) == sent(1)
+    assert sent(2)[0] == 0
 
 
 def test_more_than_the_limit_is_not_kept(monkeypatch):

@@ -13,6 +13,7 @@ from fireassay.core.errors import ModelError
 from fireassay.core.row_index import NOWHERE, RowIndex
 
 MOST_BYTES: Final = 2**30
+_MOST_SENT: Final = 2**26  # rows and answers that go to a worker: less than a second of a network
 
 Keep = Callable[[int, int, FloatArray], None]
 Send = Callable[[AnyArray, int, Keep | None], FloatArray]
@@ -39,7 +40,8 @@ class KeptAnswers:
     """The answers of one model about the rows of some data sets.
 
     Only rows of these sets are kept, so that attacks cannot fill the memory. More than a gigabyte
-    is not kept at all. Copies of a model, in other processes, go without.
+    is not kept at all. A copy in another process has what was known when it was sent, if that is
+    little (64 MB), and asks the model about the rest.
 
     Parameters
     ----------
@@ -77,7 +79,19 @@ class KeptAnswers:
         self._local = threading.local()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _without, ()
+        with self._writing:
+            held = [(one, own) for one in self.sets if len(own := self._held_in(one))]
+            each = self._answers[:1].nbytes
+            size = sum(len(own) * (one.index.row_bytes + each) for one, own in held)
+            if not size or size > _MOST_SENT:
+                return _without, ()
+            some = [
+                (one.index.asked_rows(own), self._answers[one.first + own]) for one, own in held
+            ]
+        return _sent, ([rows for rows, _ in some], np.concatenate([known for _, known in some]))
+
+    def _held_in(self, one: KeptSet) -> IntArray:
+        return np.flatnonzero(self.held[one.first : one.first + len(one.index.rows)])
 
     @property
     def is_asked(self) -> bool:
@@ -188,7 +202,14 @@ class KeptAnswers:
 
 
 def _without() -> None:
-    """What a copy of a model in another process has instead of a table."""
+    """What a copy of a model in another process has instead of a table that is large."""
+
+
+def _sent(rows: Sequence[AnyArray], answers: FloatArray) -> KeptAnswers:
+    """A table in another process: what was known when it was sent."""
+    table = KeptAnswers([KeptSet(RowIndex(some)) for some in rows], like=answers)
+    table.store(np.arange(len(answers)), answers, journalled=True)
+    return table
 
 
 @contextlib.contextmanager

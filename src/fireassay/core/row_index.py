@@ -51,6 +51,15 @@ class RowIndex:
         self._keep_equal(asked, places)
         return np.asarray(places)
 
+    @property
+    def row_bytes(self) -> int:
+        """What one row takes as it is asked about."""
+        return int(self._as_asked(self.rows[:1]).nbytes)
+
+    def asked_rows(self, places: IntArray) -> AnyArray:
+        """The rows at these places, as they are asked about."""
+        return np.asarray(self._as_asked(self.rows[places]))
+
     def _sorted(self) -> tuple[NDArray[np.uint64], IntArray]:
         if self._marks is None or self._order is None:
             marks = np.concatenate(

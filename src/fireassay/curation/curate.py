@@ -243,7 +243,7 @@ class Curation(Answer):
     @property
     def posterior(self) -> FloatArray:
         """P(class | votes) of each sample, shape (n, k)."""
-        return self.table.posterior[self.patterns.of_row]
+        return np.take(self.table.posterior, self.patterns.of_row, axis=0)
 
     def frame(self) -> pd.DataFrame:
         """One row per sample: label, confidence, interval, votes, dataset number."""
