@@ -5,12 +5,15 @@
 A network on the built-in digits, each part by itself in a run folder of its own: in one process,
 then with a scheduler and one or two workers on 127.0.0.1. What the driver must do itself bounds
 the gain whatever the cluster; walls of workers that share busy cores say nothing, so that CPU
-seconds are counted, by process. What every process imports is loaded before.
+seconds are counted, by process. What every process imports is loaded before, and what a process
+takes that waits is not counted.
 """
 
 import argparse
+import hashlib
 import json
 import os
+import shutil
 import tempfile
 import time
 from pathlib import Path
@@ -67,28 +70,33 @@ def loaded():
     torch.zeros(1).requires_grad_().sum().backward()
 
 
-def one(config, part, name, address=None, processes=()):
+def idle_rates(processes, seconds=6):
+    """CPU seconds a second of processes that have nothing to do: their heartbeats."""
+    busy = [cpu_seconds(process.pid) for process in processes]
+    time.sleep(seconds)
+    return [(cpu_seconds(p.pid) - b) / seconds for p, b in zip(processes, busy, strict=True)]
+
+
+def one(config, part, name, address=None, processes=(), idle=()):
     """CPU seconds of driver, scheduler and workers for one part; rows asked and sent."""
     run = config.folder / config.run.folder
     busy = [cpu_seconds(process.pid) for process in processes]
     begun, wall = time.process_time(), time.perf_counter()
     outcome = run_assessment(config, only=[part], trust=True, cluster=address)
     found = {"driver_s": time.process_time() - begun, "wall_s": time.perf_counter() - wall}
-    busy = [cpu_seconds(p.pid) - b for p, b in zip(processes, busy, strict=True)]
+    busy = [
+        max(0.0, cpu_seconds(p.pid) - before - rate * found["wall_s"])
+        for p, before, rate in zip(processes, busy, idle, strict=True)
+    ]
     if busy:
         found |= {"scheduler_s": busy[0], "workers_s": busy[1:]}
     actual = read_costs(run)[part]["actual"]
     found |= {key: actual[key] for key in ("queries", "rows_sent")}
     found["status"] = outcome.report[part].status
-    found["bytes"] = len((run / "result.json").read_bytes())
-    run.rename(config.folder / f"{part}-{name}")
+    found["sha256"] = hashlib.sha256((run / "result.json").read_bytes()).hexdigest()
+    shutil.rmtree(run)
     print(part, name, json.dumps(found), flush=True)
     return found
-
-
-def same_numbers(folder, part, names):
-    """Whether the results of all runs of a part are the same bytes."""
-    return len({(folder / f"{part}-{name}" / "result.json").read_bytes() for name in names}) == 1
 
 
 def main():
@@ -110,20 +118,24 @@ def main():
         loaded()
         for part in asked.only:
             record["parts"][part] = {"here": one(config, part, "here")}
+            keep(record)
         for workers in (1, 2):
             with loopback_cluster(workers=workers) as (address, processes):
                 with distributed.Client(address, set_as_default=False) as client:
                     client.wait_for_workers(workers)
                     client.run(loaded)
+                idle = idle_rates(processes)
                 for part in asked.only:
                     key = f"{workers} workers"
-                    record["parts"][part][key] = one(config, part, key, address, processes)
-        for part in asked.only:
-            names = ("here", "1 workers", "2 workers")
-            record["parts"][part]["same_bytes"] = same_numbers(folder, part, names)
-    record |= stamp(("fireassay", "distributed", "onnxruntime", "torch"))
-    RESULTS.write_text(json.dumps(record, indent=1) + "\n")
+                    record["parts"][part][key] = one(config, part, key, address, processes, idle)
+                    keep(record)
+    keep(record | stamp(("fireassay", "distributed", "onnxruntime", "torch")))
     refresh(PAGE, "parts", table(record))
+
+
+def keep(record):
+    """Write down what is measured so far."""
+    RESULTS.write_text(json.dumps(record, indent=1) + "\n")
 
 
 def table(record):
@@ -141,6 +153,7 @@ def table(record):
         ratios = ", ".join(
             f"{one['rows_sent'] / max(1, one['queries']):.2f}" for one in (here, two)
         )
+        assert len({found[way]["sha256"] for way in ("here", "1 workers", "2 workers")}) == 1
         lines.append(
             f"| {part} | {WHAT[part]} | {here['driver_s']:.1f} | {two['driver_s']:.1f} "
             f"| {two['scheduler_s']:.1f} | {work:.1f} | {share:.0%} | ×{most:.2f} | {ratios} |"
