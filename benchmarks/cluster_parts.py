@@ -19,8 +19,8 @@ import time
 from pathlib import Path
 
 import numpy as np
-from coverage import refresh
 from digits_network import digits_network
+from marked_tables import refresh
 from measuring import stamp
 from onnx_networks import write
 

@@ -30,6 +30,7 @@ import slice_worlds
 import survival_worlds
 from conclusions import conclusions
 from coverage_rows import NullRow, Row
+from marked_tables import refresh
 from scipy.stats import binom
 
 from fireassay.core.files import write_text
@@ -136,13 +137,6 @@ HEADS = {
         "| test | world | promise | nominal | rejected | worlds |\n|---|---|---|---|---|---|"
     ),
 }
-
-
-def refresh(page: Path, mark: str, table: str) -> None:
-    start, end = f"<!-- {mark}: start -->", f"<!-- {mark}: end -->"
-    before, rest = page.read_text().split(start)
-    _, after = rest.split(end)
-    page.write_text(f"{before}{start}\n{table}\n{end}{after}")
 
 
 def main() -> None:

@@ -46,6 +46,7 @@ def side_by_side(
         other.append(seconds)
     ratio, low, high = interval(np.array(other) / np.maximum(own, 1e-6))
     record = {"ours_cpu_s": float(np.median(own)), "peer_cpu_s": float(np.median(other)),
+              "ours_interval": interval(own)[1:],
               "ratio": ratio, "low": low, "high": high, "repeats": repeats}  # fmt: skip
     return mine, theirs, record
 

@@ -17,9 +17,11 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from marked_tables import refresh
 from measuring import cpu
 
 RESULTS = Path(__file__).resolve().parent / "results" / "speed.json"
+PAGE = RESULTS.parents[2] / "docs" / "speed.md"
 MODEL = """
 import numpy as np
 def model(X):
@@ -49,16 +51,27 @@ def commands(folder):
     floor = started([sys.executable, "-c", "import numpy"], folder)
     program = [sys.executable, "-m", "fireassay"]
     given = ["--model", "half:model", "--data", "test.npz", "--trust", "--force"]
-    yield "fireassay --help", started([*program, "--help"], folder), floor
+    yield (
+        "fireassay --help (floor: Python with numpy)",
+        started([*program, "--help"], folder),
+        floor,
+    )
     yield "fireassay init, a small model", started([*program, "init", *given], folder), floor
     yield "fireassay plan, a small model", started([*program, "plan", "--trust"], folder), floor
-    written = folder / "fireassay.toml"
-    lines = written.read_text().splitlines()
-    lines = ['parts = ["accuracy"]' if line.startswith("parts") else line for line in lines]
-    written.write_text("\n".join(lines) + "\n")
-    run = [*program, "run", "--trust", "--quiet"]
-    subprocess.run(run, cwd=folder, capture_output=True, check=False)
-    yield "fireassay run, nothing to do", started(run, folder), floor
+    yield "fireassay run, nothing to do", nothing_to_do(program, folder, X, y), floor
+
+
+def nothing_to_do(program, folder, X, y):
+    """A run that is done already: known from hashes, as a model that is code never is."""
+    import skops.io
+    from sklearn.linear_model import LogisticRegression
+
+    skops.io.dump(LogisticRegression().fit(X, y), folder / "model.skops")
+    given = ["--model", "model.skops", "--data", "test.npz", "--force"]
+    run = [*program, "run", "--quiet"]
+    for words in ([*program, "init", *given], run):
+        subprocess.run(words, cwd=folder, capture_output=True, check=True)
+    return started(run, folder)
 
 
 def least(work, turns=3):
@@ -158,6 +171,17 @@ def main():
                 sys.stdout.flush()
     if keep:
         RESULTS.write_text(json.dumps(found, indent=2) + "\n")
+        refresh(PAGE, "make speed", table(found))
+
+
+def table(found):
+    """What was measured, for the docs."""
+    lines = ["| what | ours, CPU s | floor | ratio |", "| --- | --- | --- | --- |"]
+    lines += [
+        f"| {what} | {row['ours_cpu_s']:.3f} | {row['floor_cpu_s']:.3f} | {row['ratio']:.1f} |"
+        for what, row in found.items()
+    ]
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
