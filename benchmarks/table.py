@@ -134,9 +134,13 @@ def _attacks() -> list[dict[str, Any]]:
                 "peer": peer, "ours_cpu_s": row["ours"], "peer_cpu_s": row[key],
                 "ratio": row[f"{key}_ratio"], "low": row[f"{key}_low"], "high": row[f"{key}_high"],
                 "agreement": f"fell {row['ours_fell']:.0%}, peer {row[f'{key}_fell']:.0%}",
-                "why": _WHY[key], "date": row.get("date", "–"),
+                "why": _why(key, row[f"{key}_high"]), "date": row.get("date", "–"),
             })  # fmt: skip
     return rows
+
+
+def _why(key: str, high: float | None) -> str:
+    return _WHY[key] if high is None or high < 1 else "no difference shown"
 
 
 def promises() -> str:
