@@ -35,7 +35,7 @@ def one_classifier(row: dict[str, Any], work: str, settings: dict[str, int]) -> 
     module = EightConvolutions(X.shape[1:], 2, width=settings["width"], seed=seed)
     recipe = OneCycle(
         epochs=min(task.epochs, settings["epochs"]), peak=0.05, shift=0, flips=False,
-        smoothing=0.0, seed=seed,
+        smoothing=0.0, seed=seed, bfloat16=True,
     )  # fmt: skip
     train_one_cycle(module, X, y, recipe, folder / "network.pt")
     plain = as_classifier(

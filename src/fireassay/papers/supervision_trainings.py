@@ -123,7 +123,7 @@ def _network(architecture: str, weights: dict[str, Any]) -> Any:
 
     network = ARCHITECTURES[architecture][0](0)
     network.load_state_dict({n: torch.from_numpy(np.array(v)) for n, v in weights.items()})
-    return network.eval()
+    return network.to(memory_format=torch.channels_last).eval()
 
 
 def _classifier(network: Any) -> Any:
