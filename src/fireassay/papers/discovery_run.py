@@ -1,6 +1,7 @@
 """Runner of the discovery paper's comparison: one classifier, every search, both attacks."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from fireassay import discovery
 from fireassay.classifiers import as_classifier
+from fireassay.core.hashing import sha256
 from fireassay.engine import RunStore
 from fireassay.papers.error_mechanisms import MECHANISMS
 from fireassay.papers.one_cycle import OneCycle, train_one_cycle
@@ -22,8 +24,8 @@ _SHOWN = 400
 def one_classifier(row: dict[str, Any], work: str, settings: dict[str, int]) -> dict[str, Any]:
     """Train, calibrate, attack the candidates twice, and let every search ask for labels.
 
-    The weights are checkpointed and the replications journalled in ``work``, so that a kill loses
-    an epoch or a few replications.
+    Weights and distances are kept and the replications journalled in ``work``, so that a kill
+    loses an epoch, one attack or a few replications.
     """
     from fireassay.papers.eight_convolutions import EightConvolutions
 
@@ -38,6 +40,7 @@ def one_classifier(row: dict[str, Any], work: str, settings: dict[str, int]) -> 
         smoothing=0.0, seed=seed, bfloat16=True,
     )  # fmt: skip
     train_one_cycle(module, X, y, recipe, folder / "network.pt")
+    weights = [value.numpy() for value in module.state_dict().values()]
     plain = as_classifier(
         module, classes=NAMES.tolist(), bounds=(0, 1), output="logits", batch_size=128
     )
@@ -53,7 +56,18 @@ def one_classifier(row: dict[str, Any], work: str, settings: dict[str, int]) -> 
         ("boundary", settings["boundary"]), ("hopskipjump", settings["hopskipjump"]),
     ):  # fmt: skip
         extra = {"pool": X[:1000], "subspace": "dct"} if attack == "hopskipjump" else {}
-        logs = discovery.measure_log_mae(model, Xs, attack, max_queries=queries, seed=seed, **extra)
+        asked = sha256(attack, queries, seed, Xs, *weights)
+        logs = kept(
+            folder / f"{attack}-{asked[:16]}.npy",
+            lambda: discovery.measure_log_mae(
+                model,
+                Xs,
+                attack,
+                max_queries=queries,
+                seed=seed,
+                **extra,  # noqa: B023
+            ),
+        )
         missed[attack] = float(np.isinf(logs).mean())
         searches: Any = "all" if attack == "hopskipjump" else ["adversarial-distance"]
         with RunStore(folder / attack) as store:
@@ -80,6 +94,15 @@ def one_classifier(row: dict[str, Any], work: str, settings: dict[str, int]) -> 
         "cloud": cloud(confidence, logs),
         "cpu_seconds": time.process_time() - started,
     }  # fmt: skip
+
+
+def kept(path: Path, measure: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+    """What ``path`` holds; measured and kept there first if there is none."""
+    if not path.exists():
+        partial = path.with_suffix(".partial.npy")
+        np.save(partial, measure(), allow_pickle=False)
+        partial.replace(path)
+    return np.asarray(np.load(path, allow_pickle=False))
 
 
 def _accuracy(model: Any, X: NDArray[Any], y: NDArray[Any]) -> float:
