@@ -195,6 +195,16 @@ def test_searches_that_find_nothing_do_not_hold():
     assert all(v.word in ("other setting", "not decided") for v in told.values())
 
 
+@pytest.mark.parametrize(("hits", "holds"), [(45, "holds"), (25, "open"), (5, "does not hold")])
+def test_light_superpixels_are_counted(hits, holds):
+    model = {"kind": "bias", "seed": 0, "errors": 50, "lighter than the median candidate": 30}
+    model["heaviest superpixel lighter than its image"] = hits
+    found = Changed(discovery_superpixels={"models": [model]})
+    told = verdicts(discovery.section(found))
+    text = next(v.because for name, v in told.items() if name.startswith("Figs. 8, 9, errors"))
+    assert text.startswith(f"{holds}, lighter in {hits} of 50")
+
+
 def test_facility_location_cannot_lead():
     found = {kind: [STORED(f"discovery/{kind}-0")] for kind in discovery.KINDS}
     for models in found.values():
