@@ -138,7 +138,7 @@ def _network(architecture: str, weights: dict[str, Any]) -> Any:
 
     from fireassay.papers.supervision_networks import ARCHITECTURES
 
-    network = ARCHITECTURES[architecture][0](0)
+    network: Any = ARCHITECTURES[architecture][0](0)
     network.load_state_dict({n: torch.from_numpy(np.array(v)) for n, v in weights.items()})
     return network.to(memory_format=torch.channels_last).eval()
 
