@@ -82,6 +82,7 @@ def _dsa_floor(record: dict[str, Any]) -> str:
         f"{one['columns_of_a_block']:.0%} of the columns of a block of 128 rows"
         for one in counts["bounds"]
     )
+    least = min(one["directions"] / 128 + one["columns_of_a_block"] for one in counts["bounds"])
     return (
         f"\n**DSA where all directions are alike.** Each row needs its products with the training "
         f"rows of its class ({counts['own_gflop']:.1f} Gflop), and each of the {counts['met']:,} "
@@ -91,9 +92,11 @@ def _dsa_floor(record: dict[str, Any]) -> str:
         f"else would be ×{row['peer_cpu_s'] / row['floor_cpu_s']:.2f} as fast. To do fewer, a "
         "bound must rule pairs out, and the part of two rows outside of the looked-at directions "
         "may always be alike. Even if the smallest distance were known before "
-        f"(`python benchmarks/dsa_bounds.py`): {bounds}, at a cost of that many of 128 directions "
-        "and of a pass over all pairs. So the bound costs what it spares. Activations of a network "
-        "spread in few directions: there it is used, and pays.\n"
+        f"(`python benchmarks/dsa_bounds.py`): {bounds}. The bound itself takes its directions' "
+        f"share of 128, so that at best {least:.0%} of the second products remain, and a pass over "
+        "all pairs comes on top; without that knowledge more remains. So products that are all "
+        "done cannot reach ×1.5, and a bound that is free of all else would hardly. Activations of "
+        "a network spread in few directions: there the bound is used, and pays.\n"
     )
 
 
