@@ -83,6 +83,8 @@ def _dsa_floor(record: dict[str, Any]) -> str:
         for one in counts["bounds"]
     )
     least = min(one["directions"] / 128 + one["columns_of_a_block"] for one in counts["bounds"])
+    own, other = counts["own_gflop"], counts["other_gflop"]
+    left = (own + least * other) / (own + other)
     return (
         f"\n**DSA where all directions are alike.** Each row needs its products with the training "
         f"rows of its class ({counts['own_gflop']:.1f} Gflop), and each of the {counts['met']:,} "
@@ -93,10 +95,12 @@ def _dsa_floor(record: dict[str, Any]) -> str:
         "bound must rule pairs out, and the part of two rows outside of the looked-at directions "
         "may always be alike. Even if the smallest distance were known before "
         f"(`python benchmarks/dsa_bounds.py`): {bounds}. The bound itself takes its directions' "
-        f"share of 128, so that at best {least:.0%} of the second products remain, and a pass over "
-        "all pairs comes on top; without that knowledge more remains. So products that are all "
-        "done cannot reach ×1.5, and a bound that is free of all else would hardly. Activations of "
-        "a network spread in few directions: there the bound is used, and pays.\n"
+        f"share of 128, so that at best {least:.0%} of the second products remain: "
+        f"×{row['peer_cpu_s'] / row['floor_cpu_s'] / left:.2f}, before a pass over all pairs, the "
+        "gathering of columns, and distances that are not known beforehand. So products that are "
+        "all done cannot reach ×1.5; a bound by class centres could at most come near it, and has "
+        "not been built. Activations of a network spread in few directions: there a bound is "
+        "used, and pays.\n"
     )
 
 
