@@ -98,7 +98,7 @@ def _dsa_floor(record: dict[str, Any]) -> str:
         f"share of 128, so that at best {least:.0%} of the second products remain: "
         f"×{row['peer_cpu_s'] / row['floor_cpu_s'] / left:.2f}, before a pass over all pairs, the "
         "gathering of columns, and distances that are not known beforehand. So products that are "
-        "all done cannot reach ×1.5; a bound by class centres could at most come near it, and has "
+        "all done cannot reach ×1.5; whether a bound by class centres would is open, since it has "
         "not been built. Activations of a network spread in few directions: there a bound is "
         "used, and pays.\n"
     )
