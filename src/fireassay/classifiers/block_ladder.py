@@ -15,7 +15,7 @@ import numpy as np
 
 from fireassay.core.arrays import AnyArray
 
-SMALLEST: Final = 4
+FEW: Final = 4  # rows of a call with few, as a plan prices it
 PROBE_ROWS: Final = 256
 _CALL_VALUES: Final = 12_288  # a call of a small network costs as much as so many input values
 _CALL_ROWS: Final = 8  # the most
@@ -70,9 +70,9 @@ def candidates(largest: int) -> tuple[int, ...]:
     """The sizes to try below the largest.
 
     >>> candidates(256)
-    (4, 8, 16, 32, 64, 128)
+    (1, 2, 4, 8, 16, 32, 64, 128)
     """
-    powers = (SMALLEST << step for step in range(largest.bit_length()))
+    powers = (1 << step for step in range(largest.bit_length()))
     return tuple(size for size in powers if size < largest)
 
 
