@@ -68,7 +68,7 @@ def test_a_block_is_filled_up_where_that_costs_less_than_more_calls(
 
 
 def test_small_rows_are_sent_in_few_calls_and_large_ones_are_not_sent_in_vain() -> None:
-    small, large = np.zeros((60, 784)), np.zeros((60, 3, 224, 224), dtype=np.int8)
+    small, large = np.zeros((60, 100)), np.zeros((60, 3, 224, 224), dtype=np.int8)
     assert [size for *_, size in cut(60, ALL, call_price(small))] == [64]
     assert [size for *_, size in cut(12, ALL, call_price(small))] == [16]
     assert [size for *_, size in cut(52, ALL, call_price(large))] == [32, 16, 4]

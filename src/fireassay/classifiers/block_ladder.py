@@ -17,7 +17,9 @@ from fireassay.core.arrays import AnyArray
 
 FEW: Final = 4  # rows of a call with few, as a plan prices it
 PROBE_ROWS: Final = 256
-_CALL_VALUES: Final = 12_288  # a call of a small network costs as much as so many input values
+# What a call costs beside its rows, in input values: between a small network's (four rows of 3,072)
+# and a large one's (next to nothing), where neither is more than 3 % dearer than it could be.
+_CALL_VALUES: Final = 3_072
 _CALL_ROWS: Final = 8  # the most
 
 Call = Callable[..., tuple[AnyArray, ...]]
@@ -80,7 +82,7 @@ def call_price(rows: AnyArray) -> int:
     """What one call more costs, in rows of this shape: the larger a row, the fewer of them.
 
     >>> call_price(np.zeros((3, 20))), call_price(np.zeros((3, 3, 32, 32)))
-    (8, 4)
+    (8, 1)
     """
     return min(_CALL_ROWS, _CALL_VALUES // max(int(np.prod(rows.shape[1:])), 1))
 

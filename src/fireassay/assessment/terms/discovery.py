@@ -36,7 +36,7 @@ class Settings(BaseModel):
         "the supervisor's suspicion.",
     )
     pool: int = Field(default=400, ge=10, description="The most rows that are attacked.")
-    max_queries: int = Field(default=300, ge=1, description="Queries per attacked row.")
+    max_queries: int = Field(default=250, ge=1, description="Queries per attacked row.")
 
 
 def missing(context: Context) -> str | None:
