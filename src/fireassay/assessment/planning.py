@@ -12,7 +12,7 @@ from fireassay.assessment.config import Config
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.inputs import load_context
 from fireassay.assessment.memory_use import held_mb
-from fireassay.assessment.parts import in_running_order, part_module
+from fireassay.assessment.parts import in_running_order, part_terms
 from fireassay.classifiers import GradientClassifier, block_ladder
 from fireassay.classifiers.base import BaseClassifier, innermost
 from fireassay.classifiers.probe import answers_again
@@ -182,15 +182,15 @@ def price(
     planned = []
     libraries = arrays = 0.0
     for name in in_running_order(parts):
-        module = part_module(name)
+        terms = part_terms(name)
         own = instead.get(name, context)
-        reason = module.missing(own)
+        reason = terms.missing(own)
         if reason is not None:
             planned.append(PlanRow(name, reason))
             continue
         if id(own) not in speeds:
             speeds[id(own)] = measure_speed(own)
-        cost: Cost = module.cost(own, settings[name])
+        cost: Cost = terms.cost(own, settings[name])
         speed, before = speeds[id(own)], known.get(id(own), 0)
         seconds = speed.seconds(cost, before)
         known[id(own)] = max(before, cost.data_rows)
@@ -238,7 +238,7 @@ def _seconds_of_few(model: Any, X: Any, per_query: float) -> tuple[float, float]
     largest = adapter.batch_size if isinstance(adapter, BaseClassifier) else None
     if largest is None or not adapter.may_choose or len(X) < block_ladder.rows_needed(largest):
         return _seconds(lambda: model.predict_proba(X[:1])), 0.0
-    few = _seconds(lambda: answers_again(model, X[: block_ladder.SMALLEST]))
+    few = _seconds(lambda: answers_again(model, X[: block_ladder.FEW]))
     return few, per_query * block_ladder.price(largest)
 
 

@@ -1,6 +1,7 @@
 """What commands print: an answer in a few lines, or strict JSON."""
 
 import contextlib
+import gc
 import os
 import re
 import shutil
@@ -107,6 +108,17 @@ def starting(text: str, *, quiet: bool = False) -> None:
     """The first line, before anything heavy is loaded: a person sees at once that it works."""
     if not quiet:
         warn(f"fireassay {__version__}: {text}")
+
+
+@contextlib.contextmanager
+def loading() -> Iterator[None]:
+    """While libraries load nothing is thrown away, so nobody looks for it: a tenth of the time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()  # what was loaded stays: later searches for garbage leave it out
+        gc.enable()
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fireassay.cli.console import emit_json, say, say_now, starting
+from fireassay.cli.console import emit_json, loading, say, say_now, starting
 from fireassay.cli.options import (
     AcceptBelowBaseline,
     Bounds,
@@ -89,8 +89,9 @@ def init(
     Example: fireassay init --model model.onnx --data test.npz
     """
     starting("looking at the model and the data", quiet=quiet or json)
-    from fireassay.assessment import initialise
-    from fireassay.classifiers.import_path import is_import_path
+    with loading():
+        from fireassay.assessment import initialise
+        from fireassay.classifiers.import_path import is_import_path
 
     if config.exists() and not force:
         say(f"{config} exists already. Pass --force to overwrite it.")

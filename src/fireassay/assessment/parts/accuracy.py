@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment import calibration_check, operating_point, slice_report
 from fireassay.assessment import class_recalls as recalls
 from fireassay.assessment.accuracy_result import MEASURES, AccuracyResult, AnsweredRows
 from fireassay.assessment.accuracy_rows import outcomes, rows_of_classes, samples, top_columns
 from fireassay.assessment.calibration_check import CalibrationCheck
-from fireassay.assessment.context import Context, Cost
-from fireassay.assessment.curated_rows import curated_rows, voted_rows
+from fireassay.assessment.context import Context
+from fireassay.assessment.curated_rows import curated_rows
 from fireassay.assessment.row_independence import independent_draws
 from fireassay.assessment.row_outcomes import marks_of
+from fireassay.assessment.terms.accuracy import USES, Settings, cost, missing
 from fireassay.classifiers import CodedClassifier, Decided
 from fireassay.core import Assumption, Estimate, Provenance
 from fireassay.core.lazy_modules import pd
@@ -40,16 +40,7 @@ __all__ = [
     "samples",
 ]
 
-USES = ("curation",)
 _TOP = 3
-
-
-class Settings(BaseModel):
-    """``[accuracy]`` in the configuration."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    confidence: float = Field(default=0.95, gt=0, lt=1, description="Confidence of the intervals.")
 
 
 def calibrated(context: Context, why: str, *, mended: bool = False) -> Assumption | None:
@@ -58,23 +49,6 @@ def calibrated(context: Context, why: str, *, mended: bool = False) -> Assumptio
     if not isinstance(known, AccuracyResult) or known.calibration is None:
         return None
     return known.calibration.assumption(why, mended=mended)
-
-
-def missing(context: Context) -> str | None:
-    """Why accuracy cannot be measured, or None."""
-    return None if context.test.y is not None else "the test rows have no labels"
-
-
-def cost(context: Context, settings: Settings) -> Cost:
-    """One query per labelled row, and per labelled row of curation that is not among them."""
-    del settings
-    n, voted = len(context.test), None if context.votes is None else voted_rows(context)
-    more = len(voted[0]) if voted and voted[1] != "test" and voted[0].y is not None else 0
-    n_bytes = n * (context.test.X[0].nbytes + 32 * len(context.test.classes))
-    rows = n + more
-    return Cost(
-        queries=rows, labels=rows, data_rows=rows, own_seconds=0.5, memory_mb=2e-6 * n_bytes
-    )
 
 
 def run(context: Context, settings: Settings) -> AccuracyResult:
