@@ -8,6 +8,7 @@ def _attack(samples: int):
     from digits_network import digits_network
 
     module, model, X, y = digits_network()
+    model.decide_block_sizes(X, gradients=True)  # as a run does, once
     right = np.flatnonzero(model.predict(X) == y)[:samples]
     return module, model, X[right], y[right]
 
