@@ -169,7 +169,7 @@ def waiting() -> str:
     shown = {
         "mid_size": (
             "a run, ResNet-18-like ONNX 32 × 32, 2,000 rows", "532, 25 % of it useful passes",
-            "≤ 180, ≥ 80 %", lambda r: f"{r['cpu_s']:.0f}, {r['useful_share']:.0%}",
+            "≤ 180, ≥ 80 %", lambda r: f"{r['cpu_s']:.0f}, {r['useful_share']:.1%}",
         ),
         "thousand_classes": (
             "accuracy, 50,000 × 1,000 classes, linear model", "8.1 for 10,000 rows",
