@@ -85,6 +85,6 @@ def test_block_sizes_are_decided_once_and_a_resumed_run_does_not_probe(
             Context(plain, data, executor=Executor(store=store)), ["survival", "accuracy"], SETTINGS
         ).go()
     shown = len(alone["survival"].samples) + len(alone["accuracy"].samples)
-    few = block_ladder.SMALLEST  # timed for the plan
+    few = block_ladder.FEW  # timed for the plan
     assert (plain.probe_queries, plain.block_sizes.decided) == (shown + few, ())
     assert alone["survival"].estimates == resumed["survival"].estimates

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fireassay.assessment import block_sizes
-from fireassay.assessment.coded_context import coded, has_codes, with_own_hash
+from fireassay.assessment.coded_context import coded, with_own_hash
 from fireassay.assessment.context import Context
 from fireassay.assessment.copied_rows import resting_on
 from fireassay.assessment.earlier_parts import EarlierParts
@@ -229,9 +229,7 @@ class Run:
         forget_most()
         start = time.perf_counter()
         try:
-            limited = self.budget.max_queries is not None
-            if limited or not context.executor.is_alone or has_codes(context):
-                block_sizes.decide_before(context, module.cost(context, self.settings[name]))
+            block_sizes.decide_before(context, module.cost(context, self.settings[name]))
             with self.budget.enforced(context.model, seconds, queries):
                 result: Answer = module.run(context, self.settings[name])
                 evidence = with_own_hash(result.evidence(), context.model)
