@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers import answers, block_ladder, declared
-from fireassay.classifiers.asking import HANG_S, asked, fresh_block, joined
+from fireassay.classifiers.asking import HANG_S, Answers, asked, fresh_block
 from fireassay.classifiers.block_choice import ChoosesBlocks
 from fireassay.classifiers.block_ladder import Call
 from fireassay.classifiers.kept_answers import Keep, KeptAnswers
@@ -223,21 +223,22 @@ class BaseClassifier(ChoosesBlocks):
         """
         n = len(arrays[0])
         self._reserve(n + vars(self._local).pop("known", 0), gradients_per_row)
-        answered: list[tuple[AnyArray, ...]] = []
+        answered = Answers(n)
         sent = rows = 0
         try:
             sizes = self._sizes(kind, call, arrays, may_probe=may_probe)
             for start, stop, size in self._pieces(arrays[0], sizes):
                 sent, rows = stop, rows + size
-                answered.append(self._piece(call, arrays, start, stop, size))
+                found = self._piece(call, arrays, start, stop, size)
+                answered.put(start, stop, found)
                 if keep is not None:
-                    keep(start, stop, answered[-1][0])
+                    keep(start, stop, found[0])
         finally:
             unsent = n - sent
             self._count(
                 queries=-unsent, gradient_queries=-unsent * gradients_per_row, rows_sent=rows
             )
-        return joined(answered)
+        return answered.whole()
 
     def _piece(
         self, call: Call, arrays: Sequence[AnyArray], start: int, stop: int, size: int
@@ -268,8 +269,10 @@ class BaseClassifier(ChoosesBlocks):
         self, call: Call, arrays: Sequence[AnyArray], sizes: tuple[int, ...] | None
     ) -> list[AnyArray]:
         """Answers for rows that no caller asked about; whoever sends them counts them."""
-        pieces = self._pieces(arrays[0], sizes)
-        return joined([self._piece(call, arrays, *piece) for piece in pieces])
+        answered = Answers(len(arrays[0]))
+        for start, stop, size in self._pieces(arrays[0], sizes):
+            answered.put(start, stop, self._piece(call, arrays, start, stop, size))
+        return answered.whole()
 
 
 def innermost(model: Any) -> Any:
