@@ -10,6 +10,7 @@ import numpy as np
 
 from fireassay.classifiers.block_ladder import Call
 from fireassay.core.arrays import AnyArray
+from fireassay.core.byte_images import ByteImages
 from fireassay.core.errors import FireassayError, ModelError
 from fireassay.core.patience import AskedToEnd, HangsError, Watch, watched
 
@@ -91,11 +92,14 @@ def read_in_time(hang_s: float) -> Iterator[None]:
 
 def fresh_block(array: AnyArray, start: int, stop: int, padding: int) -> AnyArray:
     """A fresh block: a model that writes into its input never changes the caller's data."""
+    rows = array[start:stop]
+    if isinstance(rows, ByteImages):  # so large that they stay bytes even here
+        rows = rows.floats()
     if not padding:
-        return np.array(array[start:stop], order="C")
-    block = np.empty((stop - start + padding, *array.shape[1:]), dtype=array.dtype)
-    block[: stop - start] = array[start:stop]
-    block[stop - start :] = array[stop - 1]
+        return np.array(rows, order="C", copy=None if isinstance(array, ByteImages) else True)
+    block = np.empty((len(rows) + padding, *rows.shape[1:]), dtype=rows.dtype)
+    block[: len(rows)] = rows
+    block[len(rows) :] = rows[-1]
     return block
 
 

@@ -29,7 +29,7 @@ _SIZES_LEVEL = 0.05  # the wider bound costs less than the one that misses
 _LEAST_ERRORS = 5
 _LEAST_ROWS = 20
 _MOST_COLUMNS = 20
-_MOST_ROWS_FOR_R = 1000
+_MOST_ROWS_FOR_R, _MOST_NUMBERS_FOR_R = 1000, 2**25
 _STATEMENTS = {
     "labels-from-the-field": ("The labelled rows are drawn like the inputs in the field."),
     "independent-rows": "Inputs are independent of each other.",
@@ -78,8 +78,10 @@ def full_ledger(
 def separation_of(problem: Problem) -> Separation | None:
     """r-separation of the labelled rows (of the first ones, where there are many features)."""
     X, y = problem.labelled.X, problem.y
-    if len(np.unique(y)) < 2 or (len(X) > _MOST_ROWS_FOR_R and X.shape[1] > 15):
-        X, y = X[:_MOST_ROWS_FOR_R], y[:_MOST_ROWS_FOR_R]
+    # Of large images few: every row is compared with every other, and held as floats.
+    most = min(_MOST_ROWS_FOR_R, max(2, _MOST_NUMBERS_FOR_R // X.shape[1]))
+    if len(np.unique(y)) < 2 or (len(X) > most and X.shape[1] > 15):
+        X, y = X[:most], y[:most]
     return r_separation(X, y) if len(np.unique(y)) > 1 else None
 
 

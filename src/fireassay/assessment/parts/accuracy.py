@@ -26,6 +26,7 @@ from fireassay.core.validation import check_class_indices
 from fireassay.statistics import share
 from fireassay.statistics.calibration import stated_curve
 from fireassay.statistics.grouped_share import GroupCounts, effective_rows
+from fireassay.statistics.projected_rows import MOST_COLUMNS
 from fireassay.statistics.share import exact_shares
 
 __all__ = [
@@ -42,7 +43,7 @@ __all__ = [
 ]
 
 USES = ("curation",)
-_TOP = 3
+_TOP, _MOST_COPIED = 3, 2**28
 
 
 class Settings(BaseModel):
@@ -71,10 +72,15 @@ def cost(context: Context, settings: Settings) -> Cost:
     del settings
     n, voted = len(context.test), None if context.votes is None else voted_rows(context)
     more = len(voted[0]) if voted and voted[1] != "test" and voted[0].y is not None else 0
-    n_bytes = n * (context.test.X[0].nbytes + 32 * len(context.test.classes))
+    some = min(n * context.test.X[0].nbytes, _MOST_COPIED)
+    n_bytes = some + n * 32 * len(context.test.classes)
     rows = n + more
     return Cost(
-        queries=rows, labels=rows, data_rows=rows, own_seconds=0.5, memory_mb=2e-6 * n_bytes
+        queries=rows,
+        labels=rows,
+        data_rows=rows,
+        own_seconds=0.4 + 4e-7 * n * min(context.test.X[0].size, MOST_COLUMNS),
+        memory_mb=2e-6 * n_bytes,
     )
 
 

@@ -144,7 +144,7 @@ def cost(context: Context, settings: Settings) -> Cost:
     features = context.test.X[0].size
     numbers = features * min(len(rows), most_rows(rows))
     decoded = features if features <= MOST_FEATURES else FAST.components or features
-    seconds = 4 + 0.15 * trained * max(1.0, decoded / 150) + 5e-8 * min(numbers, 5000 * features)
+    seconds = 2.4 + 0.33 * trained * max(1.0, decoded / 150) + 5e-8 * min(numbers, 5000 * features)
     megabytes = 1e-6 * context.test.X[0].nbytes * settings.samples
     asked = len(rows) if every > MOST_PAIRS else 0
     return Cost(

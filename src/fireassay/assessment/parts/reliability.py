@@ -29,6 +29,7 @@ from fireassay.statistics import SliceRates, slice_members, slice_rates
 USES = ("discovery", "accuracy")
 _OVERRULED = ("pmi", "pmi_upper", "pmi_lower")
 _TEST_LIKE_FIELD = "test-rows-like-the-field"
+_MOST_COPIED = 2**28
 
 
 class Settings(BaseModel):
@@ -73,12 +74,12 @@ def cost(context: Context, settings: Settings) -> Cost:
     """One query per labelled and per operational row."""
     del settings
     rows, field_rows = len(context.test), len(context.operational or ())
-    megabytes = 1e-6 * (rows + field_rows) * context.test.X[0].nbytes
+    megabytes = 1e-6 * min((rows + field_rows) * context.test.X[0].nbytes, _MOST_COPIED)
     return Cost(
         queries=rows + field_rows,
         data_rows=rows + field_rows,
         labels=rows,
-        own_seconds=2.0 + 1e-3 * rows,
+        own_seconds=0.1 + 1e-5 * rows,
         memory_mb=4 * megabytes,
         disk_mb=0.2,
     )

@@ -1,0 +1,55 @@
+import time
+
+import numpy as np
+import pytest
+
+from fireassay import as_classifier
+from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.model_speed import Speed, measure_speed
+from fireassay.data import DataSet
+
+
+class Timed:
+    """A model that takes so long for a call and for each row, and counts both."""
+
+    def __init__(self, per_call: float, per_row: float) -> None:
+        self.per_call, self.per_row = per_call, per_row
+        self.sizes: list[int] = []
+
+    def __call__(self, X):
+        self.sizes.append(len(X))
+        time.sleep(self.per_call + self.per_row * len(X))
+        p = 1 / (1 + np.exp(-X[:, :1]))
+        return np.hstack([p, 1 - p])
+
+
+def speed_of(model, rows=600):
+    X = np.random.default_rng(0).standard_normal((rows, 3))
+    return measure_speed(Context(as_classifier(model), DataSet(X, np.zeros(rows, dtype=int))))
+
+
+def test_a_slow_model_is_measured_with_few_rows():
+    model = Timed(0.0, 0.009)
+    found = speed_of(model)
+    assert sum(model.sizes) <= 40
+    assert found.per_query == pytest.approx(0.009, rel=0.2)
+
+
+def test_a_quick_model_is_measured_in_blocks_as_a_run_sends_them():
+    model = Timed(0.03, 0.0001)
+    found = speed_of(model)
+    assert max(model.sizes) == 256
+    assert found.per_query == pytest.approx(0.0001 + 0.03 / 256, rel=0.3)
+    assert found.per_call == pytest.approx(0.03, rel=0.3)
+
+
+def test_blocks_that_are_filled_up_are_counted():
+    speed = Speed(per_query=1.0, per_call=0.0, per_gradient=0.0, probed=0, block=256)
+    assert speed.seconds(Cost(queries=64, data_rows=64)) == 256
+    assert speed.seconds(Cost(queries=600, data_rows=500), known=500) == 100
+
+
+def test_few_rows_are_measured_as_they_are():
+    model = Timed(0.0, 0.0005)
+    assert speed_of(model, rows=10).per_query == pytest.approx(0.0005, rel=0.5)
+    assert max(model.sizes) == 10
