@@ -1,10 +1,13 @@
+import sys
 import time
 
 import numpy as np
 import pytest
 
 from fireassay import as_classifier
+from fireassay.assessment import initialise
 from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.door import verified_order
 from fireassay.assessment.model_speed import Speed, measure_speed
 from fireassay.data import DataSet
 
@@ -53,3 +56,24 @@ def test_few_rows_are_measured_as_they_are():
     model = Timed(0.0, 0.0005)
     assert speed_of(model, rows=10).per_query == pytest.approx(0.0005, rel=0.5)
     assert max(model.sizes) == 10
+
+
+def test_the_look_at_the_door_keeps_to_its_rows():
+    X = np.random.default_rng(0).standard_normal((600, 3))
+    y = (X[:, 0] < 0).astype(int)
+    context = Context(as_classifier(Timed(0.0, 0.0)), DataSet(X, y), door_rows=70)
+    order = verified_order(context)
+    assert order is not None
+    assert order.n == 70
+
+
+def test_init_fills_up_no_block(tmp_path):
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    np.savez(tmp_path / "test.npz", X=X, y=(X[:, 0] < 0).astype(int))
+    (tmp_path / "counted_rows.py").write_text(
+        "import numpy as np\nsizes = []\n"
+        "def model(X):\n    sizes.append(len(X))\n"
+        "    p = 1 / (1 + np.exp(-X[:, :1]))\n    return np.hstack([p, 1 - p])\n"
+    )
+    initialise("counted_rows:model", {"test": "test.npz"}, folder=tmp_path, trust=True)
+    assert max(sys.modules["counted_rows"].sizes) == 40

@@ -48,6 +48,10 @@ def test_loaded_images_are_scaled_row_by_row(images, many, monkeypatch, tmp_path
     assert not isinstance(before.X, ByteImages)
     assert np.array_equal(X[7:90], before.X[7:90])
     assert (float(X.min()), float(X.max())) == (0.0, 1.0)
+    after = load(tmp_path / "test.npz")
+    assert (after.rows.kinds, after.rows.is_plain) == (before.rows.kinds, True)
+    assert after.sha256 == load(tmp_path / "test.npz").sha256
+    assert after.sha256 != DataSet(images, after.y, after.ids).sha256  # not divided
 
 
 def test_copies_and_hashes_know_the_scale(images):

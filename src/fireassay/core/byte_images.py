@@ -20,9 +20,10 @@ class ByteImages(np.ndarray[Any, np.dtype[Any]]):
     """
 
     divisor: int
+    _known_hash: str | None
 
     def __array_finalize__(self, made_from: Any) -> None:
-        self.divisor = getattr(made_from, "divisor", 1)
+        self.divisor, self._known_hash = getattr(made_from, "divisor", 1), None
 
     def __getitem__(self, index: Any) -> Any:
         found = np.asarray(self)[index]
@@ -49,10 +50,12 @@ class ByteImages(np.ndarray[Any, np.dtype[Any]]):
 
     @property
     def sha256(self) -> str:
-        """Identifies the content."""
+        """Identifies the content; of a file that nobody can write to it is found out once."""
         from fireassay.core.hashing import sha256
 
-        return sha256("byte images", self.divisor, np.asarray(self))
+        if self._known_hash is None or self.flags.writeable:
+            self._known_hash = sha256("byte images", self.divisor, np.asarray(self))
+        return self._known_hash
 
     def __reduce__(self) -> tuple[Any, ...]:
         return byte_images, (np.asarray(self), self.divisor)

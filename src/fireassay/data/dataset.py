@@ -137,7 +137,8 @@ class DataSet:
         further = () if self.groups is None else (self.groups,)
         if self.weights is not None or self.slices is not None:
             further = (*further, "weights", self.weights, "slices", self.slices)
-        X = self.rows if is_frame(self.X) else np.ascontiguousarray(self.X)
+        plain = not is_frame(self.X) and not isinstance(self.X, ByteImages)
+        X = np.ascontiguousarray(self.X) if plain else self.rows
         return sha256(X, self.y, self.ids, self.class_names, self.feature_names, *further)
 
     @property

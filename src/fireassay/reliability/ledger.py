@@ -75,11 +75,19 @@ def full_ledger(
     )
 
 
+def rows_for_separation(columns: int) -> int:
+    """Rows that are compared with each other; of large images few, since all are held as floats.
+
+    >>> rows_for_separation(3072), rows_for_separation(224 * 224 * 3)
+    (1000, 222)
+    """
+    return min(_MOST_ROWS_FOR_R, max(2, _MOST_NUMBERS_FOR_R // columns))
+
+
 def separation_of(problem: Problem) -> Separation | None:
     """r-separation of the labelled rows (of the first ones, where there are many features)."""
     X, y = problem.labelled.X, problem.y
-    # Of large images few: every row is compared with every other, and held as floats.
-    most = min(_MOST_ROWS_FOR_R, max(2, _MOST_NUMBERS_FOR_R // X.shape[1]))
+    most = rows_for_separation(X.shape[1])
     if len(np.unique(y)) < 2 or (len(X) > most and X.shape[1] > 15):
         X, y = X[:most], y[:most]
     return r_separation(X, y) if len(np.unique(y)) > 1 else None

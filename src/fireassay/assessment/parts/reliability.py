@@ -24,6 +24,7 @@ from fireassay.core import (
 )
 from fireassay.engine.twice_labelled import twice_labelled
 from fireassay.reliability import METHODS, GroupsBetting, LabelNoise, assess
+from fireassay.reliability.ledger import rows_for_separation
 from fireassay.statistics import SliceRates, slice_members, slice_rates
 
 USES = ("discovery", "accuracy")
@@ -75,11 +76,14 @@ def cost(context: Context, settings: Settings) -> Cost:
     del settings
     rows, field_rows = len(context.test), len(context.operational or ())
     megabytes = 1e-6 * min((rows + field_rows) * context.test.X[0].nbytes, _MOST_COPIED)
+    columns, classes = context.test.X[0].size, len(context.test.classes)
+    held = min(rows, rows_for_separation(columns)) * columns  # numbers that are compared
+    compared = 8e-10 * held * (held / columns + 1.5 * classes)
     return Cost(
         queries=rows + field_rows,
         data_rows=rows + field_rows,
         labels=rows,
-        own_seconds=0.1 + 1e-5 * rows,
+        own_seconds=0.1 + 1e-5 * rows + 1e-9 * rows * columns + compared,
         memory_mb=4 * megabytes,
         disk_mb=0.2,
     )
