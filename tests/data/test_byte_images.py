@@ -8,8 +8,11 @@ import pytest
 
 from fireassay import as_classifier
 from fireassay.assessment import evaluation
+from fireassay.classifiers import kept_answers
+from fireassay.classifiers.kept_answers import KeptAnswers, KeptSet
 from fireassay.core import byte_images, sha256
 from fireassay.core.byte_images import ByteImages
+from fireassay.core.row_index import RowIndex
 from fireassay.data import DataSet, dataset, load, pixels
 
 
@@ -92,3 +95,22 @@ def test_accuracy_and_reliability_are_the_same(images, monkeypatch):
     monkeypatch.setattr(byte_images, "LEAST_NUMBERS", images.size)
     assert numbers() == before
     assert set(before) == {"accuracy", "reliability"}
+
+
+def test_rows_that_are_not_known_yet_are_copied_a_few_at_a_time(monkeypatch):
+    monkeypatch.setattr(kept_answers, "_NUMBERS_COPIED", 300 * 192)  # one block of 256 rows
+    X = np.random.default_rng(1).random((1000, 8, 8, 3), dtype=np.float32)
+    model = as_classifier(lambda rows: bright(255 * rows))
+    expected = model.predict_proba(X)
+    model.kept = KeptAnswers([KeptSet(RowIndex(X))], like=expected)
+    model.predict_proba(X[400:410])
+    before, sizes = model.queries, []
+    taken = model._in_blocks
+    model._in_blocks = lambda *given, **options: (
+        sizes.append(len(given[2])),
+        taken(*given, **options),
+    )[1]
+    assert np.array_equal(model.predict_proba(X), expected)
+    assert model.queries - before == 1000
+    assert sizes == [256, 256, 256, 222]
+    assert model.kept.held.all()
