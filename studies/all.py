@@ -24,10 +24,10 @@ STUDIES = {
     "superpixels": (["superpixels.py"], [], 0.05),
     "reliability_mnist": (["reliability_latent.py", "mnist"], ["mnist"], 0.3),
     "ambiguity": (["ambiguity_table1.py"], ["mnist", "fashion-mnist"], 1.1),
-    "reliability_cifar10": (["reliability_latent.py", "cifar10"], ["cifar10"], 2.5),
-    "discovery": (["discovery_errors.py"], ["cifar10", "fashion-mnist"], 8),
-    "supervision": (["supervision_table2.py"], ["mnist", "fashion-mnist"], 6),
-    "survival_cifar10": (["survival_cifar10.py"], ["cifar10"], 12),
+    "reliability_cifar10": (["reliability_latent.py", "cifar10"], ["cifar10"], 1.4),
+    "discovery": (["discovery_errors.py"], ["cifar10", "fashion-mnist"], 4),
+    "supervision": (["supervision_table2.py"], ["mnist", "fashion-mnist"], 3.5),
+    "survival_cifar10": (["survival_cifar10.py"], ["cifar10"], 3),
 }
 # Left out of the quick version: their networks take minutes, their runners are those of others.
 NOT_QUICK = ("reliability_cifar10", "survival_cifar10")

@@ -4,9 +4,10 @@
 
 At the paper's size: 60,000 nominal and 20,000 ambiguous rows, 10,000 of each to test, 5 trainings
 of the CNN and the MLP; the paper prints no epochs, here 10. ``--models CNN MLP DenseNet ResNet``
-adds narrow versions of the other two. Ambiguous sets are kept in ``FOLDER/DATA``, finished
-trainings in ``FOLDER/journal``: the same command goes on where it was stopped, and writes
-studies/results/ambiguity_table1.json after each round of trainings. ``--quick``: minutes.
+adds narrow versions of the other two, stopped after 5 and 4 epochs (2 CPU hours more). Ambiguous
+sets are kept in ``FOLDER/DATA``, finished trainings in ``FOLDER/journal``: the same command goes on
+where it was stopped, and writes studies/results/ambiguity_table1.json after each round of
+trainings. ``--quick``: minutes.
 """
 
 import argparse

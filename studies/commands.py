@@ -81,7 +81,11 @@ def write(chosen: argparse.Namespace, name: str, results: dict[str, Any]) -> Pat
 
 def draw(chosen: argparse.Namespace, paper: str, charts: Mapping[str, Chart]) -> None:
     """Figures beside the documentation; those of a quick version stay in ``--work``."""
-    folder: Path = chosen.work if chosen.quick else FIGURES
+    draw_to(chosen.work if chosen.quick else FIGURES, paper, charts)
+
+
+def draw_to(folder: Path, paper: str, charts: Mapping[str, Chart]) -> None:
+    """Figures in a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, chart in charts.items():
         (folder / f"{paper}_{name}.svg").write_text(_still(chart.svg()) + "\n", encoding="utf-8")

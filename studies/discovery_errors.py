@@ -1,4 +1,4 @@
-"""Table I and Figs. 1 to 7 of "Harnessing Adversarial Distances …", its three mechanisms rebuilt.
+"""Table I and Figs. 1 to 9 of "Harnessing Adversarial Distances …", its three mechanisms rebuilt.
 
     FIREASSAY_DATA=FOLDER python studies/discovery_errors.py --work FOLDER [--workers N]
 
@@ -7,16 +7,19 @@ in grey. overfitting: Fashion-MNIST sandals and sneakers, 75 epochs. As in the p
 convolutional and three linear layers, a temperature fitted on held-out images, up to 2,000
 candidates predicted critical above .65 (all, where fewer exist), 1,000 replications, 50 labels,
 the boundary attack beside HopSkipJump. Models are journalled, their weights and replications too.
-``--figures`` only draws what is stored.
+Figs. 8 and 9 show images of the data sets and stay in ``--work``; what they show is counted over
+the first 50 errors. ``--figures`` only draws what is stored.
 """
 
 import json
 
-from commands import draw, executor, options, write
+import numpy as np
+from commands import draw, draw_to, executor, options, write
 
 from fireassay.papers.discovery_figures import figures
 from fireassay.papers.discovery_run import one_classifier
 from fireassay.papers.error_mechanisms import MECHANISMS
+from fireassay.papers.error_pictures import explained_errors, pictures
 
 SIZES = {"rows": 1_000_000, "epochs": 75, "width": 16, "candidates": 2_500, "replications": 1_000,
          "boundary": 1_000, "hopskipjump": 500}  # fmt: skip
@@ -44,9 +47,17 @@ def main() -> None:
         kinds = ["overfitting"] if chosen.quick else chosen.kinds
         rows = [{"kind": kind, "seed": i} for i in range(models) for kind in kinds]
         shared = {"work": str(chosen.work), "settings": QUICK if chosen.quick else SIZES}
-        found = executor(chosen).map(one_classifier, rows, shared, name="classifiers")
+        where = executor(chosen)
+        found = where.map(one_classifier, rows, shared, name="classifiers")
         for row, result in zip(rows, found, strict=True):
             write(chosen, f"discovery/{row['kind']}-{row['seed']}", result)
+        told = where.map(explained_errors, rows, shared, name="superpixels of errors")
+        counts = [row | result for row, result in zip(rows, told, strict=True)]
+        write(chosen, "discovery_superpixels", {"models": counts})
+        kept = chosen.work / f"{rows[0]['kind']}-{rows[0]['seed']}" / "pictures.npz"
+        if kept.exists():
+            with np.load(kept, allow_pickle=False) as arrays:
+                draw_to(chosen.work, "discovery", pictures(arrays))
     folder = chosen.work if chosen.quick else chosen.results
     draw(chosen, "discovery", figures(stored(folder / "discovery")))
 

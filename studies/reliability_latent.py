@@ -8,14 +8,16 @@ the paper's test error or below (2.35 %, 8.53 %), with a checkpoint after each e
 journalled in blocks. Of each cell a few decoded images and random points around them are asked:
 the mean over cells has no bias from that, only noise, which the interval shows. The published
 splitting runs on a random part of the same cells. Writes studies/results/reliability_NAME.json.
+``--decoded`` only adds to it how the network does on test images that were encoded and decoded.
 """
 
+import json
 from dataclasses import replace
 
 from commands import executor, options, write
 
 from fireassay.data import cifar10, mnist
-from fireassay.papers.latent_study import LatentStudy, run_latent_study
+from fireassay.papers.latent_study import LatentStudy, measured_after_decoding, run_latent_study
 from fireassay.papers.one_cycle import OneCycle
 
 STUDIES = {
@@ -55,10 +57,15 @@ def quick(study: LatentStudy) -> LatentStudy:
 def main() -> None:
     parser = options(__doc__)
     parser.add_argument("data", choices=list(STUDIES))
+    parser.add_argument("--decoded", action="store_true", help="Only add this to the results.")
     chosen = parser.parse_args()
     study = quick(STUDIES[chosen.data]) if chosen.quick else STUDIES[chosen.data]
     load = LOADERS[chosen.data]
-    found = run_latent_study(study, load("train"), load("test"), chosen.work, executor(chosen))
+    if chosen.decoded:
+        found = json.loads((chosen.results / f"reliability_{study.name}.json").read_text())
+        found |= measured_after_decoding(study, load("train"), load("test"), chosen.work)
+    else:
+        found = run_latent_study(study, load("train"), load("test"), chosen.work, executor(chosen))
     write(chosen, f"reliability_{study.name}", found)
 
 

@@ -195,6 +195,16 @@ def test_searches_that_find_nothing_do_not_hold():
     assert all(v.word in ("other setting", "not decided") for v in told.values())
 
 
+@pytest.mark.parametrize(("hits", "holds"), [(45, "holds"), (25, "open"), (5, "does not hold")])
+def test_light_superpixels_are_counted(hits, holds):
+    model = {"kind": "bias", "seed": 0, "errors": 50, "lighter than the median candidate": 30}
+    model["heaviest superpixel lighter than its image"] = hits
+    found = Changed(discovery_superpixels={"models": [model]})
+    told = verdicts(discovery.section(found))
+    text = next(v.because for name, v in told.items() if name.startswith("Figs. 8, 9, errors"))
+    assert text.startswith(f"{holds}, lighter in {hits} of 50")
+
+
 def test_facility_location_cannot_lead():
     found = {kind: [STORED(f"discovery/{kind}-0")] for kind in discovery.KINDS}
     for models in found.values():
@@ -221,6 +231,7 @@ def cells(**change):
         ("Table 1, MNIST", {"E": 0.08, "cells": 4_000}, "other setting"),
         ("Table 1, MNIST", {"E": 0.08, "test error": 0.1}, "other setting"),
         ("On image sets", {"ACU": 0.001}, "refuted"),
+        ("… because small", {}, "not decided"),
         ("The k heaviest", {}, "reproduced"),
         ("The k heaviest", {"their mass": 1e-8}, "refuted"),
         ("Plain draws", {}, "reproduced"),
@@ -234,6 +245,14 @@ def test_image_rows_follow_the_cells(item, change, becomes):
         Changed(reliability_mnist=cells(**change), reliability_cifar10={})
     )
     assert word(section, item) == becomes
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"), [(9_000, "does not hold"), (100, "holds"), (160, "open")]
+)
+def test_errors_on_decoded_images_are_told_from_changes(wrong, told):
+    row = cells(**{"wrong after decoding": wrong, "test rows": 10_000})
+    assert reliability.robustness_explains({"mnist": row}).because.startswith(told)
 
 
 def test_grid_rows_can_be_refuted():

@@ -7,7 +7,12 @@ import pytest
 
 from fireassay.papers.fixed_budget import EPSILON, climbed
 from fireassay.papers.supervision_published import KINDS, PUBLISHED
-from fireassay.papers.supervision_trainings import one_member, one_run, summary
+from fireassay.papers.supervision_trainings import (
+    one_autoencoder,
+    one_member,
+    one_run,
+    summary,
+)
 
 SETTINGS = {"rows": 100, "attacked": 60, "train_rows": 2_000, "ambiguous_rows": 100, "epochs": 8}
 
@@ -26,13 +31,16 @@ def test_one_training_is_supervised_on_every_kind_of_trouble():
     shared = {"folder": folder, "made": made, "settings": SETTINGS}
     row = {"data": "mnist", "architecture": "fully-connected"}
     members = [one_member(row | {"member": i}, **shared) for i in range(3)]
-    found = one_run(row | {"run": 0}, members=members, **shared)
+    kept = [one_autoencoder(row | {"run": 0}, **shared)]
+    found = one_run(row | {"run": 0}, members=members, autoencoders=kept, **shared)
     assert found["accuracy"] > 0.7
     assert set(found["adversarial"]) <= {"fgsm", "bim", "pgd", "deepfool"}
     rows = {(r["supervisor"], r["set"]): r for r in summary([(row, found)])}
     assert rows["softmax-entropy", "ambiguous"]["published"] == PUBLISHED["softmax-entropy"][0]
     assert all(rows["max-softmax", kind]["mean"] > 0.5 for kind in ("corrupted", "invalid"))
     assert {kind for _, kind in rows} == {*KINDS, "control"}
+    assert {name for name, _ in rows} == set(PUBLISHED)
+    assert rows["autoencoder", "invalid"]["mean"] > 0.7
 
 
 def test_a_fixed_budget_is_spent_to_the_end():

@@ -49,6 +49,7 @@ def train(
     weight_decay: float = 0.0,
     validation: tuple[Any, Any] | None = None,
     seed: int = 0,
+    bfloat16: bool = False,
 ) -> Training:
     """Train a network in place by Adam on the cross-entropy; leaves it in evaluation mode.
 
@@ -64,6 +65,9 @@ def train(
         The network.
     epochs, batch_size, learning_rate, weight_decay
         Of Adam.
+    bfloat16
+        Whether products are taken in 16 bits, sums and weights in 32: up to twice as fast for
+        convolutions where the processor has such products.
 
     >>> from fireassay.networks.mlp import Mlp
     >>> X = np.array([[0.0], [1.0]] * 32, dtype=np.float32)
@@ -85,7 +89,7 @@ def train(
     with one_torch_thread(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(derived_seed(seed, "training noise"))
         for epoch in range(1, epochs + 1):
-            losses.append(_epoch(module, inputs, labels, optimiser, batch_size, rng))
+            losses.append(_epoch(module, inputs, labels, optimiser, batch_size, rng, bfloat16))
             if held_out is not None:
                 checks.append(_loss(module, *held_out))
                 if checks[-1] < best:
@@ -105,6 +109,7 @@ def _epoch(
     optimiser: torch.optim.Optimizer,
     batch_size: int,
     rng: np.random.Generator,
+    bfloat16: bool,
 ) -> float:
     module.train()
     order = torch.from_numpy(rng.permutation(len(inputs)))
@@ -112,7 +117,9 @@ def _epoch(
     for start in range(0, len(order), batch_size):
         rows = order[start : start + batch_size]
         optimiser.zero_grad()
-        loss = nn.functional.cross_entropy(module(inputs[rows]), labels[rows])
+        with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
+            answers = module(inputs[rows])
+        loss = nn.functional.cross_entropy(answers.float(), labels[rows])
         torch.autograd.backward(loss)
         optimiser.step()
         total += float(loss.detach()) * len(rows)

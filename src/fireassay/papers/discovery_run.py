@@ -1,6 +1,7 @@
 """Runner of the discovery paper's comparison: one classifier, every search, both attacks."""
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ from numpy.typing import NDArray
 
 from fireassay import discovery
 from fireassay.classifiers import as_classifier
+from fireassay.core.hashing import sha256
 from fireassay.engine import RunStore
-from fireassay.papers.error_mechanisms import MECHANISMS
+from fireassay.papers.error_mechanisms import MECHANISMS, Task
 from fireassay.papers.one_cycle import OneCycle, train_one_cycle
 from fireassay.statistics.loess import loess
 
@@ -19,15 +21,49 @@ MEASURES = ("sdr", "errors", "spread", "utility")
 _SHOWN = 400
 
 
-def one_classifier(row: dict[str, Any], work: str, settings: dict[str, int]) -> dict[str, Any]:
-    """Train, calibrate, attack the candidates twice, and let every search ask for labels.
+@dataclass(frozen=True)
+class Searched:
+    """A trained and calibrated model with the rows that are searched for its errors.
 
-    The weights are checkpointed and the replications journalled in ``work``, so that a kill loses
-    an epoch or a few replications.
+    Attributes
+    ----------
+    folder
+        Where its weights, distances and replications are kept.
+    task, model, weights
+        The mechanism's images, the calibrated model, its weights.
+    X, y, confidence
+        Rows predicted critical above .65, their true names, and the model's confidence.
     """
+
+    folder: Path
+    task: Task
+    model: Any
+    weights: list[NDArray[Any]]
+    X: NDArray[Any]
+    y: NDArray[Any]
+    confidence: NDArray[np.float64]
+
+    def log_mae(self, attack: str, queries: int, seed: int) -> NDArray[np.float64]:
+        """Logarithms of the perturbations that an attack needs, measured once."""
+        extra: dict[str, Any] = {}
+        if attack == "hopskipjump":
+            extra = {"pool": self.task.learn[0][:1000], "subspace": "dct"}
+        asked = sha256(attack, queries, seed, self.X, *self.weights)
+        path = self.folder / f"{attack}-{asked[:16]}.npy"
+        if not path.exists():
+            unfinished = path.with_suffix(".partial.npy")
+            logs = discovery.measure_log_mae(
+                self.model, self.X, attack, max_queries=queries, seed=seed, **extra
+            )
+            np.save(unfinished, logs, allow_pickle=False)
+            unfinished.replace(path)
+        return np.asarray(np.load(path, allow_pickle=False))
+
+
+def searched(row: dict[str, Any], work: str, settings: dict[str, int]) -> Searched:
+    """Train and calibrate, or take the kept weights; then choose the candidates."""
     from fireassay.papers.eight_convolutions import EightConvolutions
 
-    started = time.process_time()
     kind, seed = row["kind"], row["seed"]
     folder = Path(work) / f"{kind}-{seed}"
     task = MECHANISMS[kind](seed)
@@ -35,9 +71,10 @@ def one_classifier(row: dict[str, Any], work: str, settings: dict[str, int]) -> 
     module = EightConvolutions(X.shape[1:], 2, width=settings["width"], seed=seed)
     recipe = OneCycle(
         epochs=min(task.epochs, settings["epochs"]), peak=0.05, shift=0, flips=False,
-        smoothing=0.0, seed=seed,
+        smoothing=0.0, seed=seed, bfloat16=True,
     )  # fmt: skip
     train_one_cycle(module, X, y, recipe, folder / "network.pt")
+    weights = [value.numpy() for value in module.state_dict().values()]
     plain = as_classifier(
         module, classes=NAMES.tolist(), bounds=(0, 1), output="logits", batch_size=128
     )
@@ -45,18 +82,29 @@ def one_classifier(row: dict[str, Any], work: str, settings: dict[str, int]) -> 
     probabilities = model.predict_proba(task.search[0])
     chosen = np.flatnonzero(probabilities[:, 1] > 0.65)[: settings["candidates"]]
     Xs, ys = task.search[0][chosen], NAMES[task.search[1][chosen]]
-    confidence = probabilities[chosen, 1]
+    return Searched(folder, task, model, weights, Xs, ys, probabilities[chosen, 1])
+
+
+def one_classifier(row: dict[str, Any], work: str, settings: dict[str, int]) -> dict[str, Any]:
+    """Train, calibrate, attack the candidates twice, and let every search ask for labels.
+
+    Weights and distances are kept and the replications journalled in ``work``, so that a kill
+    loses an epoch, one attack or a few replications.
+    """
+    started = time.process_time()
+    kind, seed = row["kind"], row["seed"]
+    own = searched(row, work, settings)
+    task, model, Xs, ys, confidence = own.task, own.model, own.X, own.y, own.confidence
     curves: dict[str, Any] = {}
     tests: dict[str, Any] = {}
     missed, logs = {}, np.zeros(0)
     for attack, queries in (
         ("boundary", settings["boundary"]), ("hopskipjump", settings["hopskipjump"]),
     ):  # fmt: skip
-        extra = {"pool": X[:1000], "subspace": "dct"} if attack == "hopskipjump" else {}
-        logs = discovery.measure_log_mae(model, Xs, attack, max_queries=queries, seed=seed, **extra)
+        logs = own.log_mae(attack, queries, seed)
         missed[attack] = float(np.isinf(logs).mean())
         searches: Any = "all" if attack == "hopskipjump" else ["adversarial-distance"]
-        with RunStore(folder / attack) as store:
+        with RunStore(own.folder / attack) as store:
             found = discovery.compare(
                 model, Xs, ys, searches, critical_class="critical", log_mae=logs, seed=seed,
                 replications=settings["replications"], workers=1, store=store, progress=False,

@@ -98,6 +98,7 @@ def run_latent_study(
         "published": study.published,
         "test error": test_error,
         "test rows": len(test.X),
+        "wrong after decoding": wrong_after_decoding(model, latent, test),
         "training rows": len(X),
         "r in the latent": r_separation(latent.encode(test.X[labelled]), test.labels[labelled]).r,
         "side": study.side,
@@ -121,6 +122,30 @@ def run_latent_study(
         "network CPU seconds": trained,
         "cpu_seconds": time.process_time() - started,
     }
+
+
+def wrong_after_decoding(model: Any, latent: VaeLatent, test: DataSet) -> int:
+    """Test rows that the model gets wrong once they are encoded and decoded, and nothing else."""
+    starts = range(0, len(test.X), 1000)
+    parts = (test.X[start : start + 1000] for start in starts)
+    answers = [model.predict(latent.decode(latent.encode(part))) for part in parts]
+    return int((np.concatenate(answers) != test.labels).sum())
+
+
+def measured_after_decoding(
+    study: LatentStudy, learn: DataSet, test: DataSet, work: Path
+) -> dict[str, int]:
+    """`wrong_after_decoding` of what an earlier run trained and kept in ``work``."""
+    import torch
+
+    X = learn.X[: study.rows]
+    network = network_for(study, X.shape[1:])
+    network.load_state_dict(torch.load(work / "network.pt", weights_only=True)["module"])
+    latent = trained_latent(study, X, work / "vae.pt")
+    model = as_classifier(
+        network.eval(), output="logits", classes=range(10), bounds=(0, 1), batch_size=1000
+    )
+    return {"wrong after decoding": wrong_after_decoding(model, latent, test)}
 
 
 def splitting_beside(

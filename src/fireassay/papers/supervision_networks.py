@@ -65,9 +65,10 @@ ARCHITECTURES: dict[str, tuple[Callable[[int], nn.Module], int]] = {
 
 def trained(network: nn.Module, X: Any, y: Any, epochs: int, seed: int) -> nn.Module:
     """Batch normalisation needs a last, slow epoch: its running means follow the weights."""
-    train(network, X, y, epochs, learning_rate=2e-3, seed=seed)
+    network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    train(network, X, y, epochs, learning_rate=2e-3, seed=seed, bfloat16=True)
     if any(isinstance(part, nn.BatchNorm2d) for part in network.modules()):
-        train(network, X, y, 1, learning_rate=2e-4, seed=seed)
+        train(network, X, y, 1, learning_rate=2e-4, seed=seed, bfloat16=True)
     return network
 
 

@@ -56,16 +56,31 @@ def one_member(
     return {"weights": weights, "cpu_seconds": time.process_time() - started}
 
 
+def one_autoencoder(
+    row: dict[str, Any], folder: str, made: dict[str, Any], settings: dict[str, Any]
+) -> dict[str, Any]:
+    """The autoencoder of a run: it sees inputs alone, so all architectures share it."""
+    from fireassay.supervision.autoencoder import Autoencoder
+    from fireassay.supervision.reading import Reading
+
+    started = time.process_time()
+    X, _ = learnt_rows(row["data"], folder, made, settings)
+    fitted = Autoencoder(seed=row["run"]).fit_reading(Reading(inputs=X))
+    return {"state": fitted.state_, "cpu_seconds": time.process_time() - started}
+
+
 def one_run(
     row: dict[str, Any],
     folder: str,
     made: dict[str, Any],
     settings: dict[str, Any],
     members: list[dict[str, Any]],
+    autoencoders: list[dict[str, Any]],
 ) -> dict[str, Any]:
     """Supervise one training, with the others as its ensemble, on all kinds of trouble."""
     from fireassay import supervision
     from fireassay.papers.fixed_budget import fixed_budget_rows
+    from fireassay.papers.kept_autoencoder import KeptAutoencoder
 
     started, run, name = time.process_time(), row["run"], row["data"]
     networks = [_network(row["architecture"], member["weights"]) for member in members]
@@ -92,8 +107,10 @@ def one_run(
         "invalid": foreign.X[strangers[: settings["rows"]]],
         "control": made["control"][: settings["rows"]],
     }
+    kept = KeptAutoencoder(seed=run, kept=autoencoders[run]["state"])
     found = supervision.compare(
         models[run], X, y, test.X[nominal], sets,
+        [kept if name == kept.name else name for name in PUBLISHED],
         members=[m for i, m in enumerate(models) if i != run], seed=run,
     )  # fmt: skip
     frame = found.frame()[_COLUMNS].round(5).assign(run=run).astype(object)
@@ -121,9 +138,9 @@ def _network(architecture: str, weights: dict[str, Any]) -> Any:
 
     from fireassay.papers.supervision_networks import ARCHITECTURES
 
-    network = ARCHITECTURES[architecture][0](0)
+    network: Any = ARCHITECTURES[architecture][0](0)
     network.load_state_dict({n: torch.from_numpy(np.array(v)) for n, v in weights.items()})
-    return network.eval()
+    return network.to(memory_format=torch.channels_last).eval()
 
 
 def _classifier(network: Any) -> Any:

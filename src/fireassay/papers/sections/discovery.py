@@ -5,6 +5,7 @@ from typing import Any
 from fireassay.papers.intervals import mean_interval
 from fireassay.papers.sections.section import Claim, Results, Row, Section, not_run
 from fireassay.papers.verdicts import PaperVerdict, above, always, decided
+from fireassay.statistics.clopper_pearson import clopper_pearson
 
 COMMAND = "studies/discovery_errors.py"
 KINDS = ("bias", "shift", "overfitting")
@@ -52,6 +53,7 @@ def section(results: Results) -> Section:
             lower_confidence(found, differs), "papers/discovery_fig_7.svg",
         ),
         superpixel_row(results("superpixels")),
+        light_row(results("discovery_superpixels"), differs),
     ]  # fmt: skip
     claims = [
         Claim("Adversarial distance finds errors at a rate above that expected (SDR > 1).",
@@ -198,6 +200,23 @@ def superpixel_row(found: dict[str, Any]) -> Row:
     return Row(
         item, shows, command, theirs, f"{tried} images", verdict, "papers/discovery_fig_8.svg"
     )
+
+
+def light_row(found: dict[str, Any], differs: str) -> Row:
+    """Figs. 8 and 9 on our errors: is the heaviest superpixel lighter than its image?"""
+    item, shows = "Figs. 8, 9, errors", "superpixels of the first errors that were found"
+    theirs = "light superpixels, where no dark cat was learnt"
+    bias = [m for m in found.get("models", []) if m["kind"] == "bias"]
+    tried = sum(m["errors"] for m in bias)
+    if not tried:
+        return not_run(item, shows, COMMAND, theirs)
+    hits = sum(m["heaviest superpixel lighter than its image"] for m in bias)
+    light = sum(m["lighter than the median candidate"] for m in bias)
+    low, high = clopper_pearson(hits, tried)
+    held = True if low > 0.5 else False if high < 0.5 else None
+    told = f"lighter in {hits} of {tried}, {hits / tried:.2f} [{low:.2f}, {high:.2f}]"
+    ours = f"{light} of {tried} errors lighter than the median candidate"
+    return Row(item, shows, COMMAND, theirs, ours, decided(held, told, differs))
 
 
 def means_text(found: Models, number: str) -> str:

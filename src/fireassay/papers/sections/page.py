@@ -35,10 +35,10 @@ each journalled and resumable; `make papers-quick` a version of minutes."""
 _LONG: tuple[tuple[str, float, Callable[[Results], bool]], ...] = (
     ("studies/reliability_latent.py mnist", 0.3, lambda found: _cells(found, "mnist")),
     ("studies/ambiguity_table1.py", 1.1, lambda found: not _differs(ambiguity, found)),
-    ("studies/reliability_latent.py cifar10", 2.5, lambda found: _cells(found, "cifar10")),
-    ("studies/supervision_table2.py", 6, lambda found: not _differs(supervision, found)),
-    ("studies/discovery_errors.py", 8, lambda found: _searched(found)),
-    ("studies/survival_cifar10.py", 12, lambda found: bool(found("survival_cifar10"))),
+    ("studies/reliability_latent.py cifar10", 1.4, lambda found: _cells(found, "cifar10")),
+    ("studies/supervision_table2.py", 3.5, lambda found: not _differs(supervision, found)),
+    ("studies/discovery_errors.py", 4, lambda found: _searched(found)),
+    ("studies/survival_cifar10.py", 3, lambda found: bool(found("survival_cifar10"))),
 )
 
 
