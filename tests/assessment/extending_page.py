@@ -72,8 +72,9 @@ def registries():
     return {
         (package, name): thing
         for package in fireassay._PACKAGES
-        for name, thing in vars(getattr(fireassay, package)).items()
-        if isinstance(thing, Registry)
+        for module in [getattr(fireassay, package)]
+        for name in module.__all__
+        if isinstance(thing := getattr(module, name), Registry)
     }
 
 

@@ -1,11 +1,14 @@
 """A run with nothing left to do loads nothing; whatever has changed is seen."""
 
 import sqlite3
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from fireassay.assessment import configured_run, read_config, run_assessment
+from fireassay.assessment.parts import PARTS
 
 pytestmark = pytest.mark.extras
 onnx = pytest.importorskip("onnx")
@@ -21,7 +24,18 @@ test = "test.npz"
 parts = ["accuracy", "curation"]
 folder = "run"
 [gates.max]
-"accuracy.error" = 0.2
+"accuracy.error" = 0.4
+"""
+
+
+LOADED = """
+import sys
+from fireassay.cli.main import app
+try:
+    app(["run"])
+except SystemExit as stopped:
+    assert not stopped.code, stopped.code
+print([name for name in {names!r} if name in sys.modules])
 """
 
 
@@ -77,6 +91,23 @@ def test_a_second_run_gives_the_same_without_loading_anything(done, nothing_load
     assert again.report.document() == first.report.document()
     assert (again.verdict.status, again.exit_code) == (first.verdict.status, first.exit_code)
     assert again.costs == first.costs
+
+
+def test_a_second_run_loads_neither_parts_nor_what_they_need(done):
+    folder, _ = done
+    names = [
+        *("onnxruntime", "pandas", "scipy", "networkx", "torch", "sklearn", "pyarrow"),
+        *(f"fireassay.assessment.parts.{part}" for part in PARTS if part != "accuracy"),
+        *("fireassay.reliability.assess", "fireassay.discovery.search"),
+        *("fireassay.curation.curate", "fireassay.supervision.registry"),
+        *("fireassay.attacks.registry", "fireassay.survival.observe"),
+    ]
+    again = subprocess.run(
+        [sys.executable, "-c", LOADED.format(names=names)],
+        cwd=folder, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "limit" in again.stdout
+    assert again.stdout.splitlines()[-1] == "[]"
 
 
 CHANGES = {

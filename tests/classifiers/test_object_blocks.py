@@ -55,7 +55,7 @@ def test_texts_are_decided_by_themselves():
     texts = [f"{i:03}" for i in range(300)]
     decided = model.decide_block_sizes(texts).to_dict()
     assert [sizes for name, sizes in decided.items() if name.startswith("objects texts")] == [
-        [4, 8, 16, 32, 64, 128, 256]
+        [1, 2, 4, 8, 16, 32, 64, 128, 256]
     ]
     before = model.rows_sent
     model.predict_proba(texts[:5])

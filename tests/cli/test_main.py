@@ -269,12 +269,13 @@ def test_compare_says_what_changed(tmp_path):
 
 def test_help_names_the_verbs_and_the_six_questions_in_order():
     shown = call("--help").output
-    places = [re.search(rf"^│ {name} ", shown, re.MULTILINE) for name in (*VERBS, *QUESTIONS)]
+    places = [re.search(rf"^  {name} ", shown, re.MULTILINE) for name in (*VERBS, *QUESTIONS)]
     assert all(places)
     starts = [place.start() for place in places]
     assert starts == sorted(starts)
     assert shown.index("One question alone") < starts[len(VERBS)]
     assert shown.index("One question alone") > starts[len(VERBS) - 1]
+    assert "the run's [gates]." in " ".join(shown.split())  # a whole sentence, brackets and all
 
 
 def every_command(command, path=()):

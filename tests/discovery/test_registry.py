@@ -73,10 +73,3 @@ def test_a_name_is_taken_once_and_a_misspelt_one_is_helped(registered):
         SEARCHES.register(HighConfidence)
     with pytest.raises(ParameterError, match="Did you mean bansal-weld"):
         discovery.Search("bansal-wels", model=lambda X: X, X=[[1.0]])
-
-
-def test_the_comment_of_the_configuration_names_what_can_be_written_there():
-    from fireassay.assessment.parts.discovery import Settings
-
-    said = Settings.model_fields["search"].description
-    assert all((name in said) == (row.needs != "scores") for name, row in SEARCHES.items())

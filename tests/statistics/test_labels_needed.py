@@ -6,7 +6,7 @@ from scipy import stats
 
 from fireassay.core import ParameterError
 from fireassay.statistics import clopper_pearson
-from fireassay.statistics.labels_needed import _at_most, alpha_at_look, labels_needed
+from fireassay.statistics.labels_needed import alpha_at_look, labels_needed
 
 
 def test_all_looks_together_spend_alpha():
@@ -67,16 +67,3 @@ def test_a_rate_just_below_its_limit_needs_more_than_anyone_has():
 def test_impossible_counts_are_refused():
     with pytest.raises(ParameterError):
         labels_needed(3, 2, 0.1)
-
-
-def test_few_errors_are_added_up_as_the_quantile_function_does():
-    for errors, n, rate in [
-        (0, 9, 0.1),
-        (3, 3, 0.2),
-        (7, 400, 0.01),
-        (100, 5_000, 0.02),
-        (5, 5, 0),
-    ]:
-        assert _at_most(errors, n, rate) == pytest.approx(
-            float(stats.binom.cdf(errors, n, rate)), rel=1e-11
-        )

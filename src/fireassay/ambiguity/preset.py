@@ -6,7 +6,7 @@ from fireassay.core.registry import Registry
 
 _FEW_FEATURES = 256
 _WIDE, _NARROW = 128, 64
-_LONG, _SHORT = 700, 400
+_LONG, _SHORT = 700, 200
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Preset:
         Principal components the encoder sees; None: the features themselves.
     epochs, steps
         Length of the training: in passes over the largest pair, or (if 0) in steps; None: 700, or
-        400 for up to 256 features.
+        200 for up to 256 features.
     batch
         Rows per autoencoder and step.
     warm_up

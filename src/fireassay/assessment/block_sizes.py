@@ -28,8 +28,9 @@ def keep(store: RunStore | None, model: Any) -> None:
 def decide_before(context: Context, cost: Cost) -> None:
     """Decide now for a part that asks about few rows at a time.
 
-    For parts whose workers could not share what each of them would find out, and whose budget of
-    queries is no model's to spend on probes. Elsewhere the model decides when it is worth it.
+    For parts whose workers could not share what each of them would find out, whose budget of
+    queries is no model's to spend on probes, and for tables and texts, of which a model keeps no
+    rows to decide with. Elsewhere the model decides when it is worth it.
     """
     if cost.calls and hasattr(context.model, "decide_block_sizes"):
         context.model.decide_block_sizes(context.test.X, gradients=cost.gradient_queries > 0)

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from fireassay.assessment.accuracy_rows import top_columns
 from fireassay.assessment.context import Context
 from fireassay.core.arrays import IntArray
 from fireassay.core.validation import check_class_indices
@@ -24,6 +23,8 @@ def confused_pairs(context: Context, rows: DataSet) -> list[tuple[Any, Any]]:
     wanted = set(enough_rows(rows).tolist())
     answers = context.model.predict_proba(rows.X)
     truth = check_class_indices(rows.labels, classes)
+    from fireassay.assessment.accuracy_rows import top_columns
+
     first, second = top_columns(answers, 2).T
     other = np.where(first == truth, second, first)
     counts: dict[tuple[int, int], int] = {}

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from fireassay import curation
 from fireassay.assessment.context import Context
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.core.arrays import IntArray
-from fireassay.curation import CurationFindings
 from fireassay.data import DataSet
 
 _LEAST_ROWS = 30
@@ -63,7 +63,7 @@ def curated_rows(context: Context) -> CuratedRows | None:
     if not isinstance(known, PartAnswer) or voted is None:
         return None
     found = known.result
-    assert isinstance(found, CurationFindings)
+    assert isinstance(found, curation.CurationFindings)
     rings = tuple(np.asarray(ring) for ring in found.curation.rings if len(ring))
     if sum(map(len, rings)) < _LEAST_ROWS:
         return None

@@ -20,9 +20,9 @@ from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.lazy_modules import pd
 from fireassay.data import DataSet
 from fireassay.discovery import Search, SearchResult, SearchState
-from fireassay.discovery.labelling import STATE_FILE
 from fireassay.discovery.result import CONFIDENCE, KNOWN_CHANCES
 from fireassay.discovery.shown_rows import keep_shown
+from fireassay.discovery.state_file import STATE_FILE
 from fireassay.statistics import (
     Thinning,
     clopper_pearson,

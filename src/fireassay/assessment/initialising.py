@@ -17,7 +17,7 @@ from fireassay.assessment.inspection import (
     inspect,
     rows_in_words,
 )
-from fireassay.assessment.parts import PARTS, part_module
+from fireassay.assessment.parts import PARTS, part_terms
 from fireassay.assessment.proposed_gates import propose_gates
 from fireassay.assessment.template import write_config
 from fireassay.classifiers.code_beside import make_importable
@@ -150,7 +150,7 @@ def initialise(
         tell(line)
     missing: dict[str, str | None] = {}
     for name in PARTS:
-        missing[name] = reason = part_module(name).missing(context)
+        missing[name] = reason = part_terms(name).missing(context)
         tell(f"{name:<12}{'can be answered' if reason is None else f'needs more: {reason}'}")
     values = {
         "model": {

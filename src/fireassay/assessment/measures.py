@@ -4,7 +4,7 @@ import importlib
 import importlib.util
 from collections.abc import Iterable, Mapping
 
-from fireassay.assessment.parts import PARTS, part_module
+from fireassay.assessment.parts import PARTS, is_built_in, part_module
 from fireassay.core import Measure, ParameterError
 from fireassay.core.measure import find_measure
 from fireassay.report.gates import unknown_number
@@ -12,9 +12,11 @@ from fireassay.report.gates import unknown_number
 
 def measures_of(part: str) -> tuple[Measure, ...] | None:
     """The numbers that a part can have, from its module or its package; None if it says nothing."""
-    declared: tuple[Measure, ...] | None = getattr(part_module(part), "MEASURES", None)
-    if declared is None and importlib.util.find_spec(f"fireassay.{part}.measures") is not None:
+    declared: tuple[Measure, ...] | None
+    if is_built_in(part) and importlib.util.find_spec(f"fireassay.{part}") is not None:
         declared = importlib.import_module(f"fireassay.{part}.measures").MEASURES
+    else:
+        declared = getattr(part_module(part), "MEASURES", None)
     return declared
 
 
@@ -38,13 +40,14 @@ def full_name(number: str, parts: Iterable[str] = ()) -> str:
     ParameterError
         If no part has such a number (the nearest names are said), or several have.
     """
-    table = {part: measures_of(part) for part in PARTS}
-    known = {part: declared for part, declared in table.items() if declared is not None}
     part, separator, short = number.partition(".")
     if separator and part in PARTS:
-        if part not in known or _has(known[part], short):
+        own = measures_of(part)
+        if own is None or _has(own, short):
             return number
-        raise unknown_number(number, {part: _names(known[part])})
+        raise unknown_number(number, {part: _names(own)})
+    table = {part: measures_of(part) for part in PARTS}
+    known = {part: declared for part, declared in table.items() if declared is not None}
     having = [name for name, declared in known.items() if _has(declared, number)]
     chosen = [name for name in having if name in set(parts)] or having
     if len(chosen) > 1:

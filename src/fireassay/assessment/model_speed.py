@@ -58,7 +58,7 @@ class Speed:
 def measure_speed(context: Context) -> Speed:
     """Send the model a few rows: four of them, many at once, and some for gradients."""
     model, X = context.model, context.test.X
-    few = X[: block_ladder.SMALLEST]
+    few = X[: block_ladder.FEW]
     some, many = X[:_SLOW_ROWS], X[:BLOCK_ROWS]
     answers_again(model, few)  # the first call also loads and compiles
     small = min(_seconds(lambda: answers_again(model, few)) for _ in range(_SMALL_CALLS))

@@ -21,7 +21,7 @@ from fireassay.assessment.sources import source_facts
 from fireassay.classifiers.import_path import is_import_path
 from fireassay.core import sha256
 from fireassay.core.hashing import sha256_file
-from fireassay.discovery.labelling import STATE_FILE
+from fireassay.discovery.state_file import STATE_FILE
 from fireassay.engine import RunStore
 from fireassay.engine.label_book import BOOK
 from fireassay.report import Report

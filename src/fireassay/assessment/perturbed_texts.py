@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fireassay import survival
 from fireassay.assessment.coded_context import recoded, why_not_attacked
 from fireassay.assessment.context import Context
 from fireassay.attacks.perturbed import perturbed, row_key
@@ -18,7 +19,6 @@ from fireassay.core.lazy_modules import pd
 from fireassay.core.seeds import generator
 from fireassay.data import Codebook, Rows
 from fireassay.data.rows import as_texts
-from fireassay.survival import Observations, observe
 
 Perturb = Callable[[str, np.random.Generator], Sequence[str]]
 KEEPS_MEANING = Assumption(
@@ -112,7 +112,7 @@ def changed_rows(context: Context, rows: IntArray, most: int) -> ChangedRows:
 
 def observed_texts(
     context: Context, samples: int, budget: int
-) -> tuple[Observations, AnyArray, AnyArray, IntArray]:
+) -> tuple[survival.Observations, AnyArray, AnyArray, IntArray]:
     """Time to failure of each row under its changes; the texts that fooled the model, and whose."""
     n = len(context.test)
     drawn = np.sort(generator(context.seed, "attacked rows").permutation(n)[:samples])
@@ -120,7 +120,7 @@ def observed_texts(
     wider = changed.context
     X = wider.test.X[changed.rows]
     choices = {row_key(row): codes for row, codes in zip(X, changed.choices, strict=True)}
-    found = observe(
+    found = survival.observe(
         wider.model,
         X,
         wider.test.labels[changed.rows],

@@ -11,7 +11,7 @@ from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.inputs import load_context
 from fireassay.assessment.memory_use import held_mb
 from fireassay.assessment.model_speed import Speed, measure_speed
-from fireassay.assessment.parts import in_running_order, part_module
+from fireassay.assessment.parts import in_running_order, part_terms
 
 # Seconds and megabytes that reading a library takes.
 _LIBRARIES: Final = {"pandas": (0.3, 75.0), "scipy.stats": (0.4, 60.0), "sklearn": (0.2, 30.0)}
@@ -160,15 +160,15 @@ def price(
     loading, libraries = _not_loaded_yet()
     arrays = 0.0
     for name in in_running_order(parts):
-        module = part_module(name)
+        terms = part_terms(name)
         own = instead.get(name, context)
-        reason = module.missing(own)
+        reason = terms.missing(own)
         if reason is not None:
             planned.append(PlanRow(name, reason))
             continue
         if id(own) not in speeds:
             speeds[id(own)] = measure_speed(own)
-        cost: Cost = module.cost(own, settings[name])
+        cost: Cost = terms.cost(own, settings[name])
         speed, before = speeds[id(own)], known.get(id(own), 0)
         seconds, loading = speed.seconds(cost, before) + loading, 0.0
         known[id(own)] = max(before, cost.data_rows)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fireassay.assessment import block_sizes
-from fireassay.assessment.coded_context import coded, with_own_hash
+from fireassay.assessment.coded_context import coded, has_codes, with_own_hash
 from fireassay.assessment.context import Context
 from fireassay.assessment.copied_rows import resting_on
 from fireassay.assessment.earlier_parts import EarlierParts
@@ -231,7 +231,7 @@ class Run:
         forget_most()
         start, quiet = time.perf_counter(), quiet_seconds()
         try:
-            if not alone or self.budget.max_queries is not None:
+            if not alone or self.budget.max_queries is not None or has_codes(context):
                 block_sizes.decide_before(context, module.cost(context, self.settings[name]))
             with self.budget.enforced(context.model, seconds, queries, alone=alone):
                 result: Answer = module.run(context, self.settings[name])

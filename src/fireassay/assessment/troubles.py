@@ -11,6 +11,7 @@ from fireassay.assessment.curated_rows import curated_rows
 from fireassay.assessment.halves import whole_groups
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.survival import adversarial_inputs
+from fireassay.assessment.terms.supervision import FIELD_ROWS, NOMINAL_ROWS
 from fireassay.attacks import ATTACKS
 from fireassay.core import NotEnoughEvidenceError, generator
 from fireassay.core.validation import check_class_indices
@@ -19,7 +20,6 @@ from fireassay.supervision.corrupted import channels_first
 
 NOMINAL, CALIBRATION, CURATED, FIELD = "nominal", "calibration", "curated", "control field"
 ERRORS = "errors"
-FIELD_ROWS, NOMINAL_ROWS = 2000, 40_000
 
 
 class Troubles:

@@ -15,9 +15,11 @@ import numpy as np
 
 from fireassay.core.arrays import AnyArray
 
-SMALLEST: Final = 4
+FEW: Final = 4  # rows of a call with few, as a plan prices it
 PROBE_ROWS: Final = 256
-_CALL_VALUES: Final = 12_288  # a call of a small network costs as much as so many input values
+# What a call costs beside its rows, in input values: between a small network's (four rows of 3,072)
+# and a large one's (next to nothing), where neither is more than 3 % dearer than it could be.
+_CALL_VALUES: Final = 3_072
 _CALL_ROWS: Final = 8  # the most
 
 Call = Callable[..., tuple[AnyArray, ...]]
@@ -70,9 +72,9 @@ def candidates(largest: int) -> tuple[int, ...]:
     """The sizes to try below the largest.
 
     >>> candidates(256)
-    (4, 8, 16, 32, 64, 128)
+    (1, 2, 4, 8, 16, 32, 64, 128)
     """
-    powers = (SMALLEST << step for step in range(largest.bit_length()))
+    powers = (1 << step for step in range(largest.bit_length()))
     return tuple(size for size in powers if size < largest)
 
 
@@ -80,7 +82,7 @@ def call_price(rows: AnyArray) -> int:
     """What one call more costs, in rows of this shape: the larger a row, the fewer of them.
 
     >>> call_price(np.zeros((3, 20))), call_price(np.zeros((3, 3, 32, 32)))
-    (8, 4)
+    (8, 1)
     """
     return min(_CALL_ROWS, _CALL_VALUES // max(int(np.prod(rows.shape[1:])), 1))
 

@@ -89,8 +89,8 @@ def discovery(
     from fireassay import as_classifier, discovery
     from fireassay.assessment.searched_rows import searched_rows
     from fireassay.core.errors import DataError, ParameterError
-    from fireassay.discovery.labelling import STATE_FILE
     from fireassay.discovery.shown_rows import keep_shown
+    from fireassay.discovery.state_file import STATE_FILE
 
     given = as_classifier(
         model, bounds=bounds, output=output_kind, trust=trust, hang_minutes=hang_minutes

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fireassay.cli.console import at_work, emit_json, say, say_now, starting
+from fireassay.cli.console import at_work, emit_json, loading, say, say_now, starting
 from fireassay.cli.options import (
     AcceptBelowBaseline,
     Bounds,
@@ -93,8 +93,9 @@ def init(
         say(f"{config} exists already. Pass --force to overwrite it.")
         raise typer.Exit(2)
     with at_work("looking at the model and the data", quiet=quiet or json):
-        from fireassay.assessment import initialise
-        from fireassay.classifiers.import_path import is_import_path
+        with loading():
+            from fireassay.assessment import initialise
+            from fireassay.classifiers.import_path import is_import_path
 
         base = config.resolve().parent
         # Named by the user, on the command line.

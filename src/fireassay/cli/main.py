@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from fireassay.cli import ambiguity, label, supervision, survival
 from fireassay.cli.check import check
@@ -17,6 +16,7 @@ from fireassay.cli.demo import demo
 from fireassay.cli.discovery import discovery
 from fireassay.cli.doctor import doctor
 from fireassay.cli.init import init
+from fireassay.cli.plain_help import SETTINGS, PlainGroup
 from fireassay.cli.plan import plan
 from fireassay.cli.reliability import reliability
 from fireassay.cli.report import report
@@ -26,7 +26,6 @@ from fireassay.cli.watch import watch
 from fireassay.version import __version__
 
 USAGE_ERROR = 2
-ALONE = "One question alone"
 VERBS = (
     "init",
     "plan",
@@ -43,7 +42,7 @@ VERBS = (
 QUESTIONS = ("curation", "ambiguity", "supervision", "discovery", "reliability", "survival")
 
 
-class Commands(TyperGroup):
+class Commands(PlainGroup):
     """Turns the library's errors into one readable message and exit code 2."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -51,6 +50,14 @@ class Commands(TyperGroup):
         known = super().list_commands(ctx)
         ordered = [*VERBS, *QUESTIONS]
         return sorted(known, key=lambda name: ordered.index(name) if name in ordered else 99)
+
+    def sections(self, ctx: Any) -> dict[str, list[str]]:
+        """The whole assessment, then each question alone."""
+        names = self.list_commands(ctx)
+        return {
+            "Commands": [name for name in names if name not in QUESTIONS],
+            "One question alone": [name for name in names if name in QUESTIONS],
+        }
 
     def invoke(self, ctx: Any) -> Any:
         """Run the chosen command."""
@@ -104,6 +111,8 @@ def _plain_warnings() -> Iterator[None]:
 
 app = typer.Typer(
     cls=Commands,
+    context_settings=SETTINGS,
+    rich_markup_mode=None,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -114,11 +123,11 @@ app = typer.Typer(
 for command in (init, plan, run, check, report, compare, serve, watch, demo, doctor):
     app.command()(command)
 for question in (curation, discovery, reliability):
-    app.command(rich_help_panel=ALONE)(question)
+    app.command()(question)
 label.app.command()(serve)
-app.add_typer(label.app, name="label")
+app.add_typer(label.app, name="label", cls=PlainGroup)
 for name, group in (("ambiguity", ambiguity), ("supervision", supervision), ("survival", survival)):
-    app.add_typer(group.app, name=name, rich_help_panel=ALONE)
+    app.add_typer(group.app, name=name, cls=PlainGroup)
 
 
 def _version(value: bool) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fireassay.cli.console import at_work, emit_json, say, starting
+from fireassay.cli.console import at_work, emit_json, loading, say, starting
 from fireassay.cli.options import Config, FileSeed, Json, Quiet, Trust
 from fireassay.cli.trusting import remember
 
@@ -45,11 +45,12 @@ def plan(
         return
     starting("measuring a few batches", quiet=quiet or json)
     with at_work("measuring the model", quiet=quiet or json):
-        from fireassay.assessment import make_plan, read_config
-        from fireassay.assessment.run_folder import read_costs
-        from fireassay.assessment.spending import in_words
+        with loading():
+            from fireassay.assessment import make_plan, read_config
+            from fireassay.assessment.run_folder import read_costs
+            from fireassay.assessment.spending import in_words
 
-        read = read_config(config)
+            read = read_config(config)
         if trust:
             remember(
                 read.resolve(read.model.path),

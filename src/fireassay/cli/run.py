@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fireassay.cli.console import emit_json, goes_on, say, say_wrapped, starting
+from fireassay.cli.console import emit_json, goes_on, loading, say, say_wrapped, starting
 from fireassay.cli.options import AcceptBelowBaseline, Cluster, Json, NoSamples, Quiet, Trust
 from fireassay.cli.trusting import remember
 
@@ -36,11 +36,12 @@ def run(
     Example: fireassay run --only accuracy --max-minutes 10
     """
     starting(f"reading {config}", quiet=quiet or json)
-    from fireassay.assessment import read_config, run_assessment
-    from fireassay.assessment.spending import in_words
-    from fireassay.cli.answers import show_answers
+    with loading():
+        from fireassay.assessment import read_config, run_assessment
+        from fireassay.assessment.spending import in_words
+        from fireassay.cli.answers import show_answers
 
-    asked = read_config(config)
+        asked = read_config(config)
     if trust:
         remember(
             asked.resolve(asked.model.path),

@@ -12,9 +12,9 @@ from fireassay.discovery.labels_csv import from_csv, to_label
 from fireassay.discovery.result import SearchResult
 from fireassay.discovery.search import Search
 from fireassay.discovery.shown_rows import ShownRows
+from fireassay.discovery.state_file import STATE_FILE
 from fireassay.statistics import poisson_binomial_tail
 
-STATE_FILE = "search.npz"
 # A search looks for errors, so that it finds more than the confidences announce; not most, though.
 _ENOUGH, _MOSTLY, _MANY_TIMES, _NEARLY_ALL, _LEVEL = 10, 0.6, 3.0, 0.95, 0.001
 

@@ -14,7 +14,7 @@ from fireassay.reliability.inputs import Inputs
 from fireassay.reliability.problem import Problem
 from fireassay.reliability.profile import KdeProfile, Profile
 from fireassay.reliability.result import NO_CELLS
-from fireassay.reliability.separation import Separation, r_separation
+from fireassay.reliability.separation import Separation, r_separation, rows_for_separation
 from fireassay.reliability.two_sample import classifier_two_sample_p
 from fireassay.reliability.weighted_cells import CentreDensity, WeightedCells
 from fireassay.statistics.alike_rows import AlikeRows, alike_rows
@@ -29,7 +29,6 @@ _SIZES_LEVEL = 0.05  # the wider bound costs less than the one that misses
 _LEAST_ERRORS = 5
 _LEAST_ROWS = 20
 _MOST_COLUMNS = 20
-_MOST_ROWS_FOR_R, _MOST_NUMBERS_FOR_R = 1000, 2**25
 _STATEMENTS = {
     "labels-from-the-field": ("The labelled rows are drawn like the inputs in the field."),
     "independent-rows": "Inputs are independent of each other.",
@@ -73,15 +72,6 @@ def full_ledger(
         *independence(problem),
         _stated("labels-right", "untestable", "A wrong label counts as an error of the model."),
     )
-
-
-def rows_for_separation(columns: int) -> int:
-    """Rows that are compared with each other; of large images few, since all are held as floats.
-
-    >>> rows_for_separation(3072), rows_for_separation(224 * 224 * 3)
-    (1000, 222)
-    """
-    return min(_MOST_ROWS_FOR_R, max(2, _MOST_NUMBERS_FOR_R // columns))
 
 
 def separation_of(problem: Problem) -> Separation | None:

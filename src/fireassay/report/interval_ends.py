@@ -3,11 +3,12 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TypeVar
 
 from fireassay.core import Estimate
-from fireassay.core.lazy_modules import special
 from fireassay.report.gates import Direction, Gate
+from fireassay.statistics.binomial_tail import at_least
 
 T = TypeVar("T")
 _OTHER = {"_upper": "_lower", "_lower": "_upper"}
@@ -66,7 +67,7 @@ def _of_bound(name: str, estimates: Mapping[str, Estimate], gate: Gate) -> Ends:
         return Ends(None, best.value, alpha, alpha, words)
     centre = estimates[stem].value if stem in estimates else math.nan
     if math.isnan(centre):
-        z_best, z_worst = -special.ndtri(alpha), special.ndtri(worst.confidence)
+        z_best, z_worst = -_quantile(alpha), _quantile(worst.confidence)
         centre = best.value + (worst.value - best.value) * z_best / (z_best + z_worst)
     p = _normal_p(centre, best.value, worst.value, alpha, gate)
     return Ends(worst.value, best.value, alpha, p, words)
@@ -85,22 +86,23 @@ def _exact_p(estimate: Estimate, gate: Gate) -> float | None:
         return 1.0 if gate.keeps(estimate.value) else 0.0
     k = round(hits)
     if gate.direction == "min":
-        return _at_least(estimate.n - k, estimate.n, 1 - gate.limit)
-    return _at_least(k, estimate.n, gate.limit)
-
-
-def _at_least(k: int, n: int, rate: float) -> float:
-    return 1.0 if k == 0 else float(special.bdtrc(k - 1, n, rate))
+        return at_least(estimate.n - k, estimate.n, 1 - gate.limit)
+    return at_least(k, estimate.n, gate.limit)
 
 
 def _normal_p(centre: float, best: float, worst: float, alpha: float, gate: Gate) -> float:
     """The interval stretched on the normal scale until it touches the limit."""
-    z = -float(special.ndtri(alpha))
+    z = -_quantile(alpha)
     half = abs(centre - best) or abs(worst - centre)
     beyond = centre - gate.limit if gate.direction == "max" else gate.limit - centre
     if half == 0 or z <= 0:
         return 0.0 if beyond > 0 else 1.0
-    return float(special.ndtr(-beyond / half * z)) if math.isfinite(half) else 0.5
+    return 0.5 * math.erfc(beyond / half * z / math.sqrt(2)) if math.isfinite(half) else 0.5
+
+
+def _quantile(share: float) -> float:
+    """Of the normal distribution; none is beyond 0 and 1."""
+    return NormalDist().inv_cdf(share) if 0 < share < 1 else math.copysign(math.inf, share - 0.5)
 
 
 def beyond_after_holm(found: Sequence[Ends | None]) -> list[bool]:

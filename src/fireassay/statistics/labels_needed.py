@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from fireassay.core.errors import ParameterError
 from fireassay.core.lazy_modules import special, stats
+from fireassay.statistics.binomial_tail import at_most
 
 _MOST = 10_000_000
-_ADDED = 100
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def labels_to_show(limit: float, rate: float, alpha: float = 0.025, power: float
     allowed = 0
     while True:
         n = _labels_for(allowed, limit, alpha)
-        if _at_most(allowed, n, rate) >= power:
+        if at_most(allowed, n, rate) >= power:
             return n
         allowed += 1
 
@@ -161,19 +161,8 @@ def _labels_for(allowed: int, limit: float, alpha: float) -> int:
     high = math.ceil((allowed + 10 * math.sqrt(allowed + 1) - 20 * math.log(alpha)) / limit)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if _at_most(allowed, middle, limit) <= alpha else (middle, high)
+        low, high = (low, middle) if at_most(allowed, middle, limit) <= alpha else (middle, high)
     return high
-
-
-def _at_most(errors: int, n: int, rate: float) -> float:
-    """The chance of so many errors or fewer; few are added up, which needs no library."""
-    if errors > _ADDED or rate <= 0.0:
-        return float(special.bdtr(errors, n, rate)) if rate > 0.0 else 1.0
-    odds, term, total = rate / (1.0 - rate), 1.0, 1.0
-    for i in range(min(errors, n)):
-        term *= (n - i) / (i + 1) * odds
-        total += term
-    return math.exp(n * math.log1p(-rate) + math.log(total))
 
 
 def _largest_rate(n: int, limit: float, alpha: float, power: float) -> float:

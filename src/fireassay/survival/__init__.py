@@ -6,6 +6,7 @@ from fireassay.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from fireassay.survival.aft_fit import AftFit
+    from fireassay.survival.budget import BUDGET, GRADIENT_COST
     from fireassay.survival.calibration import FailureCalibration
     from fireassay.survival.campaign import campaign
     from fireassay.survival.campaign_result import CampaignResult
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from fireassay.survival.log_rank import LogRank, log_rank
     from fireassay.survival.measures import MEASURES
     from fireassay.survival.observations import Observations
-    from fireassay.survival.observe import BUDGET, GRADIENT_COST, observe
+    from fireassay.survival.observe import observe
     from fireassay.survival.plan import SamplePlan, plan
     from fireassay.survival.reference_models import MeasuredTraining, TrainedModel, train_reference
     from fireassay.survival.rmst import Rmst, rmst

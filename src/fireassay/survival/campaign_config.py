@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from fireassay.core.errors import ConfigError
 from fireassay.core.regular_file import read_small_text
 from fireassay.core.seeds import generator
+from fireassay.survival.budget import BUDGET, GRADIENT_COST
 from fireassay.survival.defences import DEFENCES
-from fireassay.survival.observe import BUDGET, GRADIENT_COST
 from fireassay.survival.reference_models import LAYERS
 
 

@@ -28,6 +28,7 @@ from fireassay.core.validation import (
 from fireassay.engine import Executor
 from fireassay.statistics import share
 from fireassay.survival.adaptive import DRAWS, adaptive
+from fireassay.survival.budget import BUDGET, GRADIENT_COST
 from fireassay.survival.defences import (
     Defence,
     DefendedClassifier,
@@ -39,9 +40,7 @@ from fireassay.survival.masked_gradients import check_gradients
 from fireassay.survival.observations import Observations
 
 AttackSpec = str | Attack | tuple[str | Attack, Mapping[str, Any]]
-BUDGET = 300  # forward-equivalent queries per sample and attack
 _MOST_COLUMNS = 200  # a table of more would not be read
-GRADIENT_COST = 2.0  # a backward pass does about twice the work of a forward one
 _COLUMNS = (
     "sample",
     "attack",

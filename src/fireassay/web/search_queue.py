@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike
 from fireassay.core.errors import DataError
 from fireassay.core.hashing import sha256
 from fireassay.core.validation import check_features, check_integer
+from fireassay.discovery.state_file import STATE_FILE
 from fireassay.web.queue import save_queue
 from fireassay.web.queue_items import check_choices, check_content, check_feature_names
-
-STATE_FILE = "search.npz"
 
 
 def queue_from_search(

@@ -10,13 +10,13 @@ from typing import Any
 
 from fireassay.core import strict_json
 from fireassay.core.errors import DataError, FireassayError
+from fireassay.discovery.state_file import STATE_FILE
 from fireassay.engine.label_book import LabelBook
 from fireassay.engine.label_records import Chooser, GivenAnswer, Lease
 from fireassay.web.projects import Project, find_projects
 from fireassay.web.queue import QUEUES, Queue, find_queues, read_queue, read_settings
 from fireassay.web.queue_order import in_order
 from fireassay.web.queue_status import QueueStatus, queue_status
-from fireassay.web.search_queue import STATE_FILE
 
 _MARKS = ("run.sqlite", "result.json", STATE_FILE, QUEUES, "started.json")
 

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment import calibration_check, operating_point, slice_report
 from fireassay.assessment import class_recalls as recalls
 from fireassay.assessment.accuracy_result import MEASURES, AccuracyResult, AnsweredRows
 from fireassay.assessment.accuracy_rows import outcomes, rows_of_classes, samples, top_columns
 from fireassay.assessment.calibration_check import CalibrationCheck
-from fireassay.assessment.context import Context, Cost
-from fireassay.assessment.curated_rows import curated_rows, voted_rows
+from fireassay.assessment.context import Context
+from fireassay.assessment.curated_rows import curated_rows
 from fireassay.assessment.row_independence import independent_draws
 from fireassay.assessment.row_outcomes import marks_of
+from fireassay.assessment.terms.accuracy import USES, Settings, cost, missing
 from fireassay.classifiers import CodedClassifier, Decided
 from fireassay.core import Assumption, Estimate, Provenance
 from fireassay.core.lazy_modules import pd
@@ -26,7 +26,6 @@ from fireassay.core.validation import check_class_indices
 from fireassay.statistics import share
 from fireassay.statistics.calibration import stated_curve
 from fireassay.statistics.grouped_share import GroupCounts, effective_rows
-from fireassay.statistics.projected_rows import MOST_COLUMNS
 from fireassay.statistics.share import exact_shares
 
 __all__ = [
@@ -42,16 +41,7 @@ __all__ = [
     "samples",
 ]
 
-USES = ("curation",)
-_TOP, _MOST_COPIED = 3, 2**28
-
-
-class Settings(BaseModel):
-    """``[accuracy]`` in the configuration."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    confidence: float = Field(default=0.95, gt=0, lt=1, description="Confidence of the intervals.")
+_TOP = 3
 
 
 def calibrated(context: Context, why: str, *, mended: bool = False) -> Assumption | None:
@@ -60,35 +50,6 @@ def calibrated(context: Context, why: str, *, mended: bool = False) -> Assumptio
     if not isinstance(known, AccuracyResult) or known.calibration is None:
         return None
     return known.calibration.assumption(why, mended=mended)
-
-
-def missing(context: Context) -> str | None:
-    """Why accuracy cannot be measured, or None."""
-    return None if context.test.y is not None else "the test rows have no labels"
-
-
-def cost(context: Context, settings: Settings) -> Cost:
-    """One query per labelled row, and per labelled row of curation that is not among them."""
-    del settings
-    n, voted = len(context.test), None if context.votes is None else voted_rows(context)
-    more = len(voted[0]) if voted and voted[1] != "test" and voted[0].y is not None else 0
-    some = min(n * context.test.X[0].nbytes, _MOST_COPIED)
-    n_bytes = some + n * 32 * len(context.test.classes)
-    rows = n + more
-    return Cost(
-        queries=rows,
-        labels=rows,
-        data_rows=rows,
-        own_seconds=0.4 + _looking_s(n, context.test.X[0].size),
-        memory_mb=2e-6 * n_bytes,
-    )
-
-
-def _looking_s(n: int, columns: int) -> float:
-    """Seconds of the look for rows that resemble each other, the slices, and the hashes."""
-    if columns <= MOST_COLUMNS:
-        return 4e-7 * n * columns
-    return 1e-4 * n + 3e-8 * n * columns + 4e-8 * min(n * columns, 2**25)
 
 
 def run(context: Context, settings: Settings) -> AccuracyResult:

@@ -4,17 +4,17 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.attack_space import attack_space
 from fireassay.assessment.calibration_check import CALIBRATED
 from fireassay.assessment.coded_context import has_codes, why_no_distances
-from fireassay.assessment.context import HARD_LABELS, Context, Cost
+from fireassay.assessment.context import Context
 from fireassay.assessment.field_draws import FieldDraws, answers_so_far, draw_labels
 from fireassay.assessment.halves import whole_groups
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.shown_rows import MOST, Gallery
+from fireassay.assessment.terms.discovery import USES, Settings, cost, missing, search_name
 from fireassay.assessment.uses import with_uses
 from fireassay.attacks import AttackSpace
 from fireassay.classifiers import Classifier, calibrate
@@ -22,77 +22,17 @@ from fireassay.core import Assumption, Claim, Evidence, Sample, Table, generator
 from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.discovery import SEARCHES, Search, SearchResult, principal_components
 from fireassay.discovery.adversarial_distance import FewDistancesError
-from fireassay.discovery.registry import self_sufficient_searches
 from fireassay.discovery.result import KNOWN_CHANCES
 
-USES = ("supervision", "accuracy")
+__all__ = ["USES", "Settings", "cost", "evidence", "missing", "run", "samples", "state"]
+
 # With fewer rows a temperature would be noise; the model's own confidences are used then.
 _LEAST_FOR_CALIBRATION = 50
-
-
-class Settings(BaseModel):
-    """``[discovery]`` in the configuration."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    search: str = Field(
-        default="adversarial-distance",
-        description=f"One of {', '.join(self_sufficient_searches())}.",
-    )
-    budget: int = Field(default=50, ge=1, description="Labels to spend.")
-    threshold: float = Field(
-        default=0.65, ge=0, lt=1, description="Only predictions more confident than this."
-    )
-    matched_share: float = Field(
-        default=0.2, ge=0, le=0.5, description="Share of the budget for random rows, to compare."
-    )
-    calibration_share: float = Field(
-        default=0.25, ge=0, le=0.5, description="Share of the labelled rows for the temperature."
-    )
-    drawn: int = Field(
-        default=50,
-        ge=0,
-        description="Labels drawn by lot: the error rate of all. From 50 expected errors on, by "
-        "the supervisor's suspicion.",
-    )
-    pool: int = Field(default=400, ge=10, description="The most rows that are attacked.")
-    max_queries: int = Field(default=300, ge=1, description="Queries per attacked row.")
-
-
-def missing(context: Context) -> str | None:
-    """Why nothing can be searched, or None."""
-    if context.test.y is None:
-        return "the test rows have no labels; spend some with: fireassay discovery, fireassay label"
-    if not context.has_confidences:
-        return HARD_LABELS.format("where it is confidently wrong")
-    return None
 
 
 def state(context: Context) -> Any:
     """What the answer depends on besides its inputs: labels that people have given since."""
     return answers_so_far(context)
-
-
-def cost(context: Context, settings: Settings) -> Cost:
-    """Every row of the pool is attacked, unless the search needs no distances."""
-    rows = min(settings.pool, len(context.test))
-    attacked = SEARCHES[_search_name(context, settings)].needs == "distances"
-    sent = rows * (1 + (settings.max_queries if attacked else 0))
-    calibrated = int(settings.calibration_share * len(context.test))
-    field_rows = rows if context.operational is None else min(2000, len(context.operational))
-    started = min(2000, len(context.train or ())) if attacked else 0
-    if settings.drawn > 50:
-        field_rows = 2 * field_rows + min(500, len(context.test))
-    row_mb = 1e-6 * context.test.X[0].nbytes
-    return Cost(
-        queries=sent + calibrated + field_rows + started,
-        labels=settings.budget + settings.drawn,
-        spared=0.45 if attacked else 0.0,
-        calls=settings.max_queries // 4 if attacked else 0,  # many rows go together
-        own_seconds=0.4 + 3e-9 * sent * context.test.X[0].size,
-        memory_mb=100 * rows * row_mb,
-        disk_mb=0.4,
-    )
 
 
 def run(context: Context, settings: Settings) -> PartAnswer:
@@ -216,7 +156,7 @@ def _search(
     pool: IntArray,
 ) -> SearchResult:
     """The search that was asked for; the least sure first where no distances can be compared."""
-    name = _search_name(context, settings)
+    name = search_name(context, settings)
     try:
         return _spent(name, context, settings, space, model, pool)
     except FewDistancesError:
@@ -251,12 +191,6 @@ def _spent(
         seed=context.seed,
     )
     return search.run(lambda row: rows.labels[row])
-
-
-def _search_name(context: Context, settings: Settings) -> str:
-    """The search that was asked for, or one without attacks where none is possible."""
-    attacks = SEARCHES[settings.search].needs == "distances"
-    return "low-confidence" if attacks and why_no_distances(context) else settings.search
 
 
 def _pool_of_starts(context: Context) -> AnyArray | None:

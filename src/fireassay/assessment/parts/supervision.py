@@ -4,31 +4,28 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.coded_context import has_codes
-from fireassay.assessment.context import HARD_LABELS, Context, Cost
+from fireassay.assessment.context import Context
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.perturbed_texts import can_perturb, changed_rows, with_meaning
 from fireassay.assessment.row_outcomes import RowOutcomes
 from fireassay.assessment.shown_rows import MOST, Gallery
 from fireassay.assessment.slice_report import LARGE_ENOUGH, with_worst_slice
+from fireassay.assessment.terms.supervision import USES, Settings, cost, missing
 from fireassay.assessment.troubles import (
     CALIBRATION,
     CURATED,
     ERRORS,
     FIELD,
-    FIELD_ROWS,
     NOMINAL,
-    NOMINAL_ROWS,
     Troubles,
     add_made,
     add_real,
     groups_of,
 )
 from fireassay.assessment.uses import with_range, with_uses
-from fireassay.classifiers import ActivationClassifier
 from fireassay.core import (
     Evidence,
     NotEnoughEvidenceError,
@@ -43,7 +40,18 @@ from fireassay.statistics import SliceRates, slice_members, slice_rates
 from fireassay.supervision import SUPERVISORS, SupervisorComparison, compare
 from fireassay.supervision.registry import without_inputs
 
-USES = ("ambiguity", "curation", "survival", "accuracy")
+__all__ = [
+    "USES",
+    "Settings",
+    "cost",
+    "evidence",
+    "missing",
+    "outcomes",
+    "run",
+    "samples",
+    "suspicion",
+]
+
 _CAUGHT = "the alarm rang, and it was wrong"
 _IN_VAIN = "the alarm rang, though it was right"
 
@@ -57,23 +65,6 @@ def _usable(context: Context) -> tuple[str, ...]:
     """Supervisors that look at codes as if they were measurements are left out."""
     able = without_inputs() if has_codes(context) else tuple(SUPERVISORS)
     return tuple(name for name in _without_recipe() if name in able)
-
-
-class Settings(BaseModel):
-    """``[supervision]`` in the configuration."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    supervisors: tuple[str, ...] = Field(
-        default=(),
-        description=f"Names of supervisors; none: all of {', '.join(_without_recipe())}.",
-    )
-    samples: int = Field(default=300, ge=59, description="Rows of each kind of trouble.")
-    train_rows: int = Field(default=3000, ge=100, description="Training rows used for fitting.")
-    severity: int = Field(default=3, ge=1, le=5, description="Severity of the corruptions.")
-    false_alarm: float = Field(
-        default=0.05, gt=0, lt=1, description="Promised share of false alarms."
-    )
 
 
 def evidence(answer: PartAnswer) -> Evidence:
@@ -155,33 +146,6 @@ def _comparison(answer: PartAnswer) -> SupervisorComparison:
             "The answer must be that of supervision.", got=type(answer.result).__name__
         )
     return answer.result
-
-
-def missing(context: Context) -> str | None:
-    """Why no supervisor can be compared, or None."""
-    if context.train is None or context.train.y is None:
-        return "there are no labelled training rows (data.train)"
-    if not context.has_confidences:
-        return HARD_LABELS.format("a monitor of its confidences")
-    if len(context.test) < 120:
-        return "a threshold needs at least 120 test rows"
-    return None
-
-
-def cost(context: Context, settings: Settings) -> Cost:
-    """Several passes over the sets, more where dropout is sampled."""
-    fitted = min(settings.train_rows, len(context.train or ()))
-    field_rows = min(FIELD_ROWS, len(context.operational or ()))
-    tested = min(NOMINAL_ROWS, len(context.test))
-    rows = fitted + tested + 5 * settings.samples + field_rows
-    megabytes = 1e-6 * rows * context.test.X[0].nbytes
-    inside = isinstance(context.model, ActivationClassifier)
-    return Cost(
-        queries=2 * rows if inside else rows,
-        own_seconds=0.4 + (6e-4 if inside else 2e-5) * rows,
-        memory_mb=150 + 6 * megabytes,
-        disk_mb=0.5 + 2e-4 * rows,
-    )
 
 
 def run(context: Context, settings: Settings) -> PartAnswer:

@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from fireassay.assessment.attack_space import attack_space
-from fireassay.assessment.coded_context import why_not_attacked
-from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.context import Context
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.perturbed_texts import (
     can_perturb,
@@ -21,82 +19,28 @@ from fireassay.assessment.perturbed_texts import (
 )
 from fireassay.assessment.row_outcomes import RowOutcomes
 from fireassay.assessment.shown_rows import MOST, Gallery
+from fireassay.assessment.terms.survival import USES, Settings, cost, missing
 from fireassay.assessment.uses import with_range
-from fireassay.attacks import ColumnRule, suite
-from fireassay.classifiers import GradientClassifier
+from fireassay.attacks import suite
 from fireassay.core import Evidence, Sample
-from fireassay.core.errors import ParameterError
 from fireassay.core.lazy_modules import pd
 from fireassay.data.rows import taken
-from fireassay.survival import BUDGET, GRADIENT_COST, Observations, observe
-from fireassay.survival.masked_gradients import queries as gradient_check_queries
+from fireassay.survival import Observations, observe
 
-USES: tuple[str, ...] = ()
+__all__ = [
+    "USES",
+    "Settings",
+    "adversarial_inputs",
+    "cost",
+    "evidence",
+    "missing",
+    "outcomes",
+    "rows_that_fooled",
+    "run",
+    "samples",
+]
+
 _FELL = "fooled by a small change"
-
-
-class Settings(BaseModel):
-    """``[survival]`` in the configuration."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    samples: int = Field(default=100, ge=10, description="How many rows are attacked.")
-    budget: int = Field(
-        default=BUDGET,
-        ge=10,
-        description="Forward-equivalent queries per row, all attacks together.",
-    )
-    eps: float | None = Field(
-        default=None,
-        gt=0,
-        description="Largest change of a feature; left out: 10 % of the range of the inputs (of "
-        "normalised images a share of their natural range, 0 to 1), "
-        "of a table without bounds 10 % of what lies between the 5 % and 95 % quantiles of each "
-        "column.",
-    )
-    columns: dict[str, str | dict[str, Any]] = Field(
-        default_factory=dict,
-        description='What may change, by column ("*": all others): "fixed", "increase only", '
-        '"integer", "category", or a table of change, kind, low, high, values, eps.',
-        examples=[{"age": "fixed", "visits": {"kind": "integer", "eps": 1}}],
-    )
-
-    @field_validator("columns")
-    @classmethod
-    def _read(cls, given: dict[str, Any]) -> dict[str, Any]:
-        for name, rule in given.items():
-            try:
-                ColumnRule.read(name, rule)
-            except ParameterError as error:
-                raise ValueError(str(error)) from error
-        return given
-
-
-def missing(context: Context) -> str | None:
-    """Why nothing can be attacked, or None."""
-    if context.test.y is None:
-        return "the test rows have no labels"
-    return None if can_perturb(context) else why_not_attacked(context)
-
-
-def cost(context: Context, settings: Settings) -> Cost:
-    """Each row is attacked until it falls, or the budget is spent."""
-    rows = min(settings.samples, len(context.test))
-    gradients = isinstance(context.model, GradientClassifier)
-    checked = gradient_check_queries(rows) if gradients else 0
-    row_mb = 1e-6 * context.test.X[0].nbytes * rows
-    return Cost(
-        queries=rows * (1 + settings.budget) + checked,
-        gradient_queries=int(rows * settings.budget / (1.0 + GRADIENT_COST)) + checked
-        if gradients
-        else 0,
-        labels=rows,
-        spared=0.8,
-        calls=settings.budget,
-        own_seconds=0.5 + 2e-9 * rows * settings.budget * context.test.X[0].size,
-        memory_mb=100 * row_mb,
-        disk_mb=0.3 + 2 * row_mb,
-    )
 
 
 def run(context: Context, settings: Settings) -> PartAnswer:

@@ -1,0 +1,49 @@
+"""What accuracy needs and costs, and its settings."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.curated_rows import voted_rows
+from fireassay.statistics.projected_rows import MOST_COLUMNS
+
+USES = ("curation",)
+_MOST_COPIED = 2**28
+
+
+class Settings(BaseModel):
+    """``[accuracy]`` in the configuration."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    confidence: float = Field(default=0.95, gt=0, lt=1, description="Confidence of the intervals.")
+
+
+def missing(context: Context) -> str | None:
+    """Why accuracy cannot be measured, or None."""
+    return None if context.test.y is not None else "the test rows have no labels"
+
+
+def cost(context: Context, settings: Settings) -> Cost:
+    """One query per labelled row, and per labelled row of curation that is not among them."""
+    del settings
+    n, voted = len(context.test), None if context.votes is None else voted_rows(context)
+    more = len(voted[0]) if voted and voted[1] != "test" and voted[0].y is not None else 0
+    some = min(n * context.test.X[0].nbytes, _MOST_COPIED)
+    n_bytes = some + n * 32 * len(context.test.classes)
+    rows = n + more
+    return Cost(
+        queries=rows,
+        labels=rows,
+        data_rows=rows,
+        own_seconds=0.4 + _looking_s(n, context.test.X[0].size),
+        memory_mb=2e-6 * n_bytes,
+    )
+
+
+def _looking_s(n: int, columns: int) -> float:
+    """Seconds of the look for rows that resemble each other, the slices, and the hashes."""
+    if columns <= MOST_COLUMNS:
+        return 4e-7 * n * columns
+    return 1e-4 * n + 3e-8 * n * columns + 4e-8 * min(n * columns, 2**25)
