@@ -20,7 +20,7 @@ because machines are shared: ratios count, not seconds.
 
 
 def main() -> None:
-    sections = [HEAD, rivals(), promises(), scaling(), engine(), waiting(), profiles()]
+    sections = [HEAD, rivals(), promises(), scaling(), engine(), waiting(), plans(), profiles()]
     README.write_text("\n".join(section for section in sections if section))
     print(f"{README} written")
 
@@ -242,6 +242,27 @@ def waiting() -> str:
         f"## Where a user waits\n\n{markdown(head, rows)}\n*Before* are the figures of an "
         "independent measurement on an earlier version. Byte code was kept, as an installed "
         "package has it; commands that answer at once are medians of seven starts.\n"
+    )
+
+
+def plans() -> str:
+    record = stored("plan_errors")
+    if record is None:
+        return ""
+    rows = []
+    for found in record.values():
+        whole = found["all"]
+        rows.append([
+            found["what"].rstrip("."),
+            f"{whole['planned_s']:.1f} s, {whole['planned_mb']:,.0f} MB",
+            f"{whole['spent_s']:.1f} s, {whole['spent_mb']:,.0f} MB",
+            f"{100 * (whole['planned_s'] / whole['spent_s'] - 1):+.0f} %",
+            f"{whole['planned_mb'] / whole['spent_mb']:.2f}",
+        ])  # fmt: skip
+    head = ["a whole run, default settings", "planned", "spent", "seconds", "memory, times"]
+    return (
+        f"## Plans\n\n{markdown(head, rows)}\n`python benchmarks/plan_errors.py`, which prints the "
+        "parts, too. Spent seconds do not count waiting for a busy processor.\n"
     )
 
 

@@ -8,8 +8,10 @@ an earlier version, or of this script on it.
 """
 
 import compileall
+import contextlib
 import json
 import os
+import pty
 import resource
 import subprocess
 import sys
@@ -66,19 +68,25 @@ print(json.dumps({"cpu_s": time.process_time() - begun, "rows": len(data),
 
 
 def child(words, folder):
-    """Run Python; its last line of JSON, CPU seconds, and the longest silence."""
+    """Run Python on a terminal; its last line of JSON, CPU seconds, and the longest silence."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = quiet_since = time.monotonic()
-    longest, lines = 0.0, []
-    process = subprocess.Popen([sys.executable, *words], cwd=folder, text=True, bufsize=1,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
-    for line in process.stdout:
-        longest, quiet_since = max(longest, time.monotonic() - quiet_since), time.monotonic()
-        lines.append(line)
+    longest, said = 0.0, b""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, *words], cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    with contextlib.suppress(OSError):  # the other end is closed
+        while chunk := os.read(ours, 65536):
+            longest, quiet_since = max(longest, time.monotonic() - quiet_since), time.monotonic()
+            said += chunk
+    os.close(ours)
     process.wait()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    lines = said.decode(errors="replace").splitlines()
     if process.returncode not in (0, 3):
-        raise SystemExit("".join(lines[-30:]))
+        raise SystemExit("\n".join(lines[-30:]))
     last = next((line for line in reversed(lines) if line.startswith("{")), "{}")
     return {
         "longest_silence_s": longest,

@@ -47,3 +47,13 @@ def test_rows_of_one_patient_are_seen(name, noise):
 
 def test_too_few_rows_say_nothing():
     assert clumped_rows(np.random.default_rng(3).normal(size=(30, 3))).looked_at == 0
+
+
+@pytest.mark.parametrize("seed", [3, 82, 88])  # whose shuffled columns jump a little more
+def test_many_rows_are_judged_as_few_are(seed):
+    rng = np.random.default_rng(seed)
+    found = clumped_rows(rng.normal(size=(4000, 3)), seed)
+    assert found.looked_at == 300
+    assert not found.many
+    patients = np.repeat(rng.normal(size=(700, 3)), 6, axis=0)
+    assert clumped_rows(patients + 0.02 * rng.normal(size=patients.shape), seed).many

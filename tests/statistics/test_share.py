@@ -1,12 +1,17 @@
 """A share of rows with its exact interval."""
 
+import importlib
 import math
 
+import numpy as np
 import pytest
 from scipy.stats import binomtest
 
 from fireassay.core import Estimate, ParameterError
 from fireassay.statistics import share
+from fireassay.statistics.share import exact_shares
+
+share_file = importlib.import_module("fireassay.statistics.share")
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 7), (3, 40), (7, 7), (250, 1000)])
@@ -31,3 +36,27 @@ def test_kinds_of_estimates():
         Estimate(0.1, 0.0, 0.2, 0.95, 10, "m", "bound")
     with pytest.raises(ParameterError, match="confidence"):
         Estimate(0.1, 0.0, 0.2, 1.0, 10, "m")
+
+
+def test_shares_of_many_counts_are_those_of_each():
+    rng = np.random.default_rng(0)
+    n = rng.integers(0, 40, 300)
+    hits = rng.binomial(n, 0.3)
+    each = [share(int(k), int(m), 0.9) for k, m in zip(hits, n, strict=True)]
+    for one, other in zip(each, exact_shares(hits, n, 0.9), strict=True):
+        assert (one.n, one.method, one.confidence) == (other.n, other.method, other.confidence)
+        assert (one.low, one.high) == (other.low, other.high) or one.n == 0
+        assert one.value == other.value or one.n == 0
+
+
+def test_a_thousand_classes_need_few_quantiles(monkeypatch):
+    sizes = []
+    whole = share_file.clopper_pearson
+
+    def counted(k, n, *options):
+        sizes.append(len(k))
+        return whole(k, n, *options)
+
+    monkeypatch.setattr(share_file, "clopper_pearson", counted)
+    exact_shares(np.tile([0, 1, 2], 400), np.full(1200, 50), simultaneous=True)
+    assert sizes == [3]

@@ -132,3 +132,18 @@ def test_rows_with_holes_keep_the_column_in_the_search():
     wrong = (X[:, 0] > 0.9) & (rng.random(2000) < 0.5)
     X[rng.random(2000) < 0.05, 0] = np.nan
     assert str(find_slices(X, wrong, ["a", "b"], most=1)[0]).startswith("a > 0.9")
+
+
+def test_counts_of_conditions_are_those_of_their_rows():
+    from fireassay.statistics.slice_search import _Search
+
+    rng = np.random.default_rng(3)
+    table = np.column_stack(
+        [rng.normal(size=300), rng.integers(0, 4, 300), rng.integers(0, 2, 300), rng.random(300)]
+    )
+    table[rng.random(300) < 0.1, 0] = np.nan
+    table[5, 3] = np.inf
+    search = _Search(table, ["a", "b", "c", "d"], 0.03)
+    weights = rng.integers(0, 2, (3, 300)).astype(np.float32)
+    expected = np.array([[w[c.of(table)].sum() for c in search.conditions] for w in weights])
+    assert np.array_equal(search.counts(weights), expected)

@@ -13,6 +13,7 @@ from fireassay.core.arrays import IntArray
 from fireassay.core.lazy_modules import special
 from fireassay.statistics import paired_difference, share
 from fireassay.statistics.grouped_sum import grouped_sum
+from fireassay.statistics.share import exact_shares
 
 MEASURES = (
     Measure(
@@ -126,25 +127,27 @@ def class_recalls(
     k = len(classes)
     correct = labels == predicted
     present = np.unique(labels)
-    rows = [labels == c for c in present]
-    joint = [_share(correct[r], _of(groups, r), 1 - (1 - confidence) / len(rows)) for r in rows]
-    recalls = np.array([e.value for e in joint])
     counts = np.bincount(labels, minlength=k)
-    most = int(counts.argmax())
-    never = sorted(
-        (int(c) for c, r in zip(present, rows, strict=True) if not correct[r].any()),
-        key=lambda c: -counts[c],
+    found = np.bincount(labels[correct], minlength=k)
+    level = 1 - (1 - confidence) / len(present)
+    joint = (
+        exact_shares(found[present], counts[present], level)
+        if groups is None
+        else [_share(correct[r], groups[r], level) for r in (labels == c for c in present)]
     )
+    recalls = np.array([e.value for e in joint])
+    most = int(counts.argmax())
+    never = sorted((int(c) for c in present if not found[c]), key=lambda c: -counts[c])
     said = np.unique(predicted)
     return ClassRecalls(
-        balanced=_mean(correct, rows, recalls, groups, confidence),
+        balanced=_mean(correct, labels, recalls, groups, confidence),
         worst=Estimate.around(
             float(recalls.min()),
             min(e.low for e in joint),
             min(e.high for e in joint),
             confidence=confidence,
             n=len(labels),
-            method=f"{joint[0].method}, simultaneous over {len(rows)} classes",
+            method=f"{joint[0].method}, simultaneous over {len(present)} classes",
         ),
         majority=_share(labels == most, groups, confidence),
         above_majority=_difference(labels == most, correct, groups, confidence),
@@ -152,10 +155,6 @@ def class_recalls(
         always=(classes[int(said[0])],) if len(said) == 1 and len(labels) > 1 else None,
         most_frequent=classes[most],
     )
-
-
-def _of(groups: NDArray[Any] | None, rows: NDArray[np.bool_]) -> NDArray[Any] | None:
-    return None if groups is None else groups[rows]
 
 
 def _share(hit: NDArray[np.bool_], groups: ArrayLike | None, confidence: float) -> Estimate:
@@ -166,21 +165,22 @@ def _share(hit: NDArray[np.bool_], groups: ArrayLike | None, confidence: float) 
 
 def _mean(
     correct: NDArray[np.bool_],
-    rows: list[NDArray[np.bool_]],
+    labels: IntArray,
     recalls: NDArray[np.float64],
     groups: NDArray[Any] | None,
     confidence: float,
 ) -> Estimate:
-    value = float(recalls.mean())
+    value, present = float(recalls.mean()), np.unique(labels)
     if groups is None:
-        single = [_share(correct[r], None, confidence) for r in rows]
-        down = math.sqrt(sum((e.value - e.low) ** 2 for e in single)) / len(rows)
-        up = math.sqrt(sum((e.high - e.value) ** 2 for e in single)) / len(rows)
+        counts = np.bincount(labels)
+        found = np.bincount(labels[correct], minlength=len(counts))
+        single = exact_shares(found[present], counts[present], confidence)
+        down = math.sqrt(sum((e.value - e.low) ** 2 for e in single)) / len(single)
+        up = math.sqrt(sum((e.high - e.value) ** 2 for e in single)) / len(single)
         low, high, how = value - down, value + up, "Clopper-Pearson, combined by squared widths"
     else:
-        _, low, high = grouped_sum(
-            [1.0 / len(rows)] * len(rows), [correct] * len(rows), rows, groups, confidence
-        )
+        rows, m = [labels == c for c in present], len(present)
+        _, low, high = grouped_sum([1.0 / m] * m, [correct] * m, rows, groups, confidence)
         how = "groups-max of each class, combined, approximate"
     return Estimate.around(
         value,

@@ -53,6 +53,8 @@ class Context:
         Mean and standard deviation of each channel, if images were normalised with them.
     perturb
         ``perturb(text, rng)`` gives changed texts that mean the same, if somebody wrote it.
+    door_rows
+        The most rows that the look at the door asks about, where somebody waits for it.
     """
 
     model: Classifier
@@ -72,6 +74,7 @@ class Context:
     hard_labels: bool = False
     normalisation: tuple[tuple[float, ...], tuple[float, ...]] | None = None
     perturb: Callable[[str, np.random.Generator], Sequence[str]] | None = None
+    door_rows: int | None = None
 
     @cached_property
     def natural_range(self) -> NaturalRange | None:
@@ -123,6 +126,8 @@ class Cost:
         Rows sent to the model, labels used, rows sent through a backward pass.
     data_rows
         Of the queries those about rows of the data as they are: a run asks about each once.
+    spared
+        Share of the other queries that is usually not needed: attacks end where a model falls.
     calls
         Calls with few rows, which cost a whole block each (attacks that go step by step).
     own_seconds
@@ -139,6 +144,7 @@ class Cost:
     labels: int = 0
     gradient_queries: int = 0
     data_rows: int = 0
+    spared: float = 0.0
     calls: int = 0
     own_seconds: float = 0.0
     memory_mb: float = 0.0

@@ -157,5 +157,7 @@ def _rows(context: Context) -> IntArray:
     """Rows to ask about, drawn at random: more where there are many classes."""
     classes = 0 if context.test.y is None else len(np.unique(context.test.y))
     wanted = min(_MOST_ROWS, max(_LEAST_ROWS, _ROWS_PER_CLASS * classes))
+    if context.door_rows is not None:
+        wanted = min(wanted, context.door_rows)
     order = generator(context.seed, "the door").permutation(len(context.test))
     return np.sort(order[:wanted])

@@ -24,6 +24,9 @@ from fireassay.classifiers.code_beside import make_importable
 from fireassay.data import DataSet
 from fireassay.data.natural_range import as_normalisation
 
+# Somebody waits: of a slow model, what these seconds allow is asked. A run asks about all it needs.
+_DOOR_S, _LEAST_ROWS = 4.0, 64
+
 
 @dataclass(frozen=True)
 class Initialised:
@@ -134,6 +137,7 @@ def initialise(
             seed=seed,
             normalisation=normalisation,
             perturb=load_perturb(section.perturb, folder, trust=trust),
+            door_rows=max(_LEAST_ROWS, int(_DOOR_S / max(found.row_seconds, 1e-9))),
         ),
         accept_below_baseline=accept_below_baseline,
     )

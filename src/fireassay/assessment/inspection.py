@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from fireassay.assessment.quiet_clock import quiet_seconds
 from fireassay.classifiers import Classifier, ProbeResult, as_classifier, probe
 from fireassay.classifiers.base import allow_missing
+from fireassay.classifiers.probe import answers_again
 from fireassay.core import ModelError, ProbabilityError
 from fireassay.data import DataSet
 
@@ -18,7 +20,7 @@ PATIENCE_MINUTES = 5.0  # for a few rows; a run may be given more
 
 @dataclass(frozen=True)
 class Inspection:
-    """What was inferred, and how to say it."""
+    """What was inferred, and how to say it; ``row_seconds`` is what one row of the probe took."""
 
     model_path: str
     data_path: str
@@ -32,6 +34,7 @@ class Inspection:
     unseen_classes: tuple[Any, ...] = ()
     notes: tuple[str, ...] = field(default=())
     kinds: tuple[str, ...] = ()
+    row_seconds: float = 0.0
 
     def kinds_in_words(self) -> str:
         """The shape of a row, and of which kinds its columns are."""
@@ -98,7 +101,9 @@ def inspect(
         classes,
         {"trust": trust, "hang_minutes": hang_minutes, **(http or {})},
     )
+    started = quiet_seconds()
     probed = probe(classifier, rows)
+    row_seconds = (quiet_seconds() - started) / probed.queries
     known = set(map(str, classifier.classes))
     present = () if data.y is None else tuple(np.unique(data.y).tolist())
     strangers = tuple(label for label in present if str(label) not in known)
@@ -129,6 +134,7 @@ def inspect(
             unseen_classes=strangers,
             notes=tuple(notes),
             kinds=data.kinds or (),
+            row_seconds=row_seconds,
         ),
         classifier,
     )
@@ -180,7 +186,7 @@ def _first_output_that_fits(
                 )
                 if data.missing:
                     allow_missing(classifier)
-                found = classifier.predict_proba(rows)
+                found = answers_again(classifier, rows)
             except ProbabilityError as refusal:
                 refusals[str(candidate)] = str(refusal)
                 break

@@ -15,6 +15,7 @@ from fireassay.core import Claim, Estimate, Measure, Table
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.lazy_modules import pd
 from fireassay.statistics import cheapest_threshold, mean_cost, simultaneous_shares
+from fireassay.statistics.share import exact_shares
 
 MEASURES = (
     Measure(
@@ -109,19 +110,12 @@ def operating_point(
     """Measure a decision on labelled rows; ``own`` are the model's own probabilities."""
     names = [str(name) for name in classes]
     k = len(names)
-    truth, said = (np.eye(k, dtype=bool)[values] for values in (labels, predicted))
-    right = predicted == labels
-
-    def shares(hit: Any, members: Any) -> list[Estimate]:
-        return simultaneous_shares(hit, members, confidence, groups=groups, rests_on=rests_on)
-
-    of_classes = {
-        "recall": shares(right, truth),
-        "specificity": shares(~said, ~truth),
-        "precision": shares(right, said),
-    }
     kinds = _named(decision, names)
-    mistakes = shares(said[:, [j for _, j in kinds]], truth[:, [i for i, _ in kinds]])
+    if groups is None:
+        of_classes = _of_counts(predicted, labels, k, kinds, confidence, rests_on)
+    else:
+        of_classes = _of_rows(predicted, labels, k, kinds, confidence, groups, rests_on)
+    mistakes = of_classes.pop("mistake")
     estimates = {
         f"{measure}[{name}]": found
         for measure, column in of_classes.items()
@@ -150,6 +144,54 @@ def operating_point(
         index=pd.Index(names, name="class"),
     )
     return OperatingPoint(estimates, frame, claims)
+
+
+def _of_counts(
+    predicted: IntArray,
+    labels: IntArray,
+    k: int,
+    kinds: Sequence[tuple[int, int]],
+    confidence: float,
+    rests_on: tuple[str, ...],
+) -> dict[str, list[Estimate]]:
+    """Recall, specificity, precision of each class and each kind of mistake, from their counts."""
+    counts = np.bincount(labels * k + predicted, minlength=k * k).reshape(k, k)
+    own, said, right = counts.sum(axis=1), counts.sum(axis=0), counts.diagonal()
+    n = len(labels)
+    pairs = {
+        "recall": (right, own),
+        "specificity": (n - own - said + right, n - own),
+        "precision": (right, said),
+        "mistake": ([counts[i, j] for i, j in kinds], [own[i] for i, _ in kinds]),
+    }
+    return {
+        measure: exact_shares(*pair, confidence, simultaneous=True, rests_on=rests_on)
+        for measure, pair in pairs.items()
+    }
+
+
+def _of_rows(
+    predicted: IntArray,
+    labels: IntArray,
+    k: int,
+    kinds: Sequence[tuple[int, int]],
+    confidence: float,
+    groups: NDArray[Any],
+    rests_on: tuple[str, ...],
+) -> dict[str, list[Estimate]]:
+    """The same where rows of one group belong together: each row counts with its group."""
+    truth, said = (np.eye(k, dtype=bool)[values] for values in (labels, predicted))
+    right = predicted == labels
+    sets = {
+        "recall": (right, truth),
+        "specificity": (~said, ~truth),
+        "precision": (right, said),
+        "mistake": (said[:, [j for _, j in kinds]], truth[:, [i for i, _ in kinds]]),
+    }
+    return {
+        measure: simultaneous_shares(*pair, confidence, groups=groups, rests_on=rests_on)
+        for measure, pair in sets.items()
+    }
 
 
 def _costs(

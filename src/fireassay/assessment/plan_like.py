@@ -47,6 +47,7 @@ def plan_like(plan: Plan, run: Path) -> Plan:
 
 def _corrected(row: PlanRow, cost: Mapping[str, Any]) -> PlanRow:
     before, taken = cost["planned"], cost["actual"]
+    taken = {**taken, "seconds": taken.get("quiet_seconds", taken["seconds"])}
     factor = {
         name: taken[name] / before[name] if before.get(name) and name in taken else 1.0
         for name in _FACTORS

@@ -1,24 +1,20 @@
 """What each part will cost, from the measured cost of a few queries to this very model."""
 
-import time
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
-
-import numpy as np
+from typing import Any, Final
 
 from fireassay.assessment.coded_context import coded
 from fireassay.assessment.config import Config
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.inputs import load_context
 from fireassay.assessment.memory_use import held_mb
+from fireassay.assessment.model_speed import Speed, measure_speed
 from fireassay.assessment.parts import in_running_order, part_terms
-from fireassay.classifiers import GradientClassifier, block_ladder
-from fireassay.classifiers.base import BaseClassifier, innermost
-from fireassay.classifiers.probe import answers_again
 
-_PROBED_ROWS = 256
-_GRADIENT_ROWS = 32
+# Seconds and megabytes that reading a library takes.
+_LIBRARIES: Final = {"pandas": (0.3, 75.0), "scipy.stats": (0.4, 60.0), "sklearn": (0.2, 30.0)}
 
 
 @dataclass(frozen=True)
@@ -44,26 +40,6 @@ class PlanRow:
             f"{self.part:<13}{self.queries:>12,}{self.labels:>9,}{self.seconds / 60:>9.2f}"
             f"{self.memory_mb:>11,.0f}{self.disk_mb:>9.1f}"
         )
-
-
-@dataclass(frozen=True)
-class Speed:
-    """Measured seconds: of one row among many, of a call with few rows, of one gradient.
-
-    ``choosing`` are those of the probe after which few rows go in small blocks.
-    """
-
-    per_query: float
-    per_call: float
-    per_gradient: float
-    probed: int
-    choosing: float = 0.0
-
-    def seconds(self, cost: Cost, known: int = 0) -> float:
-        """How long a part of this cost will take, if ``known`` rows were asked before."""
-        queries = cost.queries - min(known, cost.data_rows)
-        model = self.per_query * queries + self.per_gradient * cost.gradient_queries
-        return model + self.per_call * cost.calls + cost.own_seconds
 
 
 @dataclass(frozen=True)
@@ -148,6 +124,7 @@ def make_plan(config: Config, *, seed: int | None = None, trust: bool = False) -
         Allow a model file that can run code when read.
 
     >>> import tempfile
+    >>> import numpy as np
     >>> from pathlib import Path
     >>> from fireassay.assessment import initialise, read_config
     >>> from fireassay.data import two_moons
@@ -180,7 +157,8 @@ def price(
     known: dict[int, int] = {}
     chose: set[int] = set()
     planned = []
-    libraries = arrays = 0.0
+    loading, libraries = _not_loaded_yet()
+    arrays = 0.0
     for name in in_running_order(parts):
         terms = part_terms(name)
         own = instead.get(name, context)
@@ -192,13 +170,14 @@ def price(
             speeds[id(own)] = measure_speed(own)
         cost: Cost = terms.cost(own, settings[name])
         speed, before = speeds[id(own)], known.get(id(own), 0)
-        seconds = speed.seconds(cost, before)
+        seconds, loading = speed.seconds(cost, before) + loading, 0.0
         known[id(own)] = max(before, cost.data_rows)
         if cost.calls and id(own) not in chose:
             chose.add(id(own))
             seconds += speed.choosing
         # What one part took is seldom given back to the system before the next one.
-        libraries, arrays = max(libraries, cost.library_mb), max(arrays, cost.memory_mb)
+        libraries += cost.library_mb
+        arrays = max(arrays, cost.memory_mb)
         planned.append(
             PlanRow(
                 name,
@@ -214,35 +193,7 @@ def price(
     return Plan(tuple(planned), speed.per_query, speed.probed)
 
 
-def measure_speed(context: Context) -> Speed:
-    """Send the model a few rows: many at once, one alone, and some for gradients."""
-    model, X = context.model, context.test.X
-    rows = X[:_PROBED_ROWS]
-    model.predict_proba(rows)  # the first call also loads and compiles
-    many = _seconds(lambda: model.predict_proba(rows))
-    per_query = many / len(rows)
-    few, choosing = _seconds_of_few(model, X, per_query)
-    probed, per_gradient = 2 * len(rows) + 1, 0.0
-    if isinstance(model, GradientClassifier):
-        some = rows[:_GRADIENT_ROWS]
-        targets = np.zeros(len(some), dtype=np.int64)
-        model.loss_gradient(some, targets)
-        taken = _seconds(lambda: model.loss_gradient(some, targets))
-        per_gradient, probed = taken / len(some), probed + 2 * len(some)
-    return Speed(per_query, few, per_gradient, probed, choosing)
-
-
-def _seconds_of_few(model: Any, X: Any, per_query: float) -> tuple[float, float]:
-    """Seconds of a call with few rows, and of the probe after which they go in a small block."""
-    adapter = innermost(model)
-    largest = adapter.batch_size if isinstance(adapter, BaseClassifier) else None
-    if largest is None or not adapter.may_choose or len(X) < block_ladder.rows_needed(largest):
-        return _seconds(lambda: model.predict_proba(X[:1])), 0.0
-    few = _seconds(lambda: answers_again(model, X[: block_ladder.FEW]))
-    return few, per_query * block_ladder.price(largest)
-
-
-def _seconds(call: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
+def _not_loaded_yet() -> tuple[float, float]:
+    """Seconds and megabytes of the libraries that parts load and a plan does not need."""
+    missing = [cost for name, cost in _LIBRARIES.items() if name not in sys.modules]
+    return sum(seconds for seconds, _ in missing), sum(megabytes for _, megabytes in missing)

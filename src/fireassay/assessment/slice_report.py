@@ -13,6 +13,7 @@ from fireassay.core import Assumption, Claim, Estimate, Evidence, Measure, Table
 from fireassay.core.arrays import BoolArray, FloatArray
 from fireassay.core.lazy_modules import special, stats
 from fireassay.core.percent import p_text
+from fireassay.core.row_index import pieces
 from fireassay.data import DataSet
 from fireassay.statistics import (
     SliceRates,
@@ -293,9 +294,12 @@ def _view(
     if data.X.ndim == 2:
         names = data.feature_names or [f"column {i}" for i in range(data.X.shape[1])]
         return data.X.astype(np.float64), list(names)
-    flat = data.X.reshape(len(data), -1).astype(np.float64)
+    light = np.empty((len(data), 2))
+    for a, b in pieces(data.X):
+        flat = data.X[a:b].reshape(b - a, -1).astype(np.float64)
+        light[a:b] = np.column_stack([flat.mean(axis=1), flat.std(axis=1)])
     answers = [(predicted == i).astype(np.float64) for i in range(len(classes))]
-    table = np.column_stack([flat.mean(axis=1), flat.std(axis=1), *answers])
+    table = np.column_stack([light, *answers])
     return table, ["brightness", "contrast", *(f"answered {name}" for name in classes)]
 
 

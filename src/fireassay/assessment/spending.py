@@ -21,7 +21,8 @@ class Spent:
     """What a part took. Kept apart from results, which must not depend on it.
 
     ``queries`` are rows that it asked about, ``rows_sent`` those that the model got for them:
-    fewer where answers were kept, more where blocks were filled up.
+    fewer where answers were kept, more where blocks were filled up. ``quiet_seconds`` are those
+    that it would have taken with a processor to itself: a plan is compared with them.
     """
 
     queries: int
@@ -30,6 +31,7 @@ class Spent:
     seconds: float
     memory_mb: float
     disk_mb: float
+    quiet_seconds: float
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 
 from fireassay.classifiers.block_ladder import Call
 from fireassay.core.arrays import AnyArray
+from fireassay.core.byte_images import ByteImages
 from fireassay.core.errors import FireassayError, ModelError
 from fireassay.core.patience import AskedToEnd, HangsError, Watch, watched
 
@@ -91,19 +92,57 @@ def read_in_time(hang_s: float) -> Iterator[None]:
 
 def fresh_block(array: AnyArray, start: int, stop: int, padding: int) -> AnyArray:
     """A fresh block: a model that writes into its input never changes the caller's data."""
+    rows = array[start:stop]
+    if isinstance(rows, ByteImages):  # so large that they stay bytes even here
+        rows = rows.floats()
     if not padding:
-        return np.array(array[start:stop], order="C")
-    block = np.empty((stop - start + padding, *array.shape[1:]), dtype=array.dtype)
-    block[: stop - start] = array[start:stop]
-    block[stop - start :] = array[stop - 1]
+        return np.array(rows, order="C", copy=None if isinstance(array, ByteImages) else True)
+    block = np.empty((len(rows) + padding, *rows.shape[1:]), dtype=rows.dtype)
+    block[: len(rows)] = rows
+    block[len(rows) :] = rows[-1]
     return block
 
 
-def joined(answered: Sequence[tuple[AnyArray, ...]]) -> list[AnyArray]:
-    """The answers of several blocks, one after the other."""
-    if len(answered) == 1:
-        return list(answered[0])
-    return [np.concatenate(parts) for parts in zip(*answered, strict=True)]
+class Answers:
+    """The answers of several blocks in their places, each number copied once.
+
+    Parameters
+    ----------
+    n
+        Rows in all.
+
+    >>> answers = Answers(3)
+    >>> answers.put(0, 2, (np.array([1.0, 2.0]),))
+    >>> answers.put(2, 3, (np.array([3.0]),))
+    >>> answers.whole()[0].tolist()
+    [1.0, 2.0, 3.0]
+    """
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+        self._parts: list[AnyArray] = []
+
+    def put(self, start: int, stop: int, answered: Sequence[AnyArray]) -> None:
+        """Keep what came for rows ``start`` to ``stop`` - 1."""
+        if stop - start == self._n:
+            self._parts = list(answered)
+            return
+        if not self._parts:
+            self._parts = [np.empty((self._n, *a.shape[1:]), dtype=a.dtype) for a in answered]
+        for place, (whole, part) in enumerate(zip(self._parts, answered, strict=True)):
+            if part.shape[1:] != whole.shape[1:]:
+                raise ModelError(
+                    f"A model must answer every block in one form, {whole.shape[1:]} for a row.",
+                    got=f"{part.shape[1:]} from row {start} on",
+                )
+            if part.dtype != whole.dtype:
+                whole = whole.astype(np.result_type(whole, part), copy=False)
+                self._parts[place] = whole
+            whole[start:stop] = part
+
+    def whole(self) -> list[AnyArray]:
+        """All answers, in the rows' order."""
+        return self._parts
 
 
 def _may_be_the_user(failure: BaseException) -> bool:

@@ -1,7 +1,7 @@
 """What every adapter shares: checks, fixed-size blocks, counting, budgets, probabilities."""
 
 import contextlib
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal
 
@@ -9,18 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers import answers, block_ladder, declared
-from fireassay.classifiers.asking import HANG_S, asked, fresh_block, joined
-from fireassay.classifiers.block_ladder import BlockSizes, Call, DistinctRows
-from fireassay.classifiers.counting import CountsRows
+from fireassay.classifiers.asking import HANG_S, Answers, asked, fresh_block
+from fireassay.classifiers.block_choice import ChoosesBlocks
+from fireassay.classifiers.block_ladder import Call
 from fireassay.classifiers.kept_answers import Keep, KeptAnswers
-from fireassay.classifiers.object_blocks import (
-    OBJECTS,
-    distinct_objects,
-    kind_of_objects,
-    object_question,
-)
+from fireassay.classifiers.object_blocks import kind_of_objects
 from fireassay.core.arrays import AnyArray, FloatArray
-from fireassay.core.errors import FireassayError, ModelError
+from fireassay.core.byte_images import ByteImages
+from fireassay.core.errors import ModelError
 from fireassay.core.hashing import sha256
 from fireassay.core.validation import check_choice, check_features, check_integer
 
@@ -29,7 +25,7 @@ OUTPUTS: Final = ("probabilities", "logits", "labels")
 BLOCK_ROWS: Final = 256
 
 
-class BaseClassifier(CountsRows, ABC):
+class BaseClassifier(ChoosesBlocks):
     """A model behind one door: what comes in and out is checked and counted here.
 
     Rows are sent in blocks of ``batch_size`` rows, the last one filled up by repeating its last
@@ -63,10 +59,7 @@ class BaseClassifier(CountsRows, ABC):
     fireassay.core.errors.BudgetExceededError: The budget is 2 queries, of which 0 are left. Got ...
     """
 
-    pads_blocks: bool = True
-    has_fixed_batch: bool = False
     hang_s: float = HANG_S  # seconds for one block, after which the model is said to hang
-    takes_objects: bool = False  # whether `_raw` understands frames and lists of texts
     takes_missing: bool = False  # whether NaN is sent, and not refused
     takes_integers: bool = False  # whether integers are sent as such, and not as floats
 
@@ -85,12 +78,9 @@ class BaseClassifier(CountsRows, ABC):
         self._is_settled = False
         self._bounds = None if bounds is None else declared.checked_bounds(bounds)
         size = BLOCK_ROWS if batch_size == "auto" else batch_size
-        self.batch_size = None if size is None else check_integer(size, "batch_size", low=1)
-        super().__init__(max_queries)
-        self.block_sizes = BlockSizes()
+        rows = None if size is None else check_integer(size, "batch_size", low=1)
+        super().__init__(rows, max_queries)
         self.kept: KeptAnswers | None = None  # answers about rows of a run's data
-        self._seen: dict[str, DistinctRows] = {}
-        self._padding: dict[str, int] = {}
 
     # What an adapter says -------------------------------------------------------------------
 
@@ -109,6 +99,8 @@ class BaseClassifier(CountsRows, ABC):
             held = check_features(np.where(np.isnan(X), 0, X))
             return X.astype(held.dtype, copy=False)
         checked = check_features(X)
+        if isinstance(checked, ByteImages):
+            return checked
         whole = isinstance(X, np.ndarray) and X.dtype.kind in "iu"
         return np.asarray(X) if whole and self.takes_integers else checked
 
@@ -145,7 +137,8 @@ class BaseClassifier(CountsRows, ABC):
         objects = declared.as_objects(X) if self.takes_objects else None
         if objects is not None:
             call, positions = self._of_objects(objects), np.arange(len(objects))
-            return self._in_blocks(kind_of_objects(objects), call, positions)[0]
+            kind = kind_of_objects(objects)
+            return self._in_blocks(kind, call, positions, may_probe=False)[0]
         rows = self._checked_input(X)
         if self.kept is not None and self.kept.is_asked:
             return self.kept.answered(rows, self._sent_anew, self.count_kept)
@@ -222,28 +215,33 @@ class BaseClassifier(CountsRows, ABC):
         *arrays: AnyArray,
         gradients_per_row: int = 0,
         keep: Keep | None = None,
+        may_probe: bool = True,
     ) -> list[AnyArray]:
         """Send arrays of equal length block by block, and join what comes back.
 
         ``kind`` names the question, so that smaller blocks can be decided on for it; None always
-        takes the largest. ``keep`` gets the answers of each block as they come.
+        takes the largest. ``keep`` gets the answers of each block as they come. Without
+        ``may_probe`` only what was decided before is used: positions of frames and texts are no
+        rows to decide with.
         """
         n = len(arrays[0])
         self._reserve(n + vars(self._local).pop("known", 0), gradients_per_row)
-        answered: list[tuple[AnyArray, ...]] = []
+        answered = Answers(n)
         sent = rows = 0
         try:
-            for start, stop, size in self._pieces(arrays[0], self._sizes(kind, call, arrays)):
+            sizes = self._sizes(kind, call, arrays, may_probe=may_probe)
+            for start, stop, size in self._pieces(arrays[0], sizes):
                 sent, rows = stop, rows + size
-                answered.append(self._piece(call, arrays, start, stop, size))
+                found = self._piece(call, arrays, start, stop, size)
+                answered.put(start, stop, found)
                 if keep is not None:
-                    keep(start, stop, answered[-1][0])
+                    keep(start, stop, found[0])
         finally:
             unsent = n - sent
             self._count(
                 queries=-unsent, gradient_queries=-unsent * gradients_per_row, rows_sent=rows
             )
-        return joined(answered)
+        return answered.whole()
 
     def _piece(
         self, call: Call, arrays: Sequence[AnyArray], start: int, stop: int, size: int
@@ -270,115 +268,14 @@ class BaseClassifier(CountsRows, ABC):
         self._local.first_row = start
         return asked(call, blocks, start, stop, self.hang_s)
 
-    # Block sizes ----------------------------------------------------------------------------
-
-    def decide_block_sizes(self, X: ArrayLike, *, gradients: bool = False) -> BlockSizes:
-        """Find out now, with rows of X, which smaller blocks give the same bytes.
-
-        Without this an adapter decides by itself, as soon as padding has cost as much as the
-        probe will. Does nothing with fewer than 256 distinct rows, for models that have no choice
-        (servers, trees, a fixed batch), and under a budget, which belongs to the caller's rows.
-        The rows sent count as ``probe_queries``.
-
-        Parameters
-        ----------
-        X
-            Rows as they will be asked about; their type and shape matter.
-        gradients
-            Also for logits and gradients, if the model has them.
-        """
-        largest = self.batch_size
-        if largest is None or not self.may_choose or self.max_queries is not None:
-            return self.block_sizes
-        objects = declared.as_objects(X) if self.takes_objects else None
-        if objects is not None:
-            self._decide_for_objects(objects[: 4 * block_ladder.rows_needed(largest)], largest)
-        else:
-            kept = DistinctRows(largest)
-            if kept.add(self._checked_input(X[: 4 * kept.enough])):  # type: ignore[index]
-                for kind, call, arrays in self._questions(kept.array(), gradients):
-                    question = f"{kind} {block_ladder.kind_of_rows(arrays[0], largest)}"
-                    if self.block_sizes.get(question) is None:
-                        self._decide(question, call, arrays, largest)
-        return self.block_sizes
-
-    def _decide_for_objects(self, objects: Any, largest: int) -> None:
-        distinct = distinct_objects(objects, block_ladder.rows_needed(largest))
-        if distinct is not None:
-            positions = np.arange(len(distinct))
-            question = object_question(distinct, positions, largest)
-            if self.block_sizes.get(question) is None:
-                self._decide(question, self._of_objects(distinct), [positions], largest)
-
-    def _questions(
-        self,
-        rows: AnyArray,
-        gradients: bool,  # noqa: ARG002
-    ) -> Iterator[tuple[str, Call, tuple[AnyArray, ...]]]:
-        """Every kind of question that small blocks may be used for, asked about these rows."""
-        yield "probabilities", self._probabilities_of_block, (rows,)
-
-    @property
-    def _is_watched(self) -> bool:
-        """Whether this thread's rows are read inside the model, where a probe would be, too."""
-        return bool(getattr(self._local, "watched", 0))
-
-    @property
-    def may_choose(self) -> bool:
-        """Whether smaller blocks could be used, should they give the same bytes."""
-        smaller = block_ladder.candidates(self.batch_size or 0)
-        return self.pads_blocks and not self.has_fixed_batch and bool(smaller)
-
-    def _sizes(
-        self, kind: str | None, call: Call, arrays: Sequence[AnyArray]
-    ) -> tuple[int, ...] | None:
-        """The block sizes for this call; decides on them if that has become worth its price."""
-        largest = self.batch_size
-        if largest is None:
-            return None
-        if kind is None or not self.may_choose:
-            return (largest,)
-        rows = block_ladder.kind_of_rows(arrays[0], largest)
-        question = f"{kind} {rows}"
-        decided = self.block_sizes.get(question)
-        held = self.max_queries is not None or self._is_watched or kind.startswith(OBJECTS)
-        if decided is not None or held:
-            return decided or (largest,)
-        with self._lock:
-            kept = self._seen.setdefault(rows, DistinctRows(largest))
-            enough = kept.add(arrays[0])
-            padding = self._padding.get(question, 0) + -len(arrays[0]) % largest
-            self._padding[question] = padding
-            if not enough or padding < block_ladder.price(largest):
-                return (largest,)
-            self._padding[question] = 0  # one thread decides, the others go on meanwhile
-        others = [np.resize(array, (kept.enough, *array.shape[1:])) for array in arrays[1:]]
-        return self._decide(question, call, [kept.array(), *others], largest)
-
-    def _decide(
-        self, question: str, call: Call, arrays: Sequence[AnyArray], largest: int
-    ) -> tuple[int, ...]:
-        def send(size: int, *rows: AnyArray) -> list[AnyArray] | None:
-            self._count(probe_queries=len(rows[0]))
-            try:
-                return self._sent(call, rows, (size,))
-            except FireassayError:  # a size that the model cannot take is no size to use
-                return None
-
-        sizes = block_ladder.agreeing_sizes(send, arrays, largest)
-        with self._lock:
-            self.block_sizes = self.block_sizes.extended(question, sizes)
-        return sizes
-
     def _sent(
         self, call: Call, arrays: Sequence[AnyArray], sizes: tuple[int, ...] | None
     ) -> list[AnyArray]:
         """Answers for rows that no caller asked about; whoever sends them counts them."""
-        pieces = self._pieces(arrays[0], sizes)
-        return joined([self._piece(call, arrays, *piece) for piece in pieces])
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_seen": {}, "_padding": {}}
+        answered = Answers(len(arrays[0]))
+        for start, stop, size in self._pieces(arrays[0], sizes):
+            answered.put(start, stop, self._piece(call, arrays, start, stop, size))
+        return answered.whole()
 
 
 def innermost(model: Any) -> Any:

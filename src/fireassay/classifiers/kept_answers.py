@@ -1,6 +1,7 @@
 """Answers about rows of a data set, kept so that no row is sent twice."""
 
 import contextlib
+import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from fireassay.core.row_index import NOWHERE, RowIndex
 
 MOST_BYTES: Final = 2**30
 _MOST_SENT: Final = 2**26  # rows and answers that go to a worker: less than a second of a network
+_NUMBERS_COPIED, _BLOCK = 2**26, 256
 
 Keep = Callable[[int, int, FloatArray], None]
 Send = Callable[[AnyArray, int, Keep | None], FloatArray]
@@ -146,15 +148,12 @@ class KeptAnswers:
             def keep(start: int, stop: int, answers: FloatArray) -> None:
                 self.store(mine[start:stop], answers)
 
-            whole = not known
+            if not known:
+                return send(rows, 0, keep)
             try:
-                sent = send(rows if whole else rows[fresh], known, keep)
+                sent = _some_at_a_time(rows, fresh, known, send, keep)
             except ModelError:
-                if whole:
-                    raise
                 return send(rows, 0, None)  # says the rows' numbers as if nothing were kept
-            if whole:
-                return sent
         else:
             count(known)
         return self._joined(places, fresh, sent)
@@ -199,6 +198,23 @@ class KeptAnswers:
     def held_answers(self, places: IntArray) -> FloatArray:
         """The kept answers for rows at these places."""
         return np.asarray(self._answers[places])
+
+
+def _some_at_a_time(
+    rows: AnyArray, chosen: IntArray, known: int, send: Send, keep: Keep
+) -> FloatArray:
+    """Answers for the chosen rows; of large ones few are copied at a time, in whole blocks."""
+    most = _NUMBERS_COPIED // max(1, math.prod(rows.shape[1:]))
+    step = max(_BLOCK, most // _BLOCK * _BLOCK)
+    found = []
+    for start in range(0, len(chosen), step):
+
+        def keep_here(first: int, last: int, answers: FloatArray, start: int = start) -> None:
+            keep(start + first, start + last, answers)
+
+        some = rows[chosen[start : start + step]]
+        found.append(send(some, known if not start else 0, keep_here))
+    return found[0] if len(found) == 1 else np.concatenate(found)
 
 
 def _without() -> None:

@@ -1,14 +1,12 @@
 """Frames and texts in smaller blocks: what tells their kinds apart, and rows to decide with."""
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from fireassay.classifiers.block_ladder import kind_of_rows
 from fireassay.core.arrays import IntArray
 from fireassay.core.hashing import sha256
-
-OBJECTS: Final = "objects"
 
 
 def kind_of_objects(objects: Any) -> str:
@@ -18,9 +16,9 @@ def kind_of_objects(objects: Any) -> str:
     'objects texts'
     """
     if isinstance(objects, list):
-        return f"{OBJECTS} texts"
+        return "objects texts"
     columns = [(str(name), str(dtype)) for name, dtype in objects.dtypes.items()]
-    return f"{OBJECTS} {sha256(columns)[:16]}"
+    return f"objects {sha256(columns)[:16]}"
 
 
 def object_question(objects: Any, positions: IntArray, largest: int) -> str:

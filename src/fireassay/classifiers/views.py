@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from fireassay.core.arrays import AnyArray, FloatArray
+from fireassay.core.byte_images import LEAST_NUMBERS
 
 
 def numeric_view(model: Any, rows: AnyArray) -> FloatArray:
@@ -33,5 +34,9 @@ def has_view(model: Any) -> bool:
 
 
 def flat_rows(rows: AnyArray) -> FloatArray:
-    """Rows of any shape as float64 points; not copied where they are that already."""
-    return rows.reshape(len(rows), -1).astype(np.float64, copy=False)
+    """Rows of any shape as float64 points; not copied where they are that already.
+
+    Too many to be held twice stay what they are: whoever takes some of them gets floats.
+    """
+    flat = rows.reshape(len(rows), -1)
+    return flat if flat.size >= LEAST_NUMBERS else flat.astype(np.float64, copy=False)

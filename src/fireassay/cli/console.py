@@ -7,6 +7,8 @@ import re
 import shutil
 import sys
 import textwrap
+import threading
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 _answers: Any = None
 _TOGETHER = re.compile(r"(?<=\d) (?=%)|(?<=\bn) (?==)|(?<=\bn =) (?=\d)")  # "95 %", "n = 500"
+_PATIENCE_S = 0.5
 INTERRUPTED = 130  # what shells say of a program that Ctrl-C ended
 
 
@@ -108,6 +111,32 @@ def starting(text: str, *, quiet: bool = False) -> None:
     """The first line, before anything heavy is loaded: a person sees at once that it works."""
     if not quiet:
         warn(f"fireassay {__version__}: {text}")
+
+
+@contextlib.contextmanager
+def at_work(text: str, *, quiet: bool = False) -> Iterator[None]:
+    """Meanwhile a terminal shows a line with the seconds that have gone by."""
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    begun, over = time.monotonic(), threading.Event()
+
+    def show() -> None:
+        if over.wait(_PATIENCE_S):
+            return
+        from fireassay.engine.progress import DISPLAY
+
+        line = DISPLAY.add(lambda: f"{text}, {time.monotonic() - begun:.0f} s", None)
+        over.wait()
+        DISPLAY.remove(line)
+
+    shown = threading.Thread(target=show, daemon=True)
+    shown.start()
+    try:
+        yield
+    finally:
+        over.set()
+        shown.join()
 
 
 @contextlib.contextmanager

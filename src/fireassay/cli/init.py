@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fireassay.cli.console import emit_json, loading, say, say_now, starting
+from fireassay.cli.console import at_work, emit_json, loading, say, say_now, starting
 from fireassay.cli.options import (
     AcceptBelowBaseline,
     Bounds,
@@ -89,49 +89,50 @@ def init(
     Example: fireassay init --model model.onnx --data test.npz
     """
     starting("looking at the model and the data", quiet=quiet or json)
-    with loading():
-        from fireassay.assessment import initialise
-        from fireassay.classifiers.import_path import is_import_path
-
     if config.exists() and not force:
         say(f"{config} exists already. Pass --force to overwrite it.")
         raise typer.Exit(2)
-    base = config.resolve().parent
-    # Named by the user, on the command line.
-    named = any(is_import_path(name) for name in (model, perturb or ""))
-    if trust or named or token_env is not None:
-        remember(model, base, token_env, perturb)
-    started = initialise(
-        model=_relative(model, base),
-        data={
-            "test": _relative(str(data), base),
-            "train": None if train is None else _relative(str(train), base),
-            "operational": None if operational is None else _relative(str(operational), base),
-            "votes": None if votes is None else _relative(str(votes), base),
-            "groups": None if groups is None else _relative(str(groups), base),
-            "label": label,
-            "group": group,
-            "id": id_column,
-            "ignore": ignore or None,
-            "slices": slices or None,
-            "weight": weight,
-            "kind": kind,
-            "perturb": perturb,
-            "missing": missing or None,
-        },
-        output=model_output,
-        bounds=bounds,
-        mean=_numbers(mean, "--mean"),
-        std=_numbers(std, "--std"),
-        classes=None if classes is None else [name.strip() for name in classes.split(",")],
-        accept_below_baseline=accept_below_baseline,
-        http=_given(request=request, answer=answer, token_env=token_env),
-        trust=trust or named,
-        folder=base,
-        seed=seed,
-        say=lambda line: say_now(line, quiet=quiet or json),
-        hang_minutes=hang_minutes,
-    )
+    with at_work("looking at the model and the data", quiet=quiet or json):
+        with loading():
+            from fireassay.assessment import initialise
+            from fireassay.classifiers.import_path import is_import_path
+
+        base = config.resolve().parent
+        # Named by the user, on the command line.
+        named = any(is_import_path(name) for name in (model, perturb or ""))
+        if trust or named or token_env is not None:
+            remember(model, base, token_env, perturb)
+        started = initialise(
+            model=_relative(model, base),
+            data={
+                "test": _relative(str(data), base),
+                "train": None if train is None else _relative(str(train), base),
+                "operational": None if operational is None else _relative(str(operational), base),
+                "votes": None if votes is None else _relative(str(votes), base),
+                "groups": None if groups is None else _relative(str(groups), base),
+                "label": label,
+                "group": group,
+                "id": id_column,
+                "ignore": ignore or None,
+                "slices": slices or None,
+                "weight": weight,
+                "kind": kind,
+                "perturb": perturb,
+                "missing": missing or None,
+            },
+            output=model_output,
+            bounds=bounds,
+            mean=_numbers(mean, "--mean"),
+            std=_numbers(std, "--std"),
+            classes=None if classes is None else [name.strip() for name in classes.split(",")],
+            accept_below_baseline=accept_below_baseline,
+            http=_given(request=request, answer=answer, token_env=token_env),
+            trust=trust or named,
+            folder=base,
+            seed=seed,
+            say=lambda line: say_now(line, quiet=quiet or json),
+            hang_minutes=hang_minutes,
+        )
     config.write_text(started.text, encoding="utf-8")
     if json:
         inferred: dict[str, Any] = {

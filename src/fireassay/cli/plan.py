@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fireassay.cli.console import emit_json, loading, say, starting
+from fireassay.cli.console import at_work, emit_json, loading, say, starting
 from fireassay.cli.options import Config, FileSeed, Json, Quiet, Trust
 from fireassay.cli.trusting import remember
 
@@ -44,20 +44,21 @@ def plan(
         _how_many(power, given or [], config, json=json)
         return
     starting("measuring a few batches", quiet=quiet or json)
-    with loading():
-        from fireassay.assessment import make_plan, read_config
-        from fireassay.assessment.run_folder import read_costs
-        from fireassay.assessment.spending import in_words
+    with at_work("measuring the model", quiet=quiet or json):
+        with loading():
+            from fireassay.assessment import make_plan, read_config
+            from fireassay.assessment.run_folder import read_costs
+            from fireassay.assessment.spending import in_words
 
-        read = read_config(config)
-    if trust:
-        remember(
-            read.resolve(read.model.path),
-            read.folder,
-            read.model.http.token_env,
-            read.data.perturb,
-        )
-    planned = make_plan(read, seed=seed, trust=trust)
+            read = read_config(config)
+        if trust:
+            remember(
+                read.resolve(read.model.path),
+                read.folder,
+                read.model.http.token_env,
+                read.data.perturb,
+            )
+        planned = make_plan(read, seed=seed, trust=trust)
     if like is not None:
         from fireassay.assessment.plan_like import plan_like
 

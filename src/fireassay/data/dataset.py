@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.core.arrays import FloatArray
+from fireassay.core.byte_images import LEAST_NUMBERS, ByteImages, byte_images
 from fireassay.core.errors import DataError
 from fireassay.core.frames import is_frame
 from fireassay.core.hashing import sha256
@@ -35,7 +36,8 @@ class DataSet:
         What the model takes. Numbers of shape ``(n, d)``, ``(n, height, width)``,
         ``(n, height, width, channels)`` or ``(n, channels, length)``, finite; a data frame, which
         may have text, categories, dates and holes; or texts, ``(n,)``. float32, float64 and
-        integers stay (uint8 images and flags become float32).
+        integers stay (uint8 images and flags become float32; of very many images the rows do,
+        as they are taken).
     y
         One label per row: text, bool or int; None if nothing is labelled.
     ids
@@ -135,7 +137,8 @@ class DataSet:
         further = () if self.groups is None else (self.groups,)
         if self.weights is not None or self.slices is not None:
             further = (*further, "weights", self.weights, "slices", self.slices)
-        X = self.rows if is_frame(self.X) else np.ascontiguousarray(self.X)
+        plain = not is_frame(self.X) and not isinstance(self.X, ByteImages)
+        X = np.ascontiguousarray(self.X) if plain else self.rows
         return sha256(X, self.y, self.ids, self.class_names, self.feature_names, *further)
 
     @property
@@ -192,6 +195,8 @@ class DataSet:
 
 def _checked_rows(X: Any, missing: bool) -> Any:
     """Rows in a form that models take; what cannot be one is refused."""
+    if isinstance(X, ByteImages):
+        return X
     refuse_masked(X, "X")
     if is_frame(X):
         return _checked_frame(X)
@@ -204,6 +209,8 @@ def _checked_rows(X: Any, missing: bool) -> Any:
     if whole and (array.dtype != np.uint8 or array.ndim < 3):
         check_features(array)
         return array.astype(array.dtype.newbyteorder("="), copy=False)
+    if whole and array.size >= LEAST_NUMBERS:
+        return byte_images(array)
     if isinstance(array, np.ndarray) and array.dtype in (np.uint8, np.bool_):
         array = array.astype(np.float32)  # exact; float64 would take eight times the memory
     if missing and isinstance(array, np.ndarray) and array.dtype.kind == "f":

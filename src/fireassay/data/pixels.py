@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fireassay.core.byte_images import LEAST_NUMBERS, byte_images
 from fireassay.core.errors import AssumptionWarning, DataError, ParameterError
 from fireassay.core.validation import check_choice, check_real
 
@@ -20,14 +21,17 @@ def scaled_pixels(X: NDArray[Any], scale: str | float = "auto", *, name: str = "
     X
         Anything; only arrays of images (three or four dimensions) are touched by ``"auto"``.
     scale
-        ``"auto"`` divides images of type uint8 by 255 (as float32), and warns about floats that
-        look like 0–255 without changing them; ``"none"`` changes nothing; a number divides.
+        ``"auto"`` divides images of type uint8 by 255 (as float32; of very many images the rows,
+        as they are taken), and warns about floats that look like 0–255 without changing them;
+        ``"none"`` changes nothing; a number divides.
     """
     if not isinstance(scale, str):
         return (X / check_real(scale, "scale", low=0.0)).astype(np.float32)
     check_choice(scale, "scale", ("auto", "none"))
     if scale == "none" or X.ndim < 3 or X.size == 0:
         return X
+    if X.dtype == np.uint8 and X.size >= LEAST_NUMBERS:
+        return byte_images(X, divisor=255)
     if X.dtype == np.uint8:
         return X.astype(np.float32) / np.float32(255)
     if looks_like_bytes(X):

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from fireassay.core.arrays import AnyArray, FloatArray
+from fireassay.core.byte_images import ByteImages
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.frames import is_frame
 from fireassay.core.hashing import sha256
@@ -98,6 +99,8 @@ class Rows:
     @property
     def is_plain(self) -> bool:
         """Whether the rows are finite floats, which are their own codes."""
+        if isinstance(self.values, ByteImages):
+            return True
         floats = not self.is_frame and not self.is_text and self.values.dtype.kind == "f"
         return floats and not self.holes.any()
 
@@ -145,7 +148,7 @@ def infer_kinds(values: Any) -> tuple[str, ...]:
         return tuple(_kind_of(values.iloc[:, i]) for i in range(values.shape[1]))
     if values.ndim == 1:
         return ("text",)
-    whole = values.dtype.kind in "iub"
+    whole = values.dtype.kind in "iub" and not isinstance(values, ByteImages)
     if values.ndim == 2:
         return ("integer" if whole else "real",) * int(values.shape[1])
     return ("integer",) if whole else ("image",)

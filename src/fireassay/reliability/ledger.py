@@ -14,7 +14,7 @@ from fireassay.reliability.inputs import Inputs
 from fireassay.reliability.problem import Problem
 from fireassay.reliability.profile import KdeProfile, Profile
 from fireassay.reliability.result import NO_CELLS
-from fireassay.reliability.separation import Separation, r_separation
+from fireassay.reliability.separation import Separation, r_separation, rows_for_separation
 from fireassay.reliability.two_sample import classifier_two_sample_p
 from fireassay.reliability.weighted_cells import CentreDensity, WeightedCells
 from fireassay.statistics.alike_rows import AlikeRows, alike_rows
@@ -29,7 +29,6 @@ _SIZES_LEVEL = 0.05  # the wider bound costs less than the one that misses
 _LEAST_ERRORS = 5
 _LEAST_ROWS = 20
 _MOST_COLUMNS = 20
-_MOST_ROWS_FOR_R = 1000
 _STATEMENTS = {
     "labels-from-the-field": ("The labelled rows are drawn like the inputs in the field."),
     "independent-rows": "Inputs are independent of each other.",
@@ -78,8 +77,9 @@ def full_ledger(
 def separation_of(problem: Problem) -> Separation | None:
     """r-separation of the labelled rows (of the first ones, where there are many features)."""
     X, y = problem.labelled.X, problem.y
-    if len(np.unique(y)) < 2 or (len(X) > _MOST_ROWS_FOR_R and X.shape[1] > 15):
-        X, y = X[:_MOST_ROWS_FOR_R], y[:_MOST_ROWS_FOR_R]
+    most = rows_for_separation(X.shape[1])
+    if len(np.unique(y)) < 2 or (len(X) > most and X.shape[1] > 15):
+        X, y = X[:most], y[:most]
     return r_separation(X, y) if len(np.unique(y)) > 1 else None
 
 

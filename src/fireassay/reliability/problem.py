@@ -175,7 +175,8 @@ def check_problem(
                 got=f"{drawn.shape[1]}",
             )
         field = Inputs.ask(classifier, drawn.reshape(len(drawn), *shape))
-    known, on_disk, content = Known(labelled.X), None, None
+    known = Known(labelled.X[:0] if operational is None else labelled.X)
+    on_disk, content = None, None
     disk = None if operational is None or profile is not None else rows_on_disk(operational)
     if disk is not None:
         _check_shape(disk.shape, shape, "operational")

@@ -145,19 +145,20 @@ def rectified_bound(
     """
     rng = generator(seed, "rectified")
     order = rng.permutation(len(y))
+    n, errors = len(y), int((labelled.predicted != y).sum())
+    alone = _cp(errors, n, alpha)
+    if weights is None and (operational is None or len(operational) < n):
+        rate = errors / n  # counts alone: the rows, which may be many on disk, are not touched
+        std = float(np.sqrt(rate * (1 - rate) / n))
+        normal = rate + float(stats.norm.isf(alpha)) * std
+        return RectifiedBound(rate, std, alone, alone, 1.0, alone, normal, 0.0, 0.0)
     labelled, y = labelled.take(order), y[order]
     wrong = (labelled.predicted != y).astype(np.float64)
     if weights is not None:
         bound = float(weights.max()) if weight_bound is None else weight_bound
         found = _weighted(labelled, y, wrong, operational, alpha, risk, weights[order], bound, rng)
         return replace(found, weights=weights_are)
-    n, errors = len(y), int(wrong.sum())
-    alone = _cp(errors, n, alpha)
-    if operational is None or len(operational) < n:
-        rate = errors / n
-        std = float(np.sqrt(rate * (1 - rate) / n))
-        normal = rate + float(stats.norm.isf(alpha)) * std
-        return RectifiedBound(rate, std, alone, alone, 1.0, alone, normal, 0.0, 0.0)
+    assert operational is not None
     game, share, fitted, field = _play(
         labelled, y, wrong, operational, alpha, risk, np.ones(n), 1.0, rng
     )

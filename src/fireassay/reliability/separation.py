@@ -14,6 +14,7 @@ from fireassay.core.lazy_modules import spatial
 from fireassay.core.validation import check_choice, check_features, check_labels
 
 _NORMS = {"linf": np.inf, "l2": 2.0, "l1": 1.0}
+_MOST_ROWS, _MOST_NUMBERS = 1000, 2**25
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,15 @@ def r_separation(X: ArrayLike, y: ArrayLike, *, norm: str = "linf") -> Separatio
     first = int(nearest.argmin())
     pair = (min(first, int(partner[first])), max(first, int(partner[first])))
     return Separation(float(half[0]), pair, half, int((nearest == 0).sum()), norm)
+
+
+def rows_for_separation(columns: int) -> int:
+    """Rows that are compared with each other; of large images few, since all are held as floats.
+
+    >>> rows_for_separation(3072), rows_for_separation(224 * 224 * 3)
+    (1000, 222)
+    """
+    return min(_MOST_ROWS, max(2, _MOST_NUMBERS // columns))
 
 
 def _by_tree(own: AnyArray, others: AnyArray, p: float) -> tuple[FloatArray, IntArray]:

@@ -36,6 +36,8 @@ class AlikeRows:
 
     def __str__(self) -> str:
         said = f"{self.repeated.count} of {self.repeated.looked_at} rows nearly repeat another."
+        if not self.clumped.looked_at:
+            said += " Whether they come in clumps was not judged: too few rows, or too few values."
         if self.clumped.many:
             said += (
                 f" Rows come in clumps (jump {self.clumped.jump:.1f}, by chance about 4), "

@@ -63,8 +63,8 @@ def clumped_rows(X: ArrayLike, seed: int = 0) -> ClumpedRows:
     ``k log(d_(k+1) / d_k)`` has the same exponential distribution for each k, whatever the number
     of columns. Where a patient's rows end there is a jump. The largest jump among 30 neighbours, in
     units of the usual step, is compared with what independent rows show. Values that repeat make
-    jumps, too: where the same columns, each shuffled by itself, have jumps of about that size,
-    nothing is said. Equal rows count once.
+    jumps, too: it must be a third above those of the same columns, each shuffled by itself, and
+    where these alone pass for clumps, nothing is said. Equal rows count once.
 
     >>> rng = np.random.default_rng(0)
     >>> patients = np.repeat(rng.normal(size=(60, 8)), 5, axis=0)
@@ -84,9 +84,9 @@ def clumped_rows(X: ArrayLike, seed: int = 0) -> ClumpedRows:
     limit = _USUAL + _FOR_FEW_ROWS / math.sqrt(len(flat))
     # Values that repeat make jumps, too: they are in the shuffled columns as well.
     reference = _jump(rng.permuted(flat, axis=0), chosen)
-    if math.isnan(jump) or not _ABOVE_REFERENCE * reference <= limit:
+    if math.isnan(jump) or not reference <= limit:
         return ClumpedRows(math.nan, math.nan, 0)
-    return ClumpedRows(jump, limit, len(chosen))
+    return ClumpedRows(jump, max(limit, _ABOVE_REFERENCE * reference), len(chosen))
 
 
 def _standardised(rows: AnyArray, seed: int) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from fireassay.core.errors import ParameterError
@@ -51,3 +52,51 @@ def share(
     return Estimate.around(
         hits / n, low, high, confidence=confidence, n=n, method="Clopper-Pearson", rests_on=rests_on
     )
+
+
+def exact_shares(
+    hits: ArrayLike,
+    n: ArrayLike,
+    confidence: float = 0.95,
+    alternative: str = "two-sided",
+    *,
+    simultaneous: bool = False,
+    rests_on: tuple[str, ...] = (),
+) -> list[Estimate]:
+    """A share for each pair of counts, with exact intervals.
+
+    The quantiles of all pairs are found together, of equal pairs once: a thousand classes take as
+    long as a few.
+
+    Parameters
+    ----------
+    hits, n
+        Whole numbers of one length, ``hits <= n``; a set without rows is not estimable.
+    confidence
+        In (0, 1).
+    alternative
+        "two-sided", or "upper" and "lower" for bounds on one side.
+    simultaneous
+        Whether all intervals together hold with this confidence (Bonferroni over those with rows).
+    rests_on
+        Ids of the assumptions that the estimates carry.
+
+    >>> [str(found) for found in exact_shares([3, 0], [40, 5])]
+    ['0.075 [0.016, 0.204] n=40', '0.000 [0.000, 0.522] n=5']
+    """
+    counts, sizes = np.asarray(hits, dtype=np.int64), np.asarray(n, dtype=np.int64)
+    several = int((sizes > 0).sum()) if simultaneous else 1
+    each = 1.0 - (1.0 - confidence) / max(1, several) if simultaneous else confidence
+    method = "Clopper-Pearson" + (f", simultaneous over {several}" if several > 1 else "")
+    pairs, place = np.unique(np.stack([counts, sizes]), axis=1, return_inverse=True)
+    ends = clopper_pearson(pairs[0], pairs[1], each, alternative)
+    lows, highs = (end[place.ravel()].tolist() for end in ends)
+    nothing = share(0, 0, confidence, rests_on=rests_on)
+    return [
+        Estimate.around(
+            k / m, low, high, confidence=confidence, n=m, method=method, rests_on=rests_on
+        )
+        if m
+        else nothing
+        for k, m, low, high in zip(counts.tolist(), sizes.tolist(), lows, highs, strict=True)
+    ]

@@ -1,6 +1,6 @@
 """Shares of several sets of rows, with intervals that hold for all of them at once."""
 
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,9 +9,9 @@ from fireassay.core.arrays import AnyArray, BoolArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.validation import check_choice, check_labels
-from fireassay.statistics.clopper_pearson import clopper_pearson
 from fireassay.statistics.grouped_share import grouped_share
 from fireassay.statistics.samples import check_confidence
+from fireassay.statistics.share import exact_shares, share
 
 
 def simultaneous_shares(
@@ -60,42 +60,30 @@ def simultaneous_shares(
     check_confidence(confidence)
     check_choice(alternative, "alternative", ("two-sided", "upper", "lower"))
     inside, hits = _checked(hit, members)
+    if groups is None:
+        return exact_shares(
+            np.count_nonzero(hits & inside, axis=0),
+            np.count_nonzero(inside, axis=0),
+            confidence,
+            alternative,
+            simultaneous=True,
+            rests_on=rests_on,
+        )
+    who = check_labels(groups, name="groups", n=len(inside))
     several = int(inside.any(axis=0).sum())
     each = 1.0 - (1.0 - confidence) / max(1, several)
+    nothing = share(0, 0, confidence, rests_on=rests_on)
     found = []
-    who = None if groups is None else check_labels(groups, name="groups", n=len(inside))
     for column in range(inside.shape[1]):
         rows = inside[:, column]
-        own = None if who is None else who[rows]
-        found.append(
-            _share(hits[rows, column], own, each, confidence, alternative, several, rests_on)
+        one = (
+            grouped_share(hits[rows, column], who[rows], each, alternative)[0]
+            if rows.any()
+            else nothing
         )
+        method = one.method + (f", simultaneous over {several}" if several > 1 and one.n else "")
+        found.append(replace(one, confidence=confidence, method=method, rests_on=rests_on))
     return found
-
-
-def _share(
-    hits: BoolArray,
-    groups: Any,
-    each: float,
-    confidence: float,
-    alternative: str,
-    several: int,
-    rests_on: tuple[str, ...],
-) -> Estimate:
-    n, method = len(hits), "Clopper-Pearson"
-    if not n:
-        nan = float("nan")
-        return Estimate(nan, nan, nan, confidence, 0, method, rests_on=rests_on)
-    if groups is None:
-        low, high = clopper_pearson(int(hits.sum()), n, each, alternative)
-    else:
-        found = grouped_share(hits, groups, each, alternative)[0]
-        low, high, method = found.low, found.high, found.method
-    if several > 1:
-        method += f", simultaneous over {several}"
-    return Estimate.around(
-        float(hits.mean()), low, high, confidence=confidence, n=n, method=method, rests_on=rests_on
-    )
 
 
 def _checked(hit: ArrayLike, members: ArrayLike) -> tuple[BoolArray, BoolArray]:

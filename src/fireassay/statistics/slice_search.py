@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fireassay.core.arrays import BoolArray, FloatArray
+from fireassay.core.arrays import BoolArray, Float32Array, FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.lazy_modules import special
 from fireassay.core.seeds import generator
@@ -206,11 +206,27 @@ class _Search:
     """The conditions of a table and the rows where each is true, made once for many searches."""
 
     def __init__(self, table: FloatArray, names: Sequence[str], smallest: float) -> None:
-        self.conditions = _conditions(table, names)
+        self.table = np.asfortranarray(table)
+        self.conditions = _conditions(self.table, names)
         self.fewest = max(10, math.ceil(smallest * len(table)))
         self.n = len(table)
-        # A row for each condition: products with rules are then plain matrix products.
-        self.inside = np.array([c.of(table) for c in self.conditions], dtype=np.float32)
+        # A row for each condition: products with rules are then plain matrix products. What is
+        # above a cut is there and not at most the cut, which comes just before it.
+        self.above = np.array([c.sign == ">" for c in self.conditions], dtype=bool)
+        self.feature = np.array([c.feature for c in self.conditions], dtype=np.int64)
+        made = np.flatnonzero(~self.above)
+        self.inside = np.empty((len(made), self.n), dtype=np.float32)
+        for row, place in enumerate(made):
+            self.inside[row] = self.conditions[place].of(self.table)
+        self.there = np.array(~np.isnan(self.table.T), dtype=np.float32)
+
+    def counts(self, weights: Float32Array) -> FloatArray:
+        """The summed weights, of each set of them, of the rows where each condition is true."""
+        found: FloatArray = (weights @ self.inside.T).astype(np.float64)
+        found = found[:, np.cumsum(~self.above) - 1]
+        there = weights @ self.there.T
+        found[:, self.above] = there[:, self.feature[self.above]] - found[:, self.above]
+        return found
 
     def rules(self, marks: FloatArray, depth: int, widest: int = _BEAM) -> list[_Scored]:
         """The rules that were kept at each depth, the best first."""
@@ -231,8 +247,7 @@ class _Search:
         if not beam:
             return []
         kept = np.array([inside for _, _, inside in beam], dtype=np.float32)
-        n = (kept @ self.inside.T).astype(np.float64)
-        hits = ((kept * marks.astype(np.float32)) @ self.inside.T).astype(np.float64)
+        n, hits = self.counts(kept), self.counts(kept * marks.astype(np.float32))
         scores = np.where(n >= self.fewest, _beyond_chance(hits, n, float(marks.mean())), -np.inf)
         found: list[_Scored] = []
         seen: set[tuple[float, int]] = set()
@@ -245,7 +260,7 @@ class _Search:
             if same in seen or condition in beam[parent][1]:
                 continue
             seen.add(same)
-            inside = beam[parent][2] & (self.inside[place] > 0)
+            inside = beam[parent][2] & condition.of(self.table)
             found.append((score, (*beam[parent][1], condition), inside))
         return found
 

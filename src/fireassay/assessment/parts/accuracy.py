@@ -26,6 +26,7 @@ from fireassay.core.validation import check_class_indices
 from fireassay.statistics import share
 from fireassay.statistics.calibration import stated_curve
 from fireassay.statistics.grouped_share import GroupCounts, effective_rows
+from fireassay.statistics.share import exact_shares
 
 __all__ = [
     "MEASURES",
@@ -206,10 +207,11 @@ def _shares(
     name: str,
 ) -> pd.DataFrame:
     """The share of right answers in each part of the rows."""
-    found = [
-        _share(correct[rows], None if groups is None else groups[rows], confidence)
-        for rows in parts
-    ]
+    found = (
+        exact_shares([correct[rows].sum() for rows in parts], list(map(len, parts)), confidence)
+        if groups is None
+        else [_share(correct[rows], groups[rows], confidence) for rows in parts]
+    )
     columns = {
         name: [e.value for e in found],
         "low": [e.low for e in found],

@@ -6,8 +6,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import voted_rows
+from fireassay.statistics.projected_rows import MOST_COLUMNS
 
 USES = ("curation",)
+_MOST_COPIED = 2**28
 
 
 class Settings(BaseModel):
@@ -28,8 +30,20 @@ def cost(context: Context, settings: Settings) -> Cost:
     del settings
     n, voted = len(context.test), None if context.votes is None else voted_rows(context)
     more = len(voted[0]) if voted and voted[1] != "test" and voted[0].y is not None else 0
-    n_bytes = n * (context.test.X[0].nbytes + 32 * len(context.test.classes))
+    some = min(n * context.test.X[0].nbytes, _MOST_COPIED)
+    n_bytes = some + n * 32 * len(context.test.classes)
     rows = n + more
     return Cost(
-        queries=rows, labels=rows, data_rows=rows, own_seconds=0.5, memory_mb=2e-6 * n_bytes
+        queries=rows,
+        labels=rows,
+        data_rows=rows,
+        own_seconds=0.4 + _looking_s(n, context.test.X[0].size),
+        memory_mb=2e-6 * n_bytes,
     )
+
+
+def _looking_s(n: int, columns: int) -> float:
+    """Seconds of the look for rows that resemble each other, the slices, and the hashes."""
+    if columns <= MOST_COLUMNS:
+        return 4e-7 * n * columns
+    return 1e-4 * n + 3e-8 * n * columns + 4e-8 * min(n * columns, 2**25)

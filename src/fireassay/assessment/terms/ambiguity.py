@@ -21,6 +21,7 @@ from fireassay.core.extras import is_installed
 
 USES: tuple[str, ...] = ()
 _TORCH_MB = 190.0  # measured: torch 2.13 without CUDA, imported and used
+_TORCH_S, _FEW_FEATURES = 1.6, 256  # up to so many features training is short
 
 
 class Settings(BaseModel):
@@ -72,7 +73,9 @@ def cost(context: Context, settings: Settings) -> Cost:
     features = context.test.X[0].size
     numbers = features * min(len(rows), most_rows(rows))
     decoded = features if features <= MOST_FEATURES else FAST.components or features
-    seconds = 4 + 0.15 * trained * max(1.0, decoded / 150) + 5e-8 * min(numbers, 5000 * features)
+    each = 0.17 if decoded <= _FEW_FEATURES else 0.9 + 9e-4 * decoded
+    loading = 0.0 if "torch" in sys.modules else _TORCH_S
+    seconds = 0.7 + loading + each * trained + 5e-8 * min(numbers, 5000 * features)
     megabytes = 1e-6 * context.test.X[0].nbytes * settings.samples
     asked = len(rows) if every > MOST_PAIRS else 0
     return Cost(

@@ -6,8 +6,10 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from fireassay import reliability
 from fireassay.assessment.context import Context, Cost
+from fireassay.reliability.separation import rows_for_separation
 
 USES = ("discovery", "accuracy")
+_MOST_COPIED = 2**28
 
 
 class Settings(BaseModel):
@@ -55,12 +57,15 @@ def cost(context: Context, settings: Settings) -> Cost:
     """One query per labelled and per operational row."""
     del settings
     rows, field_rows = len(context.test), len(context.operational or ())
-    megabytes = 1e-6 * (rows + field_rows) * context.test.X[0].nbytes
+    megabytes = 1e-6 * min((rows + field_rows) * context.test.X[0].nbytes, _MOST_COPIED)
+    columns, classes = context.test.X[0].size, len(context.test.classes)
+    held = min(rows, rows_for_separation(columns)) * columns  # numbers that are compared
+    compared = 8e-10 * held * (held / columns + 1.5 * classes)
     return Cost(
         queries=rows + field_rows,
         data_rows=rows + field_rows,
         labels=rows,
-        own_seconds=2.0 + 1e-3 * rows,
+        own_seconds=0.1 + 1e-5 * rows + 1e-9 * rows * columns + compared,
         memory_mb=4 * megabytes,
         disk_mb=0.2,
     )

@@ -48,9 +48,10 @@ def cost(context: Context, settings: Settings) -> Cost:
     tested = min(NOMINAL_ROWS, len(context.test))
     rows = fitted + tested + 5 * settings.samples + field_rows
     megabytes = 1e-6 * rows * context.test.X[0].nbytes
+    inside = isinstance(context.model, ActivationClassifier)
     return Cost(
-        queries=2 * rows if isinstance(context.model, ActivationClassifier) else rows,
-        own_seconds=4.0 + 2e-3 * rows,
+        queries=2 * rows if inside else rows,
+        own_seconds=0.4 + (6e-4 if inside else 2e-5) * rows,
         memory_mb=150 + 6 * megabytes,
         disk_mb=0.5 + 2e-4 * rows,
     )

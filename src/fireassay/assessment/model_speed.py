@@ -1,0 +1,103 @@
+"""What a model's answers cost, measured with a few rows in blocks as a run sends them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.quiet_clock import quiet_seconds
+from fireassay.classifiers import GradientClassifier, block_ladder
+from fireassay.classifiers.base import BLOCK_ROWS, BaseClassifier, innermost
+from fireassay.classifiers.probe import answers_again
+
+# A block that takes longer is measured by a smaller one: a slow model's rows cost the same in both.
+_MOST_S: Final = 2.0
+_SLOW_ROWS: Final = 32
+_SMALL_CALLS: Final = 3  # the quickest counts: a call with few rows is soon disturbed
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Measured seconds: of one row among many, of a call besides its rows, of one gradient.
+
+    Attributes
+    ----------
+    per_query, per_call, per_gradient
+        The seconds.
+    probed
+        Rows that were sent to measure this.
+    block
+        Rows of the blocks that calls are filled up to; 1 where nothing is filled up.
+    choosing
+        Seconds of padding and probing until few rows go in small blocks.
+
+    >>> Speed(0.001, 0.01, 0.0, 4, block=256).seconds(Cost(queries=300, data_rows=300))
+    0.512
+    """
+
+    per_query: float
+    per_call: float
+    per_gradient: float
+    probed: int
+    block: int = 1
+    choosing: float = 0.0
+
+    def seconds(self, cost: Cost, known: int = 0) -> float:
+        """How long a part of this cost will take, if ``known`` rows were asked before."""
+        fresh = max(0, cost.data_rows - known)
+        sent = float(self.block * -(-fresh // self.block))
+        sent += (1.0 - cost.spared) * (cost.queries - cost.data_rows)
+        slopes = (1.0 - cost.spared) * cost.gradient_queries
+        model = self.per_query * sent + self.per_gradient * slopes
+        return model + self.per_call * cost.calls + cost.own_seconds
+
+
+def measure_speed(context: Context) -> Speed:
+    """Send the model a few rows: four of them, many at once, and some for gradients."""
+    model, X = context.model, context.test.X
+    few = X[: block_ladder.FEW]
+    some, many = X[:_SLOW_ROWS], X[:BLOCK_ROWS]
+    answers_again(model, few)  # the first call also loads and compiles
+    small = min(_seconds(lambda: answers_again(model, few)) for _ in range(_SMALL_CALLS))
+    middle = _seconds(lambda: answers_again(model, some))
+    per_query, probed = middle / len(some), (1 + _SMALL_CALLS) * len(few) + len(some)
+    if (middle - small) / _SLOW_ROWS * BLOCK_ROWS <= _MOST_S:
+        taken = [_seconds(lambda: answers_again(model, many)) for _ in range(2)]
+        per_query, probed = min(taken) / len(many), probed + 2 * len(many)
+    block, choosing = _blocks(model)
+    per_gradient = 0.0
+    if isinstance(model, GradientClassifier):
+        slopes = _gradients(model, some)
+        slopes()
+        per_gradient, probed = _seconds(slopes) / len(some), probed + 2 * len(some)
+    per_call = max(0.0, small - per_query * len(few) / 2)  # half of a small block is filled up
+    return Speed(per_query, per_call, per_gradient, probed, block, choosing * per_query)
+
+
+def _gradients(model: Any, rows: Any) -> Callable[[], Any]:
+    """Gradients of these rows, not filled up to a block where the adapter lets us."""
+    adapter = innermost(model)
+    if isinstance(adapter, BaseClassifier):
+        for kind, call, arrays in adapter._questions(adapter._checked_input(rows), True):
+            if kind == "loss gradient":
+                return partial(adapter._sent, call, arrays, None)
+    return partial(model.loss_gradient, rows, np.zeros(len(rows), dtype=np.int64))
+
+
+def _blocks(model: Any) -> tuple[int, int]:
+    """Rows of a block that is filled up, and rows that the choice of smaller ones costs."""
+    adapter = innermost(model)
+    if not isinstance(adapter, BaseClassifier) or adapter.batch_size is None:
+        return 1, 0
+    if not adapter.pads_blocks:
+        return 1, 0
+    return adapter.batch_size, 2 * block_ladder.price(adapter.batch_size) * adapter.may_choose
+
+
+def _seconds(call: Callable[[], Any]) -> float:
+    start = quiet_seconds()
+    call()
+    return quiet_seconds() - start

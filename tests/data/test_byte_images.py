@@ -1,0 +1,116 @@
+"""Very many images of bytes are never held as floats, and give what the same floats give."""
+
+import pickle
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from fireassay import as_classifier
+from fireassay.assessment import evaluation
+from fireassay.classifiers import kept_answers
+from fireassay.classifiers.kept_answers import KeptAnswers, KeptSet
+from fireassay.core import byte_images, sha256
+from fireassay.core.byte_images import ByteImages
+from fireassay.core.row_index import RowIndex
+from fireassay.data import DataSet, dataset, load, pixels
+
+
+@pytest.fixture
+def images():
+    return np.random.default_rng(0).integers(0, 256, (600, 8, 8, 3), dtype=np.uint8)
+
+
+@pytest.fixture
+def many(monkeypatch):
+    """From here on 1,000 numbers are very many; blocks of them are not."""
+    monkeypatch.setattr(dataset, "LEAST_NUMBERS", 1000)
+    monkeypatch.setattr(byte_images, "LEAST_NUMBERS", 600 * 8 * 8 * 3)
+
+
+def bright(rows):
+    assert rows.dtype == np.float32
+    p = rows.mean(axis=(1, 2, 3), dtype=np.float64)[:, None] / 255
+    return np.hstack([p, 1 - p])
+
+
+def test_bytes_stay_and_rows_are_floats(images, many):
+    X = DataSet(images).X
+    assert isinstance(X, ByteImages)
+    assert np.shares_memory(X, images)
+    assert (X[:3].dtype, X[5].dtype, X[[1, 4]].dtype) == (np.float32,) * 3
+    assert isinstance(X[0:], ByteImages)
+
+
+def test_loaded_images_are_scaled_row_by_row(images, many, monkeypatch, tmp_path):
+    np.savez(tmp_path / "test.npz", X=images, y=np.arange(600) % 2)
+    before = load(tmp_path / "test.npz")
+    monkeypatch.setattr(pixels, "LEAST_NUMBERS", 1000)
+    X = load(tmp_path / "test.npz").X
+    assert isinstance(X, ByteImages)
+    assert not isinstance(before.X, ByteImages)
+    assert np.array_equal(X[7:90], before.X[7:90])
+    assert (float(X.min()), float(X.max())) == (0.0, 1.0)
+    after = load(tmp_path / "test.npz")
+    assert (after.rows.kinds, after.rows.is_plain) == (before.rows.kinds, True)
+    assert after.sha256 == load(tmp_path / "test.npz").sha256
+    assert after.sha256 != DataSet(images, after.y, after.ids).sha256  # not divided
+
+
+def test_copies_and_hashes_know_the_scale(images):
+    plain, scaled = byte_images.byte_images(images), byte_images.byte_images(images, 255)
+    assert sha256(plain) != sha256(scaled)
+    again = pickle.loads(pickle.dumps(scaled))
+    assert isinstance(again, ByteImages)
+    assert np.array_equal(again[3], scaled[3])
+    assert float(again[3].max()) <= 1.0
+
+
+def test_the_model_gets_the_same_floats(images, many):
+    model = as_classifier(bright, bounds=(0, 255))
+    found = model.predict_proba(DataSet(images).X)
+    assert np.array_equal(found, model.predict_proba(images.astype(np.float32)))
+
+
+def test_no_copy_of_all_rows_is_made(many):
+    images = np.zeros((2000, 32, 32, 3), dtype=np.uint8)
+    X, model = DataSet(images).X, as_classifier(bright, bounds=(0, 255))
+    tracemalloc.start()
+    model.predict_proba(X)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < images.nbytes
+
+
+def test_accuracy_and_reliability_are_the_same(images, monkeypatch):
+    y = (images.mean(axis=(1, 2, 3)) < 127.5).astype(int)
+
+    def numbers():
+        model = as_classifier(lambda rows: bright(rows.astype(np.float32)), bounds=(0, 255))
+        found = evaluation.evaluate(model, images, y, parts=("accuracy", "reliability"))
+        return {p.question: p.estimates for p in found.parts if p.status == "done"}
+
+    before = numbers()
+    monkeypatch.setattr(dataset, "LEAST_NUMBERS", 1000)
+    monkeypatch.setattr(byte_images, "LEAST_NUMBERS", images.size)
+    assert numbers() == before
+    assert set(before) == {"accuracy", "reliability"}
+
+
+def test_rows_that_are_not_known_yet_are_copied_a_few_at_a_time(monkeypatch):
+    monkeypatch.setattr(kept_answers, "_NUMBERS_COPIED", 300 * 192)  # one block of 256 rows
+    X = np.random.default_rng(1).random((1000, 8, 8, 3), dtype=np.float32)
+    model = as_classifier(lambda rows: bright(255 * rows))
+    expected = model.predict_proba(X)
+    model.kept = KeptAnswers([KeptSet(RowIndex(X))], like=expected)
+    model.predict_proba(X[400:410])
+    before, sizes = model.queries, []
+    taken = model._in_blocks
+    model._in_blocks = lambda *given, **options: (
+        sizes.append(len(given[2])),
+        taken(*given, **options),
+    )[1]
+    assert np.array_equal(model.predict_proba(X), expected)
+    assert model.queries - before == 1000
+    assert sizes == [256, 256, 256, 222]
+    assert model.kept.held.all()
