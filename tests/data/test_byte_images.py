@@ -8,7 +8,7 @@ import pytest
 
 from fireassay import as_classifier
 from fireassay.assessment import evaluation
-from fireassay.classifiers import kept_answers
+from fireassay.classifiers import kept_answers, views
 from fireassay.classifiers.kept_answers import KeptAnswers, KeptSet
 from fireassay.core import byte_images, sha256
 from fireassay.core.byte_images import ByteImages
@@ -37,7 +37,7 @@ def bright(rows):
 def test_bytes_stay_and_rows_are_floats(images, many):
     X = DataSet(images).X
     assert isinstance(X, ByteImages)
-    assert np.shares_memory(X, images)
+    assert np.shares_memory(X.stored, images)
     assert (X[:3].dtype, X[5].dtype, X[[1, 4]].dtype) == (np.float32,) * 3
     assert isinstance(X[0:], ByteImages)
 
@@ -58,7 +58,7 @@ def test_loaded_images_are_scaled_row_by_row(images, many, monkeypatch, tmp_path
 
 
 def test_copies_and_hashes_know_the_scale(images):
-    plain, scaled = byte_images.byte_images(images), byte_images.byte_images(images, 255)
+    plain, scaled = ByteImages(images), ByteImages(images, 255)
     assert sha256(plain) != sha256(scaled)
     again = pickle.loads(pickle.dumps(scaled))
     assert isinstance(again, ByteImages)
@@ -114,3 +114,49 @@ def test_rows_that_are_not_known_yet_are_copied_a_few_at_a_time(monkeypatch):
     assert model.queries - before == 1000
     assert sizes == [256, 256, 256, 222]
     assert model.kept.held.all()
+
+
+def test_nothing_takes_a_byte_for_the_number(images):
+    kept = ByteImages(images, divisor=255)
+    floats = images.astype(np.float32) / np.float32(255)
+    assert kept.dtype == np.float32
+    assert np.array_equal(np.asarray(kept), floats)
+    assert np.array_equal(np.asarray(kept, dtype=np.float64), floats.astype(np.float64))
+    assert np.array_equal(np.concatenate([kept, floats]), np.concatenate([floats, floats]))
+    assert np.array_equal(2 * kept - 1, 2 * floats - 1)
+    assert np.array_equal(kept.mean(axis=0), floats.mean(axis=0))
+    assert np.array_equal(kept.reshape(len(kept), -1)[3:5], floats.reshape(len(kept), -1)[3:5])
+    assert not hasattr(kept, "iloc")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::fireassay.core.errors.AssumptionWarning")
+def test_every_part_is_the_same(monkeypatch):
+    torch = pytest.importorskip("torch")
+    from sklearn.datasets import load_digits
+    from sklearn.linear_model import LogisticRegression
+
+    digits = load_digits()
+    X, y = (digits.images * 15.9).astype(np.uint8), digits.target
+    fitted = LogisticRegression(max_iter=300).fit(X[:700].reshape(700, -1) / 255, y[:700])
+    layer = torch.nn.Linear(64, 10)
+    with torch.no_grad():
+        layer.weight.copy_(torch.tensor(fitted.coef_))
+        layer.bias.copy_(torch.tensor(fitted.intercept_))
+    network = torch.nn.Sequential(torch.nn.Flatten(), layer)
+    few = {"ambiguity": {"samples": 60}, "survival": {"samples": 20}, "discovery": {"budget": 10}}
+
+    def numbers(made):
+        model = as_classifier(network, output="logits", classes=range(10), bounds=(0, 1))
+        found = evaluation.evaluate(
+            model, made(X[700:1300]), y[700:1300], train=(made(X[:700]), y[:700]),
+            operational=made(X[1300:]), settings=few,
+        )  # fmt: skip
+        return {p.question: p.estimates for p in found.parts if p.status == "done"}
+
+    before = numbers(lambda rows: rows.astype(np.float32) / np.float32(255))
+    for module in (dataset, views):
+        monkeypatch.setattr(module, "LEAST_NUMBERS", 1000)
+    monkeypatch.setattr(byte_images, "LEAST_NUMBERS", 30_000)  # whole sets stay bytes
+    assert numbers(lambda rows: ByteImages(rows, divisor=255)) == before
+    assert len(before) == 6

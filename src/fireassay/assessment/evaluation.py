@@ -16,6 +16,7 @@ from fireassay.assessment.parts import PARTS, settings_models
 from fireassay.assessment.running import Run
 from fireassay.classifiers import as_classifier
 from fireassay.core import FireassayWarning, ModelError, ParameterError
+from fireassay.core.byte_images import ByteImages
 from fireassay.core.seeds import check_seed
 from fireassay.data import DataSet, from_frame
 from fireassay.data.natural_range import as_normalisation
@@ -162,6 +163,7 @@ def _data_set(
     members = None if slices is None else slice_columns(slices)
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         columns = getattr(model, "feature_names", None) or [str(name) for name in X.columns]
-        rows = from_frame(X, label=False, columns=columns)
-        return replace(rows, y=y, groups=groups, slices=members)
-    return DataSet(np.asanyarray(X), y, groups=groups, slices=members)
+        table = from_frame(X, label=False, columns=columns)
+        return replace(table, y=y, groups=groups, slices=members)
+    rows = X if isinstance(X, ByteImages) else np.asanyarray(X)
+    return DataSet(rows, y, groups=groups, slices=members)

@@ -11,6 +11,7 @@ import numpy as np
 from fireassay.assessment.context import Context
 from fireassay.core import Estimate, sha256
 from fireassay.core.arrays import AnyArray, FloatArray, IntArray
+from fireassay.core.byte_images import ByteImages
 from fireassay.statistics import (
     mean_cost,
     paired_auc_difference,
@@ -91,7 +92,7 @@ def _contents(X: Any) -> Iterator[bytes]:
     """The content of each row."""
     if hasattr(X, "itertuples"):
         return (repr(row).encode() for row in X.itertuples(index=False, name=None))
-    rows = np.ascontiguousarray(X)
+    rows = X if isinstance(X, ByteImages) else np.ascontiguousarray(X)
     if rows.dtype.kind in "OUS":
         return (repr(row).encode() for row in rows.tolist())
     return (row.tobytes() for row in rows)

@@ -4,13 +4,13 @@ import contextlib
 import signal
 import threading
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from fireassay.classifiers.block_ladder import Call
 from fireassay.core.arrays import AnyArray
-from fireassay.core.byte_images import ByteImages
+from fireassay.core.byte_images import stay_bytes
 from fireassay.core.errors import FireassayError, ModelError
 from fireassay.core.patience import AskedToEnd, HangsError, Watch, watched
 
@@ -92,11 +92,11 @@ def read_in_time(hang_s: float) -> Iterator[None]:
 
 def fresh_block(array: AnyArray, start: int, stop: int, padding: int) -> AnyArray:
     """A fresh block: a model that writes into its input never changes the caller's data."""
-    rows = array[start:stop]
-    if isinstance(rows, ByteImages):  # so large that they stay bytes even here
+    rows: Any = array[start:stop]
+    if stay_bytes(rows):  # so large that they stay bytes even here
         rows = rows.floats()
     if not padding:
-        return np.array(rows, order="C", copy=None if isinstance(array, ByteImages) else True)
+        return np.array(rows, order="C", copy=None if stay_bytes(array) else True)
     block = np.empty((len(rows) + padding, *rows.shape[1:]), dtype=rows.dtype)
     block[: len(rows)] = rows
     block[len(rows) :] = rows[-1]

@@ -15,7 +15,7 @@ from fireassay.classifiers.block_ladder import Call
 from fireassay.classifiers.kept_answers import Keep, KeptAnswers
 from fireassay.classifiers.object_blocks import kind_of_objects
 from fireassay.core.arrays import AnyArray, FloatArray
-from fireassay.core.byte_images import ByteImages
+from fireassay.core.byte_images import stay_bytes
 from fireassay.core.errors import ModelError
 from fireassay.core.hashing import sha256
 from fireassay.core.validation import check_choice, check_features, check_integer
@@ -99,7 +99,7 @@ class BaseClassifier(ChoosesBlocks):
             held = check_features(np.where(np.isnan(X), 0, X))
             return X.astype(held.dtype, copy=False)
         checked = check_features(X)
-        if isinstance(checked, ByteImages):
+        if stay_bytes(checked):
             return checked
         whole = isinstance(X, np.ndarray) and X.dtype.kind in "iu"
         return np.asarray(X) if whole and self.takes_integers else checked

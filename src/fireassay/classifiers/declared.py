@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.core.byte_images import ByteImages
+from fireassay.core.byte_images import stay_bytes
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.validation import check_real
 
@@ -85,7 +85,7 @@ def check_within(array: NDArray[Any], bounds: tuple[float, float]) -> None:
     """Rows must lie within the bounds, up to rounding."""
     low, high = bounds
     slack = _ROUNDING * (high - low)
-    if isinstance(array, ByteImages) and low <= 0 and high >= 255 / array.divisor:
+    if stay_bytes(array) and low <= 0 and high >= 255 / array.divisor:  # type: ignore[attr-defined]
         return
     smallest, largest = float(array.min()), float(array.max())
     if smallest < low - slack or largest > high + slack:

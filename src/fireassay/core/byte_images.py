@@ -1,76 +1,123 @@
 """Very many images of bytes: they stay bytes, on disk if they are there, until rows are taken."""
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from fireassay.core.arrays import AnyArray
 
 LEAST_NUMBERS: Final = 2**28  # as float32 this is a gigabyte
+_OF_MEMORY = ("base", "ctypes", "data", "flags", "strides")  # ask what is stored
 
 
-class ByteImages(np.ndarray[Any, np.dtype[Any]]):
-    """Images whose rows come out as float32, as those of smaller sets are from the beginning.
+def stay_bytes(rows: Any) -> bool:
+    """Whether these rows are `ByteImages`, which pass for an array wherever one is expected."""
+    return isinstance(rows, ByteImages)
 
-    `byte_images` makes them. ``divisor`` is what the rows are divided by.
 
-    >>> images = byte_images(np.full((3, 2, 2), 51, dtype=np.uint8), divisor=255)
+class ByteImages(NDArrayOperatorsMixin):
+    """Images that come out as float32, as those of smaller sets are from the beginning.
+
+    Rows that are taken come out divided; so does everything else that numpy or anybody asks of
+    them, all at once then and with four times the memory. The bytes themselves are in ``stored``
+    alone, so that nobody takes 255 for 1.
+
+    Parameters
+    ----------
+    stored
+        Of type uint8, in memory or mapped from a file.
+    divisor
+        What numbers are divided by.
+
+    >>> images = ByteImages(np.full((3, 2, 2), 51, dtype=np.uint8), divisor=255)
     >>> images[:2].dtype, float(images[0, 0, 0]), float(images.max())
     (dtype('float32'), 0.20000000298023224, 0.20000000298023224)
+    >>> float(np.asarray(images).sum()) == float(images.sum())
+    True
     """
 
-    divisor: int
-    _known_hash: str | None
+    dtype: Final = np.dtype(np.float32)
 
-    def __array_finalize__(self, made_from: Any) -> None:
-        self.divisor, self._known_hash = getattr(made_from, "divisor", 1), None
+    def __init__(self, stored: AnyArray, divisor: int = 1) -> None:
+        self.stored, self.divisor = stored, divisor
+        self._known_hash: str | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Images, then height, width and channels."""
+        return self.stored.shape
+
+    @property
+    def ndim(self) -> int:
+        """How many axes."""
+        return self.stored.ndim
+
+    @property
+    def size(self) -> int:
+        """How many numbers."""
+        return self.stored.size
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that are kept."""
+        return self.stored.nbytes
+
+    def __len__(self) -> int:
+        return len(self.stored)
 
     def __getitem__(self, index: Any) -> Any:
-        found = np.asarray(self)[index]
+        found = self.stored[index]
         if found.size >= LEAST_NUMBERS:
-            return byte_images(found, divisor=self.divisor)
+            return ByteImages(found, self.divisor)
         return self._floats(found)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def min(self, *axes: Any, **options: Any) -> Any:
+        """The smallest number, as it comes out."""
+        return self._floats(self.stored.min(*axes, **options))
+
+    def max(self, *axes: Any, **options: Any) -> Any:
+        """The largest number, as it comes out."""
+        return self._floats(self.stored.max(*axes, **options))
+
+    def reshape(self, *shape: Any) -> "ByteImages":
+        """The same numbers in another shape, still as bytes."""
+        return ByteImages(self.stored.reshape(*shape), self.divisor)
+
+    def floats(self) -> AnyArray:
+        """All of them as they come out: four times the memory."""
+        whole: AnyArray = self._floats(self.stored)
+        return whole
 
     def _floats(self, numbers: Any) -> Any:
         floats = numbers.astype(np.float32)
         return floats if self.divisor == 1 else floats / np.float32(self.divisor)
 
-    def min(self, *axes: Any, **options: Any) -> Any:
-        """The smallest number, as it comes out."""
-        return self._floats(np.asarray(self).min(*axes, **options))
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
+        del copy  # it is one
+        return self.floats() if dtype is None else self.floats().astype(dtype, copy=False)
 
-    def max(self, *axes: Any, **options: Any) -> Any:
-        """The largest number, as it comes out."""
-        return self._floats(np.asarray(self).max(*axes, **options))
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        plain = (each.floats() if isinstance(each, ByteImages) else each for each in inputs)
+        return getattr(ufunc, method)(*plain, **options)
 
-    def floats(self) -> AnyArray:
-        """All of them as they come out: four times the memory."""
-        whole: AnyArray = self._floats(np.asarray(self))
-        return whole
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name in _OF_MEMORY or not hasattr(np.ndarray, name):
+            raise AttributeError(name)
+        return getattr(self.floats(), name)  # whatever else arrays have
 
     @property
     def sha256(self) -> str:
         """Identifies the content; of a file that nobody can write to it is found out once."""
         from fireassay.core.hashing import sha256
 
-        if self._known_hash is None or self.flags.writeable:
-            self._known_hash = sha256("byte images", self.divisor, np.asarray(self))
+        if self._known_hash is None or self.stored.flags.writeable:
+            self._known_hash = sha256("byte images", self.divisor, np.asarray(self.stored))
         return self._known_hash
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return byte_images, (np.asarray(self), self.divisor)
-
-
-def byte_images(images: AnyArray, divisor: int = 1) -> ByteImages:
-    """Bytes that stay so until rows are taken.
-
-    Parameters
-    ----------
-    images
-        Of type uint8, in memory or mapped from a file.
-    divisor
-        What rows are divided by.
-    """
-    kept = images.view(ByteImages)
-    kept.divisor = divisor
-    return kept
+        return ByteImages, (self.stored, self.divisor)

@@ -1,12 +1,13 @@
 """Where given rows stand in a data set: found by their bytes, and compared byte by byte."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.core.arrays import AnyArray, BoolArray, IntArray
+from fireassay.core.byte_images import stay_bytes
 
 NOWHERE: Final = -1
 _PIECE_BYTES: Final = 2**24
@@ -71,7 +72,11 @@ class RowIndex:
 
     def _start_within(self, asked: AnyArray) -> int | None:
         """The first place of rows that are a stretch of the data set's own memory, or None."""
-        own = self.rows
+        own: Any = self.rows
+        if stay_bytes(own) != stay_bytes(asked):
+            return None
+        if stay_bytes(own):
+            own, asked = own.stored, asked.stored  # type: ignore[attr-defined]
         if asked.dtype != own.dtype or asked.shape[1:] != own.shape[1:] or len(asked) > len(own):
             return None
         if not (asked.flags.c_contiguous and own.flags.c_contiguous and own.strides[0]):

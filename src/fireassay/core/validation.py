@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.core.arrays import IntArray
-from fireassay.core.byte_images import ByteImages
+from fireassay.core.byte_images import stay_bytes
 from fireassay.core.errors import DataError, ParameterError, ProbabilityError
 
 Floats = NDArray[np.floating[Any]]
@@ -39,7 +39,7 @@ def check_features(X: ArrayLike, *, name: str = "X", min_rows: int = 1) -> Float
         raise DataError(f"{name} must have at least {min_rows} row(s).", got=f"{len(array)} rows")
     if 0 in array.shape[1:]:
         raise DataError(f"{name} must have at least one feature.", got=f"shape {array.shape}")
-    if not isinstance(array, ByteImages):
+    if not stay_bytes(array):
         check_finite(array, name=name)
     return array
 
@@ -242,8 +242,8 @@ def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 def _numeric(
     values: ArrayLike, name: str, error: type[DataError] | type[ProbabilityError] = DataError
 ) -> Floats:
-    if isinstance(values, ByteImages):
-        return values  # numbers from 0 to 255, whose rows are float32
+    if stay_bytes(values):
+        return values  # type: ignore[return-value]  # numbers from 0 to 255, whose rows are float32
     refuse_masked(values, name)
     try:
         array = np.asarray(values)

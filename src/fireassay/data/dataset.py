@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.core.arrays import FloatArray
-from fireassay.core.byte_images import LEAST_NUMBERS, ByteImages, byte_images
+from fireassay.core.byte_images import LEAST_NUMBERS, ByteImages
 from fireassay.core.errors import DataError
 from fireassay.core.frames import is_frame
 from fireassay.core.hashing import sha256
@@ -210,7 +210,7 @@ def _checked_rows(X: Any, missing: bool) -> Any:
         check_features(array)
         return array.astype(array.dtype.newbyteorder("="), copy=False)
     if whole and array.size >= LEAST_NUMBERS:
-        return byte_images(array)
+        return ByteImages(array)
     if isinstance(array, np.ndarray) and array.dtype in (np.uint8, np.bool_):
         array = array.astype(np.float32)  # exact; float64 would take eight times the memory
     if missing and isinstance(array, np.ndarray) and array.dtype.kind == "f":

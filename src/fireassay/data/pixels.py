@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.core.byte_images import LEAST_NUMBERS, byte_images
+from fireassay.core.byte_images import LEAST_NUMBERS, ByteImages
 from fireassay.core.errors import AssumptionWarning, DataError, ParameterError
 from fireassay.core.validation import check_choice, check_real
 
@@ -31,7 +31,7 @@ def scaled_pixels(X: NDArray[Any], scale: str | float = "auto", *, name: str = "
     if scale == "none" or X.ndim < 3 or X.size == 0:
         return X
     if X.dtype == np.uint8 and X.size >= LEAST_NUMBERS:
-        return byte_images(X, divisor=255)
+        return ByteImages(X, divisor=255)  # type: ignore[return-value]
     if X.dtype == np.uint8:
         return X.astype(np.float32) / np.float32(255)
     if looks_like_bytes(X):
