@@ -107,8 +107,11 @@ def test_a_budget_of_queries_is_counted_in_one_process(config):
 
 
 def test_a_run_on_a_cluster_stops_when_its_time_is_over(config, two_workers):
-    with (config.folder / "some_digits.py").open("a") as file:
-        file.write(SLOW_IN_WORKERS)
+    # A module of its own: the first one is loaded, and would go to the workers as it was.
+    (config.folder / "slow_digits.py").write_text(MODEL + SLOW_IN_WORKERS)
+    settings = config.folder / "fireassay.toml"
+    settings.write_text(settings.read_text().replace("some_digits:", "slow_digits:"))
+    config = read_config(settings)
     with (
         two_workers() as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
