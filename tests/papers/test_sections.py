@@ -317,4 +317,4 @@ def test_cheap_attacks_everywhere_break_every_model():
 
 def test_results_are_plain_json():
     for path in (ROOT / "studies" / "results").rglob("*.json"):
-        json.loads(path.read_text(), parse_constant=pytest.fail)
+        assert json.loads(path.read_text(), parse_constant=pytest.fail), path

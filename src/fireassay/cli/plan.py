@@ -8,7 +8,7 @@ import typer
 
 from fireassay.cli.console import at_work, emit_json, loading, say, starting
 from fireassay.cli.options import Config, FileSeed, Json, Quiet, Trust
-from fireassay.cli.trusting import remember
+from fireassay.cli.trusting import remember_configured
 
 
 def plan(
@@ -52,12 +52,7 @@ def plan(
 
             read = read_config(config)
         if trust:
-            remember(
-                read.resolve(read.model.path),
-                read.folder,
-                read.model.http.token_env,
-                read.data.perturb,
-            )
+            remember_configured(read)
         planned = make_plan(read, seed=seed, trust=trust)
     if like is not None:
         from fireassay.assessment.plan_like import plan_like

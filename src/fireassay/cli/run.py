@@ -7,7 +7,7 @@ import typer
 
 from fireassay.cli.console import emit_json, goes_on, loading, say, say_wrapped, starting
 from fireassay.cli.options import AcceptBelowBaseline, Cluster, Json, NoSamples, Quiet, Trust
-from fireassay.cli.trusting import remember
+from fireassay.cli.trusting import remember_configured
 
 
 def run(
@@ -43,12 +43,7 @@ def run(
 
         asked = read_config(config)
     if trust:
-        remember(
-            asked.resolve(asked.model.path),
-            asked.folder,
-            asked.model.http.token_env,
-            asked.data.perturb,
-        )
+        remember_configured(asked)
     with goes_on():
         outcome = run_assessment(
             asked,

@@ -1,8 +1,12 @@
 """``--trust``: said once on the command line, kept in the user's own settings."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fireassay.cli.console import warn
+
+if TYPE_CHECKING:
+    from fireassay.assessment.config import Config
 
 
 def remember(
@@ -27,3 +31,13 @@ def remember(
         remember_token(model, token_env)
     except OSError as failure:
         warn(f"Warning: trust holds for this command only, {trusted_list()}: {failure}")
+
+
+def remember_configured(config: "Config") -> None:
+    """`remember` the model that a configuration names."""
+    remember(
+        config.resolve(config.model.path),
+        config.folder,
+        config.model.http.token_env,
+        config.data.perturb,
+    )
