@@ -136,7 +136,7 @@ class Run:
             if kept is None and watched is None:
                 rest = [n for n in self.names[position:] if self.only is None or n in self.only]
                 if self.store is not None:
-                    plan = price(self.context, rest, self.settings, self.instead)
+                    plan = price(self.context, rest, self.settings, self.instead, self._results)
                 folder = None if self.store is None else self.store.path
                 watched = RunProgress(plan, rest, shown=self.progress, folder=folder)
             if kept is None and watched is not None:
@@ -144,7 +144,9 @@ class Run:
                     watched.begin(name)
                     self._same.look(own)
                     self._answers.begin(own)
-                    kept = self._run_part(name, within, plan.row(name) if plan else None)
+                    lacking = [u for u in module.USES if u not in used]
+                    planned = None if plan is None else plan.row(name, lacking)
+                    kept = self._run_part(name, within, planned)
                     watched.end(kept[0].seconds)
             if kept is not None:
                 if kept[0].status == "done":
