@@ -72,6 +72,45 @@ def test_supervision_that_attacks_sends_few_rows_in_small_blocks():
     assert own.model.rows_sent < 1.3 * own.model.queries
 
 
+def torch_network():
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    return torch.nn.Sequential(
+        torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Dropout(0.2), torch.nn.Linear(8, 8),
+        torch.nn.ReLU(), torch.nn.Dropout(0.2), torch.nn.Linear(8, 2),
+    ).eval()  # fmt: skip
+
+
+def sklearn_network():
+    from sklearn.neural_network import MLPClassifier
+
+    rows = np.random.default_rng(0).random((100, 4))
+    return MLPClassifier((8,), max_iter=500, tol=0.1).fit(rows, (rows[:, 0] > 0.5).astype(int))
+
+
+@pytest.mark.extras
+@pytest.mark.parametrize(
+    ("network", "names"),
+    [
+        (torch_network, ("max-softmax", "mc-dropout-variation-ratio")),
+        (torch_network, ("max-softmax", "mdsa")),
+        (sklearn_network, ("max-softmax", "mdsa")),
+    ],
+)
+def test_supervision_of_a_network_is_planned_with_its_training_rows_and_dropout(network, names):
+    settings = SETTINGS["supervision"].model_copy(update={"supervisors": names})
+    options = {"output": "logits"} if network is torch_network else {}
+    model = as_classifier(network(), classes=(0, 1), bounds=(0, 1), **options)
+    own = replace(context(), model=model)
+    own = replace(own, test=replace(own.test, y=None))  # nothing is attacked
+    planned = part_terms("supervision").cost(own, settings).queries
+    part_module("supervision").run(own, settings)
+    assert model.queries <= planned
+    # Inputs between two classes were counted in, and are not there; dropout needs no training.
+    thinned = names[1].startswith("mc-dropout")
+    assert planned - model.queries <= (101 * 500 + 150 if thinned else 550)
+
+
 @pytest.mark.parametrize("steepness", [2.0, 8.0, 30.0])
 def test_discovery_is_planned_by_how_many_rows_the_model_is_sure_of(steepness):
     def model(X):

@@ -15,6 +15,7 @@ from fireassay.assessment.parts import in_running_order, part_terms
 
 # Seconds and megabytes that reading a library takes.
 _LIBRARIES: Final = {"pandas": (0.3, 75.0), "scipy.stats": (0.4, 60.0), "sklearn": (0.2, 30.0)}
+_DRAWING_MB: Final = 85.0  # of what draws the charts of the report, written after each part
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,7 @@ def price(
     planned: list[PlanRow] = []
     results, without = set(given), dict[tuple[str, str], PlanRow]()
     loading, libraries = _not_loaded_yet()
-    arrays = 0.0
+    arrays, drawing = 0.0, 0.0 if "vl_convert" in sys.modules else _DRAWING_MB
     for name in in_running_order(parts):
         terms = part_terms(name)
         own = instead.get(name, context)
@@ -205,7 +206,7 @@ def price(
             seconds = asked[id(own)].seconds(each)
             found = found.and_also(_row(name, each, seconds, held_mb() + libraries + arrays))
         planned.append(found)
-        loading = 0.0
+        loading, libraries, drawing = 0.0, libraries + drawing, 0.0
         results |= {name} - instead.keys()
     speed = asked[id(context)].speed if id(context) in asked else Speed(0.0, 0.0, 0.0, 0)
     return Plan(tuple(planned), speed.per_query, speed.probed, without=without)

@@ -87,7 +87,7 @@ class Executor:
         ParameterError
             If several processes would share a model's query budget: each would count on its own.
         BudgetExceededError
-            If ``budget_seconds`` ended before the tasks.
+            If ``budget_seconds`` ended before the tasks, or tasks failed by a model's budget alone.
         StoreError
             If the store or the cluster cannot be used.
 
@@ -124,7 +124,10 @@ class Executor:
         total = len(set(journal.first))
         if failures and on_error == "raise":
             failures.sort(key=lambda failure: failure.position)
-            raise ExecutionError.listing(failures, total, name)
+            listed = ExecutionError.listing(failures, total, name)
+            if {failure.kind for failure in failures} == {BudgetExceededError.__name__}:
+                raise BudgetExceededError(failures[0].message) from listed
+            raise listed
         if len(results) < total:
             raise BudgetExceededError(
                 f"The work must fit into {self.budget_seconds:g} s.",

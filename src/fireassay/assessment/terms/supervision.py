@@ -1,11 +1,14 @@
 """What supervision needs and costs, and its settings."""
 
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.coded_context import why_not_attacked
 from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.terms import ambiguity, survival
 from fireassay.classifiers import ActivationClassifier
+from fireassay.classifiers.base import innermost
 
 USES = ("ambiguity", "curation", "survival", "accuracy")
 FIELD_ROWS, NOMINAL_ROWS = 2000, 40_000
@@ -49,16 +52,16 @@ def cost(context: Context, settings: Settings) -> Cost:
 
     Without survival it attacks by itself, with survival's usual settings.
     """
-    inside = isinstance(context.model, ActivationClassifier)
+    passes = _passes_to_read_layers(context)
     known = min(NOMINAL_ROWS, len(context.test)) + min(FIELD_ROWS, len(context.operational or ()))
     fitted = min(settings.train_rows, len(context.train or ()))
     scored = known + _made(context, settings)
     megabytes = 1e-6 * (scored + fitted) * context.test.X[0].nbytes
-    passes = 1 + (_dropout_passes(context, settings) if inside else 0)
+    thinned = _dropout_passes(context, settings) if passes else 0
     return Cost(
-        queries=passes * scored + (fitted if inside else 0),
-        data_rows=0 if inside else known,  # layers are read anew
-        own_seconds=0.4 + (6e-4 if inside else 2e-5) * (scored + fitted),
+        queries=(max(1, passes) + thinned) * scored + passes * fitted,
+        data_rows=0 if passes else known,  # layers are read anew
+        own_seconds=0.4 + (6e-4 if passes else 2e-5) * (scored + fitted),
         memory_mb=150 + 6 * megabytes,
         disk_mb=0.5 + 2e-4 * (scored + fitted),
         without={"survival": survival.cost(context, survival.Settings())}
@@ -77,6 +80,18 @@ def _made(context: Context, settings: Settings) -> int:
     between = ambiguity.Settings().samples if ambiguity.missing(context) is None else 0
     fell = min(survival.Settings().samples, len(context.test)) if _attacked(context) else 0
     return drawn * (2 if context.votes is None else 3) + between + fell
+
+
+def _passes_to_read_layers(context: Context) -> int:
+    """How often a row is asked about where layers are read; 0 where they cannot be."""
+    adapter: Any = innermost(context.model)
+    if isinstance(context.model, ActivationClassifier):
+        return 1 if hasattr(adapter, "module") else 2  # a graph tells layers and answers apart
+    if not hasattr(adapter, "estimator"):
+        return 0
+    from fireassay.supervision.sklearn_hidden import is_network
+
+    return int(is_network(adapter.estimator))
 
 
 def _dropout_passes(context: Context, settings: Settings) -> int:
