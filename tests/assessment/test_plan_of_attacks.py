@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fireassay.assessment import quiet_clock
 from fireassay.assessment.context import Context
 from fireassay.assessment.first_answers import share_right, share_sure
 from fireassay.assessment.machine_speed import slowness
@@ -15,6 +14,7 @@ from fireassay.assessment.planning import price
 from fireassay.assessment.running import Run
 from fireassay.assessment.spending import Budget
 from fireassay.classifiers import as_classifier
+from fireassay.core import quiet_clock
 from fireassay.data import DataSet
 from fireassay.engine import Executor, RunStore
 

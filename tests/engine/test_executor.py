@@ -12,6 +12,7 @@ import pytest
 from fireassay.classifiers import as_classifier
 from fireassay.core import BudgetExceededError, DataError, ParameterError, codec, generator
 from fireassay.engine import ExecutionError, Executor, Failure, RunStore
+from fireassay.engine.elsewhere import ELSEWHERE
 
 # Workers get the functions of this file themselves: they cannot import a test by its name.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -227,6 +228,20 @@ def test_tasks_that_a_models_budget_ended_are_stopped_not_broken(tmp_path):
         assert store.progress("questions").done == 2
     with pytest.raises(ExecutionError):  # something else broke besides
         Executor().map(asks_or_breaks, [4, 3, 1], {"model": model()})
+
+
+def burns(seconds):
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
+
+
+@pytest.mark.parametrize(("workers", "elsewhere"), [(1, 0.0), (2, 0.2)])
+def test_what_other_processes_do_is_added_up(workers, elsewhere):
+    before = ELSEWHERE.seconds
+    Executor(workers).map(burns, [0.05] * 4)
+    added = ELSEWHERE.seconds - before
+    assert elsewhere <= added <= 2 * elsewhere
 
 
 def test_progress_is_reported_with_what_was_done_before(tmp_path):

@@ -10,11 +10,11 @@ import numpy as np
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.first_answers import keep_first_answers
 from fireassay.assessment.machine_speed import slowness
-from fireassay.assessment.quiet_clock import quiet_seconds
 from fireassay.classifiers import GradientClassifier, block_ladder
 from fireassay.classifiers.base import BLOCK_ROWS, BaseClassifier, innermost
 from fireassay.classifiers.probe import answers_again
 from fireassay.core.arrays import IntArray
+from fireassay.core.quiet_clock import quiet_seconds
 
 # A block that takes longer is measured by a smaller one: a slow model's rows cost the same in both.
 _MOST_S: Final = 2.0

@@ -9,6 +9,7 @@ from typing import Any
 from fireassay.core.errors import BudgetExceededError
 from fireassay.core.validation import check_choice, check_integer, check_real
 from fireassay.engine.attempt import Outcome, Task
+from fireassay.engine.elsewhere import ELSEWHERE
 from fireassay.engine.failure import ExecutionError, Failure
 from fireassay.engine.local import run_in_processes, run_serial
 from fireassay.engine.progress import ProgressBar
@@ -171,9 +172,10 @@ class Executor:
 def _counted(
     outcomes: Generator[Outcome, None, None], shared: Shared
 ) -> Generator[Outcome, None, None]:
-    """Adds what tasks asked copies of a model to the model itself."""
+    """Adds what tasks asked copies of a model to the model itself, and what they took to a sum."""
     with contextlib.closing(outcomes):
         for outcome in outcomes:
+            ELSEWHERE.add(outcome.quiet_seconds)
             for model, asked in zip(shared.models, outcome.asked, strict=False):
                 model.count_elsewhere(asked)
             yield outcome

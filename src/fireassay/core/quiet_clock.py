@@ -3,11 +3,11 @@
 import time
 from pathlib import Path
 
-_WAITED = Path("/proc/self/schedstat")
+_WAITED = Path("/proc/thread-self/schedstat")
 
 
 def quiet_seconds() -> float:
-    """Seconds, without those that the main thread stood in line for a busy processor.
+    """Seconds, without those that this thread stood in line for a busy processor.
 
     Waiting for a disk, a server or another thread counts. Elsewhere than on Linux all does.
 
