@@ -243,11 +243,12 @@ def main():
     for name in sys.argv[1:] or MODELS:
         with tempfile.TemporaryDirectory() as folder:
             found = measured(MODELS[name], Path(folder))
-        never_seen = MODELS[name] in NEVER_SEEN
-        first = kept.get(name, {}).get("first", found["all"])
         kept[name] = {
-            "what": MODELS[name].__doc__, "never_seen": never_seen, **found, "first": first,
-        }  # fmt: skip
+            "what": MODELS[name].__doc__,
+            "never_seen": MODELS[name] in NEVER_SEEN,
+            **found,
+            "first": kept.get(name, {}).get("first", found["all"]),
+        }
         shown(name, found)
         RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
 

@@ -84,7 +84,14 @@ def cost(context: Context, settings: Settings) -> Cost:
         queries=2 * settings.samples + asked,
         data_rows=asked,
         own_seconds=seconds,
-        memory_mb=50 + 20 * megabytes + 0.012 * decoded * trained + 2e-5 * numbers,
+        memory_mb=50 + 20 * megabytes + trained * _network_mb(decoded) + 2e-5 * numbers,
         library_mb=sum(megabytes for _, megabytes in load),
         disk_mb=0.3 + megabytes,
     )
+
+
+def _network_mb(decoded: int) -> float:
+    """One autoencoder: its weights, their slopes, the optimiser's two moments, and two copies."""
+    units = FAST.units(decoded)
+    weights = units * (decoded + 2 * units + (FAST.components or decoded))
+    return 6 * 4e-6 * weights
