@@ -13,12 +13,11 @@ from fireassay.core.validation import check_features
 from fireassay.statistics.grouped_share import GroupCounts, intraclass_correlation
 from fireassay.statistics.near_rows import near_rows
 from fireassay.statistics.nearest_distances import nearest_distances
-from fireassay.statistics.projected_rows import standardised
+from fireassay.statistics.projected_rows import ALL_DISTANCES, MOST_ROWS, standardised
 from fireassay.statistics.ranks import average_ranks
 
 _PERMUTATIONS = 999
-MOST_ROWS = 2000
-ALL_DISTANCES, _EVERY = 20_000, 10
+_EVERY = 10
 _NEAR = 0.01
 _ROWS_AT_ONCE, _FLOATS_AT_ONCE = 200, 2**24
 _LEVEL, _FEW = 0.01, 0.01

@@ -6,8 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import voted_rows
-from fireassay.statistics.independence import ALL_DISTANCES, MOST_ROWS
-from fireassay.statistics.projected_rows import MOST_COLUMNS
+from fireassay.statistics.projected_rows import ALL_DISTANCES, MOST_COLUMNS, MOST_ROWS
 
 USES = ("curation",)
 _MOST_COPIED = 2**28
