@@ -267,13 +267,14 @@ def plans() -> str:
     head = ["a whole run, default settings", "planned", "spent", "seconds", "memory, times"]
     return (
         f"## Plans\n\n{markdown(head, rows)}\n`python benchmarks/plan_errors.py`, which prints the "
-        "parts, too. Spent seconds do not count waiting for a busy processor. The last run of each, "
-        "no interval; on a machine with much other work the forest's error was -9 % in one run and "
-        "+22 % in the next, the mid-size network's +32 % and +15 %, between which only the look at "
-        "the machine's speed was changed. Formulas were changed after the other models had been measured; those with * "
-        f"were measured for the first time afterwards: {_first(record)}. That showed what was then "
-        "mended: memory of what draws a report's charts, and that an ONNX graph is asked twice "
-        "about a row whose layers are read.\n" + _large_images()
+        "parts, too. Spent seconds do not count waiting for a busy processor. The last run of "
+        "each, no interval; on a machine with much other work the forest's error was -9 % in one "
+        "run and +22 % in the next, the mid-size network's +32 % and +15 %; of what concerns "
+        "seconds, only the look at the machine's speed was changed in between. Formulas were "
+        "changed after the other models had been measured; those with * were measured for the "
+        f"first time afterwards: {_first(record)}. That showed what was then mended: memory of "
+        "what draws a report's charts, and that an ONNX graph is asked twice about a row whose "
+        "layers are read.\n" + _large_images()
     )
 
 
