@@ -119,14 +119,24 @@ def measured(folder, rows):
     said, found["plan"] = child(folder / "whole", "-m", "fireassay", "plan", *like)
     _, found["bare_model"] = child(folder / "whole", "-c", BARE)
     _, found["run"] = child(folder / "whole", "-m", "fireassay", "run", "--quiet", *only)
-    costs = json.loads((folder / "whole" / "fireassay-run" / "costs.json").read_text())
-    found["parts"] = {
-        part: {
-            "planned_s": json.loads(said)["parts"][part]["seconds"],
-            "spent_s": costs[part]["actual"]["quiet_seconds"],
+    small, whole = (
+        json.loads((folder / name / "fireassay-run" / "costs.json").read_text())
+        for name in ("small", "whole")
+    )
+    planned = json.loads(said)["parts"]
+    found["parts"], found["small"] = (
+        {
+            part: {
+                "planned_s": plan[part]["seconds"],
+                "spent_s": costs[part]["actual"]["quiet_seconds"],
+            }
+            for part in PARTS
         }
-        for part in PARTS
-    }
+        for plan, costs in (
+            (planned, whole),
+            ({part: small[part]["planned"] for part in PARTS}, small),
+        )
+    )
     return found
 
 

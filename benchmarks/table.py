@@ -307,7 +307,8 @@ def _large_images() -> str:
         f"seconds of the commands: init {found['init']['cpu_s']:.1f}, plan "
         f"{found['plan']['cpu_s']:.1f}, run {found['run']['cpu_s']:.0f}. Anonymous memory of the "
         f"run {found['run']['anonymous_mb']:,} MB, {above:,} more than a process with the bare "
-        "model (`python benchmarks/large_images.py FOLDER`; one run).\n"
+        "model (`python benchmarks/large_images.py FOLDER`; one run; docs/speed.md says what was "
+        "changed after it).\n"
     )
 
 
