@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from fireassay.assessment.halves import random_half
 from fireassay.classifiers.answers import log_probabilities
 from fireassay.core import Assumption, Claim, Estimate, Measure
-from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.arrays import FloatArray, IntArray, Probabilities
 from fireassay.core.errors import ConvergenceWarning
-from fireassay.core.probabilities import softmax
+from fireassay.core.probabilities import largest, softmax
 from fireassay.statistics import fit_temperature
 from fireassay.statistics.calibration import stated_calibration_error
 
@@ -111,7 +111,7 @@ class CalibrationCheck:
 
 
 def calibration_check(
-    probabilities: FloatArray,
+    probabilities: Probabilities,
     labels: IntArray,
     *,
     confidence: float,
@@ -121,7 +121,7 @@ def calibration_check(
 ) -> CalibrationCheck:
     """Measure the calibration error, fit a temperature on one half, judge it on the other."""
     top = probabilities.argmax(axis=1)
-    stated, correct = probabilities[np.arange(len(top)), top], top == labels
+    stated, correct = largest(probabilities), top == labels
 
     def error(said: FloatArray, rows: NDArray[np.bool_]) -> Estimate:
         own = None if groups is None else groups[rows]
@@ -155,7 +155,7 @@ def _spread(rows: IntArray, most: int) -> IntArray:
     return rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
 
 
-def _mended(probabilities: FloatArray, rows: IntArray, temperature: float) -> FloatArray:
+def _mended(probabilities: Probabilities, rows: IntArray, temperature: float) -> FloatArray:
     """The top class's probability of these rows after the temperature."""
     pieces = -(-len(rows) * probabilities.shape[1] // _NUMBERS_AT_ONCE)
     return np.concatenate(

@@ -21,6 +21,7 @@ from fireassay.assessment.row_outcomes import marks_of
 from fireassay.assessment.terms.accuracy import USES, Settings, cost, missing
 from fireassay.classifiers import CodedClassifier, Decided
 from fireassay.core import Assumption, Estimate, Provenance
+from fireassay.core.arrays import Probabilities
 from fireassay.core.lazy_modules import pd
 from fireassay.core.validation import check_class_indices
 from fireassay.statistics import share
@@ -74,7 +75,7 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
     confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(confusion, (labels, predicted), 1)
     top = top_columns(own, _TOP)
-    stated = own[np.arange(n), top[:, 0]]
+    stated = own[np.arange(n), top[:, 0]].astype(np.float64)
     return AccuracyResult(
         accuracy=replace(_share(correct, groups, confidence), rests_on=rests_on),
         error=replace(_share(~correct, groups, confidence), rests_on=rests_on),
@@ -123,10 +124,10 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             predicted,
             groups,
             top,
-            np.take_along_axis(own, top, axis=1).astype(np.float32),
+            np.take_along_axis(own, top, axis=1).astype(np.float32, copy=False),
             *_row_costs(context, labels, predicted),
         ),
-        sure=own[np.arange(n), predicted] if context.has_confidences else None,
+        sure=own[np.arange(n), predicted].astype(np.float64) if context.has_confidences else None,
         independence=independence,
         effective_n=worth,
         provenance=Provenance(
@@ -170,7 +171,7 @@ def _curated(
 
 def _calibration(
     context: Context,
-    own: NDArray[np.float64],
+    own: Probabilities,
     labels: NDArray[np.int64],
     confidence: float,
     rests_on: tuple[str, ...],
