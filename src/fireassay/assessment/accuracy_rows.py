@@ -13,7 +13,7 @@ from fireassay.assessment.shown_rows import MOST, Gallery
 from fireassay.core import Sample
 from fireassay.core.arrays import IntArray, Probabilities
 
-_NUMBERS_AT_ONCE = 2**20
+_NUMBERS_AT_ONCE = 2**17  # in the cache
 
 
 def outcomes(result: AccuracyResult) -> dict[str, RowOutcomes]:

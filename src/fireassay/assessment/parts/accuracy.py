@@ -59,7 +59,11 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
     probabilities = context.model.predict_proba(context.test.X)
     classes = context.model.classes
     labels = check_class_indices(context.test.labels, classes, n=len(context.test))
-    predicted = probabilities.argmax(axis=1)
+    ruled = context.model.model if isinstance(context.model, CodedClassifier) else context.model
+    own = ruled.own(probabilities) if isinstance(ruled, Decided) else probabilities
+    top = top_columns(own, _TOP)
+    # The likeliest class is known already, unless a rule decides.
+    predicted = top[:, 0].astype(np.int64) if own is probabilities else probabilities.argmax(axis=1)
     correct = predicted == labels
     n, groups, confidence = len(labels), context.test.groups, settings.confidence
     curated, uses = _curated(context, correct, confidence)
@@ -70,16 +74,13 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         counts = GroupCounts.of(correct, groups)
         how = f"jackknife over {len(counts.sizes)} groups"
         worth = Estimate.point(effective_rows(counts), n, how)
-    ruled = context.model.model if isinstance(context.model, CodedClassifier) else context.model
-    own = ruled.own(probabilities) if isinstance(ruled, Decided) else probabilities
     confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(confusion, (labels, predicted), 1)
-    top = top_columns(own, _TOP)
     stated = own[np.arange(n), top[:, 0]].astype(np.float64)
     return AccuracyResult(
         accuracy=replace(_share(correct, groups, confidence), rests_on=rests_on),
         error=replace(_share(~correct, groups, confidence), rests_on=rests_on),
-        calibration=_calibration(context, own, labels, confidence, rests_on)
+        calibration=_calibration(context, own, labels, top[:, 0], confidence, rests_on)
         if context.has_confidences
         else None,
         decided=operating_point.operating_point(
@@ -173,6 +174,7 @@ def _calibration(
     context: Context,
     own: Probabilities,
     labels: NDArray[np.int64],
+    top: NDArray[np.int64],
     confidence: float,
     rests_on: tuple[str, ...],
 ) -> CalibrationCheck:
@@ -184,6 +186,7 @@ def _calibration(
         groups=context.test.groups,
         seed=context.seed,
         mend=getattr(context.model, "output", None) != "labels",
+        top=top,
     )
     marked = {
         name: replace(estimate, rests_on=rests_on)
