@@ -187,7 +187,8 @@ class KeptAnswers:
             ours = np.flatnonzero(places != NOWHERE)
             if answers.dtype != self._answers.dtype:  # a model of two types: keep all digits
                 both = np.result_type(answers, self._answers)
-                self._answers = self._answers.astype(both, copy=False)
+                with np.errstate(invalid="ignore"):  # places that hold no answer yet
+                    self._answers = self._answers.astype(both, copy=False)
             self._answers[places[ours]] = answers[ours]
             self.held[places[ours]] = True
             if not journalled:
