@@ -90,25 +90,27 @@ def speeds(rows):
         [row["data"], f"`{row['attack']}`", f"{row['rows']:,}",
          f"{row['ours']:.3f} ({row['ours_first']:.2f})",
          f"{row['asked'][0]:,}, {row['asked'][1]:,}", times(row, "foolbox"), times(row, "loop")]
-        for row in rows
+        for row in sorted(rows, key=lambda row: (row["data"], row["attack"], row["rows"]))
     ]  # fmt: skip
     return table([*heads, "foolbox", "loop"], cells)
 
 
-def main():
+def page():
+    """The whole of docs/attacks.md with its tables as the results are now."""
+    before, _, rest = PAGE.read_text().partition(FIRST)
+    return f"{before}{FIRST}\n\n{tables()}\n\n{LAST}{rest.partition(LAST)[2]}"
+
+
+def tables():
     timed = json.loads((RESULTS / "attack_speed.json").read_text())
     stood = json.loads((RESULTS / "strength.json").read_text())
     parts = [strength(name, part["rows"]) for name, part in stood.items()]
     parts += [make(timed[make.__name__]) for make in (distances, decisions, speeds)]
-    text = "\n".join(line for part in parts for line in part).strip()
-    if "--write" not in sys.argv:
-        print(text)
-        return
-    page = PAGE.read_text()
-    before, _, rest = page.partition(FIRST)
-    _, _, after = rest.partition(LAST)
-    PAGE.write_text(f"{before}{FIRST}\n\n{text}\n\n{LAST}{after}")
+    return "\n".join(line for part in parts for line in part).strip()
 
 
 if __name__ == "__main__":
-    main()
+    if "--write" in sys.argv:
+        PAGE.write_text(page())
+    else:
+        print(tables())

@@ -1,10 +1,10 @@
-"""Survival against lifelines and ART, in CPU seconds, side by side in one run.
+"""Survival against lifelines, in CPU seconds, side by side in one run.
 
-    python benchmarks/survival.py --peer PYTHON [--parts aft memory attacks paper coverage]
+    python benchmarks/survival.py --peer PYTHON [--parts aft memory paper coverage]
 
 ``--peer`` is the Python of an environment with lifelines 0.30.3 (it needs pandas < 3, so it is a
-process of its own; times are measured inside it, without imports). ART must be importable here.
-Times are medians of three repeats with their range; ART's DeepFool, minutes long, runs once.
+process of its own; times are measured inside it, without imports). Times are medians of three
+repeats with their range.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from fireassay import data, survival
+from fireassay import survival
 from fireassay.core.errors import AssumptionWarning
 from fireassay.papers.trashfire import paper_covariates, paper_rows
 
@@ -155,67 +155,6 @@ def memory():
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
-def attacks(samples=1000):
-    """Our batched attacks and ART's at its defaults, on samples that the model gets right."""
-    import art
-    import torch
-    from art.attacks.evasion import DeepFool, ProjectedGradientDescent
-    from art.estimators.classification import PyTorchClassifier
-
-    from fireassay import attacks as ours
-
-    torch.set_num_threads(1)
-    digits = data.digits()
-    X, y = digits.X, digits.labels
-    trained = survival.train_reference("cnn", X[:597], y[:597], epochs=30, width=8).model
-    model = trained.classifier(batch_size=256)
-    test = X[597:].astype(np.float32)
-    right = np.flatnonzero(model.predict(test) == y[597:])[:samples]
-    test, labels = test[right], y[597:][right]
-    theirs = PyTorchClassifier(
-        trained.module(),
-        torch.nn.CrossEntropyLoss(),
-        input_shape=test.shape[1:],
-        nb_classes=10,
-        clip_values=(0.0, 1.0),
-    )
-    # ART 1.20.1's defaults: eps 0.3, 100 steps of 0.1; 100 iterations, ten gradients.
-    pairs = {
-        "pgd": (
-            lambda: ours.pgd(model, test, labels, norm="linf", eps=0.3, steps=100, step_size=0.1),
-            lambda: ProjectedGradientDescent(theirs, verbose=False).generate(x=test, y=labels),
-            REPEATS,
-        ),
-        "deepfool": (
-            lambda: ours.deepfool(model, test, labels, steps=100, n_classes=10),
-            lambda: DeepFool(theirs, verbose=False).generate(x=test),
-            1,
-        ),
-    }
-    rows = []
-    for name, (run, generate, repeats) in pairs.items():
-        own, found = timed(run)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            other, adversarial = timed(generate, repeats)
-        fell = model.predict(np.clip(adversarial.astype(np.float32), 0, 1)) != labels
-        moved = np.sqrt(np.square(adversarial - test).sum(axis=(1, 2)))
-        ours_moved = np.sqrt(np.square(found.adversarial - test).sum(axis=(1, 2)))
-        rows.append(
-            {
-                "attack": name,
-                "art": art.__version__,
-                "samples": len(test),
-                **ratio(own, other),
-                "ours_success": float(found.success.mean()),
-                "theirs_success": float(fell.mean()),
-                "ours_median_l2": float(np.median(ours_moved[found.success])),
-                "theirs_median_l2": float(np.median(moved[fell])),
-            }
-        )
-    return rows
-
-
 def paper():
     folder = os.environ.get("FIREASSAY_DATA")
     if not folder:
@@ -250,9 +189,7 @@ def coverage():
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peer", help="Python of the environment with lifelines")
-    parser.add_argument(
-        "--parts", nargs="*", default=["aft", "memory", "attacks", "paper", "coverage"]
-    )
+    parser.add_argument("--parts", nargs="*", default=["aft", "memory", "paper", "coverage"])
     parser.add_argument("--memory-child", action="store_true")
     options = parser.parse_args()
     if options.memory_child:

@@ -20,9 +20,14 @@ because machines are shared: ratios count, not seconds.
 
 
 def main() -> None:
-    sections = [HEAD, rivals(), promises(), scaling(), engine(), waiting(), plans(), profiles()]
-    README.write_text("\n".join(section for section in sections if section))
+    README.write_text(page())
     print(f"{README} written")
+
+
+def page() -> str:
+    """The whole page."""
+    sections = [HEAD, rivals(), promises(), scaling(), engine(), waiting(), plans(), profiles()]
+    return "\n".join(section for section in sections if section)
 
 
 def stored(name: str) -> dict[str, Any] | None:

@@ -167,14 +167,6 @@ class Totals:
     group_hessians: AnyArray | None = None
 
 
-def linear_predictor(design: Blocks, beta: AnyArray) -> AnyArray:
-    """η for all rows, by blocks."""
-    eta = np.empty(len(design))
-    for rows, block in design.blocks():
-        eta[rows] = block @ beta
-    return eta
-
-
 def _block_times(times: LogTimes, rows: slice) -> LogTimes:
     def within(index: IntArray) -> IntArray:
         start, stop = np.searchsorted(index, (rows.start, rows.stop))

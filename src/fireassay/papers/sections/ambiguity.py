@@ -11,7 +11,7 @@ COMMAND = "studies/ambiguity_table1.py"
 _ROWS = 60_000
 _TOLERANCE, _ALIKE = 0.05, 0.02
 _SHARES = ("top1", "top2", "top_pair")
-_MODELS = ("CNN", "MLP", "DenseNet", "ResNet")
+MODELS = ("CNN", "MLP", "DenseNet", "ResNet")
 # Of the fully connected network they print no more than that.
 _NARROWER = {
     "CNN": "16 and 32 channels, theirs 32 and 64",
@@ -37,7 +37,7 @@ def section(results: Results) -> Section:
         (BASELINE, "mixed"),
         (BASELINE, "clean"),
     ):
-        rows += [one_row(parts, made, training, model, differs) for model in _MODELS]
+        rows += [one_row(parts, made, training, model, differs) for model in MODELS]
     share = found.get("baseline", {}).get("non_ambiguous")
     if share is not None:
         rows.append(
