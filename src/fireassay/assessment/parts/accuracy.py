@@ -62,8 +62,8 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
     ruled = context.model.model if isinstance(context.model, CodedClassifier) else context.model
     own = ruled.own(probabilities) if isinstance(ruled, Decided) else probabilities
     top = top_columns(own, _TOP)
-    # The likeliest class is known already, unless a rule decides.
-    predicted = top[:, 0].astype(np.int64) if own is probabilities else probabilities.argmax(axis=1)
+    likeliest = top[:, 0].astype(np.int64)
+    predicted = likeliest if own is probabilities else probabilities.argmax(axis=1)
     correct = predicted == labels
     n, groups, confidence = len(labels), context.test.groups, settings.confidence
     curated, uses = _curated(context, correct, confidence)
@@ -76,11 +76,11 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         worth = Estimate.point(effective_rows(counts), n, how)
     confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(confusion, (labels, predicted), 1)
-    stated = own[np.arange(n), top[:, 0]].astype(np.float64)
+    stated = own[np.arange(n), likeliest].astype(np.float64)
     return AccuracyResult(
         accuracy=replace(_share(correct, groups, confidence), rests_on=rests_on),
         error=replace(_share(~correct, groups, confidence), rests_on=rests_on),
-        calibration=_calibration(context, own, labels, top[:, 0], confidence, rests_on)
+        calibration=_calibration(context, own, labels, likeliest, confidence, rests_on)
         if context.has_confidences
         else None,
         decided=operating_point.operating_point(
@@ -113,7 +113,7 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             pd.Index(map(str, classes), name="class"),
             "recall",
         ).drop(columns="method"),
-        curve=stated_curve(stated, top[:, 0] == labels, n_bins=10, groups=groups)
+        curve=stated_curve(stated, likeliest == labels, n_bins=10, groups=groups)
         if context.has_confidences
         else None,
         by_class=recalls.class_recalls(labels, predicted, classes, confidence, groups),
