@@ -140,6 +140,17 @@ def test_accuracy_checks_each_answer_once_and_holds_one_table(monkeypatch):
     assert table <= most < 2 * table  # no float64 of all, no second table
 
 
+def test_the_plan_prices_one_table_of_answers():
+    X = np.zeros((4000, 1), dtype=np.float32)
+    part = part_module("accuracy")
+    few, many = (
+        part.cost(Context(linear(np.float32), DataSet(X, np.arange(4000) % k)), part.Settings())
+        for k in (2, 2000)
+    )
+    each = 1e6 * (many.memory_mb - few.memory_mb) / (4000 * 1998)
+    assert 4 <= each <= 16  # float32 alone, and twice float64
+
+
 def test_the_top_probability_after_a_temperature_is_that_of_the_softmax():
     p, _ = answers(400, 30)
     p[0], p[0, 4] = 0, 1
