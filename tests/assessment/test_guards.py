@@ -92,6 +92,28 @@ def test_bytes_held_for_each_kept_row():
     assert own.model.kept is None
 
 
+def test_kept_float32_answers_take_half(tmp_path):
+    sizes = {}
+    for kind in (np.float32, np.float64):
+        own = Context(
+            as_classifier(lambda rows, kind=kind: model(rows).astype(kind), classes=(0, 1)),
+            context().test,
+            executor=Executor(),
+        )
+        with RunStore(tmp_path / kind.__name__) as store:
+            answers = RunAnswers(store)
+            answers.begin(own)
+            own.model.predict_proba(X)
+            answers.end()
+            [file] = (tmp_path / kind.__name__ / "answers").iterdir()
+            sizes[kind] = file.stat().st_size
+            answers.begin(own)  # another start: the file is read and checked
+            assert own.model.kept.held.all()
+            assert own.model.kept._answers.nbytes == len(X) * 2 * np.dtype(kind).itemsize
+            answers.end()
+    assert sizes[np.float64] - sizes[np.float32] == len(X) * 2 * 4
+
+
 def test_finding_rows_needs_no_copy_of_the_set():
     rows = np.random.default_rng(1).random((4_000, 200))
     index = RowIndex(rows)

@@ -54,11 +54,11 @@ def context(model=model, store=None):
     )
 
 
-def run(folder, parts=FAST, only=None, kept=True):
+def run(folder, parts=FAST, only=None, kept=True, model=model):
     """A run in a folder; how often each row was sent for a caller, and the run."""
     sent = Counter()
     with RunStore(folder) as store:
-        own = context(store=store)
+        own = context(model, store)
         made = Run(own, parts, SETTINGS, only=only)
         if not kept:
             made._answers.begin = lambda context: None
@@ -108,6 +108,18 @@ def test_another_order_of_parts_gives_the_same_bytes(tmp_path):
     run(tmp_path / "steps")
     result = (tmp_path / "all" / "result.json").read_bytes()
     assert result == (tmp_path / "steps" / "result.json").read_bytes()
+
+
+def test_float32_answers_give_the_same_bytes_kept_or_not_and_in_steps(tmp_path):
+    def narrow(X):
+        return model(X).astype(np.float32)
+
+    run(tmp_path / "kept", model=narrow)
+    run(tmp_path / "not kept", model=narrow, kept=False)
+    run(tmp_path / "steps", model=narrow, only=("accuracy",))
+    run(tmp_path / "steps", model=narrow)
+    results = {(folder / "result.json").read_bytes() for folder in tmp_path.iterdir()}
+    assert len(results) == 1
 
 
 def test_the_next_start_takes_what_was_put_down(tmp_path):

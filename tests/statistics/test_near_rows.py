@@ -24,6 +24,22 @@ def test_the_count_is_that_of_all_distances(grouped, limit):
     assert found == expected
 
 
+@pytest.mark.parametrize("kind", ["far away", "few values", "all alike"])
+def test_odd_rows_are_counted_as_well(kind):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(700, 3))
+    if kind == "far away":
+        X[0] *= 1e12
+    else:
+        X = X.round(0 if kind == "all alike" else 1)
+    chosen = np.arange(0, 700, 3)
+    apart = cdist(X[chosen], X)
+    apart[np.arange(len(chosen)), chosen] = np.inf
+    for limit in (0.0, 1e-7, 0.31, 5.0):  # none that rounding decides
+        expected = int((apart.min(axis=1) <= limit).sum())
+        assert near_rows(X, chosen, limit, rng) == expected, limit
+
+
 def test_copies_are_found_among_many_rows_and_nothing_where_there_are_none():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(110_000, 3))

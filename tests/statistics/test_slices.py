@@ -144,6 +144,14 @@ def test_counts_of_conditions_are_those_of_their_rows():
     table[rng.random(300) < 0.1, 0] = np.nan
     table[5, 3] = np.inf
     search = _Search(table, ["a", "b", "c", "d"], 0.03)
-    weights = rng.integers(0, 2, (3, 300)).astype(np.float32)
-    expected = np.array([[w[c.of(table)].sum() for c in search.conditions] for w in weights])
-    assert np.array_equal(search.counts(weights), expected)
+    rules = rng.random((3, 300)) < 0.5
+    expected = np.array([[(w & c.of(table)).sum() for c in search.conditions] for w in rules])
+    assert np.array_equal(search.counts(rules), expected)
+
+
+@pytest.mark.parametrize("n", [2, 3, 20, 21, 777])
+def test_cuts_are_numpys_quantiles_to_the_last_bit(n):
+    from fireassay.statistics.slice_search import _CUTS, _quantiles_of_sorted
+
+    values = np.sort(np.random.default_rng(n).normal(size=n).round(1 + n % 3))
+    assert (_quantiles_of_sorted(values, _CUTS) == np.quantile(values, _CUTS)).all()

@@ -1,3 +1,4 @@
+import importlib
 import warnings
 
 import numpy as np
@@ -10,6 +11,8 @@ from scipy.special import log_softmax
 from fireassay.core import ConvergenceWarning, DataError
 from fireassay.core.probabilities import softmax
 from fireassay.statistics import fit_temperature
+
+temperature_module = importlib.import_module("fireassay.statistics.temperature")
 
 
 def sample(temperature, n=400, k=5, seed=0):
@@ -81,6 +84,16 @@ def test_logits_against_the_labels_are_bounded_and_told():
 def test_flat_logits_leave_the_model_as_it_is():
     with pytest.warns(ConvergenceWarning, match="same logit"):
         assert fit_temperature(np.full((4, 3), 7.3), [0, 1, 2, 0]) == 1.0
+
+
+def test_many_rows_are_gone_through_a_few_times_only(monkeypatch):
+    seen, whole = [], temperature_module._slope
+    monkeypatch.setattr(
+        temperature_module, "_slope", lambda table, *rest: seen.append(table) or whole(table, *rest)
+    )
+    logits, labels = sample(2.0, n=3000, k=200)
+    assert fit_temperature(logits, labels) == pytest.approx(2.0, rel=0.05)
+    assert sum(table.size for table in seen) <= 5 * logits.size
 
 
 def test_the_fit_never_worsens_the_likelihood():

@@ -14,7 +14,7 @@ from fireassay.ambiguity.measures import MEASURES
 from fireassay.ambiguity.metrics import expected_top_k, top_columns, top_k_hits, top_pair_hits
 from fireassay.ambiguity.pairs import column_classes
 from fireassay.classifiers import as_classifier
-from fireassay.core.arrays import FloatArray
+from fireassay.core.arrays import FloatArray, Probabilities
 from fireassay.core.chart import Chart
 from fireassay.core.drawing import matrix
 from fireassay.core.errors import DataError
@@ -272,8 +272,8 @@ class _Columns:
         extra = tuple(label for label in model_classes if label not in amb.classes)
         return cls(amb.classes + extra, model_classes)
 
-    def predicted(self, raw: FloatArray) -> FloatArray:
-        aligned = np.zeros((len(raw), len(self.classes)))
+    def predicted(self, raw: Probabilities) -> Probabilities:
+        aligned = np.zeros((len(raw), len(self.classes)), dtype=raw.dtype)
         for column, label in enumerate(self.model_classes):
             aligned[:, self.classes.index(label)] = raw[:, column]
         return aligned

@@ -11,9 +11,9 @@ from fireassay.assessment.context import Context
 from fireassay.assessment.row_outcomes import Kind, RowOutcomes
 from fireassay.assessment.shown_rows import MOST, Gallery
 from fireassay.core import Sample
-from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.arrays import IntArray, Probabilities
 
-_NUMBERS_AT_ONCE = 2**20
+_NUMBERS_AT_ONCE = 2**17  # in the cache
 
 
 def outcomes(result: AccuracyResult) -> dict[str, RowOutcomes]:
@@ -75,7 +75,7 @@ def rows_of_classes(labels: IntArray, n_classes: int) -> list[IntArray]:
     return np.split(order, np.cumsum(np.bincount(labels, minlength=n_classes))[:-1])
 
 
-def top_columns(probabilities: FloatArray, count: int) -> NDArray[np.int32]:
+def top_columns(probabilities: Probabilities, count: int) -> NDArray[np.int32]:
     """The columns of the largest probabilities of each row, the largest first.
 
     Of equal ones the first comes first. A few passes over some rows at a time: sorting a

@@ -18,6 +18,7 @@ from fireassay.classifiers import Classifier
 from fireassay.core import DataError, Estimate, Result, generator, sha256
 from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.lazy_modules import pd
+from fireassay.core.probabilities import largest
 from fireassay.data import DataSet
 from fireassay.discovery import Search, SearchResult, SearchState
 from fireassay.discovery.result import CONFIDENCE, KNOWN_CHANCES
@@ -213,7 +214,7 @@ def _risk_by_confidence(
     if not len(others):
         return None
     outside = space.inside(context.test.X[others[:_OUTSIDE]])
-    risk, other = (1.0 - model.predict_proba(part).max(axis=1) for part in (X, outside))
+    risk, other = (1.0 - largest(model.predict_proba(part)) for part in (X, outside))
     return risk, other
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fireassay.assessment.decision import Decision
 from fireassay.assessment.halves import random_half
 from fireassay.core import Claim, Estimate, Measure, Table
-from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.arrays import FloatArray, IntArray, Probabilities
 from fireassay.core.lazy_modules import pd
 from fireassay.statistics import cheapest_threshold, mean_cost, simultaneous_shares
 from fireassay.statistics.share import exact_shares
@@ -96,7 +96,7 @@ class OperatingPoint:
 
 
 def operating_point(
-    own: FloatArray,
+    own: Probabilities,
     predicted: IntArray,
     labels: IntArray,
     classes: Sequence[Any],
@@ -195,7 +195,7 @@ def _of_rows(
 
 
 def _costs(
-    own: FloatArray,
+    own: Probabilities,
     predicted: IntArray,
     labels: IntArray,
     names: list[str],
@@ -224,11 +224,12 @@ def _costs(
     if len(labels) < _FEWEST_ROWS or not first.any():
         return found, ()
     costly = int(cost.max(axis=1).argmax())
+    stated = own[:, costly].astype(np.float64)
     others = own.copy()
     others[:, costly] = -1.0
     above, below = cost[labels, costly], cost[labels, others.argmax(axis=1)]
-    least = cheapest_threshold(own[first, costly], above[first], below[first])
-    then = np.where(own[:, costly] >= least, above, below)
+    least = cheapest_threshold(stated[first], above[first], below[first])
+    then = np.where(stated >= least, above, below)
     n = int(first.sum())
     found["best_threshold"] = Estimate.point(least, n, f"cheapest on {n:,} rows")
     found["cost_at_best_threshold"] = mean(then, ~first)

@@ -1,9 +1,8 @@
 """What each row contributed to a number, so that two runs on the same rows can be paired."""
 
-import hashlib
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any, Literal
 
 import numpy as np
@@ -67,16 +66,14 @@ def row_marks(X: Any, y: AnyArray) -> IntArray:
     >>> row_marks(np.array([[1.0], [2.0], [1.0]]), np.array([0, 0, 0])).shape
     (3,)
     """
-    marks = np.empty(len(X), dtype=np.int64)
-    seen: Counter[bytes] = Counter()
-    for i, (row, label) in enumerate(zip(_contents(X), np.asarray(y).tolist(), strict=True)):
-        content = row + str(label).encode()
-        plain = hashlib.blake2b(content, digest_size=16).digest()
-        again = seen[plain]
-        seen[plain] += 1
-        digest = hashlib.blake2b(plain + again.to_bytes(4, "big"), digest_size=8).digest()
-        marks[i] = int.from_bytes(digest, "big", signed=True)
-    return marks
+    marks: list[bytes] = []
+    seen: dict[bytes, int] = {}
+    for row, label in zip(_contents(X), np.asarray(y).tolist(), strict=True):
+        plain = blake2b(row + str(label).encode(), digest_size=16).digest()
+        again = seen.get(plain, 0)
+        seen[plain] = again + 1
+        marks.append(blake2b(plain + again.to_bytes(4, "big"), digest_size=8).digest())
+    return np.frombuffer(b"".join(marks), dtype=">i8").astype(np.int64)
 
 
 def marks_of(context: Context, labels: AnyArray) -> IntArray:

@@ -111,7 +111,7 @@ def found_slice(
             searched = _some(half, seed, most_rows)
             rules = find_slices(X[searched], wrong[searched], names, most=len(_WEIGHTS))
             for rule, weight in zip(rules, _WEIGHTS, strict=False):
-                inside = rule.of(X[~half])
+                inside = rule.of(X)[~half]
                 if 0 < inside.sum() < len(inside):
                     measured.append((rule, ~half, inside, weight / 2))
     if not measured:

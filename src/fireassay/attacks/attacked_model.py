@@ -193,7 +193,8 @@ class AttackedModel:
             return np.zeros((0, 1)), np.zeros(0, dtype=np.bool_)
         np.add.at(self.queries, rows, 1)
         with asking_anew(self.model):
-            answers = np.asarray(self.model.predict_proba(points.reshape(len(points), *self.shape)))
+            found = self.model.predict_proba(points.reshape(len(points), *self.shape))
+        answers = np.asarray(found, dtype=np.float64)
         return answers, self._failures(answers, rows)
 
     def logits(self, points: NDArray[Any], rows: Index) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""A model's raw answer turned into checked float64 probabilities."""
+"""A model's raw answer turned into checked probabilities: the only check on their way."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.classifiers import answer_forms
-from fireassay.core.arrays import FloatArray
+from fireassay.core.arrays import FloatArray, Probabilities
 from fireassay.core.errors import ModelError, ProbabilityError
 from fireassay.core.probabilities import softmax
 from fireassay.core.validation import check_probabilities
@@ -15,8 +15,10 @@ from fireassay.core.validation import check_probabilities
 
 def probabilities(
     raw: Any, *, output: str, n: int, classes: Sequence[Any] | None, first_row: int = 0
-) -> FloatArray:
+) -> Probabilities:
     """Probabilities of one block; ``first_row`` is the caller's number of its first row.
+
+    What comes as float32 stays float32, and may be the model's own memory; all else is float64.
 
     Raises
     ------
@@ -36,7 +38,7 @@ def named_probabilities(
     classes: Sequence[Any] | None,
     first_row: int = 0,
     declared: bool = True,
-) -> tuple[FloatArray, tuple[Any, ...] | None]:
+) -> tuple[Probabilities, tuple[Any, ...] | None]:
     """As `probabilities`, and the names of the columns if the answer has them.
 
     Where the classes were ``declared``, named columns are put into their order.
@@ -55,7 +57,7 @@ def named_probabilities(
 
 def _of_array(
     array: NDArray[Any], output: str, *, n: int, n_classes: int | None, first_row: int
-) -> FloatArray:
+) -> Probabilities:
     if output == "logits":
         # What comes of a softmax needs no check; it is divided once more, as all answers are.
         found = softmax(checked_logits(array, n=n, n_classes=n_classes, first_row=first_row))
@@ -115,10 +117,14 @@ def checked_logits(
     return logits
 
 
-def log_probabilities(probabilities: FloatArray) -> FloatArray:
-    """Logits of a model that gives probabilities; exact zeros become the smallest normal float."""
-    result: FloatArray = np.log(np.maximum(probabilities, np.finfo(np.float64).tiny))
-    return result
+def log_probabilities(probabilities: Probabilities) -> FloatArray:
+    """Logits of a model that gives probabilities; exact zeros become the smallest normal float.
+
+    >>> log_probabilities(np.array([[0.0, 1.0]], dtype=np.float32)).round().tolist()  # of float64
+    [[-708.0, 0.0]]
+    """
+    result: FloatArray = np.maximum(probabilities, np.finfo(np.float64).tiny, dtype=np.float64)
+    return np.log(result, out=result)
 
 
 def one_hot(array: NDArray[Any], classes: Sequence[Any] | None, n: int) -> FloatArray:
@@ -150,7 +156,7 @@ def one_hot(array: NDArray[Any], classes: Sequence[Any] | None, n: int) -> Float
     return hot
 
 
-def labels_of(probabilities: FloatArray, classes: Sequence[Any]) -> NDArray[Any]:
+def labels_of(probabilities: Probabilities, classes: Sequence[Any]) -> NDArray[Any]:
     """The most probable class of each row, as an array of class labels."""
     kinds = {type(label) for label in classes}
     names = np.array(classes) if len(kinds) == 1 else np.array([*classes, None], dtype=object)[:-1]
@@ -167,10 +173,12 @@ def _several_outputs(raw: Any) -> bool:
     return any(getattr(part, "ndim", 0) >= 2 for part in raw)
 
 
-def _checked(array: NDArray[Any], *, n: int, n_classes: int | None, first_row: int) -> FloatArray:
+def _checked(
+    array: NDArray[Any], *, n: int, n_classes: int | None, first_row: int
+) -> Probabilities:
     try:
         return check_probabilities(
-            array, name="The model's probabilities", n=n, n_classes=n_classes
+            array, name="The model's probabilities", n=n, n_classes=n_classes, keep_float32=True
         )
     except ProbabilityError:
         if first_row and array.ndim == 2 and array.dtype.kind == "f" and len(array) == n:

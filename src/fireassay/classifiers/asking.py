@@ -123,9 +123,9 @@ class Answers:
         self._parts: list[AnyArray] = []
 
     def put(self, start: int, stop: int, answered: Sequence[AnyArray]) -> None:
-        """Keep what came for rows ``start`` to ``stop`` - 1."""
+        """Copy what came for rows ``start`` to ``stop`` - 1: it may be the model's own memory."""
         if stop - start == self._n:
-            self._parts = list(answered)
+            self._parts = [np.array(part) for part in answered]
             return
         if not self._parts:
             self._parts = [np.empty((self._n, *a.shape[1:]), dtype=a.dtype) for a in answered]

@@ -14,7 +14,7 @@ from fireassay.classifiers.block_choice import ChoosesBlocks
 from fireassay.classifiers.block_ladder import Call
 from fireassay.classifiers.kept_answers import Keep, KeptAnswers
 from fireassay.classifiers.object_blocks import kind_of_objects
-from fireassay.core.arrays import AnyArray, FloatArray
+from fireassay.core.arrays import AnyArray, Probabilities
 from fireassay.core.byte_images import stay_bytes
 from fireassay.core.errors import ModelError
 from fireassay.core.hashing import sha256
@@ -132,8 +132,8 @@ class BaseClassifier(ChoosesBlocks):
         )
         return sha256("classifier", content, self.output, names, self._bounds)
 
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Probabilities, float64 of shape ``(n, k)``, rows summing to one."""
+    def predict_proba(self, X: ArrayLike) -> Probabilities:
+        """Probabilities of shape ``(n, k)``, rows summing to one: float32 stays, else float64."""
         objects = declared.as_objects(X) if self.takes_objects else None
         if objects is not None:
             call, positions = self._of_objects(objects), np.arange(len(objects))
@@ -144,7 +144,7 @@ class BaseClassifier(ChoosesBlocks):
             return self.kept.answered(rows, self._sent_anew, self.count_kept)
         return self._sent_anew(rows, 0, None)
 
-    def _sent_anew(self, rows: AnyArray, known: int, keep: Keep | None) -> FloatArray:
+    def _sent_anew(self, rows: AnyArray, known: int, keep: Keep | None) -> Probabilities:
         with self.counting_kept(known):
             return self._in_blocks("probabilities", self._probabilities_of_block, rows, keep=keep)[
                 0
@@ -187,7 +187,7 @@ class BaseClassifier(ChoosesBlocks):
             declared.check_within(array, self._bounds)
         return array
 
-    def _probabilities_of_block(self, block: Any) -> tuple[FloatArray]:
+    def _probabilities_of_block(self, block: Any) -> tuple[Probabilities]:
         probabilities, names = answers.named_probabilities(
             self._raw(block),
             output=self.output,

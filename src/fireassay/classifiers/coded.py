@@ -10,7 +10,7 @@ from fireassay.classifiers.base import BLOCK_ROWS, BaseClassifier, innermost
 from fireassay.classifiers.kept_answers import Keep, KeptAnswers
 from fireassay.classifiers.protocol import ActivationClassifier
 from fireassay.classifiers.wrapped import WrappedClassifier, made
-from fireassay.core.arrays import AnyArray, FloatArray
+from fireassay.core.arrays import AnyArray, FloatArray, Probabilities
 
 _PROBED_ROWS = 4 * BLOCK_ROWS
 
@@ -93,14 +93,14 @@ class CodedClassifier(WrappedClassifier):
     def _seen(self, X: AnyArray) -> Any:
         return self.book.decode(X)
 
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Probabilities, float64 of shape ``(n, k)``, rows summing to one."""
+    def predict_proba(self, X: ArrayLike) -> Probabilities:
+        """Probabilities of shape ``(n, k)``, rows summing to one: float32 stays, else float64."""
         codes = np.asarray(X)
         adapter = innermost(self)
         if self.kept is None or not self.kept.is_asked or not isinstance(adapter, BaseClassifier):
             return super().predict_proba(codes)
 
-        def send(rows: AnyArray, known: int, keep: Keep | None) -> FloatArray:
+        def send(rows: AnyArray, known: int, keep: Keep | None) -> Probabilities:
             with adapter.counting_kept(known):
                 answers = super(CodedClassifier, self).predict_proba(rows)
             if keep is not None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fireassay.classifiers.wrapped import WrappedClassifier
-from fireassay.core.arrays import AnyArray, FloatArray, IntArray
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray, Probabilities
 from fireassay.core.errors import ModelError, ParameterError
 from fireassay.core.probabilities import softmax
 from fireassay.core.validation import check_real
@@ -59,7 +59,7 @@ class Decided(WrappedClassifier):
     def _identity(self) -> tuple[Any, ...]:
         return "decided", *(f"{name} at {t!r}" for name, t in sorted(self.threshold.items()))
 
-    def own(self, probabilities: FloatArray) -> FloatArray:
+    def own(self, probabilities: Probabilities) -> FloatArray:
         """The model's own probabilities behind answers of this classifier."""
         return self._undone(probabilities)
 
@@ -76,8 +76,8 @@ class Decided(WrappedClassifier):
         odds = [math.log(t * _REACHED / (1.0 - t * _REACHED)) for t in self.threshold.values()]
         return chosen, np.array(odds), np.setdiff1d(np.arange(len(names)), chosen)
 
-    def _answer(self, probabilities: FloatArray, X: AnyArray) -> FloatArray:
-        logs = np.log(np.maximum(probabilities, _LEAST))
+    def _answer(self, probabilities: Probabilities, X: AnyArray) -> FloatArray:
+        logs = np.log(np.maximum(probabilities, _LEAST, dtype=np.float64))
         return softmax(self._scores(logs, X))
 
     def _scores(self, logits: FloatArray, X: AnyArray) -> FloatArray:  # noqa: ARG002
@@ -103,9 +103,9 @@ class Decided(WrappedClassifier):
             pulled -= weight[:, None] * softmax(rest)
         return pulled
 
-    def _undone(self, probabilities: FloatArray) -> FloatArray:
+    def _undone(self, probabilities: Probabilities) -> FloatArray:
         chosen, odds, others = self._places()
-        logs = np.log(np.maximum(probabilities, _UNDERFLOW))
+        logs = np.log(np.maximum(probabilities, _UNDERFLOW, dtype=np.float64))
         above = logs[:, chosen] - logs[:, others].max(axis=1, keepdims=True) + odds
         found = np.empty_like(logs)
         found[:, chosen] = 1.0 / (1.0 + np.exp(-np.clip(above, -_WIDEST, _WIDEST)))

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from fireassay.core.arrays import AnyArray, BoolArray, IntArray, Probabilities
 from fireassay.core.errors import ModelError
 from fireassay.core.row_index import NOWHERE, RowIndex
 
@@ -17,14 +17,14 @@ MOST_BYTES: Final = 2**30
 _MOST_SENT: Final = 2**26  # rows and answers that go to a worker: less than a second of a network
 _NUMBERS_COPIED, _BLOCK = 2**26, 256
 
-Keep = Callable[[int, int, FloatArray], None]
-Send = Callable[[AnyArray, int, Keep | None], FloatArray]
+Keep = Callable[[int, int, Probabilities], None]
+Send = Callable[[AnyArray, int, Keep | None], Probabilities]
 
 
 class Journal(Protocol):
     """Where new answers are put down; see `fireassay.engine.answer_file`."""
 
-    def append(self, places: IntArray, answers: FloatArray) -> None:
+    def append(self, places: IntArray, answers: Probabilities) -> None:
         """Put down the answers for the rows at these places."""
         ...
 
@@ -68,7 +68,7 @@ class KeptAnswers:
     ([2], [True, True])
     """
 
-    def __init__(self, sets: Sequence[KeptSet], like: FloatArray) -> None:
+    def __init__(self, sets: Sequence[KeptSet], like: Probabilities) -> None:
         n = sum(len(one.index.rows) for one in sets)
         too_much = n * like.shape[1] * like.itemsize > MOST_BYTES
         self.sets = [] if too_much else list(sets)
@@ -125,7 +125,7 @@ class KeptAnswers:
             found[left] = np.where(some == NOWHERE, NOWHERE, some + one.first)
         return found
 
-    def answered(self, rows: AnyArray, send: Send, count: Callable[[int], None]) -> FloatArray:
+    def answered(self, rows: AnyArray, send: Send, count: Callable[[int], None]) -> Probabilities:
         """Answers for all rows; ``send`` gets those that are not known yet, each once.
 
         Parameters
@@ -145,7 +145,7 @@ class KeptAnswers:
         if len(fresh):
             mine = places[fresh]
 
-            def keep(start: int, stop: int, answers: FloatArray) -> None:
+            def keep(start: int, stop: int, answers: Probabilities) -> None:
                 self.store(mine[start:stop], answers)
 
             if not known:
@@ -167,49 +167,55 @@ class KeptAnswers:
         first = ours[np.unique(places[ours], return_index=True)[1]]
         return np.sort(np.concatenate([left[places[left] == NOWHERE], first]))
 
-    def _joined(self, places: IntArray, fresh: IntArray, sent: FloatArray | None) -> FloatArray:
+    def _joined(
+        self, places: IntArray, fresh: IntArray, sent: Probabilities | None
+    ) -> Probabilities:
         if sent is None:
-            taken: FloatArray = self._answers[places]
+            taken: Probabilities = self._answers[places]
             return taken
-        joined = np.empty((len(places), sent.shape[1]), dtype=sent.dtype)
+        joined = np.empty((len(places), sent.shape[1]), np.result_type(sent, self._answers))
         ours = np.flatnonzero(places != NOWHERE)
         joined[ours] = self._answers[places[ours]]
         joined[fresh] = sent
         return joined
 
-    def store(self, places: IntArray, answers: FloatArray, *, journalled: bool = False) -> None:
+    def store(self, places: IntArray, answers: Probabilities, *, journalled: bool = False) -> None:
         """Keep answers for rows at these places (-1: of no set, not kept)."""
         with self._writing:
             if not self.sets or answers.shape[1] != self._answers.shape[1]:
                 return
             ours = np.flatnonzero(places != NOWHERE)
+            if answers.dtype != self._answers.dtype:  # a model of two types: keep all digits
+                both = np.result_type(answers, self._answers)
+                with np.errstate(invalid="ignore"):  # places that hold no answer yet
+                    self._answers = self._answers.astype(both, copy=False)
             self._answers[places[ours]] = answers[ours]
             self.held[places[ours]] = True
             if not journalled:
                 self._put_down(places[ours], answers[ours])
 
-    def _put_down(self, places: IntArray, answers: FloatArray) -> None:
+    def _put_down(self, places: IntArray, answers: Probabilities) -> None:
         for one in self.sets:
             own = places - one.first
             inside = (own >= 0) & (own < len(one.index.rows))
             if one.journal is not None and inside.any():
                 one.journal.append(own[inside], answers[inside])
 
-    def held_answers(self, places: IntArray) -> FloatArray:
+    def held_answers(self, places: IntArray) -> Probabilities:
         """The kept answers for rows at these places."""
         return np.asarray(self._answers[places])
 
 
 def _some_at_a_time(
     rows: AnyArray, chosen: IntArray, known: int, send: Send, keep: Keep
-) -> FloatArray:
+) -> Probabilities:
     """Answers for the chosen rows; of large ones few are copied at a time, in whole blocks."""
     most = _NUMBERS_COPIED // max(1, math.prod(rows.shape[1:]))
     step = max(_BLOCK, most // _BLOCK * _BLOCK)
     found = []
     for start in range(0, len(chosen), step):
 
-        def keep_here(first: int, last: int, answers: FloatArray, start: int = start) -> None:
+        def keep_here(first: int, last: int, answers: Probabilities, start: int = start) -> None:
             keep(start + first, start + last, answers)
 
         some = rows[chosen[start : start + step]]
@@ -221,7 +227,7 @@ def _without() -> None:
     """What a copy of a model in another process has instead of a table that is large."""
 
 
-def _sent(rows: Sequence[AnyArray], answers: FloatArray) -> KeptAnswers:
+def _sent(rows: Sequence[AnyArray], answers: Probabilities) -> KeptAnswers:
     """A table in another process: what was known when it was sent."""
     table = KeptAnswers([KeptSet(RowIndex(some)) for some in rows], like=answers)
     table.store(np.arange(len(answers)), answers, journalled=True)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from fireassay.classifiers import declared
 from fireassay.classifiers.base import BaseClassifier, innermost
 from fireassay.classifiers.block_ladder import Call
-from fireassay.core.arrays import FloatArray
+from fireassay.core.arrays import Probabilities
 from fireassay.core.errors import ParameterError, ReproducibilityWarning
 from fireassay.core.validation import check_integer, check_real
 
@@ -108,7 +108,7 @@ def probe(model: Any, X: ArrayLike, *, rows: int = 16, tolerance: float = 1e-5) 
     return result
 
 
-def answers_again(model: Any, X: ArrayLike) -> FloatArray:
+def answers_again(model: Any, X: ArrayLike) -> Probabilities:
     """What the model says about rows when nobody counts them as a caller's question.
 
     Of a wrapped classifier the innermost one is asked, as in `probe`; a `Classifier` that somebody
@@ -119,19 +119,19 @@ def answers_again(model: Any, X: ArrayLike) -> FloatArray:
     given: Any = as_classifier(model)
     inner = innermost(given)
     if not isinstance(inner, BaseClassifier):
-        return np.asarray(given.predict_proba(X), dtype=np.float64)
+        return np.asarray(given.predict_proba(X))
     call, rows = _question(inner, _decoded(given, X))
     inner._reserve(len(rows), name="probe_queries")
     return _answers(inner, call, rows)
 
 
-def answers_in_blocks(model: Any, X: Any) -> FloatArray:
+def answers_in_blocks(model: Any, X: Any) -> Probabilities:
     """What the model says about rows sent as a caller's are, in blocks of the largest size.
 
     They count as ``probe_queries``; what stands around the model (codes, rules) applies.
     """
     if not isinstance(model, BaseClassifier):
-        answers: FloatArray = model._answer(answers_in_blocks(model.model, model._seen(X)), X)
+        answers: Probabilities = model._answer(answers_in_blocks(model.model, model._seen(X)), X)
         return answers
     call, rows = _question(model, X)
     model._reserve(len(rows), name="probe_queries")
@@ -165,12 +165,12 @@ def _question(model: BaseClassifier, X: Any) -> tuple[Call, NDArray[Any]]:
     return model._of_objects(objects), np.arange(len(objects))
 
 
-def _answers(model: BaseClassifier, call: Call, rows: NDArray[Any]) -> FloatArray:
+def _answers(model: BaseClassifier, call: Call, rows: NDArray[Any]) -> Probabilities:
     """Rows in one block as it is, unless they are more than one or the size is fixed."""
     size = model.batch_size
     cut = size is not None and (model.has_fixed_batch or len(rows) > size)
     return model._sent(call, (rows,), (size,) if cut and size is not None else None)[0]
 
 
-def _furthest(first: FloatArray, other: FloatArray) -> float:
+def _furthest(first: Probabilities, other: Probabilities) -> float:
     return float(np.abs(first - other).max())

@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.core.arrays import FloatArray
+from fireassay.core.arrays import FloatArray, Probabilities
 
 
 class _WithoutReading(type(Protocol)):  # type: ignore[misc]
@@ -46,8 +46,8 @@ class Classifier(Protocol, metaclass=_WithoutReading):
         """Identifies the model's content."""
         ...
 
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Probabilities, float64 of shape ``(n, k)``, rows summing to one."""
+    def predict_proba(self, X: ArrayLike) -> Probabilities:
+        """Probabilities of shape ``(n, k)``, rows summing to one: float32 stays, else float64."""
         ...
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:

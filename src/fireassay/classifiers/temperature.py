@@ -2,13 +2,14 @@
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from fireassay.classifiers.adapt import as_classifier
 from fireassay.classifiers.answers import log_probabilities
 from fireassay.classifiers.protocol import GradientClassifier
 from fireassay.classifiers.wrapped import WrappedClassifier
-from fireassay.core.arrays import AnyArray, FloatArray
+from fireassay.core.arrays import AnyArray, FloatArray, Probabilities
 from fireassay.core.errors import ModelError
 from fireassay.core.probabilities import softmax
 from fireassay.core.validation import check_class_indices, check_real
@@ -27,7 +28,6 @@ class TemperatureScaled(WrappedClassifier):
     temperature
         Above 0; above 1 it makes answers less sure.
 
-    >>> import numpy as np
     >>> model = TemperatureScaled(as_classifier(lambda X: np.array([[0.8, 0.2]] * len(X))), 2.0)
     >>> model.predict_proba([[0.0]]).round(4)
     array([[0.6667, 0.3333]])
@@ -46,23 +46,25 @@ class TemperatureScaled(WrappedClassifier):
     def _identity(self) -> tuple[Any, ...]:
         return "temperature", self.temperature
 
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Probabilities, float64 of shape ``(n, k)``, rows summing to one."""
+    def predict_proba(self, X: ArrayLike) -> Probabilities:
+        """Probabilities of shape ``(n, k)``, rows summing to one: float32 stays, else float64."""
         if isinstance(self.model, GradientClassifier):
             return softmax(self.model.logits(X) / self.temperature)
         return super().predict_proba(X)
 
-    def _answer(self, probabilities: FloatArray, X: AnyArray) -> FloatArray:  # noqa: ARG002
+    def _answer(self, probabilities: Probabilities, X: AnyArray) -> FloatArray:  # noqa: ARG002
         return _powers(probabilities, 1.0 / self.temperature)
 
-    def _undone(self, probabilities: FloatArray) -> FloatArray:
+    def _undone(self, probabilities: Probabilities) -> FloatArray:
         return _powers(probabilities, self.temperature)
 
 
-def _powers(probabilities: FloatArray, exponent: float) -> FloatArray:
+def _powers(probabilities: Probabilities, exponent: float) -> FloatArray:
     """Rows proportional to powers of ratios to the largest: exact zeros stay, nothing is 0 / 0."""
-    powers = (probabilities / probabilities.max(axis=1, keepdims=True)) ** exponent
-    scaled: FloatArray = powers / powers.sum(axis=1, keepdims=True)
+    largest = probabilities.max(axis=1, keepdims=True)
+    scaled: FloatArray = np.divide(probabilities, largest, dtype=np.float64)
+    scaled **= exponent
+    scaled /= scaled.sum(axis=1, keepdims=True)
     return scaled
 
 
@@ -78,7 +80,6 @@ def calibrate(model: Any, X: ArrayLike, y: ArrayLike) -> TemperatureScaled:
     X, y
         Rows and their true labels, as in ``model.classes``.
 
-    >>> import numpy as np
     >>> boaster = lambda X: np.tile([0.99, 0.01], (len(X), 1))
     >>> honest = calibrate(boaster, np.zeros((10, 1)), [0] * 8 + [1] * 2)
     >>> honest.predict_proba([[0.0]]).round(2).tolist()  # right in 8 of 10

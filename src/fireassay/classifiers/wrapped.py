@@ -14,7 +14,14 @@ from fireassay.classifiers.block_ladder import BlockSizes
 from fireassay.classifiers.protocol import ActivationClassifier, GradientClassifier
 from fireassay.classifiers.score_gradient import Weigh, backward_passes, score_gradient
 from fireassay.classifiers.views import flat_rows, has_view, numeric_view
-from fireassay.core.arrays import AnyArray, BoolArray, Float32Array, FloatArray, IntArray
+from fireassay.core.arrays import (
+    AnyArray,
+    BoolArray,
+    Float32Array,
+    FloatArray,
+    IntArray,
+    Probabilities,
+)
 from fireassay.core.hashing import sha256
 from fireassay.core.probabilities import softmax
 
@@ -88,13 +95,13 @@ class WrappedClassifier(ABC):
     def _slope(self, slope: AnyArray) -> AnyArray:
         return slope
 
-    def _answer(self, probabilities: FloatArray, X: AnyArray) -> FloatArray:  # noqa: ARG002
+    def _answer(self, probabilities: Probabilities, X: AnyArray) -> Probabilities:  # noqa: ARG002
         return probabilities
 
     def _scores(self, logits: FloatArray, X: AnyArray) -> FloatArray:  # noqa: ARG002
         return logits / self._divisor
 
-    def _undone(self, probabilities: FloatArray) -> FloatArray:
+    def _undone(self, probabilities: Probabilities) -> Probabilities:
         return probabilities
 
     def _pulled(self, logits: FloatArray, weights: FloatArray) -> FloatArray:  # noqa: ARG002
@@ -175,8 +182,8 @@ class WrappedClassifier(ABC):
         """Numbers to measure distances between rows with: the inner classifier's, or the rows."""
         return numeric_view(self.model, self._seen(X)) if has_view(self.model) else flat_rows(X)
 
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Probabilities, float64 of shape ``(n, k)``, rows summing to one."""
+    def predict_proba(self, X: ArrayLike) -> Probabilities:
+        """Probabilities of shape ``(n, k)``, rows summing to one: float32 stays, else float64."""
         rows: Any = X if hasattr(X, "iloc") else np.asarray(X)
         return self._answer(self.model.predict_proba(self._seen(rows)), rows)
 
@@ -295,7 +302,7 @@ class _Withholding:
     model: Any
     _undone: Any
 
-    def withheld(self, probabilities: FloatArray) -> BoolArray:
+    def withheld(self, probabilities: Probabilities) -> BoolArray:
         """Which of these answers the inner classifier withholds."""
         return np.asarray(self.model.withheld(self._undone(probabilities)), dtype=np.bool_)
 

@@ -10,3 +10,4 @@ FloatArray = NDArray[np.float64]
 Float32Array = NDArray[np.float32]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+Probabilities = NDArray[Any]  # float32 where a model gives no more than that, else float64

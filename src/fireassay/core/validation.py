@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.core.arrays import IntArray
+from fireassay.core.arrays import IntArray, Probabilities
 from fireassay.core.byte_images import stay_bytes
 from fireassay.core.errors import DataError, ParameterError, ProbabilityError
 
 Floats = NDArray[np.floating[Any]]
 _NUMBERS_AT_ONCE = 2**24
+_FLOAT32_SUM = 1e-5  # how far from one the sum of rounded float32 probabilities may be
 
 
 _LABELS = "A model that gives labels only: pass output='labels' and classes=[…]."
@@ -135,8 +136,13 @@ def check_probabilities(
     n: int | None = None,
     n_classes: int | None = None,
     tolerance: float = 1e-3,
-) -> NDArray[np.float64]:
+    keep_float32: bool = False,
+) -> Probabilities:
     """Class probabilities as float64 rows that sum to one exactly (to rounding).
+
+    With ``keep_float32``, float32 rows stay as they come, and may be the caller's own memory; only
+    rows that sum to one by less than float32 rounds are divided by their sum. What happens to a
+    row never depends on the others.
 
     Raises
     ------
@@ -163,7 +169,9 @@ def check_probabilities(
             got=f"{array.shape[1]}",
             do="For the probability p of one class pass the columns [1 - p, p].",
         )
-    values: NDArray[np.float64] = array.astype(np.float64)
+    as_it_comes = keep_float32 and array.dtype == np.float32
+    # In C order, so that the sum of a row does not depend on how many rows there are.
+    values: Probabilities = np.ascontiguousarray(array) if as_it_comes else array.astype(np.float64)
     if not values.size:
         return values
     sums = values.sum(axis=1, keepdims=True)
@@ -182,10 +190,13 @@ def check_probabilities(
             do="If the model returns logits, pass output='logits'.",
         )
     if low < 0.0 or high > 1.0:
-        np.clip(values, 0.0, 1.0, out=values)
+        values = np.clip(values, 0.0, 1.0)
         sums = values.sum(axis=1, keepdims=True)
-    values /= sums
-    return values
+    if not as_it_comes:
+        values /= sums
+        return values
+    off = np.abs(sums - 1) > _FLOAT32_SUM
+    return np.where(off, values / sums, values) if off.any() else values
 
 
 def check_lengths(**lengths: int) -> None:

@@ -10,6 +10,7 @@ from fireassay import attacks
 from fireassay.classifiers import as_classifier
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
+from fireassay.core.probabilities import largest
 from fireassay.core.validation import check_lengths
 from fireassay.statistics.loess import loess
 
@@ -160,5 +161,5 @@ def measure_adversarial_distance(
     """
     classifier = as_classifier(model)
     logs = measure_log_mae(classifier, X, attack, max_queries, seed, **parameters)
-    confidence = classifier.predict_proba(X).max(axis=1)
+    confidence = largest(classifier.predict_proba(X))
     return adversarial_distance(log_mae=logs, confidence=confidence, span=span)

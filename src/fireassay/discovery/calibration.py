@@ -9,8 +9,10 @@ from fireassay.classifiers import as_classifier
 from fireassay.classifiers.temperature import TemperatureScaled
 from fireassay.classifiers.temperature import calibrate as fit
 from fireassay.core.errors import NotEnoughEvidenceError
+from fireassay.core.probabilities import largest
 from fireassay.core.validation import check_class_indices
-from fireassay.statistics import ReliabilityCurve, reliability_curve
+from fireassay.statistics import ReliabilityCurve
+from fireassay.statistics.calibration import stated_curve
 
 
 def calibrate(model: Any, X_val: ArrayLike, y_val: ArrayLike) -> TemperatureScaled:
@@ -53,12 +55,14 @@ def class_reliability(
     classifier = as_classifier(model)
     probabilities = classifier.predict_proba(X)
     labels = check_class_indices(y, classifier.classes, n=len(probabilities))
+    answered, stated = probabilities.argmax(axis=1), largest(probabilities)
+    correct = answered == labels
     if critical_class is not None:
         index = tuple(classifier.classes).index(critical_class)
-        chosen = np.flatnonzero(probabilities.argmax(axis=1) == index)
+        chosen = np.flatnonzero(answered == index)
         if not len(chosen):
             raise NotEnoughEvidenceError(
                 f"No row is predicted as {critical_class!r}.", got=f"{len(labels)} rows"
             )
-        probabilities, labels = probabilities[chosen], labels[chosen]
-    return reliability_curve(probabilities, labels, n_bins)
+        stated, correct = stated[chosen], correct[chosen]
+    return stated_curve(stated, correct, n_bins)

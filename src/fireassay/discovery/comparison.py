@@ -18,6 +18,7 @@ from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Claim, Evidence, Provenance, Table
 from fireassay.core.hashing import sha256
 from fireassay.core.percent import p_text
+from fireassay.core.probabilities import largest
 from fireassay.core.result import Answer
 from fireassay.core.seeds import check_seed, derived_seed, generator
 from fireassay.core.validation import check_class_indices, check_features, check_integer
@@ -251,7 +252,7 @@ def compare(
     probabilities = classifier.predict_proba(inputs)
     labels = check_class_indices(y, classifier.classes, n=len(inputs))
     rows = critical_rows(probabilities, tuple(classifier.classes), critical_class, threshold)
-    wrong = probabilities[rows].argmax(axis=1) != labels[rows]
+    wrong = (probabilities.argmax(axis=1) != labels)[rows]
     known = None if scores is None else np.asarray(scores, dtype=np.float64)[rows]
     logs = None if log_mae is None else np.asarray(log_mae, dtype=np.float64)[rows]
     if known is None and logs is None and needs != {"nothing"}:
@@ -264,7 +265,7 @@ def compare(
     size = max(1, min(check_integer(subset, "subset", low=1), int(_SUBSET_SHARE * len(rows))))
     limit = min(check_integer(budget, "budget", low=1), size)
     shared = {
-        "confidence": probabilities[rows].max(axis=1),
+        "confidence": largest(probabilities)[rows],
         "wrong": wrong,
         "features": space,
         "logs": logs,

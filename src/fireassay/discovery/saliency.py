@@ -68,9 +68,10 @@ def occlusion_saliency(
         chosen = int(answers[-1].argmax()) if class_index is None else int(
             np.asarray(class_index).ravel()[n]
         )  # fmt: skip
+        stated = answers[:, chosen].astype(np.float64)
         counts = np.zeros((height, width))
         for k, (i, j) in enumerate(corners):
-            maps[n, i : i + side, j : j + side] += answers[-1, chosen] - answers[k, chosen]
+            maps[n, i : i + side, j : j + side] += stated[-1] - stated[k]
             counts[i : i + side, j : j + side] += 1
         maps[n] /= counts
     return maps

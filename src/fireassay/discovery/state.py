@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fireassay.classifiers import as_classifier
-from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray, Probabilities
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
 from fireassay.core.hashing import sha256
+from fireassay.core.probabilities import largest
 from fireassay.core.seeds import check_seed
 from fireassay.core.validation import (
     check_features,
@@ -165,7 +166,7 @@ def new_state(
     rows = critical_rows(probabilities, classifier.classes, critical_class, threshold)
     chosen = inputs[rows]
     given = _per_row(scores, "scores", len(inputs))
-    stated = probabilities[rows].max(axis=1)
+    stated = largest(probabilities)[rows]
     logs, ranked = None, None if given is None else given[rows]
     if ranked is None and search.needs == "scores":
         raise ParameterError(
@@ -205,13 +206,13 @@ def new_state(
 
 
 def critical_rows(
-    probabilities: FloatArray,
+    probabilities: Probabilities,
     classes: tuple[Any, ...],
     critical_class: Any,
     threshold: float,
 ) -> IntArray:
     """Rows predicted as the critical class (None: any) with a confidence above the threshold."""
-    inside = probabilities.max(axis=1) > threshold
+    inside = largest(probabilities) > threshold
     if critical_class is not None:
         if critical_class not in classes:
             raise ParameterError(

@@ -100,7 +100,7 @@ def _cloud(found: Models) -> Chart:
         points(
             first["confidence"],
             first["log_mae"],
-            {"axis": axis("confidence")},
+            {"axis": axis("confidence"), "scale": {"zero": False}},
             {"axis": axis("log perturbation"), "scale": {"zero": False}},
             line=([first["confidence"][i] for i in order], [first["curve"][i] for i in order]),
         ),

@@ -8,8 +8,9 @@ import numpy as np
 
 from fireassay.classifiers.protocol import Classifier
 from fireassay.classifiers.views import numeric_view
-from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray, Probabilities
 from fireassay.core.hashing import sha256
+from fireassay.core.probabilities import largest
 from fireassay.reliability.disk_rows import DiskRows
 
 _ROWS_AT_ONCE = 65_536
@@ -20,7 +21,7 @@ class Inputs:
     """Rows in memory: features (flat) and probabilities."""
 
     X: FloatArray
-    probabilities: FloatArray
+    probabilities: Probabilities
 
     @classmethod
     def ask(cls, model: Classifier, rows: AnyArray) -> "Inputs":
@@ -35,7 +36,7 @@ class Inputs:
     @property
     def doubt(self) -> FloatArray:
         """Log odds of the model's own uncertainty, kept finite."""
-        uncertain = np.clip(1 - self.probabilities.max(axis=1), 1e-6, 1 - 1e-6)
+        uncertain = np.clip(1 - largest(self.probabilities), 1e-6, 1 - 1e-6)
         logit: FloatArray = np.log(uncertain) - np.log1p(-uncertain)
         return logit
 

@@ -217,7 +217,7 @@ def _scores_of(model: Classifier, shape: tuple[int, ...]) -> Any:
 
     def log_probabilities(rows: FloatArray) -> FloatArray:
         p = model.predict_proba(rows.reshape(len(rows), *shape))
-        logs: FloatArray = np.log(np.maximum(p, 1e-300))
+        logs: FloatArray = np.log(np.maximum(p, 1e-300, dtype=np.float64))
         return logs
 
     return log_probabilities

@@ -150,7 +150,8 @@ def near_duplicates(X: ArrayLike, seed: int = 0, groups: ArrayLike | None = None
     found = np.zeros(0) if many else _nearest(flat, chosen, groups)
     counts, p_values = [], []
     for turned in (False, True):
-        shuffled = flat @ axes.T if turned else flat.copy()
+        # Column by column in memory, as they are shuffled.
+        shuffled = (axes @ flat.T).T if turned else flat.copy(order="F")
         rng.permuted(shuffled, axis=0, out=shuffled)
         reference = nearest_distances(shuffled, chosen[::_EVERY] if many else chosen, 1)
         limit = _NEAR * float(np.median(reference))

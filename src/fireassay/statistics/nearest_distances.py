@@ -1,15 +1,17 @@
 """Distances of some rows to the nearest others, among few rows or a million."""
 
 import math
+from typing import Any
 
 import numpy as np
 
-from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.lazy_modules import distance
 
 _MANY_PAIRS, _MANY_NUMBERS = 2 * 10**7, 2**28
 _AT_ONCE, _FLOATS_AT_ONCE = 200, 2**24
-_FLOATS_IN_CACHE, _HEAP, _ROUNDING = 2**20, 16, 1e-15
+_FLOATS_AT_A_TIME, _HEAP = 2**21, 16
+_FLOAT32_NUMBERS, _FLOAT32_SHARE = 2**25, 1e-3
 
 
 def nearest_distances(rows: FloatArray, chosen: IntArray, count: int) -> FloatArray:
@@ -46,14 +48,16 @@ def nearest_distances(rows: FloatArray, chosen: IntArray, count: int) -> FloatAr
 
 def _of_candidates(rows: FloatArray, chosen: IntArray, count: int) -> FloatArray:
     """As above: products find the neighbours fast, differences measure them without rounding."""
-    lengths = np.einsum("ij,ij->i", rows, rows)
-    rounding = _ROUNDING * rows.shape[1] * float(lengths.max())
+    table, rounding = _with_lengths(rows)
     found = np.empty((len(chosen), count))
-    step = max(1, _FLOATS_IN_CACHE // len(rows))
+    step = max(1, _FLOATS_AT_A_TIME * (8 // table.itemsize) // len(rows))
+    memory = np.empty((min(step, len(chosen)), len(rows)), dtype=table.dtype)
     for start in range(0, len(chosen), step):
         some = chosen[start : start + step]
-        apart = (-2.0 * rows[some]) @ rows.T
-        apart += lengths  # less the row's own length, which is the same for all
+        factors = -2.0 * table[some]
+        factors[:, -1] = 1.0
+        # Less the row's own length, which is the same for all.
+        apart = np.matmul(factors, table.T, out=memory[: len(some)])
         apart[np.arange(len(some)), some] = np.inf
         limits = _reached_by(apart, count) + rounding
         for i, row in enumerate(some):
@@ -63,7 +67,25 @@ def _of_candidates(rows: FloatArray, chosen: IntArray, count: int) -> FloatArray
     return found
 
 
-def _reached_by(apart: FloatArray, count: int) -> FloatArray:
+def _with_lengths(rows: FloatArray) -> tuple[AnyArray, float]:
+    """The rows with their squared lengths as a last column, and how far products may be off.
+
+    In float32 where that is far less than rows are apart: twice as fast, and as exact in the end.
+    """
+    n, d = rows.shape
+    lengths = np.einsum("ij,ij->i", rows, rows)
+    # Of d + 1 products, their sum, and the rounded rows; on either side of a comparison.
+    share = 3.0 * (d + 3) * float(lengths.max())
+    kind: type[np.floating[Any]] = np.float64
+    fine = share * float(np.finfo(np.float32).eps) <= _FLOAT32_SHARE * float(lengths.mean())
+    if fine and rows.size <= _FLOAT32_NUMBERS:
+        kind = np.float32
+    table = np.empty((n, d + 1), dtype=kind)
+    table[:, :-1], table[:, -1] = rows, lengths
+    return table, share * float(np.finfo(kind).eps)
+
+
+def _reached_by(apart: AnyArray, count: int) -> AnyArray:
     """A limit for each row that at least ``count`` of its distances keep, and few more.
 
     Of the least distances in as many heaps, the one that ``count`` of them reach.

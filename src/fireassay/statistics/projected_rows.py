@@ -35,17 +35,13 @@ def standardised(rows: AnyArray, chosen: IntArray, seed: int) -> FloatArray:
     flat = rows.reshape(len(rows), -1)
     columns = flat.shape[1]
     is_wide = columns > MOST_COLUMNS
-    some: FloatArray
-    if is_wide:
-        some = flat[chosen[:: -(-len(chosen) * columns // _NUMBERS_SEEN)]].astype(np.float64)
-    else:
-        some = np.asarray(flat, dtype=np.float64)
+    if not is_wide:
+        centred, spread = centred_columns(flat)
+        centred /= np.where(spread > 0, spread, 1.0)
+        return centred
+    some = flat[chosen[:: -(-len(chosen) * columns // _NUMBERS_SEEN)]].astype(np.float64)
     centre, spread = some.mean(axis=0), some.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
-    if not is_wide:
-        some = some - centre
-        some /= spread
-        return some
     del some
     rng = generator(seed, "directions")
     mixtures = rng.standard_normal((columns, _DIRECTIONS), dtype=np.float32)
@@ -56,3 +52,17 @@ def standardised(rows: AnyArray, chosen: IntArray, seed: int) -> FloatArray:
         part = (flat[start : start + step] - centre) / spread
         mixed[start : start + step] = part.astype(np.float32) @ mixtures
     return mixed
+
+
+def centred_columns(flat: AnyArray) -> tuple[FloatArray, FloatArray]:
+    """Columns less their means, and their spreads; 0 where a column is constant. One copy of all.
+
+    >>> centred, spread = centred_columns(np.array([[1.0, 7.0], [3.0, 7.0]]))
+    >>> centred.tolist(), spread.tolist()
+    ([[-1.0, 0.0], [1.0, 0.0]], [1.0, 0.0])
+    """
+    centred = np.array(flat, dtype=np.float64, order="C")
+    varies = (centred != centred[0]).any(axis=0)  # the mean of equal numbers may be rounded
+    centred -= centred.mean(axis=0)
+    spread = np.sqrt(np.einsum("ij,ij->j", centred, centred) / len(centred))
+    return centred, np.where(varies, spread, 0.0)

@@ -1,13 +1,13 @@
 """A rule in words for the rows where something happens most: found on one half of the rows."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from fireassay.core.arrays import BoolArray, Float32Array, FloatArray
+from fireassay.core.arrays import BoolArray, FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.lazy_modules import special
 from fireassay.core.seeds import generator
@@ -18,6 +18,7 @@ _CUTS = np.arange(1, 20) / 20
 _BEAM, _NARROW_BEAM = 40, 15
 _PRICE = 3.0  # of a condition, on the scale of log likelihoods
 _ENOUGH_BEATEN = 4
+_SORTED = 1000
 
 
 @dataclass(frozen=True)
@@ -210,21 +211,19 @@ class _Search:
         self.conditions = _conditions(self.table, names)
         self.fewest = max(10, math.ceil(smallest * len(table)))
         self.n = len(table)
-        # A row for each condition: products with rules are then plain matrix products. What is
-        # above a cut is there and not at most the cut, which comes just before it.
+        # A bit for each row and condition: where rule and condition hold is counted by words.
+        # What is above a cut is there and not at most the cut, which comes just before it.
         self.above = np.array([c.sign == ">" for c in self.conditions], dtype=bool)
         self.feature = np.array([c.feature for c in self.conditions], dtype=np.int64)
-        made = np.flatnonzero(~self.above)
-        self.inside = np.empty((len(made), self.n), dtype=np.float32)
-        for row, place in enumerate(made):
-            self.inside[row] = self.conditions[place].of(self.table)
-        self.there = np.array(~np.isnan(self.table.T), dtype=np.float32)
+        made = [c for c in self.conditions if c.sign != ">"]
+        self.inside = _packed((c.of(self.table) for c in made), len(made), self.n)
+        self.there = _packed(~np.isnan(self.table.T), table.shape[1], self.n)
 
-    def counts(self, weights: Float32Array) -> FloatArray:
-        """The summed weights, of each set of them, of the rows where each condition is true."""
-        found: FloatArray = (weights @ self.inside.T).astype(np.float64)
-        found = found[:, np.cumsum(~self.above) - 1]
-        there = weights @ self.there.T
+    def counts(self, rules: BoolArray) -> FloatArray:
+        """Of each rule, given as the rows it holds for, the rows where each condition holds."""
+        packed = _packed(rules, *rules.shape)
+        found = _counted(packed, self.inside)[:, np.cumsum(~self.above) - 1]
+        there = _counted(packed, self.there)
         found[:, self.above] = there[:, self.feature[self.above]] - found[:, self.above]
         return found
 
@@ -246,13 +245,13 @@ class _Search:
         """The best rules with one condition more, of rules with equal counts the first."""
         if not beam:
             return []
-        kept = np.array([inside for _, _, inside in beam], dtype=np.float32)
-        n, hits = self.counts(kept), self.counts(kept * marks.astype(np.float32))
+        kept = np.array([inside for _, _, inside in beam])
+        n, hits = self.counts(kept), self.counts(kept & (marks > 0))
         scores = np.where(n >= self.fewest, _beyond_chance(hits, n, float(marks.mean())), -np.inf)
         found: list[_Scored] = []
         seen: set[tuple[float, int]] = set()
-        for at in np.argsort(-scores, axis=None, kind="stable"):
-            parent, place = divmod(int(at), scores.shape[1])
+        for at in _largest_first(scores.ravel()):
+            parent, place = divmod(at, scores.shape[1])
             score, condition = float(scores[parent, place]), self.conditions[place]
             if not score > 0.0 or len(found) == widest:
                 break
@@ -265,6 +264,34 @@ class _Search:
         return found
 
 
+def _packed(rows: Iterable[BoolArray], count: int, n: int) -> NDArray[np.uint64]:
+    """Rows of bits as words, one column for each row: what is combined with all lies together."""
+    packed = np.zeros((count, -(-n // 64) * 8), dtype=np.uint8)
+    for place, row in enumerate(rows):
+        packed[place, : -(-n // 8)] = np.packbits(row)
+    return np.ascontiguousarray(packed.view(np.uint64).T)
+
+
+def _counted(rules: NDArray[np.uint64], conditions: NDArray[np.uint64]) -> FloatArray:
+    """How many bits each rule (a column) has in common with each condition."""
+    found = np.empty((rules.shape[1], conditions.shape[1]))
+    common, bits = np.empty_like(conditions), np.empty(conditions.shape, dtype=np.uint8)
+    for place, rule in enumerate(rules.T):
+        np.bitwise_count(np.bitwise_and(conditions, rule[:, None], out=common), out=bits)
+        found[place] = bits.sum(axis=0, dtype=np.uint32)
+    return found
+
+
+def _largest_first(scores: FloatArray) -> Iterator[int]:
+    """Positions of the largest scores, of equal ones the first; few are ever asked for."""
+    least = np.partition(scores, -_SORTED)[-_SORTED] if len(scores) > _SORTED else -np.inf
+    some = np.flatnonzero(scores >= least)
+    yield from some[np.argsort(-scores[some], kind="stable")].tolist()
+    if len(some) < len(scores):
+        rest = np.flatnonzero(scores < least)
+        yield from rest[np.argsort(-scores[rest], kind="stable")].tolist()
+
+
 def _alike(one: _Scored, two: _Scored) -> bool:
     return bool(2 * (one[2] & two[2]).sum() > (one[2] | two[2]).sum())
 
@@ -272,18 +299,28 @@ def _alike(one: _Scored, two: _Scored) -> bool:
 def _conditions(table: FloatArray, names: Sequence[str]) -> list[Condition]:
     found = []
     for i, name in enumerate(names):
-        column = table[np.isfinite(table[:, i]), i]
-        values = np.unique(column)
-        if len(values) < 2:
+        column = np.sort(table[np.isfinite(table[:, i]), i])
+        changes = np.flatnonzero(column[1:] != column[:-1])
+        if not len(changes):
             continue
-        if len(values) <= _FEW_VALUES:
+        if len(changes) < _FEW_VALUES:
+            values = column[[0, *(changes + 1)]]
             either = values.tolist() == [0.0, 1.0]
             found += [Condition(i, name, "=", float(value), either) for value in values]
-        if len(values) > 2:
-            cuts = np.unique(np.quantile(column, _CUTS))
-            cuts = cuts[cuts < values[-1]]
+        if len(changes) > 1:
+            cuts = np.unique(_quantiles_of_sorted(column, _CUTS))
+            cuts = cuts[cuts < column[-1]]
             found += [Condition(i, name, sign, float(cut)) for cut in cuts for sign in ("≤", ">")]
     return found
+
+
+def _quantiles_of_sorted(values: FloatArray, shares: FloatArray) -> FloatArray:
+    """As `numpy.quantile`, to the last bit, of values in order."""
+    at = shares * (len(values) - 1)
+    low = np.floor(at).astype(np.int64)
+    first, second = values[low], values[np.minimum(low + 1, len(values) - 1)]
+    gap, part = second - first, at - low
+    return np.where(part < 0.5, first + gap * part, second - gap * (1.0 - part))
 
 
 def _beyond_chance(hits: FloatArray, n: FloatArray, rate: float) -> FloatArray:

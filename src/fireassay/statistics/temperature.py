@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +14,8 @@ from fireassay.statistics.samples import FloatVector, as_real
 
 _FURTHEST = 100.0
 _STEPS, _PRECISION = 200, 1e-12
-_FEW_ROWS, _AT_ONCE = 2_000, 2**16
+_LAST_STEP = 1e-7  # Newton doubles the digits: the step after it would be one of 1e-14
+_FEW_ROWS, _FEWEST_ROWS, _FEW_NUMBERS, _AT_ONCE = 2_000, 200, 2**18, 2**16
 
 
 def fit_temperature(logits: ArrayLike, labels: ArrayLike) -> float:
@@ -49,26 +51,29 @@ def fit_temperature(logits: ArrayLike, labels: ArrayLike) -> float:
     -----
     The negative log-likelihood is convex in 1 / T. Its slope is brought to zero by Newton's steps
     within ever closer bounds, after the logits were divided by their mean spread, so that logits
-    of any size are solved equally well. Of many rows, two thousand give the first guess.
+    of any size are solved equally well. Of many rows, some give the first guess.
 
     >>> round(fit_temperature([[2.0, 0.0]] * 10, [0] * 7 + [1] * 3), 4)
     2.3604
     """
     table, truth = _check(logits, labels)
-    largest = float(np.abs(table).max()) or 1.0
-    table = table / largest
-    spread = float(table.std(axis=1).mean())
+    largest = max(float(table.max()), -float(table.min())) or 1.0
+    scaled, spread = np.empty_like(table), 0.0
+    for some in _blocks(table):
+        block = np.divide(table[some], largest, out=scaled[some])
+        spread += float(block.std(axis=1).sum()) / len(table)
+        block -= block.max(axis=1, keepdims=True)
     if spread <= 1e-14:
         _warn("every row has the same logit for all classes", 1.0)
         return 1.0
-    scaled = table / spread
+    scaled /= spread
     spread *= largest
-    scaled -= scaled.max(axis=1, keepdims=True)
     own = scaled[np.arange(len(truth)), truth]
 
     start = 1.0
-    if len(scaled) > _FEW_ROWS:  # the whole then needs a step or two
-        few = np.linspace(0, len(scaled) - 1, _FEW_ROWS).astype(np.int64)
+    rows = min(_FEW_ROWS, max(_FEWEST_ROWS, _FEW_NUMBERS // table.shape[1]))
+    if len(scaled) > rows:  # the whole then needs a step or two
+        few = np.linspace(0, len(scaled) - 1, rows).astype(np.int64)
         start = _root(scaled[few], own[few], start)[0]
     inverse, bracketed = _root(scaled, own, start)
     if not bracketed and _slope(scaled, own, _FURTHEST)[0] <= 0.0:
@@ -83,7 +88,7 @@ def fit_temperature(logits: ArrayLike, labels: ArrayLike) -> float:
 
 
 def _root(scaled: FloatVector, own: FloatVector, start: float) -> tuple[float, bool]:
-    """The 1 / T at which the slope is zero; whether it was seen to change its sign.
+    """The 1 / T at which the slope is zero; whether it changes its sign there.
 
     Newton's steps, and the middle (of logarithms) wherever a step leaves what is left.
     """
@@ -101,7 +106,9 @@ def _root(scaled: FloatVector, own: FloatVector, start: float) -> tuple[float, b
         new = inverse - slope / steeper if steeper > 0.0 else math.nan
         if not low < new < high:
             new = math.sqrt(low * high)
-        if abs(new - inverse) <= _PRECISION * inverse or high <= low * (1.0 + _PRECISION):
+        elif abs(new - inverse) <= _LAST_STEP * inverse:
+            return new, True
+        if high <= low * (1.0 + _PRECISION):
             return new, above and below
         inverse = new
     return inverse, above and below
@@ -110,20 +117,26 @@ def _root(scaled: FloatVector, own: FloatVector, start: float) -> tuple[float, b
 def _slope(scaled: FloatVector, own: FloatVector, inverse: float) -> tuple[float, float]:
     """Slope and second derivative of the mean negative log-likelihood in 1 / T."""
     total = curved = 0.0
-    rows = max(1, _AT_ONCE // scaled.shape[1])
-    for at in range(0, len(scaled), rows):
-        block = scaled[at : at + rows]
+    for some in _blocks(scaled):
+        block = scaled[some]
         weights = np.exp(block * inverse)
         sums = weights.sum(axis=1)
         weights *= block
         mean = weights.sum(axis=1) / sums
         curved += float((np.einsum("ij,ij->i", weights, block) / sums - mean**2).sum())
-        total += float((mean - own[at : at + rows]).sum())
+        total += float((mean - own[some]).sum())
     return total / len(scaled), curved / len(scaled)
 
 
+def _blocks(table: FloatVector) -> Iterator[slice]:
+    """Some rows at a time, so that what is computed of them stays in the cache."""
+    rows = max(1, _AT_ONCE // table.shape[1])
+    return (slice(at, at + rows) for at in range(0, len(table), rows))
+
+
 def _check(logits: ArrayLike, labels: ArrayLike) -> tuple[FloatVector, IntArray]:
-    table = as_real(logits, "logits")
+    known = isinstance(logits, np.ndarray) and logits.dtype == np.float64
+    table: FloatVector = np.asarray(logits) if known else as_real(logits, "logits")
     if table.ndim != 2 or table.shape[0] == 0 or table.shape[1] < 2:
         raise DataError(
             "logits must have at least one row and two columns, one per class.",

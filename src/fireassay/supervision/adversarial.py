@@ -226,6 +226,6 @@ def _collected(
         row=rows,
         attack=np.full(len(rows), attack, dtype="<U10"),
         epsilon=gaps.max(axis=1, initial=0.0),
-        confidence=probabilities.max(axis=1, initial=0.0),
+        confidence=probabilities.max(axis=1, initial=0.0).astype(np.float64),
         tried={},
     )

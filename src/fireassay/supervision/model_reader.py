@@ -113,11 +113,13 @@ class ModelReader:
         if "probabilities" in wanted and "probabilities" not in found:
             found["probabilities"] = self.model.predict_proba(X)
         if "dropout" in wanted and self.hidden.missing("dropout") is None:
-            found["dropout"] = SampleSummary.of(
+            found["dropout"] = SampleSummary.of_answers(
                 self.hidden.dropout_samples(X, self.n_samples, self.seed)
             )
         if "ensemble" in wanted and self.members is not None:
-            found["ensemble"] = SampleSummary.of(m.predict_proba(X) for m in self.members)
+            found["ensemble"] = SampleSummary.of_answers(
+                member.predict_proba(X) for member in self.members
+            )
         return Reading(**found)
 
     def head(self) -> tuple[FloatArray, FloatArray] | None:

@@ -1,13 +1,13 @@
 """What supervisors look at: the inputs, and what a model shows while it answers."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.arrays import FloatArray, IntArray, Probabilities
 from fireassay.core.errors import DataError, ModelError, ProbabilityError
 from fireassay.core.probabilities import entropy_bits
 from fireassay.core.validation import check_lengths, check_probabilities
@@ -55,11 +55,17 @@ class SampleSummary:
         >>> summary.mean.tolist(), summary.mean_entropy.tolist()  # 1 bit and 0 bits
         ([[0.75, 0.25]], [0.5])
         """
+        return cls.of_answers(
+            check_probabilities(sample, name=f"sample {i}") for i, sample in enumerate(samples)
+        )
+
+    @classmethod
+    def of_answers(cls, samples: Iterable[Probabilities]) -> "SampleSummary":
+        """The same of what classifiers answered, which was checked when it came."""
         total: FloatArray | None = None
-        for count, sample in enumerate(samples, start=1):
-            p = check_probabilities(sample, name=f"sample {count - 1}")
+        for count, p in enumerate(samples, start=1):
             if total is None:
-                total, entropies = np.zeros_like(p), np.zeros(len(p))
+                total, entropies = np.zeros(p.shape), np.zeros(len(p))
                 votes = np.zeros(p.shape, dtype=np.int64)
             if p.shape != total.shape:
                 raise ProbabilityError(
@@ -125,7 +131,7 @@ class Reading:
     array([1])
     """
 
-    probabilities = _Given[FloatArray]()
+    probabilities = _Given[Probabilities]()
     logits = _Given[FloatArray]()
     features = _Given[FloatArray]()
     layers = _Given[Mapping[str, FloatArray]]()
@@ -137,7 +143,7 @@ class Reading:
     def __init__(
         self,
         *,
-        probabilities: FloatArray | None = None,
+        probabilities: Probabilities | None = None,
         logits: FloatArray | None = None,
         features: FloatArray | None = None,
         layers: Mapping[str, FloatArray] | None = None,

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from fireassay.classifiers import WrappedClassifier
 from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import ParameterError
-from fireassay.core.probabilities import softmax
+from fireassay.core.probabilities import largest, softmax
 from fireassay.core.registry import Registry
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_real
@@ -113,7 +113,7 @@ class Conf(Defence):
 
     def rejected(self, probabilities: AnyArray) -> NDArray[np.bool_]:
         """Below the threshold."""
-        return np.asarray(probabilities.max(axis=1) < self.threshold)
+        return np.asarray(largest(probabilities) < self.threshold)
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class GaussOut(Defence):
 
     def outputs(self, probabilities: AnyArray, X: AnyArray) -> AnyArray:
         """Noisy probabilities, clipped and summing to one."""
-        noise = np.empty_like(probabilities)
+        noise = np.empty(probabilities.shape)
         for i, row in enumerate(np.ascontiguousarray(X)):
             content = hashlib.sha256(row.tobytes()).hexdigest()
             rng = generator(self.seed, "gauss-out", self.draw, content)
@@ -173,6 +173,7 @@ class GaussOut(Defence):
         """
         from scipy.special import ndtr
 
+        probabilities = np.asarray(probabilities, dtype=np.float64)
         chosen = probabilities[np.arange(len(goal)), goal]
         others = np.arange(probabilities.shape[1]) != goal[:, None]
         ahead = (chosen[:, None] - probabilities) / self.sigma

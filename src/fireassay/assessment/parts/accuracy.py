@@ -21,6 +21,7 @@ from fireassay.assessment.row_outcomes import marks_of
 from fireassay.assessment.terms.accuracy import USES, Settings, cost, missing
 from fireassay.classifiers import CodedClassifier, Decided
 from fireassay.core import Assumption, Estimate, Provenance
+from fireassay.core.arrays import Probabilities
 from fireassay.core.lazy_modules import pd
 from fireassay.core.validation import check_class_indices
 from fireassay.statistics import share
@@ -58,7 +59,11 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
     probabilities = context.model.predict_proba(context.test.X)
     classes = context.model.classes
     labels = check_class_indices(context.test.labels, classes, n=len(context.test))
-    predicted = probabilities.argmax(axis=1)
+    ruled = context.model.model if isinstance(context.model, CodedClassifier) else context.model
+    own = ruled.own(probabilities) if isinstance(ruled, Decided) else probabilities
+    top = top_columns(own, _TOP)
+    likeliest = top[:, 0].astype(np.int64)
+    predicted = likeliest if own is probabilities else probabilities.argmax(axis=1)
     correct = predicted == labels
     n, groups, confidence = len(labels), context.test.groups, settings.confidence
     curated, uses = _curated(context, correct, confidence)
@@ -69,16 +74,13 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         counts = GroupCounts.of(correct, groups)
         how = f"jackknife over {len(counts.sizes)} groups"
         worth = Estimate.point(effective_rows(counts), n, how)
-    ruled = context.model.model if isinstance(context.model, CodedClassifier) else context.model
-    own = ruled.own(probabilities) if isinstance(ruled, Decided) else probabilities
     confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(confusion, (labels, predicted), 1)
-    top = top_columns(own, _TOP)
-    stated = own[np.arange(n), top[:, 0]]
+    stated = own[np.arange(n), likeliest].astype(np.float64)
     return AccuracyResult(
         accuracy=replace(_share(correct, groups, confidence), rests_on=rests_on),
         error=replace(_share(~correct, groups, confidence), rests_on=rests_on),
-        calibration=_calibration(context, own, labels, confidence, rests_on)
+        calibration=_calibration(context, own, labels, likeliest, confidence, rests_on)
         if context.has_confidences
         else None,
         decided=operating_point.operating_point(
@@ -111,7 +113,7 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             pd.Index(map(str, classes), name="class"),
             "recall",
         ).drop(columns="method"),
-        curve=stated_curve(stated, top[:, 0] == labels, n_bins=10, groups=groups)
+        curve=stated_curve(stated, likeliest == labels, n_bins=10, groups=groups)
         if context.has_confidences
         else None,
         by_class=recalls.class_recalls(labels, predicted, classes, confidence, groups),
@@ -123,10 +125,10 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             predicted,
             groups,
             top,
-            np.take_along_axis(own, top, axis=1).astype(np.float32),
+            np.take_along_axis(own, top, axis=1).astype(np.float32, copy=False),
             *_row_costs(context, labels, predicted),
         ),
-        sure=own[np.arange(n), predicted] if context.has_confidences else None,
+        sure=own[np.arange(n), predicted].astype(np.float64) if context.has_confidences else None,
         independence=independence,
         effective_n=worth,
         provenance=Provenance(
@@ -170,8 +172,9 @@ def _curated(
 
 def _calibration(
     context: Context,
-    own: NDArray[np.float64],
+    own: Probabilities,
     labels: NDArray[np.int64],
+    top: NDArray[np.int64],
     confidence: float,
     rests_on: tuple[str, ...],
 ) -> CalibrationCheck:
@@ -183,6 +186,7 @@ def _calibration(
         groups=context.test.groups,
         seed=context.seed,
         mend=getattr(context.model, "output", None) != "labels",
+        top=top,
     )
     marked = {
         name: replace(estimate, rests_on=rests_on)

@@ -189,7 +189,13 @@ def _end_labels(
 def _diagonal() -> Spec:
     return {
         "data": {"values": [{"x": 0, "y": 0}, {"x": 1, "y": 1}]},
-        "mark": {"type": "line", "style": "guide", "strokeWidth": 1, "strokeDash": [4, 4]},
+        "mark": {
+            "type": "line",
+            "style": "guide",
+            "strokeWidth": 1,
+            "strokeDash": [4, 4],
+            "clip": True,
+        },
         "encoding": {
             "x": {"field": "x", "type": "quantitative"},
             "y": {"field": "y", "type": "quantitative"},

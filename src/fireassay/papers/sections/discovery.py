@@ -1,5 +1,7 @@
 """Bennette et al., adversarial distance: Figs. 1 to 9, Table I and the claims about searches."""
 
+import math
+import statistics
 from typing import Any
 
 from fireassay.papers.intervals import mean_interval
@@ -37,6 +39,7 @@ def section(results: Results) -> Section:
          "errors", leads(found, "errors", ("bansal-weld", "low-confidence"), differs)),
     )  # fmt: skip
     rows = [
+        *cloud_row(found, differs),
         Row(
             "Table I, Fig. 2", "classifiers and their overconfidence", COMMAND,
             "overconfident, each to its own degree", overconfidence_text(found),
@@ -68,6 +71,30 @@ def section(results: Results) -> Section:
     ]  # fmt: skip
     seconds = sum(m.get("cpu_seconds", 0.0) for models in found.values() for m in models)
     return Section(title, rows, claims, seconds)
+
+
+def cloud_row(found: Models, differs: str) -> list[Row]:
+    """Fig. 1: the surer a model is, the larger the perturbation that changes its answer."""
+    clouds = {kind: models[0]["cloud"] for kind, models in found.items() if "cloud" in models[0]}
+    if not clouds:
+        return []
+    found_at = {kind: correlated(own["confidence"], own["log_mae"]) for kind, own in clouds.items()}
+    told = ", ".join(f"{kind} {value:.2f}" for kind, (value, *_) in found_at.items())
+    return [
+        Row("Fig. 1", "perturbation against confidence", COMMAND, "a curve that rises",
+            f"correlation: {told}", above(found_at, 0.0, differs), "papers/discovery_fig_1.svg")
+    ]  # fmt: skip
+
+
+def correlated(one: list[float], other: list[float]) -> tuple[float, float, float]:
+    """Correlation with Fisher's 95 % interval.
+
+    >>> [round(value, 2) for value in correlated([1, 2, 3, 4, 5, 6], [1, 3, 2, 5, 4, 6])]
+    [0.89, 0.26, 0.99]
+    """
+    value = statistics.correlation(one, other)
+    arm = 1.96 / math.sqrt(len(one) - 3)
+    return value, math.tanh(math.atanh(value) - arm), math.tanh(math.atanh(value) + arm)
 
 
 def setting(found: Models) -> str:
