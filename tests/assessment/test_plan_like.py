@@ -62,6 +62,16 @@ def test_seconds_by_factor_memory_by_difference(tmp_path):
     assert found.rows[1] == rows[1]
 
 
+@pytest.mark.parametrize(("took", "whole"), [(4.5, 202.5), (8.0, 503.0), (1.0, 100.0)])
+def test_the_start_of_a_small_run_does_not_grow_with_the_rows(tmp_path, took, whole):
+    before = {"queries": 100, "seconds": 2.0, "memory_mb": 150.0, "disk_mb": 1.0}
+    taken = {**before, "seconds": 99.0, "quiet_seconds": took}
+    costs = {"accuracy": {"planned": before, "actual": taken}}
+    (tmp_path / COSTS).write_text(json.dumps(costs))
+    plan = Plan((PlanRow("accuracy", None, 10_000, 7, 200.0, 400.0, 4.0),), 1e-6, 0)
+    assert plan_like(plan, tmp_path).rows[0].seconds == pytest.approx(whole)
+
+
 def test_a_folder_without_costs_is_refused(tmp_path):
     with pytest.raises(DataError, match="costs"):
         plan_like(Plan((), 0.0, 0), tmp_path)

@@ -10,6 +10,8 @@ import pytest
 from sklearn.datasets import load_digits
 
 from fireassay.assessment import initialise, make_plan, read_config, run_assessment
+from fireassay.assessment.memory_use import most_held_mb
+from fireassay.assessment.plan_like import plan_like
 from fireassay.assessment.run_folder import read_costs
 
 pytestmark = [pytest.mark.extras, pytest.mark.slow, pytest.mark.filterwarnings("default")]
@@ -27,6 +29,16 @@ fitted = model
 def model(X):
     if multiprocessing.current_process().name != "MainProcess":
         time.sleep(1)
+    return fitted.predict_proba(X)
+"""
+ROW_S = 6e-4
+STEADY = f"""
+import time
+fitted = model
+def model(X):
+    until = time.thread_time() + {ROW_S} * len(X)  # processor time, whoever else is at work
+    while time.thread_time() < until:
+        pass
     return fitted.predict_proba(X)
 """
 SMALLER = """
@@ -91,8 +103,8 @@ def test_a_worker_killed_in_mid_run_changes_no_byte(config, two_workers):
 
 def test_a_budget_of_queries_is_counted_in_one_process(config):
     run = config.folder / config.run.folder
-    # Survival does not fit after accuracy; without it, supervision attacks by itself, which was
-    # not planned and goes beyond what is left.
+    # Survival does not fit after accuracy; without it supervision would attack by itself, which
+    # does not fit either.
     allowed = make_plan(config, trust=True).row("survival").queries
     results, said = [], []
     for where in ({}, {"workers": 2}, {"cluster": "tcp://nobody.is.there:8786"}):
@@ -106,12 +118,48 @@ def test_a_budget_of_queries_is_counted_in_one_process(config):
     assert sum("counted in one process" in line for line in said) == 2
 
 
-def test_a_run_on_a_cluster_stops_when_its_time_is_over(config, two_workers):
-    # A module of its own: the first one is loaded, and would go to the workers as it was.
-    (config.folder / "slow_digits.py").write_text(MODEL + SLOW_IN_WORKERS)
+def with_model(config, name, text):
+    """The project with another model, in a module of its own: a loaded one would stay as it was."""
+    (config.folder / f"{name}.py").write_text(MODEL + text)
     settings = config.folder / "fireassay.toml"
-    settings.write_text(settings.read_text().replace("some_digits:", "slow_digits:"))
+    settings.write_text(settings.read_text().replace("some_digits:", f"{name}:"))
+    return read_config(settings)
+
+
+def test_a_plan_holds_for_all_processes_of_a_cluster_together(config, two_workers):
+    config = with_model(config, "steady_digits", STEADY)
+    run, settings = config.folder / config.run.folder, config.folder / "fireassay.toml"
+    test = np.load("test.npz")
+    np.savez("some.npz", X=test["X"][::2], y=test["y"][::2])
+    whole = settings.read_text()
+    settings.write_text(
+        whole.replace("test.npz", "some.npz").replace("samples = 60", "samples = 59")
+    )
+    run_assessment(read_config(settings), trust=True)
+    run.rename(config.folder / "some")
+    settings.write_text(whole)
     config = read_config(settings)
+    plan = plan_like(make_plan(config, trust=True), config.folder / "some")
+    with (
+        two_workers() as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        run_assessment(config, trust=True, cluster=cluster.scheduler_address)
+        held = client.run(most_held_mb)
+    taken = [cost["actual"] for cost in read_costs(run).values()]
+    asked, sent, spent = (
+        sum(part[key] for part in taken) for key in ("queries", "rows_sent", "quiet_seconds")
+    )
+    assert asked == pytest.approx(plan.queries, rel=0.3)
+    assert spent == pytest.approx(plan.seconds, rel=0.3)
+    assert spent > ROW_S * sent  # what workers did is in it
+    here = max(part["memory_mb"] for part in taken)
+    assert plan.memory_mb / 1.5 < here < 1.5 * plan.memory_mb
+    assert max(held.values()) < 1.5 * plan.memory_mb  # each worker has the model and the rows
+
+
+def test_a_run_on_a_cluster_stops_when_its_time_is_over(config, two_workers):
+    config = with_model(config, "slow_digits", SLOW_IN_WORKERS)
     with (
         two_workers() as cluster,
         distributed.Client(cluster, set_as_default=False) as client,

@@ -141,6 +141,18 @@ def test_a_part_that_runs_out_of_queries_is_marked_partial(tmp_path, monkeypatch
     assert verdict.checks[0].status == "undecided"
 
 
+def test_queries_that_end_within_a_task_stop_the_part(tmp_path, monkeypatch):
+    monkeypatch.setattr(Budget, "refusal", lambda *_: None)
+    with RunStore(tmp_path) as store:
+        bounded = as_classifier(confident, classes=(0, 1), bounds=(0, 1))
+        own = replace(context(store), model=bounded)
+        report = Run(own, ["survival"], SETTINGS, budget=Budget(max_queries=3000)).go()
+    found = report["survival"]
+    assert found.status == "failed"
+    assert found.reason.startswith("stopped: The budget is")
+    assert found.partial == found.reason
+
+
 def changed(store, **changes):
     """A run of accuracy alone after something has changed."""
     run = Run(

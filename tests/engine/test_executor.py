@@ -9,8 +9,10 @@ import cloudpickle
 import numpy as np
 import pytest
 
+from fireassay.classifiers import as_classifier
 from fireassay.core import BudgetExceededError, DataError, ParameterError, codec, generator
 from fireassay.engine import ExecutionError, Executor, Failure, RunStore
+from fireassay.engine.elsewhere import ELSEWHERE
 
 # Workers get the functions of this file themselves: they cannot import a test by its name.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -201,6 +203,45 @@ def test_a_budget_stops_in_time_and_the_next_run_goes_on(tmp_path, workers):
             time.sleep, [0.02 + 1e-6 * i for i in range(40)], name="naps"
         )
         assert store.progress("naps").done == 40
+
+
+def asks(rows, model):
+    return float(model.predict_proba(np.zeros((rows, 1)))[0, 0])
+
+
+def asks_or_breaks(rows, model):
+    if rows == 1:
+        raise DataError("Rows must be more than one.", got="one")
+    return asks(rows, model)
+
+
+def test_tasks_that_a_models_budget_ended_are_stopped_not_broken(tmp_path):
+    def model():
+        half = as_classifier(lambda X: np.full((len(X), 2), 0.5), classes=(0, 1))
+        half.max_queries = 6
+        return half
+
+    with RunStore(tmp_path / "run") as store:
+        with pytest.raises(BudgetExceededError, match=r"budget is 6 queries") as stopped:
+            Executor(store=store).map(asks, [4, 3, 2], {"model": model()}, name="questions")
+        assert isinstance(stopped.value.__cause__, ExecutionError)
+        assert store.progress("questions").done == 2
+    with pytest.raises(ExecutionError):  # something else broke besides
+        Executor().map(asks_or_breaks, [4, 3, 1], {"model": model()})
+
+
+def burns(seconds):
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
+
+
+@pytest.mark.parametrize(("workers", "elsewhere"), [(1, 0.0), (2, 0.2)])
+def test_what_other_processes_do_is_added_up(workers, elsewhere):
+    before = ELSEWHERE.seconds
+    Executor(workers).map(burns, [0.05] * 4)
+    added = ELSEWHERE.seconds - before
+    assert elsewhere <= added <= 2 * elsewhere
 
 
 def test_progress_is_reported_with_what_was_done_before(tmp_path):

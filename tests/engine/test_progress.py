@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from fireassay.engine import track
+from fireassay.engine import progress, track
 
 ON_A_TERMINAL = """
 import os, pty, sys, time
@@ -54,3 +54,11 @@ def test_an_error_in_the_work_passes_through():
     assert next(work) == 1
     with pytest.raises(KeyError):
         work.throw(KeyError("a"))
+
+
+@pytest.mark.parametrize(("total", "shown"), [(None, ""), (3, "0/3")])
+def test_nobody_is_shown_a_question_mark_where_the_number_is_not_known(total, shown):
+    display = progress._open()
+    display.add_task("", total=total, text=lambda: "measuring")
+    display.stop()
+    assert display.columns[-1].render(display.tasks[0]).plain == shown

@@ -32,6 +32,8 @@ def decide_before(context: Context, cost: Cost) -> None:
     many rows as a probe sends, each worker would find out by itself, a model with a budget could
     not, and of tables and texts a model keeps no rows to decide with.
     """
-    if cost.calls and hasattr(context.model, "decide_block_sizes"):
-        context.model.decide_block_sizes(context.test.X, gradients=cost.gradient_queries > 0)
+    costs = (cost, *context.lacking(cost))
+    if any(each.calls for each in costs) and hasattr(context.model, "decide_block_sizes"):
+        gradients = any(each.gradient_queries for each in costs)
+        context.model.decide_block_sizes(context.test.X, gradients=gradients)
         keep(context.executor.store, context.model)

@@ -93,6 +93,10 @@ class Context:
         """Whether the model says how sure it is; hard labels do not."""
         return not self.hard_labels and getattr(self.model, "output", "") != "labels"
 
+    def lacking(self, cost: "Cost") -> tuple["Cost", ...]:
+        """What a part of this cost has to do itself, since the part before it gave nothing."""
+        return tuple(more for name, more in cost.without.items() if name not in self.results)
+
     def once(self, name: str, inputs: Any, compute: Callable[[], Any]) -> Any:
         """What ``compute`` gives for these inputs and this model, computed once.
 
@@ -128,6 +132,9 @@ class Cost:
         Of the queries those about rows of the data as they are: a run asks about each once.
     spared
         Share of the other queries that is usually not needed: attacks end where a model falls.
+    without
+        What it costs besides where a part before it has given nothing, by that part's name: it
+        then does that part's work itself.
     calls
         Calls with few rows, which cost a whole block each (attacks that go step by step).
     own_seconds
@@ -145,6 +152,7 @@ class Cost:
     gradient_queries: int = 0
     data_rows: int = 0
     spared: float = 0.0
+    without: "Mapping[str, Cost]" = field(default_factory=dict)
     calls: int = 0
     own_seconds: float = 0.0
     memory_mb: float = 0.0

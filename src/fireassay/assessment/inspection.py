@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from fireassay.assessment.quiet_clock import quiet_seconds
 from fireassay.classifiers import Classifier, ProbeResult, as_classifier, probe
 from fireassay.classifiers.base import allow_missing
 from fireassay.classifiers.probe import answers_again
 from fireassay.core import ModelError, ProbabilityError
+from fireassay.core.quiet_clock import quiet_seconds
 from fireassay.data import DataSet
 
 PROBE_ROWS = 32

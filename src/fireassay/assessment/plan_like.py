@@ -10,13 +10,16 @@ from fireassay.assessment.run_folder import read_costs
 from fireassay.core import DataError
 
 _FACTORS: Final = ("queries", "seconds", "disk_mb")
+_START_S: Final = 3.0  # libraries, first pictures: does not grow with the rows
 
 
 def plan_like(plan: Plan, run: Path) -> Plan:
     """The plan with each part's queries, minutes and disk times what that run took over its plan.
 
     A run on a hundredth of the rows tells what no plan can know: when attacks end, how much of a
-    part is not the model's work. Memory is what the run held, and what the plan adds for more rows.
+    part is not the model's work. Where it asked just what was planned, up to three seconds that it
+    took longer are its start, and are added instead. Memory is what the run held, and what the plan
+    adds for more rows.
     Parts that the run has not done stay as planned.
 
     Parameters
@@ -47,7 +50,10 @@ def plan_like(plan: Plan, run: Path) -> Plan:
 
 def _corrected(row: PlanRow, cost: Mapping[str, Any]) -> PlanRow:
     before, taken = cost["planned"], cost["actual"]
-    taken = {**taken, "seconds": taken.get("quiet_seconds", taken["seconds"])}
+    spent, start = taken.get("quiet_seconds", taken["seconds"]), 0.0
+    if taken["queries"] == before["queries"]:
+        start = min(max(0.0, spent - before["seconds"]), _START_S)
+    taken = {**taken, "seconds": spent - start}
     factor = {
         name: taken[name] / before[name] if before.get(name) and name in taken else 1.0
         for name in _FACTORS
@@ -56,7 +62,7 @@ def _corrected(row: PlanRow, cost: Mapping[str, Any]) -> PlanRow:
     return replace(
         row,
         queries=round(row.queries * factor["queries"]),
-        seconds=row.seconds * factor["seconds"],
+        seconds=start + row.seconds * factor["seconds"],
         disk_mb=row.disk_mb * factor["disk_mb"],
         memory_mb=memory,
     )

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from fireassay.assessment.coded_context import coded
@@ -15,6 +15,7 @@ from fireassay.assessment.parts import in_running_order, part_terms
 
 # Seconds and megabytes that reading a library takes.
 _LIBRARIES: Final = {"pandas": (0.3, 75.0), "scipy.stats": (0.4, 60.0), "sklearn": (0.2, 30.0)}
+_DRAWING_MB: Final = 85.0  # of what draws the charts of the report, written after each part
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,17 @@ class PlanRow:
     memory_mb: float = 0.0
     disk_mb: float = 0.0
 
+    def and_also(self, more: "PlanRow") -> "PlanRow":
+        """This part, if it does that work as well."""
+        return replace(
+            self,
+            queries=self.queries + more.queries,
+            labels=max(self.labels, more.labels),
+            seconds=self.seconds + more.seconds,
+            memory_mb=max(self.memory_mb, more.memory_mb),
+            disk_mb=self.disk_mb + more.disk_mb,
+        )
+
     def __str__(self) -> str:
         if self.reason:
             return f"{self.part:<13}not available: {self.reason}"
@@ -50,6 +62,7 @@ class Plan:
     seconds_per_query: float
     probed: int
     like: str | None = None
+    without: Mapping[tuple[str, str], PlanRow] = field(default_factory=dict)
 
     def __str__(self) -> str:
         head = (
@@ -94,9 +107,16 @@ class Plan:
         """What the run folder will hold."""
         return sum(row.disk_mb for row in self.rows)
 
-    def row(self, part: str) -> PlanRow | None:
-        """The row of a part, if it is in the plan."""
-        return next((row for row in self.rows if row.part == part), None)
+    def row(self, part: str, without: Iterable[str] = ()) -> PlanRow | None:
+        """The row of a part, if it is in the plan.
+
+        With what it has to do itself where parts that were planned, ``without``, gave nothing.
+        """
+        found = next((row for row in self.rows if row.part == part), None)
+        for lacking in without:
+            if found is not None and (part, lacking) in self.without:
+                found = found.and_also(self.without[part, lacking])
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types for JSON."""
@@ -149,16 +169,19 @@ def price(
     parts: Iterable[str],
     settings: Mapping[str, Any],
     instead: Mapping[str, Context] | None = None,
+    given: Iterable[str] = (),
 ) -> Plan:
-    """Price some parts; ``instead`` gives parts a context of their own."""
+    """Price some parts; ``instead`` gives parts a context of their own.
+
+    Parts that are ``given`` have a result already, which later ones take.
+    """
     context = coded(context)
     instead = {name: coded(own) for name, own in (instead or {}).items()}
-    speeds: dict[int, Speed] = {}
-    known: dict[int, int] = {}
-    chose: set[int] = set()
-    planned = []
+    asked: dict[int, _Asked] = {}
+    planned: list[PlanRow] = []
+    results, without = set(given), dict[tuple[str, str], PlanRow]()
     loading, libraries = _not_loaded_yet()
-    arrays = 0.0
+    arrays, drawing = 0.0, 0.0 if "vl_convert" in sys.modules else _DRAWING_MB
     for name in in_running_order(parts):
         terms = part_terms(name)
         own = instead.get(name, context)
@@ -166,31 +189,49 @@ def price(
         if reason is not None:
             planned.append(PlanRow(name, reason))
             continue
-        if id(own) not in speeds:
-            speeds[id(own)] = measure_speed(own)
+        if id(own) not in asked:
+            asked[id(own)] = _Asked(measure_speed(own))
         cost: Cost = terms.cost(own, settings[name])
-        speed, before = speeds[id(own)], known.get(id(own), 0)
-        seconds, loading = speed.seconds(cost, before) + loading, 0.0
-        known[id(own)] = max(before, cost.data_rows)
-        if cost.calls and id(own) not in chose:
-            chose.add(id(own))
-            seconds += speed.choosing
+        usable = results if name not in instead else set[str]()
         # What one part took is seldom given back to the system before the next one.
         libraries += cost.library_mb
-        arrays = max(arrays, cost.memory_mb)
-        planned.append(
-            PlanRow(
-                name,
-                None,
-                cost.queries,
-                cost.labels,
-                seconds,
-                held_mb() + libraries + arrays,
-                cost.disk_mb,
-            )
-        )
-    speed = speeds.get(id(context), Speed(0.0, 0.0, 0.0, 0))
-    return Plan(tuple(planned), speed.per_query, speed.probed)
+        work = [cost, *(more for lacking, more in cost.without.items() if lacking not in usable)]
+        for lacking in usable & cost.without.keys():
+            more = cost.without[lacking]
+            held = held_mb() + libraries + max(arrays, more.memory_mb)
+            without[name, lacking] = _row(name, more, asked[id(own)].seconds(more), held)
+        found = PlanRow(name, seconds=loading)
+        for each in work:
+            arrays = max(arrays, each.memory_mb)
+            seconds = asked[id(own)].seconds(each)
+            found = found.and_also(_row(name, each, seconds, held_mb() + libraries + arrays))
+        planned.append(found)
+        loading, libraries, drawing = 0.0, libraries + drawing, 0.0
+        results |= {name} - instead.keys()
+    speed = asked[id(context)].speed if id(context) in asked else Speed(0.0, 0.0, 0.0, 0)
+    return Plan(tuple(planned), speed.per_query, speed.probed, without=without)
+
+
+@dataclass
+class _Asked:
+    """What a model's answers cost, and what was asked of it by the parts so far."""
+
+    speed: Speed
+    known: int = 0
+    chose: bool = False
+
+    def seconds(self, cost: Cost) -> float:
+        """Of the next part."""
+        seconds = self.speed.seconds(cost, self.known)
+        self.known = max(self.known, cost.data_rows)
+        if cost.calls and not self.chose:
+            self.chose = True
+            seconds += self.speed.choosing
+        return seconds
+
+
+def _row(part: str, cost: Cost, seconds: float, held: float) -> PlanRow:
+    return PlanRow(part, None, cost.queries, cost.labels, seconds, held, cost.disk_mb)
 
 
 def _not_loaded_yet() -> tuple[float, float]:

@@ -17,7 +17,6 @@ from fireassay.assessment.part_key import Facts, part_facts, part_key
 from fireassay.assessment.parts import PARTS, in_running_order, part_module
 from fireassay.assessment.planning import Plan, PlanRow, price
 from fireassay.assessment.progress import RunProgress
-from fireassay.assessment.quiet_clock import quiet_seconds
 from fireassay.assessment.reproducibility import Reproducibility, with_reproducibility
 from fireassay.assessment.run_folder import (
     PART_FACTS,
@@ -34,6 +33,7 @@ from fireassay.assessment.spending import (
     folder_mb,
     queries_of,
 )
+from fireassay.assessment.work_clock import WorkClock
 from fireassay.core import (
     Answer,
     BudgetExceededError,
@@ -136,7 +136,7 @@ class Run:
             if kept is None and watched is None:
                 rest = [n for n in self.names[position:] if self.only is None or n in self.only]
                 if self.store is not None:
-                    plan = price(self.context, rest, self.settings, self.instead)
+                    plan = price(self.context, rest, self.settings, self.instead, self._results)
                 folder = None if self.store is None else self.store.path
                 watched = RunProgress(plan, rest, shown=self.progress, folder=folder)
             if kept is None and watched is not None:
@@ -144,7 +144,9 @@ class Run:
                     watched.begin(name)
                     self._same.look(own)
                     self._answers.begin(own)
-                    kept = self._run_part(name, within, plan.row(name) if plan else None)
+                    lacking = [u for u in module.USES if u not in used]
+                    planned = None if plan is None else plan.row(name, lacking)
+                    kept = self._run_part(name, within, planned)
                     watched.end(kept[0].seconds)
             if kept is not None:
                 if kept[0].status == "done":
@@ -228,7 +230,7 @@ class Run:
         before, sent_before = context.model.queries, _rows_sent(context.model)
         disk = 0.0 if self.store is None else folder_mb(self.store.path)
         forget_most()
-        start, quiet = time.perf_counter(), quiet_seconds()
+        start, work = time.perf_counter(), WorkClock()
         try:
             block_sizes.decide_before(context, module.cost(context, self.settings[name]))
             with self.budget.enforced(context.model, seconds, queries):
@@ -249,7 +251,7 @@ class Run:
         # as failed with its error, and `check` then exits with 3.
         except Exception as error:  # noqa: BLE001
             return self._failed(name, f"{type(error).__name__}: {error}", start)
-        taken, quiet = time.perf_counter() - start, quiet_seconds() - quiet
+        taken, quiet = time.perf_counter() - start, work.seconds
         block_sizes.keep(self.store, context.model)
         if self.store is not None:
             self.store.record(key, {"evidence": evidence, "result": result}, taken)

@@ -22,7 +22,8 @@ class Spent:
 
     ``queries`` are rows that it asked about, ``rows_sent`` those that the model got for them:
     fewer where answers were kept, more where blocks were filled up. ``quiet_seconds`` are those
-    that it would have taken with a processor to itself: a plan is compared with them.
+    that it would have taken with a processor to itself: a plan is compared with them. With workers
+    or on a cluster they are those of all processes together.
     """
 
     queries: int

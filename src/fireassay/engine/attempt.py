@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fireassay.core.counted import Counted
+from fireassay.core.quiet_clock import quiet_seconds
 from fireassay.engine.failure import Failure
 
 Task = Callable[..., Any]
@@ -13,13 +14,17 @@ Task = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Outcome:
-    """The value of one task, or its failure; the seconds it took, and what it asked each model."""
+    """The value of one task, or its failure; the seconds it took, and what it asked each model.
+
+    ``quiet_seconds`` are those that it would have taken with a processor to itself.
+    """
 
     position: int
     value: Any
     failure: Failure | None
     seconds: float
     asked: tuple[Mapping[str, int], ...] = ()
+    quiet_seconds: float = 0.0
 
 
 def attempt(
@@ -34,7 +39,7 @@ def attempt(
     What the task asks ``models`` is in the outcome, for the driver, which has the originals.
     """
     before = [model.asked_here() for model in models]
-    started = time.perf_counter()
+    started, began = time.perf_counter(), quiet_seconds()
     value, failure = None, None
     try:
         value = task(row, **shared)
@@ -45,4 +50,4 @@ def attempt(
         {kind: n - earlier[kind] for kind, n in model.asked_here().items()}
         for model, earlier in zip(models, before, strict=True)
     )
-    return Outcome(position, value, failure, seconds, asked)
+    return Outcome(position, value, failure, seconds, asked, quiet_seconds() - began)

@@ -9,6 +9,7 @@ from typing import Any
 from fireassay.core.errors import BudgetExceededError
 from fireassay.core.validation import check_choice, check_integer, check_real
 from fireassay.engine.attempt import Outcome, Task
+from fireassay.engine.elsewhere import ELSEWHERE
 from fireassay.engine.failure import ExecutionError, Failure
 from fireassay.engine.local import run_in_processes, run_serial
 from fireassay.engine.progress import ProgressBar
@@ -87,7 +88,7 @@ class Executor:
         ParameterError
             If several processes would share a model's query budget: each would count on its own.
         BudgetExceededError
-            If ``budget_seconds`` ended before the tasks.
+            If ``budget_seconds`` ended before the tasks, or tasks failed by a model's budget alone.
         StoreError
             If the store or the cluster cannot be used.
 
@@ -124,7 +125,10 @@ class Executor:
         total = len(set(journal.first))
         if failures and on_error == "raise":
             failures.sort(key=lambda failure: failure.position)
-            raise ExecutionError.listing(failures, total, name)
+            listed = ExecutionError.listing(failures, total, name)
+            if {failure.kind for failure in failures} == {BudgetExceededError.__name__}:
+                raise BudgetExceededError(failures[0].message) from listed
+            raise listed
         if len(results) < total:
             raise BudgetExceededError(
                 f"The work must fit into {self.budget_seconds:g} s.",
@@ -168,9 +172,10 @@ class Executor:
 def _counted(
     outcomes: Generator[Outcome, None, None], shared: Shared
 ) -> Generator[Outcome, None, None]:
-    """Adds what tasks asked copies of a model to the model itself."""
+    """Adds what tasks asked copies of a model to the model itself, and what they took to a sum."""
     with contextlib.closing(outcomes):
         for outcome in outcomes:
+            ELSEWHERE.add(outcome.quiet_seconds)
             for model, asked in zip(shared.models, outcome.asked, strict=False):
                 model.count_elsewhere(asked)
             yield outcome

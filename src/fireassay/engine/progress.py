@@ -59,10 +59,16 @@ def _open() -> Any:
         def render(self, task: Task) -> Text:
             return Text(visible(str(task.fields["text"]())))
 
+    class Done(MofNCompleteColumn):
+        """How many of how many; nothing where nobody knows."""
+
+        def render(self, task: Task) -> Text:
+            return Text() if task.total is None else super().render(task)
+
     shown = Progress(
         Line(),
         BarColumn(bar_width=20),
-        MofNCompleteColumn(),
+        Done(),
         console=Console(stderr=True),
         transient=True,
         # What goes into a file or a pipe must stay there.

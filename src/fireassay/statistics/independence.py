@@ -13,12 +13,11 @@ from fireassay.core.validation import check_features
 from fireassay.statistics.grouped_share import GroupCounts, intraclass_correlation
 from fireassay.statistics.near_rows import near_rows
 from fireassay.statistics.nearest_distances import nearest_distances
-from fireassay.statistics.projected_rows import standardised
+from fireassay.statistics.projected_rows import ALL_DISTANCES, MOST_ROWS, standardised
 from fireassay.statistics.ranks import average_ranks
 
 _PERMUTATIONS = 999
-_MOST_ROWS = 2000
-_ALL_DISTANCES, _EVERY = 20_000, 10
+_EVERY = 10
 _NEAR = 0.01
 _ROWS_AT_ONCE, _FLOATS_AT_ONCE = 200, 2**24
 _LEVEL, _FEW = 0.01, 0.01
@@ -142,12 +141,12 @@ def near_duplicates(X: ArrayLike, seed: int = 0, groups: ArrayLike | None = None
     if len(rows) < 3:
         return NearDuplicates(0, len(rows), 1.0)
     rng = generator(seed, "near duplicates")
-    chosen = np.sort(rng.permutation(len(rows))[:_MOST_ROWS])
+    chosen = np.sort(rng.permutation(len(rows))[:MOST_ROWS])
     if all((rows[i] == rows[0]).all() for i in chosen):  # one row: shuffling it shows nothing
         return NearDuplicates(len(chosen), len(chosen), 0.0)
     flat = standardised(rows, chosen, seed)
     _, _, axes = np.linalg.svd(flat[chosen], full_matrices=False)
-    many = len(flat) > _ALL_DISTANCES
+    many = len(flat) > ALL_DISTANCES
     found = np.zeros(0) if many else _nearest(flat, chosen, groups)
     counts, p_values = [], []
     for turned in (False, True):

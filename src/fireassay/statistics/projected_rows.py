@@ -6,6 +6,7 @@ from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.seeds import generator
 
 MOST_COLUMNS, _DIRECTIONS = 256, 128
+MOST_ROWS, ALL_DISTANCES = 2000, 20_000  # that are looked at, and among how many by all distances
 _NUMBERS_AT_ONCE, _NUMBERS_SEEN = 2**23, 2**25
 
 

@@ -14,7 +14,14 @@ from fireassay.assessment.halves import whole_groups
 from fireassay.assessment.part_answer import PartAnswer
 from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.shown_rows import MOST, Gallery
-from fireassay.assessment.terms.discovery import USES, Settings, cost, missing, search_name
+from fireassay.assessment.terms.discovery import (
+    USES,
+    Settings,
+    calibration_rows,
+    cost,
+    missing,
+    search_name,
+)
 from fireassay.assessment.uses import with_uses
 from fireassay.attacks import AttackSpace
 from fireassay.classifiers import Classifier, calibrate
@@ -25,9 +32,6 @@ from fireassay.discovery.adversarial_distance import FewDistancesError
 from fireassay.discovery.result import KNOWN_CHANCES
 
 __all__ = ["USES", "Settings", "cost", "evidence", "missing", "run", "samples", "state"]
-
-# With fewer rows a temperature would be noise; the model's own confidences are used then.
-_LEAST_FOR_CALIBRATION = 50
 
 
 def state(context: Context) -> Any:
@@ -42,7 +46,7 @@ def run(context: Context, settings: Settings) -> PartAnswer:
     inputs = (settings.model_dump(exclude={"drawn"}), context.test.sha256, _pool_of_starts(context))
     search = context.once("search", inputs, lambda: _search(context, settings, space, model, pool))
     drawn = draw_labels(context, space, model, pool, settings.drawn) if settings.drawn else None
-    rows = _calibration_rows(context, settings)
+    rows = calibration_rows(context, settings)
     kept = {
         "drawn": drawn,
         "calibration_rows": rows,
@@ -202,15 +206,10 @@ def _calibrated(
 ) -> tuple[Classifier, IntArray]:
     """The model with honest confidences, and the other test rows, to search in."""
     order = generator(context.seed, "discovery part").permutation(len(context.test))
-    n_calibration = _calibration_rows(context, settings)
+    n_calibration = calibration_rows(context, settings)
     if not n_calibration:
         return attacked, order[: settings.pool]
     order, n_calibration = whole_groups(order, context.test.groups, n_calibration)
     rows = context.test.subset(order[:n_calibration])
     rest = order[n_calibration : n_calibration + settings.pool]
     return calibrate(attacked, space.inside(rows.X), rows.labels), rest
-
-
-def _calibration_rows(context: Context, settings: Settings) -> int:
-    wanted = int(settings.calibration_share * len(context.test))
-    return wanted if wanted >= _LEAST_FOR_CALIBRATION else 0

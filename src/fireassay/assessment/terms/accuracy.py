@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import voted_rows
-from fireassay.statistics.projected_rows import MOST_COLUMNS
+from fireassay.statistics.projected_rows import ALL_DISTANCES, MOST_COLUMNS, MOST_ROWS
 
 USES = ("curation",)
 _MOST_COPIED = 2**28
@@ -38,13 +38,14 @@ def cost(context: Context, settings: Settings) -> Cost:
         queries=rows,
         labels=rows,
         data_rows=rows,
-        own_seconds=0.4 + _looking_s(n, context.test.X[0].size),
+        own_seconds=0.15 + _looking_s(n, context.test.X[0].size),
         memory_mb=2e-6 * n_bytes,
     )
 
 
 def _looking_s(n: int, columns: int) -> float:
     """Seconds of the look for rows that resemble each other, the slices, and the hashes."""
+    compared, numbers = min(n, MOST_ROWS) * min(n, ALL_DISTANCES), n * columns
     if columns <= MOST_COLUMNS:
-        return 4e-7 * n * columns
-    return 1e-4 * n + 3e-8 * n * columns + 4e-8 * min(n * columns, 2**25)
+        return 5e-8 * compared + 1e-7 * numbers
+    return 1.8e-7 * compared + 3e-8 * numbers + 2e-7 * min(numbers, 2**22)

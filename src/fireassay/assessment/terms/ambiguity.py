@@ -20,8 +20,10 @@ from fireassay.assessment.learnable_rows import most_rows, too_large
 from fireassay.core.extras import is_installed
 
 USES: tuple[str, ...] = ()
-_TORCH_MB = 190.0  # measured: torch 2.13 without CUDA, imported and used
-_TORCH_S, _FEW_FEATURES = 1.6, 256  # up to so many features training is short
+# Measured, torch 2.13 without CUDA: seconds and megabytes of its import, and of what its first
+# optimiser loads besides.
+_LIBRARIES = {"torch": (1.25, 180.0), "torch._dynamo": (1.25, 80.0)}
+_FEW_FEATURES = 256  # up to so many features training is short
 
 
 class Settings(BaseModel):
@@ -74,15 +76,22 @@ def cost(context: Context, settings: Settings) -> Cost:
     numbers = features * min(len(rows), most_rows(rows))
     decoded = features if features <= MOST_FEATURES else FAST.components or features
     each = 0.17 if decoded <= _FEW_FEATURES else 0.9 + 9e-4 * decoded
-    loading = 0.0 if "torch" in sys.modules else _TORCH_S
-    seconds = 0.7 + loading + each * trained + 5e-8 * min(numbers, 5000 * features)
+    load = [cost for name, cost in _LIBRARIES.items() if name not in sys.modules]
+    seconds = 0.7 + sum(s for s, _ in load) + each * trained + 5e-8 * min(numbers, 5000 * features)
     megabytes = 1e-6 * context.test.X[0].nbytes * settings.samples
     asked = len(rows) if every > MOST_PAIRS else 0
     return Cost(
         queries=2 * settings.samples + asked,
         data_rows=asked,
         own_seconds=seconds,
-        memory_mb=50 + 20 * megabytes + 0.012 * decoded * trained + 2e-5 * numbers,
-        library_mb=0.0 if "torch" in sys.modules else _TORCH_MB,
+        memory_mb=50 + 20 * megabytes + trained * _network_mb(decoded) + 2e-5 * numbers,
+        library_mb=sum(megabytes for _, megabytes in load),
         disk_mb=0.3 + megabytes,
     )
+
+
+def _network_mb(decoded: int) -> float:
+    """One autoencoder: its weights, their slopes, the optimiser's two moments, and two copies."""
+    units = FAST.units(decoded)
+    weights = units * (decoded + 2 * units + (FAST.components or decoded))
+    return 6 * 4e-6 * weights

@@ -5,8 +5,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from fireassay import discovery
 from fireassay.assessment.coded_context import why_no_distances
 from fireassay.assessment.context import HARD_LABELS, Context, Cost
+from fireassay.assessment.first_answers import share_sure
 
 USES = ("supervision", "accuracy")
+# With fewer rows a temperature would be noise; the model's own confidences are used then.
+_LEAST_FOR_CALIBRATION = 50
 
 
 class Settings(BaseModel):
@@ -49,25 +52,36 @@ def missing(context: Context) -> str | None:
 
 
 def cost(context: Context, settings: Settings) -> Cost:
-    """Every row of the pool is attacked, unless the search needs no distances."""
-    rows = min(settings.pool, len(context.test))
+    """Rows of the pool of which the model is sure are attacked, if the search needs distances.
+
+    All of them, at the most; how many it is sure of is known from the rows that a plan has sent.
+    """
+    calibrated = calibration_rows(context, settings)
+    rows = min(settings.pool, len(context.test) - calibrated)
     attacked = discovery.SEARCHES[search_name(context, settings)].needs == "distances"
-    sent = rows * (1 + (settings.max_queries if attacked else 0))
-    calibrated = int(settings.calibration_share * len(context.test))
+    most = rows * settings.max_queries if attacked else 0
+    sure = share_sure(context, settings.threshold, calibrated=calibrated > 0)
     field_rows = rows if context.operational is None else min(2000, len(context.operational))
     started = min(2000, len(context.train or ())) if attacked else 0
     if settings.drawn > 50:
         field_rows = 2 * field_rows + min(500, len(context.test))
     row_mb = 1e-6 * context.test.X[0].nbytes
+    queries = most + rows + calibrated + field_rows + started
     return Cost(
-        queries=sent + calibrated + field_rows + started,
+        queries=queries,
         labels=settings.budget + settings.drawn,
-        spared=0.45 if attacked else 0.0,
+        spared=(1.0 - sure) * most / queries,
         calls=settings.max_queries // 4 if attacked else 0,  # many rows go together
-        own_seconds=0.4 + 3e-9 * sent * context.test.X[0].size,
+        own_seconds=0.1 + sure * most * (6e-6 + 2.5e-8 * context.test.X[0].size),
         memory_mb=100 * rows * row_mb,
         disk_mb=0.4,
     )
+
+
+def calibration_rows(context: Context, settings: Settings) -> int:
+    """Labelled rows that a temperature is fitted on, before the others are searched."""
+    wanted = int(settings.calibration_share * len(context.test))
+    return wanted if wanted >= _LEAST_FOR_CALIBRATION else 0
 
 
 def search_name(context: Context, settings: Settings) -> str:

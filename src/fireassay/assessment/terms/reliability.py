@@ -59,13 +59,13 @@ def cost(context: Context, settings: Settings) -> Cost:
     rows, field_rows = len(context.test), len(context.operational or ())
     megabytes = 1e-6 * min((rows + field_rows) * context.test.X[0].nbytes, _MOST_COPIED)
     columns, classes = context.test.X[0].size, len(context.test.classes)
-    held = min(rows, rows_for_separation(columns)) * columns  # numbers that are compared
-    compared = 8e-10 * held * (held / columns + 1.5 * classes)
+    among = min(rows, rows_for_separation(columns))  # rows that are compared with each other
+    compared = columns * among * (3.5e-10 * among + 1.2e-9 * classes)
     return Cost(
         queries=rows + field_rows,
         data_rows=rows + field_rows,
         labels=rows,
-        own_seconds=0.1 + 1e-5 * rows + 1e-9 * rows * columns + compared,
+        own_seconds=0.03 + 1e-5 * rows + 1e-9 * rows * columns + compared,
         memory_mb=4 * megabytes,
         disk_mb=0.2,
     )

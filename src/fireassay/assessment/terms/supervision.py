@@ -1,12 +1,18 @@
 """What supervision needs and costs, and its settings."""
 
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict, Field
 
+from fireassay.assessment.coded_context import why_not_attacked
 from fireassay.assessment.context import HARD_LABELS, Context, Cost
+from fireassay.assessment.terms import ambiguity, survival
 from fireassay.classifiers import ActivationClassifier
+from fireassay.classifiers.base import innermost
 
 USES = ("ambiguity", "curation", "survival", "accuracy")
 FIELD_ROWS, NOMINAL_ROWS = 2000, 40_000
+_DROPOUT = "mc-dropout"
 
 
 class Settings(BaseModel):
@@ -42,16 +48,58 @@ def missing(context: Context) -> str | None:
 
 
 def cost(context: Context, settings: Settings) -> Cost:
-    """Several passes over the sets, more where dropout is sampled."""
+    """One pass over what is scored, of a network over the training rows, too; more with dropout.
+
+    Without survival it attacks by itself, with survival's usual settings.
+    """
+    passes = _passes_to_read_layers(context)
+    known = min(NOMINAL_ROWS, len(context.test)) + min(FIELD_ROWS, len(context.operational or ()))
     fitted = min(settings.train_rows, len(context.train or ()))
-    field_rows = min(FIELD_ROWS, len(context.operational or ()))
-    tested = min(NOMINAL_ROWS, len(context.test))
-    rows = fitted + tested + 5 * settings.samples + field_rows
-    megabytes = 1e-6 * rows * context.test.X[0].nbytes
-    inside = isinstance(context.model, ActivationClassifier)
+    scored = known + _made(context, settings)
+    megabytes = 1e-6 * (scored + fitted) * context.test.X[0].nbytes
+    thinned = _dropout_passes(context, settings) if passes else 0
     return Cost(
-        queries=2 * rows if inside else rows,
-        own_seconds=0.4 + (6e-4 if inside else 2e-5) * rows,
+        queries=(max(1, passes) + thinned) * scored + passes * fitted,
+        data_rows=0 if passes else known,  # layers are read anew
+        own_seconds=0.4 + (6e-4 if passes else 2e-5) * (scored + fitted),
         memory_mb=150 + 6 * megabytes,
-        disk_mb=0.5 + 2e-4 * rows,
+        disk_mb=0.5 + 2e-4 * (scored + fitted),
+        without={"survival": survival.cost(context, survival.Settings())}
+        if _attacked(context)
+        else {},
     )
+
+
+def _attacked(context: Context) -> bool:
+    return context.test.y is not None and why_not_attacked(context) is None
+
+
+def _made(context: Context, settings: Settings) -> int:
+    """Rows of trouble: corrupted, scrambled, curated, between two classes, under attack."""
+    drawn = min(settings.samples, len(context.test))
+    between = ambiguity.Settings().samples if ambiguity.missing(context) is None else 0
+    fell = min(survival.Settings().samples, len(context.test)) if _attacked(context) else 0
+    return drawn * (2 if context.votes is None else 3) + between + fell
+
+
+def _passes_to_read_layers(context: Context) -> int:
+    """How often a row is asked about where layers are read; 0 where they cannot be."""
+    adapter: Any = innermost(context.model)
+    if isinstance(context.model, ActivationClassifier):
+        return 1 if hasattr(adapter, "module") else 2  # a graph tells layers and answers apart
+    if not hasattr(adapter, "estimator"):
+        return 0
+    from fireassay.supervision.sklearn_hidden import is_network
+
+    return int(is_network(adapter.estimator))
+
+
+def _dropout_passes(context: Context, settings: Settings) -> int:
+    """How often each row is asked about to see what dropout changes."""
+    wanted = not settings.supervisors or any(n.startswith(_DROPOUT) for n in settings.supervisors)
+    if not wanted:
+        return 0
+    from fireassay.supervision.model_reader import ModelReader
+
+    reader = ModelReader(context.model)
+    return reader.n_samples if reader.missing("dropout") is None else 0

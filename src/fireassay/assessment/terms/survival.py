@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from fireassay import attacks
 from fireassay.assessment.coded_context import why_not_attacked
 from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.first_answers import share_right
 from fireassay.assessment.perturbed_texts import can_perturb
 from fireassay.classifiers import GradientClassifier
 from fireassay.core.errors import ParameterError
@@ -62,20 +63,21 @@ def missing(context: Context) -> str | None:
 
 
 def cost(context: Context, settings: Settings) -> Cost:
-    """Each row is attacked until it falls, or the budget is spent."""
+    """Each row that the model gets right is attacked until it falls, or the budget is spent."""
     rows = min(settings.samples, len(context.test))
     gradients = isinstance(context.model, GradientClassifier)
     checked = _gradient_check(rows) if gradients else 0
     row_mb = 1e-6 * context.test.X[0].nbytes * rows
+    right = share_right(context)
     return Cost(
         queries=rows * (1 + settings.budget) + checked,
         gradient_queries=int(rows * settings.budget / (1.0 + GRADIENT_COST)) + checked
         if gradients
         else 0,
         labels=rows,
-        spared=0.8,
+        spared=1.0 - 0.2 * right,
         calls=settings.budget,
-        own_seconds=0.5 + 2e-9 * rows * settings.budget * context.test.X[0].size,
+        own_seconds=0.5 + 2e-9 * right * rows * settings.budget * context.test.X[0].size,
         memory_mb=100 * row_mb,
         disk_mb=0.3 + 2 * row_mb,
     )

@@ -3,11 +3,11 @@
 import time
 from pathlib import Path
 
-_WAITED = Path("/proc/self/schedstat")
+_WAITED = Path("/proc/thread-self/schedstat")
 
 
 def quiet_seconds() -> float:
-    """Seconds, without those that the main thread stood in line for a busy processor.
+    """Seconds, without those that this thread stood in line for a busy processor.
 
     Waiting for a disk, a server or another thread counts. Elsewhere than on Linux all does.
 
@@ -16,8 +16,15 @@ def quiet_seconds() -> float:
     >>> quiet_seconds() - begun > 0.005
     True
     """
-    now = time.perf_counter()
+    waited = _waited()
+    while True:
+        now, before, waited = time.perf_counter(), waited, _waited()
+        if waited == before:  # or it stood in line between the two looks
+            return now - waited
+
+
+def _waited() -> float:
     try:
-        return now - 1e-9 * int(_WAITED.read_bytes().split()[1])
+        return 1e-9 * int(_WAITED.read_bytes().split()[1])
     except (OSError, IndexError):  # no such file, or a kernel that does not count
-        return now
+        return 0.0
