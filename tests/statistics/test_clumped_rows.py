@@ -1,9 +1,12 @@
+import importlib
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 
 from fireassay.statistics import clumped_rows
 
+module = importlib.import_module("fireassay.statistics.clumped_rows")
 BUILT_IN = {
     name: load().data
     for name, load in (
@@ -57,3 +60,18 @@ def test_many_rows_are_judged_as_few_are(seed):
     assert not found.many
     patients = np.repeat(rng.normal(size=(700, 3)), 6, axis=0)
     assert clumped_rows(patients + 0.02 * rng.normal(size=patients.shape), seed).many
+
+
+def test_few_very_wide_rows_are_mixed_before_they_are_compared(monkeypatch):
+    widths = []
+    exact = module.nearest_distances
+    monkeypatch.setattr(
+        module,
+        "nearest_distances",
+        lambda rows, *a: widths.append(rows.shape[1]) or exact(rows, *a),
+    )
+    rng = np.random.default_rng(4)
+    patients = np.repeat(rng.normal(size=(40, 20_000)), 5, axis=0)
+    assert clumped_rows(patients + 0.3 * rng.normal(size=patients.shape)).many
+    assert not clumped_rows(rng.normal(size=(200, 20_000))).many
+    assert max(widths) <= 256

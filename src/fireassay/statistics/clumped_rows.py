@@ -16,7 +16,7 @@ from fireassay.statistics.projected_rows import MOST_COLUMNS, centred_columns, s
 _LEAST_ROWS, _LOOKED_AT, _NEIGHBOURS = 60, 300, 31
 _USUAL, _FOR_FEW_ROWS = 5.0, 10.0
 _ABOVE_REFERENCE = 1.3
-_MOST_NUMBERS, _SPREAD_ROWS = 2**25, 2000
+_MOST_NUMBERS, _MOST_EXACT_COLUMNS, _SPREAD_ROWS = 2**25, 2**14, 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,8 @@ def clumped_rows(X: ArrayLike, seed: int = 0) -> ClumpedRows:
 
 def _standardised(rows: AnyArray, seed: int) -> FloatArray:
     """Columns of unit spread, without those that are constant; of too many numbers, mixtures."""
-    if rows.size > _MOST_NUMBERS and math.prod(rows.shape[1:]) > MOST_COLUMNS:
+    columns = math.prod(rows.shape[1:])
+    if columns > (MOST_COLUMNS if rows.size > _MOST_NUMBERS else _MOST_EXACT_COLUMNS):
         chosen = generator(seed, "spread of columns").permutation(len(rows))[:_SPREAD_ROWS]
         # Rounded, so that equal rows stay equal wherever they stand.
         return standardised(rows, np.sort(chosen), seed).astype(np.float32).astype(np.float64)
