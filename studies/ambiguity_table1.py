@@ -3,14 +3,15 @@
     FIREASSAY_DATA=FOLDER python studies/ambiguity_table1.py --work FOLDER [--workers N]
 
 At the paper's size: 60,000 nominal and 20,000 ambiguous rows, 10,000 of each to test, 5 trainings
-of the CNN and the MLP; the paper prints no epochs, here 10. ``--models CNN MLP DenseNet ResNet``
-adds narrow versions of the other two, stopped after 5 and 4 epochs (2 CPU hours more). Ambiguous
-sets are kept in ``FOLDER/DATA``, finished trainings in ``FOLDER/journal``: the same command goes on
-where it was stopped, and writes studies/results/ambiguity_table1.json after each round of
-trainings. ``--quick``: minutes.
+of the CNN and the MLP; the paper prints no epochs, here 10. ``--models DenseNet ResNet`` adds
+narrow versions of the other two to what is stored, stopped after 5 and 4 epochs (2 CPU hours more).
+Ambiguous sets are kept in ``FOLDER/DATA``, finished trainings in ``FOLDER/journal``: the same
+command goes on where it was stopped, and writes studies/results/ambiguity_table1.json after each
+round of trainings. ``--quick``: minutes.
 """
 
 import argparse
+import json
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,17 @@ def main() -> None:
     run(chosen, settings)
 
 
+def stored_of_others(chosen: argparse.Namespace, new: dict[str, Any]) -> list[dict[str, Any]]:
+    """Trainings of networks that are not asked for now, if they saw the same rows."""
+    path = chosen.results / "ambiguity_table1.json"
+    if chosen.quick or not path.exists():
+        return []
+    found = json.loads(path.read_text())
+    if any(found.get(name) != new.get(name) for name in ("settings", "baseline")):
+        return []
+    return [part for part in found["parts"] if part["model"] not in chosen.models]
+
+
 def run(chosen: argparse.Namespace, settings: dict[str, Any]) -> None:
     """All trainings of a round, then the next round; the results are there after each."""
     work: Path = chosen.work
@@ -59,7 +71,7 @@ def run(chosen: argparse.Namespace, settings: dict[str, Any]) -> None:
     if "mnist" in chosen.data:
         results["baseline"] = make_baseline(work, settings)
         sets["baseline"] = results["baseline"]["sha256"]
-    parts: list[dict[str, Any]] = []
+    parts = stored_of_others(chosen, results)
     trainings = executor(chosen)
     for i in range(runs):
         rows = [
