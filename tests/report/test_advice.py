@@ -131,3 +131,11 @@ def test_a_share_beyond_its_limit_is_told_what_it_would_have_to_be():
     assert found.labels is None
     assert "no number of labels passes at 30 %" in found.text
     assert "it must be at most" in found.text
+
+
+def test_a_number_that_a_run_does_not_have_is_not_said_to_lack_an_interval():
+    (missing,) = advice({"max": {"accuracy.auroc": 0.1}}, part(error=share(3, 100)))
+    assert "has no such number" in missing.text
+    point = Estimate.point(0.5, 100, "counted")
+    (without,) = advice({"max": {"accuracy.auroc": 0.1}}, part(auroc=point))
+    assert "has no such number" not in without.text

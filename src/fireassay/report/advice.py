@@ -184,6 +184,11 @@ def remedy(gate: Gate, part: Evidence | None, against: Assumption | None) -> Adv
             f"data for which this holds: {against.statement} Or accept it with a reason: "
             f'[gates.accept] "{name}" = "why"'
         )
+    elif not {gate.number, gate.number.partition(".")[2]} & part.estimates.keys():
+        text = (
+            f"this run of {part.question} has no such number: give what it is made of (a "
+            "calibration needs probabilities), or limit another one"
+        )
     else:
         text = "the number has no interval: no number of rows settles it"
     return Advice(gate, text)
