@@ -127,7 +127,8 @@ def test_memory_and_disk_are_planned():
     assert rows["curation"].reason
     assert rows["survival"].memory_mb > 20
     assert rows["survival"].disk_mb > 0
-    assert plan.probed == (1 + 3) * 4 + 32 + 2 * 80  # few rows, some, and all of them twice
+    seen = (1 + 3) * 4 + 32 + 80  # few rows, some, and all of them; again if that was disturbed
+    assert plan.probed in (seen, seen + 80)
     assert plan.to_dict()["memory_mb"] == plan.memory_mb
 
 

@@ -76,9 +76,12 @@ def measure_speed(context: Context) -> Speed:
     middle, answers = _seconds(lambda: answers_again(model, some))
     per_query, probed = middle / len(some), (1 + _SMALL_CALLS) * len(few) + len(some)
     if (middle - small) / _SLOW_ROWS * BLOCK_ROWS <= _MOST_S:
-        timed = [_seconds(lambda: answers_again(model, many)) for _ in range(2)]
-        large, answers = min(taken for taken, _ in timed), timed[0][1]
-        per_query, probed = large / len(many), probed + 2 * len(many)
+        large, answers = _seconds(lambda: answers_again(model, many))
+        probed += len(many)
+        if large / len(many) > per_query:  # a row among many is not dearer: it was disturbed
+            large = min(large, _seconds(lambda: answers_again(model, many))[0])
+            probed += len(many)
+        per_query = large / len(many)
         if _goes_whole(model) and len(many) > len(few):  # a large call is one call
             per_query = max(0.0, large - small) / (len(many) - len(few))
     keep_first_answers(context, rows[: len(answers)], answers)

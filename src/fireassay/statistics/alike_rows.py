@@ -4,9 +4,16 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from fireassay.statistics.clumped_rows import ClumpedRows, clumped_rows
-from fireassay.statistics.independence import NearDuplicates, near_duplicates
+from fireassay.core.validation import check_features
+from fireassay.statistics.clumped_rows import (
+    ClumpedRows,
+    clumped_rows,
+    clumps_among,
+    looks_at_all_columns,
+)
+from fireassay.statistics.independence import NearDuplicates, repeats_among
 from fireassay.statistics.neighbouring_rows import NeighbouringRows, neighbouring_rows
+from fireassay.statistics.projected_rows import standardised
 
 _NAME_THEM = "as those of one patient do: name them with groups."
 
@@ -71,4 +78,8 @@ def alike_rows(X: ArrayLike, labels: ArrayLike | None = None, seed: int = 0) -> 
     >>> alike_rows(patients + 0.3 * rng.normal(size=(300, 4))).neighbours.many
     True
     """
-    return AlikeRows(near_duplicates(X, seed), clumped_rows(X, seed), neighbouring_rows(X, labels))
+    rows = check_features(X)
+    flat = standardised(rows, seed)
+    repeated = repeats_among(rows, flat, seed)
+    clumped = clumped_rows(rows, seed) if looks_at_all_columns(rows) else clumps_among(flat, seed)
+    return AlikeRows(repeated, clumped, neighbouring_rows(rows, labels))

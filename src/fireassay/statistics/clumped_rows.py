@@ -16,7 +16,7 @@ from fireassay.statistics.projected_rows import MOST_COLUMNS, centred_columns, s
 _LEAST_ROWS, _LOOKED_AT, _NEIGHBOURS = 60, 300, 31
 _USUAL, _FOR_FEW_ROWS = 5.0, 10.0
 _ABOVE_REFERENCE = 1.3
-_MOST_NUMBERS, _MOST_EXACT_COLUMNS, _SPREAD_ROWS = 2**25, 2**14, 2000
+_MOST_NUMBERS, _MOST_EXACT_COLUMNS = 2**25, 2**14
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,17 @@ def clumped_rows(X: ArrayLike, seed: int = 0) -> ClumpedRows:
     >>> clumped_rows(rng.normal(size=(300, 8))).many
     False
     """
-    flat = _standardised(check_features(X), seed)
+    rows = check_features(X)
+    flat = _varying_columns(rows) if looks_at_all_columns(rows) else standardised(rows, seed)
+    return clumps_among(flat, seed)
+
+
+def clumps_among(flat: FloatArray, seed: int = 0) -> ClumpedRows:
+    """The `clumped_rows` of rows whose standardised columns, or mixtures, are these.
+
+    >>> clumps_among(np.random.default_rng(0).normal(size=(300, 8))).many
+    False
+    """
     first = np.unique(row_marks(flat), return_index=True)[1]
     flat = flat if len(first) == len(flat) else flat[np.sort(first)]
     if len(flat) < _LEAST_ROWS or not flat.size:
@@ -93,13 +103,14 @@ def clumped_rows(X: ArrayLike, seed: int = 0) -> ClumpedRows:
     return ClumpedRows(jump, max(limit, _ABOVE_REFERENCE * reference), len(chosen))
 
 
-def _standardised(rows: AnyArray, seed: int) -> FloatArray:
-    """Columns of unit spread, without those that are constant; of too many numbers, mixtures."""
+def looks_at_all_columns(rows: AnyArray) -> bool:
+    """Whether columns that are too many for other checks are looked at one by one here."""
     columns = math.prod(rows.shape[1:])
-    if columns > (MOST_COLUMNS if rows.size > _MOST_NUMBERS else _MOST_EXACT_COLUMNS):
-        chosen = generator(seed, "spread of columns").permutation(len(rows))[:_SPREAD_ROWS]
-        # Rounded, so that equal rows stay equal wherever they stand.
-        return standardised(rows, np.sort(chosen), seed).astype(np.float32).astype(np.float64)
+    return MOST_COLUMNS < columns <= _MOST_EXACT_COLUMNS and rows.size <= _MOST_NUMBERS
+
+
+def _varying_columns(rows: AnyArray) -> FloatArray:
+    """Columns of unit spread, without those that are constant."""
     flat, spread = centred_columns(rows.reshape(len(rows), -1))
     flat = flat if (spread > 0).all() else flat[:, spread > 0]
     flat /= spread[spread > 0]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.lazy_modules import distance, special, stats
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features
@@ -138,13 +138,24 @@ def near_duplicates(X: ArrayLike, seed: int = 0, groups: ArrayLike | None = None
     (0, 120)
     """
     rows = check_features(X)
+    return repeats_among(rows, standardised(rows, seed), seed, groups)
+
+
+def repeats_among(
+    rows: AnyArray, flat: FloatArray, seed: int = 0, groups: ArrayLike | None = None
+) -> NearDuplicates:
+    """The `near_duplicates` of rows whose standardised columns, or mixtures, are ``flat``.
+
+    >>> rows = np.repeat(np.random.default_rng(0).normal(size=(60, 5)), 2, axis=0)
+    >>> repeats_among(rows, standardised(rows, seed=0)).count
+    120
+    """
     if len(rows) < 3:
         return NearDuplicates(0, len(rows), 1.0)
     rng = generator(seed, "near duplicates")
     chosen = np.sort(rng.permutation(len(rows))[:MOST_ROWS])
     if all((rows[i] == rows[0]).all() for i in chosen):  # one row: shuffling it shows nothing
         return NearDuplicates(len(chosen), len(chosen), 0.0)
-    flat = standardised(rows, chosen, seed)
     _, _, axes = np.linalg.svd(flat[chosen], full_matrices=False)
     many = len(flat) > ALL_DISTANCES
     found = np.zeros(0) if many else _nearest(flat, chosen, groups)
@@ -167,9 +178,11 @@ def near_duplicates(X: ArrayLike, seed: int = 0, groups: ArrayLike | None = None
     return NearDuplicates(min(counts), len(chosen), float(max(p_values)))
 
 
-def _nearest(rows: FloatArray, chosen: IntArray, groups: ArrayLike | None = None) -> FloatArray:
+def _nearest(rows: FloatArray, chosen: IntArray, groups: ArrayLike | None) -> FloatArray:
     """The distance of each chosen row to the nearest other row, or row of another group."""
-    member = np.arange(len(rows)) if groups is None else np.asarray(groups)
+    if groups is None:
+        return nearest_distances(rows, chosen, 1)[:, 0]
+    member = np.asarray(groups)
     found = []
     step = max(1, min(_ROWS_AT_ONCE, _FLOATS_AT_ONCE // len(rows)))
     for some in np.array_split(chosen, math.ceil(len(chosen) / step)):

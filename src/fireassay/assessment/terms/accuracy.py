@@ -6,10 +6,16 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import voted_rows
-from fireassay.statistics.projected_rows import ALL_DISTANCES, MOST_COLUMNS, MOST_ROWS
+from fireassay.statistics.projected_rows import (
+    ALL_DISTANCES,
+    DIRECTIONS,
+    MOST_COLUMNS,
+    MOST_ROWS,
+)
 
 USES = ("curation",)
 _MOST_COPIED = 2**28
+_PAIRS_OF_ONE = 1000  # among very many rows: two references of 200 rows, and two of 300
 
 
 class Settings(BaseModel):
@@ -45,7 +51,9 @@ def cost(context: Context, settings: Settings) -> Cost:
 
 def _looking_s(n: int, columns: int) -> float:
     """Seconds of the look for rows that resemble each other, the slices, and the hashes."""
-    compared, numbers = min(n, MOST_ROWS) * min(n, ALL_DISTANCES), n * columns
-    if columns <= MOST_COLUMNS:
-        return 5e-8 * compared + 1e-7 * numbers
-    return 1.8e-7 * compared + 3e-8 * numbers + 2e-7 * min(numbers, 2**22)
+    numbers, is_wide = n * columns, columns > MOST_COLUMNS
+    pairs = 3 * min(n, MOST_ROWS) * n if n <= ALL_DISTANCES else _PAIRS_OF_ONE * n
+    seconds = (1.5e-9 + 3e-11 * (DIRECTIONS if is_wide else columns)) * pairs
+    if is_wide:
+        return seconds + 1.6e-8 * numbers + 2e-7 * min(numbers, 2**22)
+    return seconds + 1.7e-7 * numbers
