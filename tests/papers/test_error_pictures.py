@@ -28,8 +28,10 @@ def test_what_leads_to_errors_is_found(tmp_path, monkeypatch, light):
     nothing = (X, np.zeros(60, dtype=int))
     confidence = model.predict_proba(X)[:, 1]
     own = Searched(
-        tmp_path, Task(nothing, nothing, nothing, 1, "squares"), model, [], X, y, confidence
+        tmp_path, Task(nothing, nothing, nothing, 1, "squares"), model, [], X, y, confidence, 5.0
     )
+    measured = own.log_mae("hopskipjump", 60, 0)
+    assert own.log_mae("hopskipjump", 60, 0)[1] == measured[1] > 0  # kept, with its seconds
     monkeypatch.setattr(error_pictures, "searched", lambda *_: own)
     settings = {"hopskipjump": 60}
     found = error_pictures.explained_errors({"kind": "bias", "seed": 0}, "", settings, errors=6)

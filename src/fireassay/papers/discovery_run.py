@@ -33,6 +33,8 @@ class Searched:
         The mechanism's images, the calibrated model, its weights.
     X, y, confidence
         Rows predicted critical above .65, their true names, and the model's confidence.
+    trained
+        CPU seconds of the training, with those before a stop.
     """
 
     folder: Path
@@ -42,22 +44,24 @@ class Searched:
     X: NDArray[Any]
     y: NDArray[Any]
     confidence: NDArray[np.float64]
+    trained: float
 
-    def log_mae(self, attack: str, queries: int, seed: int) -> NDArray[np.float64]:
-        """Logarithms of the perturbations that an attack needs, measured once."""
+    def log_mae(self, attack: str, queries: int, seed: int) -> tuple[NDArray[np.float64], float]:
+        """Logarithms of the perturbations that an attack needs, measured once, and CPU seconds."""
         extra: dict[str, Any] = {}
         if attack == "hopskipjump":
             extra = {"pool": self.task.learn[0][:1000], "subspace": "dct"}
         asked = sha256(attack, queries, seed, self.X, *self.weights)
-        path = self.folder / f"{attack}-{asked[:16]}.npy"
+        path = self.folder / f"{attack}-{asked[:16]}.npz"
         if not path.exists():
-            unfinished = path.with_suffix(".partial.npy")
+            started, unfinished = time.process_time(), path.with_suffix(".partial.npz")
             logs = discovery.measure_log_mae(
                 self.model, self.X, attack, max_queries=queries, seed=seed, **extra
             )
-            np.save(unfinished, logs, allow_pickle=False)
+            np.savez(unfinished, logs=logs, seconds=time.process_time() - started)
             unfinished.replace(path)
-        return np.asarray(np.load(path, allow_pickle=False))
+        with np.load(path, allow_pickle=False) as kept:
+            return kept["logs"], float(kept["seconds"])
 
 
 def searched(row: dict[str, Any], work: str, settings: dict[str, int]) -> Searched:
@@ -73,7 +77,7 @@ def searched(row: dict[str, Any], work: str, settings: dict[str, int]) -> Search
         epochs=min(task.epochs, settings["epochs"]), peak=0.05, shift=0, flips=False,
         smoothing=0.0, seed=seed, bfloat16=True,
     )  # fmt: skip
-    train_one_cycle(module, X, y, recipe, folder / "network.pt")
+    trained = train_one_cycle(module, X, y, recipe, folder / "network.pt")
     weights = [value.numpy() for value in module.state_dict().values()]
     plain = as_classifier(
         module, classes=NAMES.tolist(), bounds=(0, 1), output="logits", batch_size=128
@@ -82,7 +86,7 @@ def searched(row: dict[str, Any], work: str, settings: dict[str, int]) -> Search
     probabilities = model.predict_proba(task.search[0])
     chosen = np.flatnonzero(probabilities[:, 1] > 0.65)[: settings["candidates"]]
     Xs, ys = task.search[0][chosen], NAMES[task.search[1][chosen]]
-    return Searched(folder, task, model, weights, Xs, ys, probabilities[chosen, 1])
+    return Searched(folder, task, model, weights, Xs, ys, probabilities[chosen, 1], trained)
 
 
 def one_classifier(row: dict[str, Any], work: str, settings: dict[str, int]) -> dict[str, Any]:
@@ -91,17 +95,17 @@ def one_classifier(row: dict[str, Any], work: str, settings: dict[str, int]) -> 
     Weights and distances are kept and the replications journalled in ``work``, so that a kill
     loses an epoch, one attack or a few replications.
     """
-    started = time.process_time()
     kind, seed = row["kind"], row["seed"]
     own = searched(row, work, settings)
     task, model, Xs, ys, confidence = own.task, own.model, own.X, own.y, own.confidence
     curves: dict[str, Any] = {}
     tests: dict[str, Any] = {}
-    missed, logs = {}, np.zeros(0)
+    missed, logs, spent = {}, np.zeros(0), own.trained
     for attack, queries in (
         ("boundary", settings["boundary"]), ("hopskipjump", settings["hopskipjump"]),
     ):  # fmt: skip
-        logs = own.log_mae(attack, queries, seed)
+        logs, attacked = own.log_mae(attack, queries, seed)
+        started = time.process_time()
         missed[attack] = float(np.isinf(logs).mean())
         searches: Any = "all" if attack == "hopskipjump" else ["adversarial-distance"]
         with RunStore(own.folder / attack) as store:
@@ -109,6 +113,7 @@ def one_classifier(row: dict[str, Any], work: str, settings: dict[str, int]) -> 
                 model, Xs, ys, searches, critical_class="critical", log_mae=logs, seed=seed,
                 replications=settings["replications"], workers=1, store=store, progress=False,
             )  # fmt: skip
+        spent += attacked + time.process_time() - started
         for i, name in enumerate(found.searches):
             label = name if attack == "hopskipjump" else f"{name} ({attack})"
             curves[label] = {m: getattr(found, m)[:, i].mean(axis=0).tolist() for m in MEASURES}
@@ -126,7 +131,7 @@ def one_classifier(row: dict[str, Any], work: str, settings: dict[str, int]) -> 
         "precision": float(1 - wrong.mean()), "expected_error": float((1 - confidence).mean()),
         "bins": reliability_bins(confidence, wrong), "curves": curves, "one_shot": tests,
         "cloud": cloud(confidence, logs),
-        "cpu_seconds": time.process_time() - started,
+        "cpu_seconds": spent,
     }  # fmt: skip
 
 

@@ -24,7 +24,7 @@ def explained_errors(
     kept in the model's folder (``pictures.npz``): they are the data set's, not ours to give away.
     """
     own = searched(row, work, settings)
-    logs = own.log_mae("hopskipjump", settings["hopskipjump"], row["seed"])
+    logs, _ = own.log_mae("hopskipjump", settings["hopskipjump"], row["seed"])
     scores = discovery.adversarial_distance(log_mae=logs, confidence=own.confidence)
     order = np.argsort(scores, kind="stable")
     first = order[own.y[order] != "critical"][:errors]

@@ -70,10 +70,10 @@ def run_latent_study(
     study: LatentStudy, learn: DataSet, test: DataSet, work: Path, executor: Executor
 ) -> dict[str, Any]:
     """The row of Table 1, with the mass that its cells hold and bounds that hold beside it."""
-    started = time.process_time()
     X, y = learn.X[: study.rows], learn.labels[: study.rows]
     network = network_for(study, X.shape[1:])
     trained = train_one_cycle(network, X, y, study.recipe, work / "network.pt")
+    started = time.process_time()
     latent = trained_latent(study, X, work / "vae.pt")
     model = as_classifier(
         network, output="logits", classes=range(10), bounds=(0, 1), batch_size=1000
@@ -120,7 +120,7 @@ def run_latent_study(
         "splitting": splitting_beside(problem, latent, top, study, found.cells),
         "Clopper-Pearson 97.5 %": float(exact_row(problem)[2]),
         "network CPU seconds": trained,
-        "cpu_seconds": time.process_time() - started,
+        "cpu_seconds": trained + time.process_time() - started,
     }
 
 
