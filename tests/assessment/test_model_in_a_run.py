@@ -78,9 +78,10 @@ def test_block_sizes_are_decided_once_and_a_resumed_run_does_not_probe(
     assert second.block_sizes == first.block_sizes
     # The plan's rows, and whether it still answers as it did: 32 rows twice, kept ones, and at
     # another place.
-    planned = (1 + 3) * block_ladder.FEW + 32 + 2 * 256
+    planned = (1 + 3) * block_ladder.FEW + 32 + 256
+    disturbed = 256  # the plan's large block is sent again
     again = second.probe_queries - planned
-    assert 2 * 32 <= again <= 2 * 32 + 3 * 256 < first.probe_queries - planned
+    assert 2 * 32 <= again <= 2 * 32 + 3 * 256 + disturbed < first.probe_queries - planned
     with RunStore(tmp_path / "alone") as store:
         data = answered(network(bounds=(0, 1)))
         plain = network(bounds=(0, 1), batch_size=256, max_queries=10**9)  # never probes
@@ -88,5 +89,6 @@ def test_block_sizes_are_decided_once_and_a_resumed_run_does_not_probe(
             Context(plain, data, executor=Executor(store=store)), ["survival", "accuracy"], SETTINGS
         ).go()
     shown = len(alone["survival"].samples) + len(alone["accuracy"].samples)
-    assert (plain.probe_queries, plain.block_sizes.decided) == (shown + planned, ())
+    assert plain.probe_queries - shown - planned in (0, disturbed)
+    assert plain.block_sizes.decided == ()
     assert alone["survival"].estimates == resumed["survival"].estimates

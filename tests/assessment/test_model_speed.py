@@ -98,3 +98,17 @@ def test_gradients_are_measured_without_filling_up():
     found = measure_speed(Context(model, DataSet(X, np.zeros(600, dtype=int))))
     assert found.per_gradient > 0
     assert sizes == [32, 32]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere only the most is known")
+@pytest.mark.parametrize(("per_row", "unseen"), [(0.009, 224.0), (0.0001, 0.0)])
+def test_what_a_slow_model_will_hold_for_a_whole_block_is_foreseen(per_row, unseen):
+    model = Timed(0.0, per_row)
+    held = []
+
+    def holding(X):  # as a runtime does that gives nothing back
+        if not held or len(X) > len(held[0]):
+            held[:] = [np.ones((len(X), 2**17))]  # a megabyte for each row
+        return model(X)
+
+    assert speed_of(holding).unseen_mb == pytest.approx(unseen, rel=0.1)

@@ -114,13 +114,39 @@ def test_a_model_that_cannot_take_small_blocks_keeps_its_own() -> None:
     np.testing.assert_array_equal(model.predict_proba(X[:5]), shares(X[:5]))
 
 
-def test_too_few_distinct_rows_decide_nothing() -> None:
-    model: Any = fa.as_classifier(shares)
-    assert model.decide_block_sizes(np.tile(X[:255], (4, 1))) == BlockSizes()
+def test_rows_of_one_value_decide_nothing() -> None:
+    model: Any = fa.as_classifier(lambda rows: shares(rows))
+    assert model.decide_block_sizes(np.full((300, 3), 0.5)) == BlockSizes()
     assert model.probe_queries == 0
     for _ in range(40):
-        model.predict_proba(X[:10])
+        model.predict_proba(np.full((10, 3), 0.5))
     assert (model.probe_queries, model.queries, model.rows_sent) == (0, 400, 40 * 256)
+
+
+@pytest.mark.parametrize("wrong", [set(), {64, 128}])
+def test_few_rows_are_put_together_anew_until_there_are_enough(wrong: set[int]) -> None:
+    seen: list[np.ndarray] = []
+
+    def noting(rows: np.ndarray) -> np.ndarray:
+        seen.append(rows.copy())
+        return wrong_in(wrong)(rows)
+
+    few = np.random.default_rng(1).integers(0, 50, (20, 5)) / 50
+    model: Any = fa.as_classifier(noting)
+    decided = dict(model.decide_block_sizes(few).decided).popitem()[1]
+    assert decided == tuple(size for size in ALL if size not in wrong)
+    assert model.probe_queries == price(256)
+    sent = np.concatenate(seen)
+    assert len(np.unique(sent, axis=0)) == 256
+    assert all(np.isin(sent[:, i], few[:, i]).all() for i in range(5)), "no value is new"
+
+
+def test_an_attack_of_few_rows_does_not_go_on_filling_up_blocks() -> None:
+    model: Any = fa.as_classifier(shares)
+    for i in range(100):
+        model.predict_proba(X[[i % 12, i % 7]] + 1e-3 * i)
+    assert model.rows_sent < price(256) + 256 + 2 * 100
+    assert model.probe_queries == price(256)
 
 
 def test_an_adapter_decides_by_itself_once_filling_up_has_cost_as_much() -> None:

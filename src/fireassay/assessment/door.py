@@ -9,6 +9,7 @@ from fireassay.assessment.coded_context import coded
 from fireassay.assessment.context import Context
 from fireassay.assessment.copied_rows import unseen_rows
 from fireassay.assessment.label_among_columns import label_among_columns
+from fireassay.assessment.memory_use import ROWS_HELD, held_mb
 from fireassay.assessment.named_labels import named_by_index
 from fireassay.classifiers.base import BLOCK_ROWS
 from fireassay.classifiers.probe import answers_again
@@ -124,9 +125,11 @@ def _looked_at(context: Context) -> tuple[Context, dict[str, Any]]:
 
 def _look(context: Context, rows: IntArray) -> dict[str, Any]:
     pieces = np.array_split(rows, -(-len(rows) // BLOCK_ROWS))
+    before = held_mb()
     answers = np.concatenate(
         [answers_again(context.model, context.test.subset(some).X) for some in pieces]
     )
+    context.known[ROWS_HELD] = len(pieces[0]), max(0.0, held_mb() - before)
     hard = is_hard(answers)
     if hard and len(rows) < _FEW_ROWS:  # on few rows a forest may be of one mind everywhere
         hard = all(

@@ -10,6 +10,7 @@ import numpy as np
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.first_answers import keep_first_answers
 from fireassay.assessment.machine_speed import slowness
+from fireassay.assessment.memory_use import ROWS_HELD, held_mb
 from fireassay.classifiers import GradientClassifier, block_ladder
 from fireassay.classifiers.base import BLOCK_ROWS, BaseClassifier, innermost
 from fireassay.classifiers.probe import answers_again
@@ -39,6 +40,8 @@ class Speed:
         Seconds of padding and probing until few rows go in small blocks.
     slowness
         Seconds that this machine takes for one of a part's own.
+    unseen_mb
+        What a slow model will hold for a whole block, beyond what it holds for the few rows sent.
 
     >>> Speed(0.001, 0.01, 0.0, 4, block=256).seconds(Cost(queries=300, data_rows=300))
     0.512
@@ -51,6 +54,7 @@ class Speed:
     block: int = 1
     choosing: float = 0.0
     slowness: float = 1.0
+    unseen_mb: float = 0.0
 
     def seconds(self, cost: Cost, known: int = 0) -> float:
         """How long a part of this cost will take, if ``known`` rows were asked before."""
@@ -73,9 +77,16 @@ def measure_speed(context: Context) -> Speed:
     few, some = many[: block_ladder.FEW], many[:_SLOW_ROWS]
     answers_again(model, few)  # the first call also loads and compiles
     small = min(_seconds(lambda: answers_again(model, few))[0] for _ in range(_SMALL_CALLS))
+    before = held_mb()
     middle, answers = _seconds(lambda: answers_again(model, some))
+    grown = max(0.0, held_mb() - before) / max(1, len(some) - len(few))
+    seen, held = context.known.get(ROWS_HELD, (0, 0.0))
+    grown = max(grown, held / max(1, seen))
     per_query, probed = middle / len(some), (1 + _SMALL_CALLS) * len(few) + len(some)
+    block, choosing = _blocks(model)
+    unseen = grown * max(0, block - max(len(some), seen))
     if (middle - small) / _SLOW_ROWS * BLOCK_ROWS <= _MOST_S:
+        unseen = 0.0
         large, answers = _seconds(lambda: answers_again(model, many))
         probed += len(many)
         if large / len(many) > per_query:  # a row among many is not dearer: it was disturbed
@@ -85,7 +96,6 @@ def measure_speed(context: Context) -> Speed:
         if _goes_whole(model) and len(many) > len(few):  # a large call is one call
             per_query = max(0.0, large - small) / (len(many) - len(few))
     keep_first_answers(context, rows[: len(answers)], answers)
-    block, choosing = _blocks(model)
     per_gradient = 0.0
     if isinstance(model, GradientClassifier):
         slopes = _gradients(model, some)
@@ -93,7 +103,8 @@ def measure_speed(context: Context) -> Speed:
         per_gradient, probed = _seconds(slopes)[0] / len(some), probed + 2 * len(some)
     per_call = max(0.0, small - per_query * len(few) / 2)  # half of a small block is filled up
     slow = min(slow, slowness())  # others may be at work at one of the two moments
-    return Speed(per_query, per_call, per_gradient, probed, block, choosing * per_query, slow)
+    choosing_s = choosing * per_query
+    return Speed(per_query, per_call, per_gradient, probed, block, choosing_s, slow, unseen)
 
 
 def spread_rows(n: int, most: int) -> IntArray:

@@ -198,13 +198,14 @@ def price(
         work = [cost, *(more for lacking, more in cost.without.items() if lacking not in usable)]
         for lacking in usable & cost.without.keys():
             more = cost.without[lacking]
-            held = held_mb() + libraries + max(arrays, more.memory_mb)
+            held = asked[id(own)].held_mb + libraries + max(arrays, more.memory_mb)
             without[name, lacking] = _row(name, more, asked[id(own)].seconds(more), held)
         found = PlanRow(name, seconds=loading)
         for each in work:
             arrays = max(arrays, each.memory_mb)
             seconds = asked[id(own)].seconds(each)
-            found = found.and_also(_row(name, each, seconds, held_mb() + libraries + arrays))
+            held = asked[id(own)].held_mb + libraries + arrays
+            found = found.and_also(_row(name, each, seconds, held))
         planned.append(found)
         loading, libraries, drawing = 0.0, libraries + drawing, 0.0
         results |= {name} - instead.keys()
@@ -219,6 +220,11 @@ class _Asked:
     speed: Speed
     known: int = 0
     chose: bool = False
+
+    @property
+    def held_mb(self) -> float:
+        """What the process holds with the model at work."""
+        return held_mb() + self.speed.unseen_mb
 
     def seconds(self, cost: Cost) -> float:
         """Of the next part."""

@@ -63,9 +63,9 @@ class ChoosesBlocks(CountsRows, ABC):
         """Find out now, with rows of X, which smaller blocks give the same bytes.
 
         Without this an adapter decides by itself, as soon as padding has cost as much as the
-        probe will. Does nothing with fewer than 256 distinct rows, for models that have no choice
-        (servers, trees, a fixed batch), and under a budget, which belongs to the caller's rows.
-        The rows sent count as ``probe_queries``.
+        probe will. Fewer than 256 distinct rows are filled up with rows put together from two. Does
+        nothing for models that have no choice (servers, trees, a fixed batch), and under a budget,
+        which belongs to the caller's rows. The rows sent count as ``probe_queries``.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class ChoosesBlocks(CountsRows, ABC):
             self._decide_for_objects(objects[: 4 * block_ladder.rows_needed(largest)], largest)
         else:
             kept = DistinctRows(largest)
-            if kept.add(self._checked_input(X[: 4 * kept.enough])):  # type: ignore[index]
+            if kept.add(self._checked_input(X[: 4 * kept.enough])) or kept.fill():  # type: ignore[index]
                 for kind, call, arrays in self._questions(kept.array(), gradients):
                     question = f"{kind} {block_ladder.kind_of_rows(arrays[0], largest)}"
                     if self.block_sizes.get(question) is None:
@@ -136,7 +136,7 @@ class ChoosesBlocks(CountsRows, ABC):
             enough = kept.add(arrays[0])
             padding = self._padding.get(question, 0) + -len(arrays[0]) % largest
             self._padding[question] = padding
-            if not enough or padding < block_ladder.price(largest):
+            if padding < block_ladder.price(largest) or not (enough or kept.fill()):
                 return (largest,)
             self._padding[question] = 0  # one thread decides, the others go on meanwhile
         others = [np.resize(array, (kept.enough, *array.shape[1:])) for array in arrays[1:]]

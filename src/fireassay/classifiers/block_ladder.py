@@ -7,7 +7,7 @@ after enough distinct rows have got bitwise the same answers in it.
 
 import functools
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,6 +21,7 @@ PROBE_ROWS: Final = 256
 # and a large one's (next to nothing), where neither is more than 3 % dearer than it could be.
 _CALL_VALUES: Final = 3_072
 _CALL_ROWS: Final = 8  # the most
+_TRIES: Final = 4 * PROBE_ROWS
 
 Call = Callable[..., tuple[AnyArray, ...]]
 Send = Callable[..., Sequence[AnyArray] | None]
@@ -129,7 +130,7 @@ class DistinctRows:
         self.enough = rows_needed(largest)
         self._kept: dict[bytes, AnyArray] = {}
 
-    def add(self, rows: AnyArray) -> bool:
+    def add(self, rows: Iterable[AnyArray]) -> bool:
         """Keep what is new; says whether there are enough."""
         for row in rows:
             if len(self._kept) >= self.enough:
@@ -137,6 +138,24 @@ class DistinctRows:
             content = np.ascontiguousarray(row).tobytes()
             self._kept.setdefault(hashlib.blake2b(content, digest_size=16).digest(), np.array(row))
         return len(self._kept) >= self.enough
+
+    def fill(self) -> bool:
+        """With rows put together from those that came, where these are too few; whether that did.
+
+        A set of 64 rows would otherwise decide nothing, and every few rows of an attack fill up a
+        block of 256. Each value is one that some row has in that place, so that codes stay codes.
+
+        >>> rows = DistinctRows(256)
+        >>> rows.add(np.arange(40.0).reshape(4, 10)), rows.fill(), rows.array().shape
+        (False, True, (256, 10))
+        """
+        came = np.stack(list(self._kept.values()))
+        rng = np.random.default_rng(0)
+        for _ in range(_TRIES):
+            one, other = came[rng.integers(len(came), size=2)]
+            if self.add([np.where(rng.random(one.shape) < 0.5, one, other)]):
+                return True
+        return False
 
     def array(self) -> AnyArray:
         """The rows in the order in which they came."""

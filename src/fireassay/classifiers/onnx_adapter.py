@@ -246,6 +246,9 @@ def _open(model: bytes, path: Path) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
+    # A pattern for each size of block comes on top of what the arena holds: a ResNet-18 at
+    # 224 × 224 held 2.9 GB for 256 rows with it and 1.7 without, in the same time.
+    options.enable_mem_pattern = False
     if path.parent.is_dir():
         options.add_session_config_entry(
             "session.model_external_initializers_file_folder_path", str(path.parent)

@@ -14,7 +14,7 @@ from fireassay.core.lazy_modules import spatial
 from fireassay.core.validation import check_choice, check_features, check_labels
 
 _NORMS = {"linf": np.inf, "l2": 2.0, "l1": 1.0}
-_MOST_ROWS, _MOST_NUMBERS = 1000, 2**25
+_FEW_COLUMNS, _MOST_ROWS, _MOST_NUMBERS = 15, 1000, 2**25
 
 
 @dataclass(frozen=True)
@@ -79,21 +79,25 @@ def r_separation(X: ArrayLike, y: ArrayLike, *, norm: str = "linf") -> Separatio
     rows = check_features(X)
     rows = rows.reshape(len(rows), -1)
     labels = check_labels(y, n=len(rows))
-    classes = np.unique(labels)
+    classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise DataError(
             "r-separation needs rows of at least two classes.", got=f"only {classes.tolist()}"
         )
-    nearest = np.full(len(rows), np.inf)
-    partner = np.full(len(rows), -1, dtype=np.int64)
-    search = _by_tree if rows.shape[1] <= 15 else _by_blocks
-    for label in classes:
-        own, others = np.flatnonzero(labels == label), np.flatnonzero(labels != label)
-        distance, position = search(rows[own], rows[others], p)
-        nearest[own], partner[own] = distance, others[position]
+    if rows.shape[1] <= _FEW_COLUMNS or p == 2.0:
+        search = _by_tree if rows.shape[1] <= _FEW_COLUMNS else _by_products
+        nearest = np.empty(len(rows))
+        for code in range(len(classes)):
+            own = codes == code
+            nearest[own] = search(rows[own], rows[~own], p)
+    else:
+        nearest = _by_blocks(rows, codes, "cityblock" if p == 1.0 else "chebyshev")
     half = np.sort(nearest) / 2
     first = int(nearest.argmin())
-    pair = (min(first, int(partner[first])), max(first, int(partner[first])))
+    others = np.flatnonzero(codes != codes[first])
+    apart = np.linalg.norm(rows[others].astype(np.float64) - rows[first], ord=p, axis=1)
+    partner = int(others[apart.argmin()])
+    pair = (min(first, partner), max(first, partner))
     return Separation(float(half[0]), pair, half, int((nearest == 0).sum()), norm)
 
 
@@ -106,29 +110,33 @@ def rows_for_separation(columns: int) -> int:
     return min(_MOST_ROWS, max(2, _MOST_NUMBERS // columns))
 
 
-def _by_tree(own: AnyArray, others: AnyArray, p: float) -> tuple[FloatArray, IntArray]:
-    distance, position = spatial.cKDTree(others).query(own, k=1, p=p)
-    return np.asarray(distance, dtype=np.float64), np.asarray(position, dtype=np.int64)
+def _by_tree(own: AnyArray, others: AnyArray, p: float) -> FloatArray:
+    return np.asarray(spatial.cKDTree(others).query(own, k=1, p=p)[0], dtype=np.float64)
 
 
-def _by_blocks(own: AnyArray, others: AnyArray, p: float) -> tuple[FloatArray, IntArray]:
+def _by_products(own: AnyArray, others: AnyArray, p: float) -> FloatArray:
+    """Of Euclidean distances the nearest other row by products."""
     distance = np.empty(len(own))
-    position = np.empty(len(own), dtype=np.int64)
-    if p == 2.0:
-        norms = (others.astype(np.float64) ** 2).sum(axis=1)
-        for start in range(0, len(own), 1024):
-            block = own[start : start + 1024].astype(np.float64)
-            squared = norms - 2 * block @ others.T.astype(np.float64)
-            best = squared.argmin(axis=1)
-            position[start : start + 1024] = best
-            # Differences, not the expanded square: equal rows must be exactly zero apart.
-            distance[start : start + 1024] = np.linalg.norm(block - others[best], axis=1)
-        return distance, position
-    metric: Literal["cityblock", "chebyshev"] = "cityblock" if p == 1.0 else "chebyshev"
-    rows = max(1, int(2e7 // len(others)))
-    for start in range(0, len(own), rows):
-        lengths = spatial.distance.cdist(own[start : start + rows], others, metric)
-        best = lengths.argmin(axis=1)
-        position[start : start + rows] = best
-        distance[start : start + rows] = lengths[np.arange(len(best)), best]
-    return distance, position
+    norms = (others.astype(np.float64) ** 2).sum(axis=1)
+    for start in range(0, len(own), 1024):
+        block = own[start : start + 1024].astype(np.float64)
+        best = (norms - 2 * block @ others.T.astype(np.float64)).argmin(axis=1)
+        # Differences, not the expanded square: equal rows must be exactly zero apart.
+        distance[start : start + 1024] = np.linalg.norm(block - others[best], ord=p, axis=1)
+    return distance
+
+
+def _by_blocks(
+    rows: AnyArray, codes: IntArray, metric: Literal["cityblock", "chebyshev"]
+) -> FloatArray:
+    """All distances, a class against those after it: each pair once."""
+    nearest = np.full(len(rows), np.inf)
+    for code in range(int(codes.max())):
+        own, others = np.flatnonzero(codes == code), np.flatnonzero(codes > code)
+        step = max(1, int(2e7 // len(others)))
+        for start in range(0, len(own), step):
+            some = own[start : start + step]
+            lengths = spatial.distance.cdist(rows[some], rows[others], metric)
+            nearest[some] = np.minimum(nearest[some], lengths.min(axis=1))
+            nearest[others] = np.minimum(nearest[others], lengths.min(axis=0))
+    return nearest

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.curated_rows import voted_rows
+from fireassay.classifiers.base import BLOCK_ROWS
 from fireassay.statistics.projected_rows import (
     ALL_DISTANCES,
     DIRECTIONS,
@@ -36,7 +37,7 @@ def cost(context: Context, settings: Settings) -> Cost:
     del settings
     n, voted = len(context.test), None if context.votes is None else voted_rows(context)
     more = len(voted[0]) if voted and voted[1] != "test" and voted[0].y is not None else 0
-    some = min(n * context.test.X[0].nbytes, _MOST_COPIED)
+    some = min(max(n, BLOCK_ROWS) * context.test.X[0].nbytes, _MOST_COPIED)
     # Answers once, in float32 or float64: 270 or 500 MB were held for 50,000 of 1,000 classes.
     n_bytes = some + n * 5 * len(context.test.classes)
     rows = n + more

@@ -78,7 +78,8 @@ def cost(context: Context, settings: Settings) -> Cost:
         spared=1.0 - 0.2 * right,
         calls=settings.budget,
         own_seconds=0.5 + 2e-9 * right * rows * settings.budget * context.test.X[0].size,
-        memory_mb=100 * row_mb,
+        # With gradients a model holds what it computed on the way; else rows and their copies.
+        memory_mb=100 * row_mb if gradients else min(100 * row_mb, 100 + 14 * row_mb),
         disk_mb=0.3 + 2 * row_mb,
     )
 
