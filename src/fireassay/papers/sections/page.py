@@ -82,7 +82,9 @@ def page(results: Results, docs: Path) -> str:
     verdicts += [claim.verdict.word for s in found for claim in s.claims]
     counts = ", ".join(f"{verdicts.count(word)} {word}" for word in dict.fromkeys(sorted(verdicts)))
     hours = sum(section.cpu_seconds for section in found) / 3600
-    lines = [_HEAD, "", f"In all: {counts}; {hours:.1f} CPU hours of stored results."]
+    clock = sum(section.clock_seconds for section in found) / 3600
+    taken = f"{hours:.1f} CPU hours" + (f" and {clock:.1f} hours by the clock" if clock else "")
+    lines = [_HEAD, "", f"In all: {counts}; {taken} of stored results."]
     waiting = left(results)
     if waiting:
         lines[-1] += f" Not yet run at the paper's size, with CPU hours: {', '.join(waiting)}."

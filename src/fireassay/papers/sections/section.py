@@ -70,19 +70,23 @@ class Claim:
 
 @dataclass(frozen=True)
 class Section:
-    """One paper: its tables and figures, its claims, and the CPU hours of the stored results."""
+    """One paper: its tables and figures, its claims, and what its stored results took.
+
+    ``clock_seconds`` are those of tasks whose CPU time nobody counted: a busy machine adds to them.
+    """
 
     title: str
     rows: Sequence[Row]
     claims: Sequence[Claim]
     cpu_seconds: float = 0.0
+    clock_seconds: float = 0.0
 
     @property
     def _spent(self) -> str:
-        if not self.cpu_seconds:
-            return "not recorded"
-        hours = self.cpu_seconds / 3600
-        return f"{hours:.2f} hours" if hours >= 0.01 else f"{self.cpu_seconds:.0f} seconds"
+        spent = [in_words(self.cpu_seconds)] if self.cpu_seconds else []
+        if self.clock_seconds:
+            spent.append(f"{in_words(self.clock_seconds)} of tasks by the clock")
+        return " and ".join(spent) or "not recorded"
 
     def markdown(self, docs: Path) -> list[str]:
         """Lines of the page; figures are linked where they are drawn."""
@@ -105,6 +109,16 @@ class Section:
         lines += ["", "| they claim | verdict | what to believe now |", "|---|---|---|"]
         lines += [f"| {c.text} | {c.verdict} | {c.belief} |" for c in self.claims]
         return lines
+
+
+def in_words(seconds: float) -> str:
+    """Hours, or seconds where they are few.
+
+    >>> in_words(7200.0), in_words(9.4)
+    ('2.00 hours', '9 seconds')
+    """
+    hours = seconds / 3600
+    return f"{hours:.2f} hours" if hours >= 0.01 else f"{seconds:.0f} seconds"
 
 
 def not_run(item: str, shows: str, command: str, theirs: str) -> Row:

@@ -25,8 +25,8 @@ def section(results: Results) -> Section:
         rows.append(not_run("Table I", "six families", ARCHIVE, "six rows"))
     claims = archive_claims(archive) if archive else []
     claims += campaign_claims(campaign)
-    seconds = float(archive.get("cpu_seconds", 0.0)) + float(campaign.get("cpu_seconds", 0.0))
-    return Section("Meyers et al., TRASHFIRE (survival)", rows, claims, seconds)
+    cpu, clock = float(archive.get("cpu_seconds", 0.0)), float(campaign.get("task_seconds", 0.0))
+    return Section("Meyers et al., TRASHFIRE (survival)", rows, claims, cpu, clock)
 
 
 def family_row(name: str, archive: dict[str, Any]) -> Row:
@@ -139,10 +139,9 @@ def campaign_claims(campaign: dict[str, Any]) -> list[Claim]:
         for name, row in rows.items()
         if name.startswith("defence[")
     }
+    lasting = [name for name, (_, low, _) in better.items() if low > 0]
     winners = [
-        f"{name} {c:+.2f} [{low:.2f}, {high:.2f}] of log time"
-        for name, (c, low, high) in better.items()
-        if low > 0
+        "{} {:+.2f} [{:.2f}, {:.2f}] of log time".format(name, *better[name]) for name in lasting
     ]
     found = []
     told = ", ".join(winners) or f"none of {len(better)} lengthens survival beyond chance"
@@ -151,9 +150,9 @@ def campaign_claims(campaign: dict[str, Any]) -> list[Claim]:
             "No defence consistently outperforms the undefended model.",
             decided(not winners, told, differs),
             {
-                "other setting": "Withholding uncertain answers (conf) does lengthen survival, at "
-                "the price of clean answers withheld."
-                if winners
+                "other setting": f"{' and '.join(lasting)} did lengthen survival here"
+                + ("; conf withholds clean answers, too." if "conf" in lasting else ".")
+                if lasting
                 else "So here."
             },
         )
