@@ -37,7 +37,7 @@ class Speed:
     block
         Rows of the blocks that calls are filled up to; 1 where nothing is filled up.
     choosing
-        Seconds of padding and probing until few rows go in small blocks.
+        Seconds of probing until few rows go in small blocks.
     slowness
         Seconds that this machine takes for one of a part's own.
     unseen_mb
@@ -140,7 +140,10 @@ def _blocks(model: Any) -> tuple[int, int]:
         return 1, 0
     if not adapter.pads_blocks:
         return 1, 0
-    return adapter.batch_size, 2 * block_ladder.price(adapter.batch_size) * adapter.may_choose
+    # Gradients are other questions, of which a part asks some: each has its own decision.
+    decisions = 2 if isinstance(model, GradientClassifier) else 1
+    price = decisions * block_ladder.price(adapter.batch_size)
+    return adapter.batch_size, price * adapter.may_choose
 
 
 def _seconds(call: Callable[[], Any]) -> tuple[float, Any]:
