@@ -11,7 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fireassay as fa
-from fireassay.classifiers.block_ladder import BlockSizes, call_price, candidates, cut, price
+from fireassay.classifiers.block_ladder import (
+    BlockSizes,
+    DistinctRows,
+    call_price,
+    candidates,
+    cut,
+    price,
+)
 from fireassay.classifiers.temperature import TemperatureScaled
 from fireassay.engine import Executor
 
@@ -117,6 +124,7 @@ def test_a_model_that_cannot_take_small_blocks_keeps_its_own() -> None:
 def test_rows_of_one_value_decide_nothing() -> None:
     model: Any = fa.as_classifier(lambda rows: shares(rows))
     assert model.decide_block_sizes(np.full((300, 3), 0.5)) == BlockSizes()
+    assert not DistinctRows(256).fill()
     assert model.probe_queries == 0
     for _ in range(40):
         model.predict_proba(np.full((10, 3), 0.5))

@@ -21,7 +21,7 @@ PROBE_ROWS: Final = 256
 # and a large one's (next to nothing), where neither is more than 3 % dearer than it could be.
 _CALL_VALUES: Final = 3_072
 _CALL_ROWS: Final = 8  # the most
-_TRIES: Final = 4 * PROBE_ROWS
+_TRIES: Final = 4  # to put a new row together, for each that is needed
 
 Call = Callable[..., tuple[AnyArray, ...]]
 Send = Callable[..., Sequence[AnyArray] | None]
@@ -149,9 +149,10 @@ class DistinctRows:
         >>> rows.add(np.arange(40.0).reshape(4, 10)), rows.fill(), rows.array().shape
         (False, True, (256, 10))
         """
-        came = np.stack(list(self._kept.values()))
-        rng = np.random.default_rng(0)
-        for _ in range(_TRIES):
+        if not self._kept:
+            return False
+        came, rng = self.array(), np.random.default_rng(0)
+        for _ in range(_TRIES * self.enough):
             one, other = came[rng.integers(len(came), size=2)]
             if self.add([np.where(rng.random(one.shape) < 0.5, one, other)]):
                 return True
