@@ -14,7 +14,7 @@ from fireassay.assessment.parts import part_module
 TINY = 1e-9  # what scaling a column and back may round
 RULES = """
     [model]
-    path = "ward_model:answer"
+    path = "visits_model:answer"
     classes = ["sick", "well"]
     [data]
     test = "test.csv"
@@ -55,19 +55,19 @@ def patients(n):
 
 def test_every_row_that_fooled_the_model_keeps_to_the_rules(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
-    (tmp_path / "ward_model.py").write_text(textwrap.dedent(MODEL))
+    (tmp_path / "visits_model.py").write_text(textwrap.dedent(MODEL))
     (tmp_path / "fireassay.toml").write_text(textwrap.dedent(RULES))
     rows = patients(200)
-    import ward_model
+    import visits_model
 
-    rows["outcome"] = np.array(["sick", "well"])[ward_model.answer(rows).argmax(axis=1)]
+    rows["outcome"] = np.array(["sick", "well"])[visits_model.answer(rows).argmax(axis=1)]
     rows.to_csv(tmp_path / "test.csv", index=False)
     monkeypatch.chdir(tmp_path)
     config = read_config("fireassay.toml")
     part = part_module("survival")
     context = coded(load_context(config, trust=True))
     found = part.run(context, config.settings["survival"])
-    sys.modules.pop("ward_model")
+    sys.modules.pop("visits_model")
     after = context.model.book.decode(found.kept["adversarial"]).reset_index(drop=True)
     before = rows.iloc[np.asarray(found.kept["samples"])].reset_index(drop=True)
     assert len(after) > 10

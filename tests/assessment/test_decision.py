@@ -99,11 +99,11 @@ def test_the_held_out_cost_covers_what_the_chosen_threshold_costs():
 def test_a_run_of_the_file_judges_the_decision(tmp_path):
     X, y = ward(300)
     pd.DataFrame({"p": X[:, 0], "q": X[:, 1], "label": y}).to_csv(tmp_path / "t.csv", index=False)
-    (tmp_path / "ward_model.py").write_text(
+    (tmp_path / "cost_model.py").write_text(
         "import numpy as np\ndef model(X): return np.column_stack([1 - X[:, 0], X[:, 0]])\n"
     )
     text = (
-        '[model]\npath = "ward_model:model"\nclasses = ["well", "sepsis"]\n[data]\ntest = "t.csv"\n'
+        '[model]\npath = "cost_model:model"\nclasses = ["well", "sepsis"]\n[data]\ntest = "t.csv"\n'
         '[decision]\ncosts = { "sepsis -> well" = 50, "* -> *" = 1 }\n'
         'threshold = { "sepsis" = 0.2 }\n[gates.min]\n"accuracy.recall[sepsis]" = 0.5\n'
     )

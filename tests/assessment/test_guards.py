@@ -13,7 +13,7 @@ from fireassay.classifiers import as_classifier
 from fireassay.core.row_index import RowIndex
 from fireassay.data import DataSet
 from fireassay.engine import Executor, RunStore
-from fireassay.statistics.clumped_rows import clumped_rows
+from fireassay.statistics.projected_rows import standardised
 
 alike_rows = importlib.import_module("fireassay.statistics.alike_rows")
 
@@ -56,7 +56,7 @@ def test_rows_sent_against_rows_asked(tmp_path):
 
 def test_rows_are_looked_at_once_for_all_parts(monkeypatch):
     looked = []
-    monkeypatch.setattr(alike_rows, "clumped_rows", lambda *a: looked.append(1) or clumped_rows(*a))
+    monkeypatch.setattr(alike_rows, "standardised", lambda *a: looked.append(1) or standardised(*a))
     report = Run(context(), ("accuracy", "reliability"), SETTINGS).go()
     assert len(looked) == 1
     told = [

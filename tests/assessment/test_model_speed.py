@@ -1,3 +1,4 @@
+import mmap
 import sys
 import time
 
@@ -104,11 +105,12 @@ def test_gradients_are_measured_without_filling_up():
 @pytest.mark.parametrize(("per_row", "unseen"), [(0.009, 224.0), (0.0001, 0.0)])
 def test_what_a_slow_model_will_hold_for_a_whole_block_is_foreseen(per_row, unseen):
     model = Timed(0.0, per_row)
-    held = []
+    held = [b""]
 
-    def holding(X):  # as a runtime does that gives nothing back
-        if not held or len(X) > len(held[0]):
-            held[:] = [np.ones((len(X), 2**17))]  # a megabyte for each row
+    def holding(X):  # as a runtime does that gives nothing back, a megabyte for each row
+        if len(X) * 2**20 > len(held[0]):
+            held[:] = [mmap.mmap(-1, len(X) * 2**20)]  # new pages, whatever the process has freed
+            np.frombuffer(held[0], dtype=np.uint8)[:] = 1
         return model(X)
 
     assert speed_of(holding).unseen_mb == pytest.approx(unseen, rel=0.1)
