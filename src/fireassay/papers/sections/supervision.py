@@ -57,8 +57,8 @@ def stability_row(parts: list[dict[str, Any]], differs: str) -> list[Row]:
     for part in parts:
         for row in part["records"]:
             if row["set"] in KINDS and row["supervisor"] in PUBLISHED and row["status"] == "done":
-                at = part["data"], part["architecture"], row["supervisor"], row["set"]
-                cells.setdefault(at, []).append(float(row["auroc"]))
+                cell = part["data"], part["architecture"], row["supervisor"], row["set"]
+                cells.setdefault(cell, []).append(float(row["auroc"]))
     spreads = {at: stdev(values) for at, values in cells.items() if len(values) > 1}
     if not spreads:
         return []
