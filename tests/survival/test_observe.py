@@ -1,5 +1,8 @@
 """Times of failure under real attacks on real models."""
 
+import importlib
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +14,8 @@ from fireassay.classifiers import as_classifier
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
 from fireassay.survival.assumptions import gradients_not_masked
 from fireassay.survival.defences import Conf, FeatureSqueezing, GaussIn, GaussOut
+
+observe_module = importlib.import_module("fireassay.survival.observe")
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +145,21 @@ def test_a_random_model_falls_where_most_of_its_answers_are_wrong(network, sampl
     assert (wrong > 0.4).all()
     before = shield.wrong_share(samples[0], samples[1], 5000, 400)
     assert (before[noisy.frame()["sample"]] < 0.6).all()
+
+
+def test_a_row_that_noise_alone_makes_wrong_was_not_right_before():
+    """Of three that an attack broke: one as it is, one changed, one that most draws get right."""
+    X = np.array([[0.4], [0.3], [0.9]])
+    answers = np.column_stack([X[:, 0], 1 - X[:, 0]])
+    target = survival.defend(lambda rows: answers[np.searchsorted([0.35, 0.6], rows[:, 0])],
+                             GaussOut(0.05, seed=0))  # fmt: skip
+    answers[[0, 1]] = [[0.3, 0.7], [0.4, 0.6]]
+    found = SimpleNamespace(adversarial=X)
+    part = pd.DataFrame({"success": [True] * 3, "distance": [0.0, 0.2, 0.1], "made_by": "fgm",
+                         "lower": 1.0, "upper": 2.0})  # fmt: skip
+    kept = observe_module._confirm_over_draws(part, found, target, np.zeros(3, dtype=int), 200)
+    assert kept.tolist() == [False, True, True]
+    assert part["success"].tolist() == [True, True, False]
 
 
 def test_the_chance_of_a_wrong_answer_is_that_of_drawn_noise():

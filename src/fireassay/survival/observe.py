@@ -202,11 +202,12 @@ def observe(
                     executor=executor,
                 )
             part = _rows(found, drawn[right], label, eps, budget, gradient_cost)
+            kept = np.ones(len(part), dtype=np.bool_)
             if isinstance(shield, GaussOut):
-                _confirm_over_draws(part, found, target, goal[right], draws)
-            parts.append(part)
+                kept = _confirm_over_draws(part, found, target, goal[right], draws)
+            parts.append(part[kept])
             missed |= dict.fromkeys(found.not_tried)
-            fell = part["success"].to_numpy(dtype=np.bool_)
+            fell = part["success"].to_numpy(dtype=np.bool_) & kept
             fooling.append(found.adversarial[fell])
             untouched.append(features[right][fell])
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=_COLUMNS)
@@ -362,12 +363,15 @@ def _confirm_over_draws(
     target: Any,
     goal: NDArray[np.int64],
     draws: int,
-) -> None:
-    """A random answer that was wrong once is no failure: most of other draws must be."""
+) -> NDArray[np.bool_]:
+    """A random answer that was wrong once is no failure: most of other draws must be.
+
+    A row that is wrong in most of them as it is was not right before: those to keep are returned.
+    """
     fell = part["success"].to_numpy().copy()
     rows = np.flatnonzero(fell)
     if not len(rows):
-        return
+        return ~fell
     wrong = target.wrong_share(found.adversarial[rows], goal[rows], first=1 + draws, count=draws)
     unconfirmed = rows[wrong <= 0.5]
     part.loc[unconfirmed, "lower"] = part.loc[unconfirmed, "upper"]
@@ -375,3 +379,4 @@ def _confirm_over_draws(
     part.loc[unconfirmed, "success"] = False
     part.loc[unconfirmed, "made_by"] = ""
     part.loc[unconfirmed, "distance"] = np.inf
+    return np.asarray(part["distance"].to_numpy() > 0)
