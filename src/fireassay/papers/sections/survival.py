@@ -150,7 +150,7 @@ def campaign_claims(campaign: dict[str, Any]) -> list[Claim]:
             "No defence consistently outperforms the undefended model.",
             decided(not winners, told, differs),
             {
-                "other setting": f"{' and '.join(lasting)} did lengthen survival here"
+                "other setting": f"{', '.join(lasting)} did lengthen survival here"
                 + ("; conf withholds clean answers, too." if "conf" in lasting else ".")
                 if lasting
                 else "So here."
