@@ -40,7 +40,8 @@ def key_words(block: AnyArray, n_classes: int, width: int) -> Float32Array:
     for column in range(m):
         word = column // width
         weights[column, word] = base ** (min((word + 1) * width, m) - 1 - column)
-    return np.asarray(block.astype(np.float32) @ weights + weights.sum(axis=0))
+    with np.errstate(invalid="ignore"):  # a product of whole numbers; BLAS has once raised the flag
+        return np.asarray(block.astype(np.float32) @ weights + weights.sum(axis=0))
 
 
 def digits_below(limit: int, base: int) -> int:
