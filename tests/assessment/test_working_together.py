@@ -181,6 +181,8 @@ def test_gradient_attacks_equal_those_of_survival_alone():
         samples=20,
     )
     same_rows(answer.result, alone)
+    assert alone.table["gradient_queries"].sum() > 0
+    assert alone.table["success"].any()
 
 
 def test_a_search_in_the_field_waits_for_people_and_goes_on(tmp_path):
