@@ -36,11 +36,14 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--data", nargs="+", choices=list(DATA), default=list(DATA))
     parser.add_argument("--models", nargs="+", choices=list(networks()), default=list(networks()))
+    parser.add_argument("--preset", choices=("fast", "paper"), default="fast",
+                        help="Of the autoencoders; as published takes 30 CPU hours.")  # fmt: skip
     for name, value in SIZES.items():
         parser.add_argument(f"--{name}", type=int, help=f"{value:,} if not given.")
     chosen = parser.parse_args()
     usual = QUICK if chosen.quick else SIZES
-    settings = {name: getattr(chosen, name) or usual[name] for name in SIZES}
+    settings: dict[str, Any] = {name: getattr(chosen, name) or usual[name] for name in SIZES}
+    settings["preset"] = chosen.preset
     if chosen.quick:
         chosen.data = ["mnist"]
         settings["pairs"] = [(3, 8)]

@@ -133,7 +133,7 @@ def _make_ambiguous(name: str, work: Path, settings: dict[str, Any]) -> dict[str
 
     training = DATA[name]("train")
     made = ambiguity.AmbiguityGenerator(
-        pairs=settings.get("pairs", "all"), tries=settings["tries"]
+        settings.get("pairs", "all"), settings["tries"], settings["preset"]
     ).fit(training.X[: settings["rows"]], training.labels[: settings["rows"]])
     made.sample(settings["tested"], 0.25, "any").export(work / name / "test")
     made.sample(settings["ambiguous"], 0.4, "any").export(work / name / "train")
