@@ -18,8 +18,8 @@ class MatchedRandom:
 
     Attributes
     ----------
-    errors, sdr
-        Of the search.
+    errors, expected, sdr
+        Of the search: errors found, those that its rows' confidences expect, and their ratio.
     expected_random, sdr_random
         Mean errors, and SDR, of random draws with the same confidences.
     p_value
@@ -31,6 +31,7 @@ class MatchedRandom:
     """
 
     errors: int
+    expected: float
     sdr: float
     expected_random: float
     sdr_random: float
@@ -85,6 +86,7 @@ def matched_random_test(
     expected = float((1.0 - stated[rows]).sum())
     return MatchedRandom(
         errors=found,
+        expected=expected,
         sdr=ratio(found, expected),
         expected_random=mean,
         sdr_random=ratio(mean, expected),
@@ -150,6 +152,7 @@ def matched_arm_test(
         p_value, how = max(p_value, _over_groups(surplus, together)), "t over groups"
     return MatchedRandom(
         errors=found,
+        expected=expected,
         sdr=ratio(found, expected),
         expected_random=mean,
         sdr_random=ratio(mean, expected),

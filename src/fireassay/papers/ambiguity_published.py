@@ -1,4 +1,4 @@
-"""Tables 1 and 4 to 7 of the ambiguity paper, as printed."""
+"""Tables 1 and 3 to 7 of the ambiguity paper, as printed."""
 
 BASELINE = "baseline (mnist)"
 NUMBERS = ("top1", "top2", "top_pair", "entropy")
@@ -66,3 +66,15 @@ PUBLISHED: dict[tuple[str, str, str], dict[str, Four]] = {
         "ResNet": (0.99, 1.00, None, 0.02),
     },
 }  # fmt: skip
+# Soft labels and softmax predictions of the worked example; top-pair accuracy is 5 / 7.
+TABLE_3: tuple[list[list[float]], list[list[float]]] = (
+    [
+        [0, 0.4, 0, 0.6, 0], [0.45, 0, 0.55, 0, 0], [0, 0.3, 0, 0.7, 0], [0.35, 0, 0, 0.65, 0],
+        [0, 0, 0.5, 0, 0.5], [0.2, 0, 0, 0.8, 0], [0, 0.4, 0, 0, 0.6],
+    ],
+    [
+        [0.1, 0.45, 0.05, 0.25, 0.15], [0.4, 0.45, 0.1, 0.02, 0.03], [0.03, 0.6, 0.2, 0.1, 0.07],
+        [0.45, 0.05, 0.1, 0.35, 0.05], [0.06, 0.07, 0.3, 0.2, 0.37], [0.3, 0.03, 0.02, 0.6, 0.05],
+        [0.1, 0.35, 0.06, 0.04, 0.45],
+    ],
+)  # fmt: skip

@@ -118,8 +118,10 @@ def one_classifier(row: dict[str, Any], work: str, settings: dict[str, int]) -> 
             label = name if attack == "hopskipjump" else f"{name} ({attack})"
             curves[label] = {m: getattr(found, m)[:, i].mean(axis=0).tolist() for m in MEASURES}
             test = found.one_shot[i]
-            tests[label] = {"errors": test.errors, "random": test.expected_random,
-                            "sdr": test.sdr, "p": test.p_value}  # fmt: skip
+            tests[label] = {
+                "errors": test.errors, "asked": test.n, "expected": test.expected,
+                "random": test.expected_random, "sdr": test.sdr, "p": test.p_value,
+            }  # fmt: skip
     wrong = ys != "critical"
     return {
         "kind": kind, "seed": seed, "data": task.data, "images": len(Xs),

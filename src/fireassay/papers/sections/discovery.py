@@ -4,7 +4,6 @@ import math
 import statistics
 from typing import Any
 
-from fireassay.papers.intervals import mean_interval
 from fireassay.papers.sections.section import Claim, Results, Row, Section, not_run
 from fireassay.papers.verdicts import PaperVerdict, above, always, decided
 from fireassay.statistics.clopper_pearson import clopper_pearson
@@ -148,24 +147,38 @@ def overconfident(found: Models, differs: str) -> PaperVerdict:
 
 
 def finds_more(found: Models, differs: str) -> PaperVerdict:
-    """SDR of adversarial distance, with the interval over models."""
+    """SDR of adversarial distance on all candidates, with the interval over the rows asked."""
     values = {}
     for kind, models in found.items():
-        own = at_the_end(models, OWN, "sdr")
-        values[kind] = (_mean(own), *mean_interval(own))
+        asked, errors, expected = asked_once(models, OWN)
+        low, high = clopper_pearson(errors, asked)
+        values[kind] = (errors / expected, low * asked / expected, high * asked / expected)
     return above(values, 1.0, differs)
 
 
 def more_than_random(found: Models, differs: str) -> PaperVerdict:
-    """Errors beyond those of random search, with the interval over models."""
+    """Errors among the rows asked beyond the share of errors among all candidates.
+
+    That share is what random search finds on average; it is known, since all are labelled.
+    """
     values = {}
     for kind, models in found.items():
-        pairs = zip(
-            at_the_end(models, OWN, "errors"), at_the_end(models, "random", "errors"), strict=True
-        )
-        gaps = [own - other for own, other in pairs]
-        values[kind] = (_mean(gaps), *mean_interval(gaps))
+        asked, errors, _ = asked_once(models, OWN)
+        low, high = clopper_pearson(errors, asked)
+        base = _mean([1 - m["precision"] for m in models])
+        values[kind] = (errors / asked - base, low - base, high - base)
     return above(values, 0.0, differs)
+
+
+def asked_once(models: list[dict[str, Any]], name: str) -> tuple[int, int, float]:
+    """Rows that a search asked about on all candidates, errors among them, errors expected.
+
+    Errors of rows that are not equally hard are no more spread than a binomial: Clopper and
+    Pearson's interval of their share is on the safe side (Hoeffding, 1956).
+    """
+    own = [m["one_shot"][name] for m in models]
+    asked, errors = (sum(int(one[key]) for one in own) for key in ("asked", "errors"))
+    return asked, errors, sum(float(one["expected"]) for one in own)
 
 
 def falls(found: Models, differs: str) -> PaperVerdict:
@@ -196,9 +209,8 @@ def confidences(found: Models) -> dict[str, dict[str, float]]:
     for kind, models in found.items():
         shown[kind] = {}
         for name in (OWN, "random", "low-confidence"):
-            one = [m["one_shot"][name] for m in models]
-            expected = sum(o["errors"] / o["sdr"] for o in one if o["sdr"])
-            shown[kind][name] = 1 - expected / _LABELS / len(one)
+            asked, _, expected = asked_once(models, name)
+            shown[kind][name] = 1 - expected / asked
     return shown
 
 
