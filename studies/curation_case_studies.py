@@ -1,4 +1,4 @@
-"""Tables II and III and Fig. 3 of the curation paper on all nine case studies.
+"""Tables I to III and Fig. 3 of the curation paper on all nine case studies.
 
     FIREASSAY_DATA=FOLDER python studies/curation_case_studies.py --work FOLDER
 
@@ -14,7 +14,7 @@ import time
 import pandas as pd
 from commands import data_folder, draw, executor, options, write
 
-from fireassay.papers.case_studies import CASES, LABELERS, default_order, table_three
+from fireassay.papers.case_studies import CASES, LABELERS, default_order, sizes, table_three
 from fireassay.papers.curation_figure import figure_3
 
 
@@ -22,6 +22,7 @@ def assess(case, folder):
     """All cells of one case study, and what the product's own default makes of it."""
     started = time.process_time()
     return {
+        "sizes": sizes(folder, case),
         "cells": table_three(folder, case).to_dict("records"),
         "default": [default_order(folder, case, labeler) for labeler in LABELERS.values()],
         "cpu_seconds": time.process_time() - started,
@@ -49,6 +50,7 @@ def main() -> None:
     print(cells[shown].to_string(index=False, float_format="{:.3f}".format))
     rows = cells.to_dict("records")
     results = {
+        "sizes": {case: part["sizes"] for case, part in zip(cases, found, strict=True)},
         "cells": rows,
         "default": [row for part in found for row in part["default"]],
         "cpu_seconds": sum(part["cpu_seconds"] for part in found),

@@ -26,6 +26,7 @@ COLUMNS = {
 }
 """Short names of the paper's four columns, as the file of published values has them."""
 
+SPLITS = ("train", "dev", "test")
 LABELERS = {"majorityvote": "majority", "snorkel": "snorkel"}
 
 
@@ -68,7 +69,7 @@ def read_case(folder: str | Path, case: str) -> CaseVotes:
         If the folder does not hold the case study.
     """
     fit, votes, labels = [], [], []
-    for split in ("train", "dev", "test"):
+    for split in SPLITS:
         file = Path(folder) / f"{case}_L_{split}.npy"
         if file.is_file():
             fit.append(np.load(file, allow_pickle=False))
@@ -83,6 +84,13 @@ def read_case(folder: str | Path, case: str) -> CaseVotes:
             do=f"Put {case}_L_test.npy and {case}_Y_test.npy there (or train, dev).",
         )
     return CaseVotes(np.concatenate(fit), np.concatenate(votes), np.concatenate(labels))
+
+
+def sizes(folder: str | Path, case: str) -> list[int | None]:
+    """Rows of the three splits (None where there is none) and labelling functions: Table I."""
+    files = [Path(folder) / f"{case}_L_{split}.npy" for split in SPLITS]
+    shapes = [np.load(f, allow_pickle=False).shape if f.is_file() else None for f in files]
+    return [*(s and s[0] for s in shapes), next(s[1] for s in shapes if s)]
 
 
 def authors_accuracies(curation: Curation, kept_votes: IntArray, y: IntArray) -> FloatArray:

@@ -32,18 +32,26 @@ class PaperVerdict:
         return f"{self.word}: {self.because}"
 
 
-def equal_cells(ours: Sequence[str], theirs: Sequence[str]) -> PaperVerdict:
+def equal_cells(
+    ours: Sequence[str], theirs: Sequence[str], names: Sequence[str] = ()
+) -> PaperVerdict:
     """A table made with the same data and settings: every printed digit must come out.
+
+    ``names`` of the cells tell where the first difference is.
 
     >>> str(equal_cells(["-0.719", "0.595"], ["-0.719", "0.595"]))
     'reproduced: 2 of 2 cells'
+    >>> str(equal_cells(["10"], ["9"], ["spam"]))
+    'refuted: 0 of 1 cells; the first that differs: spam 10, printed 9'
     """
     same = sum(own == other for own, other in zip(ours, theirs, strict=True))
     told = f"{same} of {len(theirs)} cells"
     if same == len(theirs):
         return PaperVerdict("reproduced", told)
-    first = next(f"{a}, printed {b}" for a, b in zip(ours, theirs, strict=True) if a != b)
-    return PaperVerdict("refuted", f"{told}; the first that differs: {first}")
+    first = next(i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
+    where = f"{names[first]} " if names else ""
+    differs = f"{where}{ours[first]}, printed {theirs[first]}"
+    return PaperVerdict("refuted", f"{told}; the first that differs: {differs}")
 
 
 def near(

@@ -1,12 +1,14 @@
-"""Pugh et al., naturally adversarial datasets: Table III, Fig. 3 and five claims."""
+"""Pugh et al., naturally adversarial datasets: Tables I to III, Fig. 3 and five claims."""
 
 from typing import Any
 
+from fireassay.papers.curation_published import DASHES, TABLE_1
 from fireassay.papers.sections.section import Claim, Results, Row, Section, not_run
 from fireassay.papers.verdicts import NOT_RUN, PaperVerdict, decided, equal_cells, level, never
 
 COMMAND = "studies/curation_case_studies.py"
 _ALPHA = 0.05
+_SIZES = ("train", "valid", "test", "labelling functions")
 _WITHOUT_DEPENDENCE = ("recsys", "spam")
 
 
@@ -16,13 +18,20 @@ def section(results: Results) -> Section:
     cells = list(found.get("cells", []))
     title = "Pugh et al., naturally adversarial datasets (curation)"
     if not cells:
-        return Section(
-            title, [not_run("Tables II, III", "Spearman's rho", COMMAND, "72 cells")], []
-        )
+        return Section(title, [not_run("Table III", "Spearman's rho", COMMAND, "72 cells")], [])
     own = [cell for cell in cells if cell["approach"] == "ours"]
     rows = [
+        *sizes_row(found.get("sizes", {})),
         Row(
-            "Tables II, III",
+            "Table II",
+            "the valid coefficients of Table III (p < .05)",
+            COMMAND,
+            f"{len(cells) - len(DASHES)} of {len(cells)} cells, the others a dash",
+            "the same rule on our cells in their mode",
+            valid_cells(cells),
+        ),
+        Row(
+            "Table III",
             "Spearman's rho of nine case studies",
             COMMAND,
             f"{len(cells)} cells",
@@ -77,10 +86,39 @@ def section(results: Results) -> Section:
     return Section(title, rows, claims, float(found.get("cpu_seconds", 0.0)))
 
 
+def sizes_row(found: dict[str, list[int | None]]) -> list[Row]:
+    """Table I: rows and labelling functions of the public votes."""
+    if not found:
+        return []
+    ours, theirs = (
+        [str(number) for case in found for number in table[case]] for table in (found, TABLE_1)
+    )
+    told = f"{len(found)} case studies"
+    return [
+        Row("Table I", "rows and labelling functions", COMMAND, told, "the public votes",
+            equal_cells(ours, theirs, [f"{case}, {of}" for case in found for of in _SIZES]))
+    ]  # fmt: skip
+
+
+def valid_cells(cells: list[dict[str, Any]]) -> PaperVerdict:
+    """Which coefficients the caption's rule leaves, against those that are printed."""
+    shown = [f"{c['authors_rho']:.3f}" if c["authors_p"] < _ALPHA else "–" for c in cells]
+    printed = [
+        "–" if (c["case"], c["labeler"], c["approach"]) in DASHES else f"{c['paper_rho']:.3f}"
+        for c in cells
+    ]
+    return equal_cells(shown, printed, [_name(c) for c in cells])
+
+
 def printed_cells(cells: list[dict[str, Any]]) -> PaperVerdict:
     """Every cell with ties in the authors' order, to the printed digits."""
     ours = [f"{c['authors_rho']:.3f} ({c['authors_p']:.3f})" for c in cells]
-    return equal_cells(ours, [f"{c['paper_rho']:.3f} ({c['paper_p']:.3f})" for c in cells])
+    theirs = [f"{c['paper_rho']:.3f} ({c['paper_p']:.3f})" for c in cells]
+    return equal_cells(ours, theirs, [_name(c) for c in cells])
+
+
+def _name(cell: dict[str, Any]) -> str:
+    return f"{cell['case']}/{cell['labeler']}/{cell['approach']}"
 
 
 def overlapping_lines(cells: list[dict[str, Any]]) -> PaperVerdict:

@@ -5,7 +5,7 @@ import statistics
 from typing import Any
 
 from fireassay.papers.sections.section import Claim, Results, Row, Section, not_run
-from fireassay.papers.verdicts import PaperVerdict, above, always, decided
+from fireassay.papers.verdicts import NOT_RUN, PaperVerdict, above, always, decided, near_all
 from fireassay.statistics.clopper_pearson import clopper_pearson
 
 COMMAND = "studies/discovery_errors.py"
@@ -15,6 +15,8 @@ COMPARED = ("adversarial-distance", "random", "low-confidence", "bansal-weld", "
 OWN = "adversarial-distance"
 _LABELS = 50
 _CANDIDATES, _REPLICATIONS = 2_000, 1_000
+PUBLISHED = {"bias": (0.81, 0.81), "shift": (0.98, 0.81), "overfitting": (0.98, 0.94)}
+"""Table I: accuracy on validation and test images of the three mechanisms."""
 Models = dict[str, list[dict[str, Any]]]
 
 
@@ -40,7 +42,11 @@ def section(results: Results) -> Section:
     rows = [
         *cloud_row(found, differs),
         Row(
-            "Table I, Fig. 2", "classifiers and their overconfidence", COMMAND,
+            "Table I", "accuracy on validation and test images", COMMAND,
+            _accuracies(PUBLISHED), _accuracies(accuracies(found)), near_accuracies(found, differs),
+        ),
+        Row(
+            "Fig. 2", "classifiers and their overconfidence", COMMAND,
             "overconfident, each to its own degree", overconfidence_text(found),
             overconfident(found, differs), "papers/discovery_fig_2.svg",
         ),
@@ -62,6 +68,11 @@ def section(results: Results) -> Section:
               finds_more(found, differs), {}),
         Claim("It samples at the confidence of random search and finds more errors.",
               more_than_random(found, differs), {}),
+        Claim("On the biased classifier it finds four times the errors expected with 20 labels …",
+              times_expected(found, 20, 4.0, differs), {}),
+        Claim("… and more than twice with 50.", times_expected(found, 50, 2.0, differs), {}),
+        Claim("Bansal and Weld's search has an SDR like that of random search.",
+              like_random(found, differs), {}),
         Claim("Its SDR falls as more labels are asked for.", falls(found, differs), {}),
         Claim("On a classifier that is well calibrated the other searches have SDR near 1.",
               others_near_one(found, differs),
@@ -179,6 +190,49 @@ def asked_once(models: list[dict[str, Any]], name: str) -> tuple[int, int, float
     own = [m["one_shot"][name] for m in models]
     asked, errors = (sum(int(one[key]) for one in own) for key in ("asked", "errors"))
     return asked, errors, sum(float(one["expected"]) for one in own)
+
+
+def accuracies(found: Models) -> dict[str, tuple[float, float]]:
+    """Mean accuracy on validation and on test images, by kind of error."""
+    return {
+        kind: (
+            _mean([m["validation accuracy"] for m in models]),
+            _mean([m["test accuracy"] for m in models]),
+        )
+        for kind, models in found.items()
+    }
+
+
+def near_accuracies(found: Models, differs: str, tolerance: float = 0.05) -> PaperVerdict:
+    """Table I: the accuracy farthest from the printed one of the same mechanism."""
+    ours, theirs = {}, {}
+    for kind, both in accuracies(found).items():
+        for part, own, printed in zip(("validation", "test"), both, PUBLISHED[kind], strict=True):
+            ours[f"{kind}, {part}"], theirs[f"{kind}, {part}"] = [own], printed
+    return near_all(ours, theirs, dict.fromkeys(ours, tolerance), differs)
+
+
+def _accuracies(values: dict[str, tuple[float, float]]) -> str:
+    return "; ".join(f"{kind} {both[0]:.2f}, {both[1]:.2f}" for kind, both in values.items())
+
+
+def times_expected(found: Models, labels: int, times: float, differs: str) -> PaperVerdict:
+    """Mean SDR of adversarial distance on the biased classifier, after so many labels."""
+    if "bias" not in found:
+        return NOT_RUN
+    value = _mean([m["curves"][OWN]["sdr"][labels - 1] for m in found["bias"]])
+    return decided(value >= times, f"{value:.2f} times with {labels} labels", differs)
+
+
+def like_random(found: Models, differs: str, apart: float = 0.25) -> PaperVerdict:
+    """SDR of Bansal and Weld's search against that of random search, at 50 labels."""
+    gaps = {
+        kind: _mean(at_the_end(models, "bansal-weld", "sdr"))
+        - _mean(at_the_end(models, "random", "sdr"))
+        for kind, models in found.items()
+    }
+    told = ", ".join(f"{kind} {gap:+.2f}" for kind, gap in gaps.items())
+    return decided(max(map(abs, gaps.values())) <= apart, told, differs)
 
 
 def falls(found: Models, differs: str) -> PaperVerdict:

@@ -157,7 +157,11 @@ def campaign_claims(campaign: dict[str, Any]) -> list[Claim]:
             },
         )
     )
+    found.append(
+        Claim("… in accuracy on clean inputs either.", clean(campaign["accuracy"], differs), {})
+    )
     for name, text, positive in (
+        ("defence[gauss-out]", "Noise on the output does worse than no defence.", False),
         ("layers", "Depth adds robustness per query.", True),
         ("epochs", "More epochs shorten survival, counted in queries.", False),
     ):
@@ -182,6 +186,20 @@ def campaign_claims(campaign: dict[str, Any]) -> list[Claim]:
             )
         )
     return found
+
+
+def clean(accuracy: dict[str, Any], differs: str) -> PaperVerdict:
+    """Whether a defence has an interval of clean accuracy above that of the undefended model."""
+    at = [accuracy["columns"].index(f"benign_accuracy{end}") for end in ("", "_low", "_high")]
+    name = accuracy["columns"].index("defence")
+    rows = {row[name]: [row[i] for i in at] for row in accuracy["data"]}
+    control = rows.pop("none")
+    best = max(rows, key=lambda defence: float(rows[defence][1]))
+    told = ", ".join(
+        f"{defence} {value:.2f} [{low:.2f}, {high:.2f}]"
+        for defence, (value, low, high) in ((best, rows[best]), ("none", control))
+    )
+    return decided(rows[best][1] <= control[2], told, differs)
 
 
 def caused(archive: dict[str, Any]) -> PaperVerdict:
