@@ -8,6 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from fireassay.engine.label_book import LabelBook
+from fireassay.web.queue import QUEUES, read_queue
+from fireassay.web.queue_order import in_order
+from fireassay.web.review import KEEP, REJECT
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -59,3 +64,25 @@ def test_quick_studies_on_real_data(study, result, figures, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     assert stored(tmp_path)[result]
     assert len(list(tmp_path.rglob("*.svg"))) == figures
+
+
+@pytest.mark.slow
+def test_what_people_keep_of_generated_samples_is_counted(tmp_path):
+    if not os.environ.get("FIREASSAY_DATA"):
+        pytest.skip("FIREASSAY_DATA is not set")
+    done = run("--work", tmp_path, "--quick", "--only", "ambiguity", "ambiguity_fig8")
+    assert done.returncode == 0, done.stdout + done.stderr
+    table = stored(tmp_path)["ambiguity_table1"]
+    assert {part["model"] for part in table["parts"]} == {"CNN", "MLP", "DenseNet", "ResNet"}
+    assert table["sets"]["mnist"]["accepted"] <= table["sets"]["mnist"]["autoencoders"] == 2
+    assert stored(tmp_path)["ambiguity_fig8"] == {"mnist": {"queued": 100, "reviewed": 0}}
+    review = tmp_path / "ambiguity" / "review"
+    queue = read_queue(review / QUEUES / "mnist")
+    with LabelBook(review) as book:  # as the app does when somebody answers
+        given = [(item, "ada", KEEP if item < 7 else REJECT, "") for item in range(10)]
+        book.add_all(queue, given, in_order(queue))
+    assert run("--work", tmp_path, "--quick", "--only", "ambiguity_fig8").returncode == 0
+    found = stored(tmp_path)["ambiguity_fig8"]["mnist"]
+    assert (found["reviewed"], found["kept"], found["share"]) == (10, 7, 0.7)
+    assert found["low"] < 0.7 < found["high"]
+    assert (tmp_path / "ambiguity" / "ambiguity_fig_8.png").is_file()
