@@ -227,7 +227,16 @@ def as_far_as_ours(judged: Callable[[str], PaperVerdict], differs: str, own: str
     verdict = judged(differs)
     if verdict.word == "reproduced":
         return verdict
-    return judged("; ".join(filter(None, (differs, own))))
+    return judged(together(differs, own))
+
+
+def together(*differences: str) -> str:
+    """Several differences of settings as one; empty if there is none.
+
+    >>> together("", "2 of 20 autoencoders", "other images")
+    '2 of 20 autoencoders; other images'
+    """
+    return "; ".join(filter(None, differences))
 
 
 def _told(row: tuple[float, float, float]) -> str:

@@ -1,7 +1,7 @@
 """Weiss et al., AmbiGuess: Tables 1 and 4 to 7, and its claims about ambiguous inputs."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fireassay.ambiguity.metrics import top_pair_accuracy
@@ -18,12 +18,12 @@ from fireassay.papers.verdicts import (
     equal_cells,
     near,
     near_all,
+    together,
 )
 
 COMMAND = "studies/ambiguity_table1.py"
 MODELS = ("CNN", "MLP", "DenseNet", "ResNet")
 AVERAGE = "average"
-COSTLESS = "Mixed training costs nominal accuracy at most .01."
 FIGURE_8 = "papers/ambiguity_fig_8.png"
 _ROWS, _AMBIGUOUS, _TRIES = 60_000, 20_000, 20
 _ALIKE = 0.02
@@ -47,10 +47,10 @@ def section(results: Results) -> Section:
         return Section(title, [not_run("Tables 1, 4–7", "top-1 …", COMMAND, "48 rows")], [])
     parts, differs = found["parts"], setting(found["settings"])
     own = generator_of_our_own(found["settings"])
-    rows = [configuration_row(found, "; ".join(filter(None, (differs, own))))]
+    rows = [configuration_row(found, together(differs, own))]
     for model in (AVERAGE, *MODELS):
         rows += [
-            one_row(parts, made, training, model, "; ".join(filter(None, (differs, own))))
+            one_row(parts, made, training, model, together(differs, own))
             for made in ("mnist", "fashion-mnist", BASELINE)
             for training in ("mixed", "clean")
         ]
@@ -59,27 +59,32 @@ def section(results: Results) -> Section:
         *baseline_row(found.get("sets", {}).get(BASELINE, {}).get("non_ambiguous")),
         review_row(results("ambiguity_fig8")),
     ]
-    halved = "Ambiguous inputs halve top-1 accuracy (about 50 %) after mixed training."
-    more = "Their inputs are more ambiguous than the baseline's (top-1 lower, top-2 and entropy "
-    judged: dict[str, Callable[[str], PaperVerdict]] = {
-        halved: lambda d: close_to(parts, "top1", 0.5, d),
-        "Top-2 accuracy is nearly that of nominal inputs (within .06).": (
-            lambda d: top2_like_nominal(parts, d)
-        ),
-        "Entropy is higher on ambiguous than on nominal inputs.": lambda d: entropy(parts, d),
-        COSTLESS: lambda d: nominal_cost(parts, d),
-        more + "higher).": lambda d: beats_baseline(parts, d),
-    }
-    believe: dict[str, dict[Word, str]] = {
-        COSTLESS: {"reproduced": "Ambiguous rows can be added to the training set."}
-    }
-    claims = [
-        Claim(text, as_far_as_ours(rule, differs, own), believe.get(text, {}))
-        for text, rule in judged.items()
-    ]
     made = sum(float(one["cpu_seconds"]) for one in found.get("sets", {}).values())
     trained = sum(float(part.get("cpu_seconds", 0.0)) for part in parts)
-    return Section(title, rows, claims, made + trained)
+    return Section(title, rows, claims(parts, differs, own), made + trained)
+
+
+def claims(parts: list[dict[str, Any]], differs: str, own: str) -> list[Claim]:
+    """The paper's claims on its inputs, each on its own."""
+
+    def claim(
+        text: str, judged: Callable[[str], PaperVerdict], believe: Mapping[Word, str] | None = None
+    ) -> Claim:
+        return Claim(text, as_far_as_ours(judged, differs, own), believe or {})
+
+    return [
+        claim("Ambiguous inputs halve top-1 accuracy (about 50 %) after mixed training.",
+              lambda d: close_to(parts, "top1", 0.5, d)),
+        claim("Top-2 accuracy is nearly that of nominal inputs (within .06).",
+              lambda d: top2_like_nominal(parts, d)),
+        claim("Entropy is higher on ambiguous than on nominal inputs.",
+              lambda d: entropy(parts, d)),
+        claim("Mixed training costs nominal accuracy at most .01.",
+              lambda d: nominal_cost(parts, d),
+              {"reproduced": "Ambiguous rows can be added to the training set."}),
+        claim("Their inputs are more ambiguous than the baseline's (top-1 lower, top-2 and entropy "
+              "higher).", lambda d: beats_baseline(parts, d)),
+    ]  # fmt: skip
 
 
 def setting(settings: dict[str, Any]) -> str:
@@ -216,7 +221,7 @@ def one_row(parts: list[dict[str, Any]], made: str, training: str, model: str, d
             ours,
             theirs,
             {n: _TOLERANCE[n.removeprefix("nominal ")] for n in ours},
-            "; ".join(filter(None, (differs, _network(parts, made, training, model)))),
+            together(differs, _network(parts, made, training, model)),
         ),
     )
 
@@ -285,8 +290,7 @@ def beats_baseline(parts: list[dict[str, Any]], differs: str) -> PaperVerdict:
     gap = {n: sum(own[n]) / len(own[n]) - sum(other[n]) / len(other[n]) for n in names}
     told = ", ".join(f"{n} {g:+.2f}" for n, g in gap.items())
     held = gap["top1"] < 0 and gap["top2"] > 0 and gap["entropy"] > 0
-    both = "; ".join(filter(None, ("the baseline rebuilt, not their file", differs)))
-    return decided(held, told, both)
+    return decided(held, told, together("the baseline rebuilt, not their file", differs))
 
 
 def _gaps(parts: list[dict[str, Any]], training: str, number: str) -> dict[str, list[float]]:

@@ -30,8 +30,8 @@ results; every verdict is computed by a rule of `fireassay.papers.verdicts`:
 
 Tolerances: .05 of a share, an accuracy or an AUROC; .17 bits of an entropy (as much of what ten
 classes can have); .01 of a mean standard deviation; .02 of Table I of survival; of Table 1 of
-reliability .5 % in two dimensions (r-separation 2 %) and 10 % on images. Of several numbers in a row
-the one farthest off, in tolerances, decides.
+reliability .5 % in two dimensions (r-separation 2 %) and 10 % on images. Of several numbers in a
+row the one farthest off, in tolerances, decides.
 
 Drawings of an idea or a pipeline hold no number and are left out. `make papers` runs every study,
 each journalled and resumable; `make papers-quick` a version of minutes."""

@@ -14,6 +14,7 @@ from fireassay.papers.verdicts import (
     decided,
     near,
     near_all,
+    together,
 )
 
 COMMAND = "studies/supervision_table2.py"
@@ -41,7 +42,7 @@ def section(results: Results) -> Section:
     if not found:
         return Section(title, [not_run("Table 2", "AUROC", COMMAND, "122 cells")], [])
     differs, own_parts = setting(found), parts_of_our_own(found["settings"])
-    both_differ = "; ".join(filter(None, (differs, own_parts)))
+    both_differ = together(differs, own_parts)
     cells = auroc(found["summary"])
     rows = []
     for data, name in TITLES.items():
