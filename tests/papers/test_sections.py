@@ -315,17 +315,21 @@ def test_what_a_search_finds_is_judged_over_the_rows_it_asked(errors, expected, 
 
 
 def test_claims_on_the_biased_classifier_and_on_random_search_follow_the_curves():
-    def model(own, weld):
-        curves = {"adversarial-distance": own, "bansal-weld": weld, "random": 1.0}
+    def model(errors, weld):
+        curves = {"adversarial-distance": 3.0, "bansal-weld": weld, "random": 1.0}
         return {
             "curves": {name: {"sdr": [value] * 50} for name, value in curves.items()},
+            "one_shot": {
+                "adversarial-distance": {"errors": errors, "asked": 50, "expected": 10.0}
+            },
             "validation accuracy": 0.8, "test accuracy": 0.8,
         }  # fmt: skip
 
-    good, poor = {"bias": [model(4.5, 1.1)]}, {"bias": [model(1.1, 1.9)]}
+    good, poor = {"bias": [model(40, 1.1)]}, {"bias": [model(5, 1.9)]}
     for found, word in ((good, "reproduced"), (poor, "refuted")):
-        assert discovery.times_expected(found, 20, 4.0, "").word == word
+        assert discovery.twice_on_bias(found, "").word == word
         assert discovery.like_random(found, "").word == word
+    assert discovery.twice_on_bias({"bias": [model(20, 1.0)]}, "").word == "not decided"
     assert discovery.near_accuracies(good, "").word == "reproduced"
     poor["bias"][0]["test accuracy"] = 0.5
     assert "bias, test 0.5" in discovery.near_accuracies(poor, "x").because
