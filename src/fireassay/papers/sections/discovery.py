@@ -15,6 +15,7 @@ COMPARED = ("adversarial-distance", "random", "low-confidence", "bansal-weld", "
 OWN = "adversarial-distance"
 _LABELS = 50
 _CANDIDATES, _REPLICATIONS = 2_000, 1_000
+_QUERIES = 25_000  # 1,000 steps of the boundary attack, up to 25 directions each
 PUBLISHED = {"bias": (0.81, 0.81), "shift": (0.98, 0.81), "overfitting": (0.98, 0.94)}
 """Table I: accuracy on validation and test images of the three mechanisms."""
 Models = dict[str, list[dict[str, Any]]]
@@ -113,6 +114,9 @@ def setting(found: Models) -> str:
     images = min(m["images"] for m in every)
     if images < _CANDIDATES:
         said.append(f"{images:,} to {max(m['images'] for m in every):,} candidates, not 2,000")
+    queries = min(m["queries"]["boundary"] for m in every)
+    if queries < _QUERIES:
+        said.append(f"{queries:,} queries an attack, theirs up to {_QUERIES:,}")
     replications = min(m.get("replications", 100) for m in every)
     if replications < _REPLICATIONS:
         said.append(f"{replications:,} replications, not 1,000")
