@@ -480,6 +480,13 @@ def test_a_defence_that_helps_on_clean_inputs_is_seen():
     assert survival.clean(found["accuracy"], "").word == "refuted"
 
 
+def test_a_difference_that_many_rows_share_is_told_once():
+    section = discovery.section(STORED)
+    lines = section.markdown(ROOT / "docs")
+    assert sum(section.settings[0] in line for line in lines) == 1
+    assert sum("; setting A" in line for line in lines) > 10
+
+
 def test_results_are_plain_json():
     for path in (ROOT / "studies" / "results").rglob("*.json"):
         assert json.loads(path.read_text(), parse_constant=pytest.fail), path

@@ -62,7 +62,8 @@ def section(results: Results) -> Section:
     ]
     made = sum(float(one["cpu_seconds"]) for one in found.get("sets", {}).values())
     trained = sum(float(part.get("cpu_seconds", 0.0)) for part in parts)
-    return Section(title, rows, claims(parts, differs, own), made + trained)
+    told = claims(parts, differs, own)
+    return Section(title, rows, told, made + trained, settings=(own, REBUILT))
 
 
 def claims(parts: list[dict[str, Any]], differs: str, own: str) -> list[Claim]:

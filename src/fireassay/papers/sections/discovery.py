@@ -80,7 +80,7 @@ def section(results: Results) -> Section:
                                 "compare with random search, not with 1."}),
     ]  # fmt: skip
     seconds = sum(m.get("cpu_seconds", 0.0) for models in found.values() for m in models)
-    return Section(title, rows, claims, seconds)
+    return Section(title, rows, claims, seconds, settings=(differs,))
 
 
 def cloud_row(found: Models, differs: str) -> list[Row]:
@@ -110,10 +110,11 @@ def correlated(one: list[float], other: list[float]) -> tuple[float, float, floa
 def setting(found: Models) -> str:
     """In what the runs differ: the image sets always, the sizes where they do."""
     every = [m for models in found.values() for m in models]
-    said = [f"other images ({every[0].get('data', 'Fashion-MNIST')}, the same mechanisms)"]
-    images = min(m["images"] for m in every)
-    if images < _CANDIDATES:
-        said.append(f"{images:,} to {max(m['images'] for m in every):,} candidates, not 2,000")
+    images = " and ".join(dict.fromkeys(m["data"] for m in every))
+    said = [f"the same mechanisms in other images ({images})"]
+    fewest = min(m["images"] for m in every)
+    if fewest < _CANDIDATES:
+        said.append(f"{fewest:,} to {max(m['images'] for m in every):,} candidates, not 2,000")
     queries = min(m["queries"]["boundary"] for m in every)
     if queries < _QUERIES:
         said.append(f"{queries:,} queries an attack, theirs up to {_QUERIES:,}")

@@ -73,6 +73,7 @@ class Section:
     """One paper: its tables and figures, its claims, and what its stored results took.
 
     ``clock_seconds`` are those of tasks whose CPU time nobody counted: a busy machine adds to them.
+    ``settings`` are differences from the paper that many rows share: told once, named in the rows.
     """
 
     title: str
@@ -80,6 +81,7 @@ class Section:
     claims: Sequence[Claim]
     cpu_seconds: float = 0.0
     clock_seconds: float = 0.0
+    settings: Sequence[str] = ()
 
     @property
     def _spent(self) -> str:
@@ -94,6 +96,7 @@ class Section:
             f"## {self.title}",
             "",
             f"CPU time of the stored results: {self._spent}.",
+            *(f"\n*Setting {mark}*: {told}." for mark, told in self._marked.items()),
             "",
             "| table or figure | shows | made by | theirs | ours | verdict |",
             "|---|---|---|---|---|---|",
@@ -104,11 +107,21 @@ class Section:
             made = f"`{row.command}`" if row.command else "–"
             lines.append(
                 f"| {row.item}{drawn} | {row.shows} | {made} | {row.theirs} | {row.ours} | "
-                f"{row.verdict} |"
+                f"{self._short(row.verdict)} |"
             )
         lines += ["", "| they claim | verdict | what to believe now |", "|---|---|---|"]
-        lines += [f"| {c.text} | {c.verdict} | {c.belief} |" for c in self.claims]
+        lines += [f"| {c.text} | {self._short(c.verdict)} | {c.belief} |" for c in self.claims]
         return lines
+
+    @property
+    def _marked(self) -> dict[str, str]:
+        return dict(zip("ABC", filter(None, self.settings), strict=False))
+
+    def _short(self, verdict: PaperVerdict) -> str:
+        told = str(verdict)
+        for mark, setting in self._marked.items():
+            told = told.replace(setting, f"setting {mark}")
+        return told
 
 
 def in_words(seconds: float) -> str:

@@ -54,7 +54,7 @@ def section(results: Results) -> Section:
     over_trainings = spreads(found["parts"])
     rows += stability_row(over_trainings, both_differ)
     told = claims(cells, over_trainings, differs, own_parts)
-    return Section(title, rows, told, float(found["cpu_seconds"]))
+    return Section(title, rows, told, float(found["cpu_seconds"]), settings=(own_parts,))
 
 
 def spreads(parts: list[dict[str, Any]]) -> Spreads:

@@ -15,7 +15,7 @@ _SHOWN = ("concordance", "test_concordance", "ici", "test_ici", "e50", "test_e50
 def section(results: Results) -> Section:
     """The section from the archived table and the stored campaign."""
     archive = results("survival_archive")
-    campaign = results("survival_cifar10") or results("survival_campaign")
+    campaign = results("survival_cifar10")
     rows: list[Row] = []
     if archive:
         rows += [family_row(name, archive) for name in archive["printed"]]
@@ -26,7 +26,8 @@ def section(results: Results) -> Section:
     claims = archive_claims(archive) if archive else []
     claims += campaign_claims(campaign)
     cpu, clock = float(archive.get("cpu_seconds", 0.0)), float(campaign.get("task_seconds", 0.0))
-    return Section("Meyers et al., TRASHFIRE (survival)", rows, claims, cpu, clock)
+    settings = (_OTHER_TABLE, campaign_setting(campaign))
+    return Section("Meyers et al., TRASHFIRE (survival)", rows, claims, cpu, clock, settings)
 
 
 def family_row(name: str, archive: dict[str, Any]) -> Row:
@@ -122,6 +123,14 @@ def archive_claims(archive: dict[str, Any]) -> list[Claim]:
     ]  # fmt: skip
 
 
+def campaign_setting(campaign: dict[str, Any]) -> str:
+    """Images, networks and trials of this product's campaign; empty without one."""
+    if not campaign:
+        return ""
+    depths = len({row[0] for row in campaign["models"]["data"]})
+    return f"{campaign['data']}, {campaign['trials']:,} trials, {depths} depths"
+
+
 def campaign_claims(campaign: dict[str, Any]) -> list[Claim]:
     """Claims on defences and depth, from this product's campaign on other images."""
     if not campaign:
@@ -129,11 +138,7 @@ def campaign_claims(campaign: dict[str, Any]) -> list[Claim]:
     rows = dict(zip(campaign["effects"]["index"], campaign["effects"]["data"], strict=True))
     columns = campaign["effects"]["columns"]
     at = {name: columns.index(name) for name in ("coef", "low", "high")}
-    depths = len({row[0] for row in campaign["models"]["data"]}) if "data" in campaign.get(
-        "models", {}) else 3  # fmt: skip
-    differs = (
-        f"{campaign.get('data', 'digits of 8 × 8')}, {campaign['trials']:,} trials, {depths} depths"
-    )
+    differs = campaign_setting(campaign)
     better = {
         name[8:-1]: tuple(row[at[k]] for k in ("coef", "low", "high"))
         for name, row in rows.items()
