@@ -221,13 +221,13 @@ def as_far_as_ours(judged: Callable[[str], PaperVerdict], differs: str, own: str
 
     >>> as_far_as_ours(lambda differs: decided(False, "AUROC 0.4", differs), "", "our attacks").word
     'other setting'
-    >>> as_far_as_ours(lambda differs: decided(True, "AUROC 0.9", differs), "", "our attacks").word
-    'reproduced'
+    >>> str(as_far_as_ours(lambda differs: decided(True, "AUROC 0.9", differs), "", "our attacks"))
+    'reproduced: AUROC 0.9 (our attacks)'
     """
     verdict = judged(differs)
-    if verdict.word == "reproduced":
-        return verdict
-    return judged(together(differs, own))
+    if verdict.word != "reproduced":
+        return judged(together(differs, own))
+    return PaperVerdict("reproduced", verdict.because + (f" ({own})" if own else ""))
 
 
 def together(*differences: str) -> str:
