@@ -1,8 +1,10 @@
 """Settings for all tests."""
 
+import importlib.util
 import os
 import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,6 +28,14 @@ if sys.dont_write_bytecode:
 # would inherit that: the programs under test are started as a terminal does.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure() -> None:
+    """ART writes a file when it is first imported: two processes at once trip over each other."""
+    once = Path.home() / ".art" / "config.json"
+    alone = "PYTEST_XDIST_WORKER" not in os.environ
+    if alone and not once.exists() and importlib.util.find_spec("art"):
+        subprocess.run([sys.executable, "-c", "import art"], check=True)
 
 
 @pytest.fixture(scope="session", autouse=True)
