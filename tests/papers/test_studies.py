@@ -86,3 +86,8 @@ def test_what_people_keep_of_generated_samples_is_counted(tmp_path):
     assert (found["reviewed"], found["kept"], found["share"]) == (10, 7, 0.7)
     assert found["low"] < 0.7 < found["high"]
     assert (tmp_path / "ambiguity" / "ambiguity_fig_8.png").is_file()
+
+
+def test_results_are_plain_json():
+    for path in (ROOT / "studies" / "results").rglob("*.json"):
+        assert json.loads(path.read_text(), parse_constant=pytest.fail), path
