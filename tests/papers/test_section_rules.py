@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fireassay.papers.sections import discovery, survival
+from fireassay.papers.sections import ambiguity, discovery, survival
 from fireassay.papers.sections.section import Results
 from fireassay.statistics.clopper_pearson import clopper_pearson
 
@@ -84,3 +84,20 @@ def test_a_difference_that_many_rows_share_is_told_once():
     lines = section.markdown(ROOT / "docs")
     assert sum(section.settings[0] in line for line in lines) == 1
     assert sum("; setting A" in line for line in lines) > 10
+
+
+@pytest.mark.parametrize(("top1", "held"), [(0.5, "holds"), (0.9, "does not hold"), (0.7, "open")])
+def test_more_ambiguous_than_the_baseline_is_judged_by_its_intervals(top1, held):
+    parts = []
+    for run in range(5):
+        for made, numbers in (
+            ("mnist", {"top1": top1, "top2": 0.99, "entropy": 1.2}),
+            (ambiguity.BASELINE, {"top1": 0.7, "top2": 0.9, "entropy": 0.9}),
+        ):
+            shaken = {
+                name: value + 0.01 * ((run + len(made)) % 3) for name, value in numbers.items()
+            }
+            parts.append(
+                {"made": made, "training": "mixed", "model": "MLP", "run": run, made: shaken}
+            )
+    assert ambiguity.beats_baseline(parts, "").because.startswith(held)
