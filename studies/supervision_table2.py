@@ -88,7 +88,7 @@ def main() -> None:
         )
         for name, own in zip(wanted, made, strict=True)
     ]  # fmt: skip
-    parts, seconds = [], sum(part["cpu_seconds"] for each in kept for part in each)
+    parts, seconds = [], sum(part["cpu_seconds"] for each in (made, *kept) for part in each)
     for architecture in kinds:
         for name, own, encoders in zip(wanted, made, kept, strict=True):
             row = {"data": name, "architecture": architecture}

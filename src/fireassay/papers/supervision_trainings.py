@@ -26,6 +26,7 @@ def ambiguous_rows(row: dict[str, Any], folder: str, settings: dict[str, Any]) -
     """
     from fireassay import ambiguity
 
+    started = time.process_time()
     full = LOADERS[row["data"]][0]("train", folder=folder)
     pairs, n = settings["pairs"] or "all", settings["train_rows"]
     made = ambiguity.AmbiguityGenerator(pairs=pairs, tries=settings["tries"], seed=0)
@@ -37,6 +38,7 @@ def ambiguous_rows(row: dict[str, Any], folder: str, settings: dict[str, Any]) -
         "X": drawn.X[order].astype(np.float32),
         "y": np.asarray(drawn.labels)[order].astype(np.int64),
         "control": drawn.control.X.astype(np.float32),
+        "cpu_seconds": time.process_time() - started,
     }
 
 
