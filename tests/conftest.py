@@ -4,7 +4,6 @@ import importlib.util
 import os
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from fireassay.attacks.art import write_settings_of_art
 
 # A loaded machine is not a failure: what is slow is told by benchmarks.
 settings.register_profile("fireassay", deadline=None)
@@ -31,11 +32,9 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 
 def pytest_configure() -> None:
-    """ART writes a file when it is first imported: two processes at once trip over each other."""
-    once = Path.home() / ".art" / "config.json"
-    alone = "PYTEST_XDIST_WORKER" not in os.environ
-    if alone and not once.exists() and importlib.util.find_spec("art"):
-        subprocess.run([sys.executable, "-c", "import art"], check=True)
+    """Tests ask for ART by importing it, two processes at once."""
+    if "PYTEST_XDIST_WORKER" not in os.environ and importlib.util.find_spec("art"):
+        write_settings_of_art()
 
 
 @pytest.fixture(scope="session", autouse=True)

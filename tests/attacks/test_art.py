@@ -1,5 +1,9 @@
 """The adapter to ART: counted, cast, re-predicted, without a trace in NumPy's global state."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -46,3 +50,19 @@ def test_what_the_adapter_refuses(network, images):
 
 def test_make_knows_attacks_of_art_by_prefix():
     assert attacks.make("art:PixelAttack", th=3).parameters == {"th": 3}
+
+
+def test_a_settings_file_left_empty_is_written_anew(tmp_path):
+    """As one process leaves it for another that starts at the same moment."""
+    file = tmp_path / ".art" / "config.json"
+    file.parent.mkdir()
+    file.touch()
+    alone = "from art.config import ART_DATA_PATH"
+    ours = f"from fireassay.attacks.art import write_settings_of_art as w; w(); {alone}"
+    home = os.environ | {"HOME": str(tmp_path)}
+    codes = [
+        subprocess.run([sys.executable, "-c", code], env=home, capture_output=True).returncode
+        for code in (alone, ours)
+    ]
+    assert codes == [1, 0]
+    assert [path.name for path in file.parent.iterdir() if path.is_file()] == ["config.json"]

@@ -1,9 +1,13 @@
 """Attacks of the Adversarial Robustness Toolbox (ART) behind the same result."""
 
+import json
+import os
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
@@ -113,6 +117,7 @@ def _attack_class(name: str, estimator: Any) -> Any:
 
 def _estimator(name: str, target: AttackedModel) -> Any:
     """The target as an ART estimator; every row ART asks about is booked on the current sample."""
+    write_settings_of_art()
     require("art", "attacks", "An attack of ART")
     from art.estimators.classification.classifier import ClassGradientsMixin, ClassifierMixin
     from art.estimators.estimator import BaseEstimator, LossGradientsMixin, NeuralNetworkMixin
@@ -175,6 +180,21 @@ def _estimator(name: str, target: AttackedModel) -> Any:
 
     has_gradients = isinstance(target.model, GradientClassifier)
     return GradientEstimator() if has_gradients else DecisionEstimator()
+
+
+def write_settings_of_art() -> None:
+    """Write the settings file that ART needs, whole or not at all.
+
+    ART writes it when it is first imported, and a second process that reads it half written cannot
+    import ART: two workers on a new machine, or every process after one that was killed there.
+    """
+    file = Path.home() / ".art" / "config.json"
+    if not os.access(Path.home(), os.W_OK) or (file.exists() and file.stat().st_size):
+        return
+    file.parent.mkdir(exist_ok=True)
+    with NamedTemporaryFile("w", dir=file.parent, delete=False, encoding="utf-8") as written:
+        json.dump({"ART_DATA_PATH": str(file.parent / "data")}, written, indent=4)
+    Path(written.name).replace(file)
 
 
 @contextmanager
