@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fireassay.papers.sections import ambiguity, discovery, survival
-from fireassay.papers.sections.section import Results
+from fireassay.papers.sections import ambiguity, discovery, supervision, survival
+from fireassay.papers.sections.section import Claim, Results, Row, Section
+from fireassay.papers.verdicts import near
 from fireassay.statistics.clopper_pearson import clopper_pearson
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -101,3 +102,35 @@ def test_more_ambiguous_than_the_baseline_is_judged_by_its_intervals(top1, held)
                 {"made": made, "training": "mixed", "model": "MLP", "run": run, made: shaken}
             )
     assert ambiguity.beats_baseline(parts, "").because.startswith(held)
+
+
+@pytest.mark.parametrize(
+    ("precision", "held"), [(0.5, "holds"), (0.9, "does not hold"), (0.8, "open")]
+)
+def test_overconfidence_is_judged_over_the_rows_predicted(precision, held):
+    model = {"images": 1_000, "precision": precision, "expected_error": 0.2}
+    assert discovery.overconfident({"bias": [model]}, "x").because.startswith(held)
+
+
+@pytest.mark.parametrize(
+    ("worst", "word"), [(0.7, "reproduced"), (0.9, "refuted"), (0.79, "not decided")]
+)
+def test_a_supervisor_that_may_be_good_at_everything_leaves_it_open(worst, word):
+    cells = {(data, "dsa", kind): (0.95, 0.93, 0.97)
+             for data in supervision.TITLES for kind in supervision.KINDS}  # fmt: skip
+    cells["mnist", "dsa", "ambiguous"] = (worst, worst - 0.02, worst + 0.02)
+    assert supervision.nobody_alone(cells, "").word == word
+
+
+def test_a_row_like_the_one_above_does_not_repeat_what_it_shows(tmp_path):
+    rows = [Row(f"Table {i}", shows, "studies/one.py", "1", "1", near(1, 1, 0.1, (1, 1)))
+            for i, shows in enumerate(("AUROC", "AUROC", "entropy"))]  # fmt: skip
+    lines = [line for line in Section("One", rows, []).markdown(tmp_path) if "Table" in line]
+    assert ["AUROC" in line for line in lines] == [True, False, False]
+    assert ["studies/one.py" in line for line in lines] == [True, False, True]
+    assert "| Table 1 | ″ | ″ |" in lines[1]
+
+
+def test_another_number_in_another_setting_is_not_called_open():
+    claim = Claim("…", near(0.98, 0.49, 0.05, (0.97, 0.99), "our own autoencoder"), {})
+    assert claim.belief.startswith("Another number in our setting")

@@ -153,12 +153,15 @@ def similar(found: Models, differs: str, most: float = 1.25) -> PaperVerdict:
 
 
 def overconfident(found: Models, differs: str) -> PaperVerdict:
-    """More errors among critical predictions than their confidence says, in each kind."""
-    held = [
-        _mean([1 - m["precision"] for m in models]) > _mean([m["expected_error"] for m in models])
-        for models in found.values()
-    ]
-    return always(held, differs)
+    """Errors among critical predictions beyond what their confidence says, in each kind."""
+    values = {}
+    for kind, models in found.items():
+        predicted = sum(m["images"] for m in models)
+        errors = round(sum((1 - m["precision"]) * m["images"] for m in models))
+        expected = sum(m["expected_error"] * m["images"] for m in models) / predicted
+        low, high = clopper_pearson(errors, predicted)
+        values[kind] = (errors / predicted - expected, low - expected, high - expected)
+    return above(values, 0.0, differs)
 
 
 def finds_more(found: Models, differs: str) -> PaperVerdict:

@@ -8,6 +8,8 @@ from typing import Any
 
 from fireassay.papers.verdicts import NOT_RUN, PaperVerdict, Word
 
+_DITTO = "″"
+
 
 class Results:
     """Stored results by name, from the folders of the studies and the benchmarks."""
@@ -65,6 +67,8 @@ class Claim:
             return "It holds in our setting too; theirs was not repeated."
         if because.startswith("does not hold"):
             return "Not in our setting; theirs was not repeated."
+        if ", printed " in because:
+            return "Another number in our setting; theirs was not repeated."
         return "Open: ours is another setting, theirs was not repeated."
 
 
@@ -101,12 +105,14 @@ class Section:
             "| table or figure | shows | made by | theirs | ours | verdict |",
             "|---|---|---|---|---|---|",
         ]
-        for row in self.rows:
+        for before, row in zip((None, *self.rows), self.rows, strict=False):
             is_drawn = row.figure and (docs / row.figure).is_file()
             drawn = f" [figure]({row.figure})" if is_drawn else ""
-            made = f"`{row.command}`" if row.command else "–"
+            shows, made = row.shows, f"`{row.command}`" if row.command else "–"
+            if before and (before.shows, before.command) == (row.shows, row.command):
+                shows = made = _DITTO
             lines.append(
-                f"| {row.item}{drawn} | {row.shows} | {made} | {row.theirs} | {row.ours} | "
+                f"| {row.item}{drawn} | {shows} | {made} | {row.theirs} | {row.ours} | "
                 f"{self._short(row.verdict)} |"
             )
         lines += ["", "| they claim | verdict | what to believe now |", "|---|---|---|"]
