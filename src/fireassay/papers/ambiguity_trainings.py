@@ -30,7 +30,7 @@ _SHAPE = (28, 28)
 
 
 def networks() -> dict[str, Callable[[int], Any]]:
-    """By architecture: an untrained network from a seed. The MLP alone is as wide as theirs."""
+    """By architecture: an untrained network from a seed. CNN, DenseNet and ResNet are narrower."""
     from fireassay.networks.cnn import Cnn
     from fireassay.networks.mlp import Mlp
     from fireassay.networks.resnet import ResNet

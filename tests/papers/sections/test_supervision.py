@@ -1,0 +1,70 @@
+"""Supervision: claims about sixteen supervisors follow their AUROCs."""
+
+import pytest
+
+from fireassay.papers.sections import supervision
+
+
+@pytest.fixture
+def found(stored):
+    """The stored AUROCs, each with an interval of ± .01."""
+    table = stored("supervision_table2")
+    table["summary"] = [row | {"arm": 0.01} for row in table["summary"] if "mean" in row]
+    return table
+
+
+def test_claims_on_supervisors_can_be_refuted(found):
+    for row in found["summary"]:
+        row["mean"] = 0.3 if row["supervisor"] in supervision.SOFTMAX else 0.95
+        if row["supervisor"] == "dsa" and row["set"] == "corrupted":
+            row["mean"] = 0.6
+    cells = supervision.auroc(found["summary"])
+    theirs, ours = (supervision.claims(cells, {}, "", own) for own in ("", "our own rows"))
+    for start in ("Softmax-based", "Surprise", "No single", "On corrupted", "… and no better"):
+        same, other = (next(c for c in own if c.text.startswith(start)) for own in (theirs, ours))
+        assert same.verdict.word == "refuted", start
+        assert other.verdict.word == "other setting", start
+
+
+def test_softmax_that_is_better_everywhere_contradicts_the_paper(found, changed, told):
+    for row in found["summary"]:
+        row["mean"] = 0.9 if row["supervisor"] in supervision.SOFTMAX else 0.2
+    section = supervision.section(changed(supervision_table2=found))
+    assert told(section, "Softmax-based supervisors find").word == "reproduced"
+    assert "does not hold" in told(section, "On adversarial").because
+    assert told(section, "Table 2, MNIST, ambiguous").word == "other setting"
+
+
+def test_fewer_architectures_are_another_setting(found, changed, told):
+    for row in found["summary"]:
+        row |= {"architectures": 2, "mean": 0.95}
+    section = supervision.section(changed(supervision_table2=found))
+    assert "2 of 4 architectures" in told(section, "Surprise adequacy").because
+
+
+def test_spreads_over_trainings_are_those_that_the_tables_print(found, changed, told):
+    for part in found["parts"]:
+        for record in part["records"]:
+            record["auroc"] = 0.4 + 0.1 * part["run"]
+    spreads = supervision.spreads(found["parts"])
+    assert len(spreads) == 488
+    assert all(own == pytest.approx((0.158, 0.6), abs=1e-3) for own in spreads.values())
+    section = supervision.section(changed(supervision_table2=found))
+    assert "share above 0.05 1, printed 0.0594" in told(section, "Tables 8–11").because
+    assert told(section, "Tables 8–11").word == "other setting"
+    assert told(section, "Where trainings differ much").word == "reproduced"  # their means are .6
+    for part in found["parts"]:
+        for record in part["records"]:
+            record["auroc"] += 0.4
+    section = supervision.section(changed(supervision_table2=found))
+    assert "does not hold" in told(section, "Where trainings differ much").because
+
+
+@pytest.mark.parametrize(
+    ("worst", "word"), [(0.7, "reproduced"), (0.9, "refuted"), (0.79, "not decided")]
+)
+def test_a_supervisor_that_may_be_good_at_everything_leaves_it_open(worst, word):
+    cells = {(data, "dsa", kind): (0.95, 0.93, 0.97)
+             for data in supervision.TITLES for kind in supervision.KINDS}  # fmt: skip
+    cells["mnist", "dsa", "ambiguous"] = (worst, worst - 0.02, worst + 0.02)
+    assert supervision.nobody_alone(cells, "").word == word
