@@ -19,6 +19,7 @@ from fireassay.statistics.loess import loess
 NAMES = np.array(["other", "critical"])
 MEASURES = ("sdr", "errors", "spread", "utility")
 _SHOWN = 400
+_PART = 512  # rows attacked at once
 
 
 @dataclass(frozen=True)
@@ -47,21 +48,29 @@ class Searched:
     trained: float
 
     def log_mae(self, attack: str, queries: int, seed: int) -> tuple[NDArray[np.float64], float]:
-        """Logarithms of the perturbations that an attack needs, measured once, and CPU seconds."""
+        """Logarithms of the perturbations that an attack needs, measured once, and CPU seconds.
+
+        Kept in parts, so that a kill loses one of them; a row's attack does not depend on others.
+        """
         extra: dict[str, Any] = {}
         if attack == "hopskipjump":
             extra = {"pool": self.task.learn[0][:1000], "subspace": "dct"}
-        asked = sha256(attack, queries, seed, self.X, *self.weights)
-        path = self.folder / f"{attack}-{asked[:16]}.npz"
-        if not path.exists():
-            started, unfinished = time.process_time(), path.with_suffix(".partial.npz")
-            logs = discovery.measure_log_mae(
-                self.model, self.X, attack, max_queries=queries, seed=seed, **extra
-            )
-            np.savez(unfinished, logs=logs, seconds=time.process_time() - started)
-            unfinished.replace(path)
-        with np.load(path, allow_pickle=False) as kept:
-            return kept["logs"], float(kept["seconds"])
+        logs, seconds = [], 0.0
+        for first in range(0, len(self.X), _PART):
+            X = self.X[first : first + _PART]
+            asked = sha256(attack, queries, seed, X, *self.weights)
+            path = self.folder / f"{attack}-{asked[:16]}.npz"
+            if not path.exists():
+                started, unfinished = time.process_time(), path.with_suffix(".partial.npz")
+                found = discovery.measure_log_mae(
+                    self.model, X, attack, max_queries=queries, seed=seed, **extra
+                )
+                np.savez(unfinished, logs=found, seconds=time.process_time() - started)
+                unfinished.replace(path)
+            with np.load(path, allow_pickle=False) as kept:
+                logs.append(kept["logs"])
+                seconds += float(kept["seconds"])
+        return np.concatenate(logs), seconds
 
 
 def searched(row: dict[str, Any], work: str, settings: dict[str, int]) -> Searched:

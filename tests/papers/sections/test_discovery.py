@@ -38,19 +38,19 @@ def test_light_superpixels_are_counted(hits, holds, changed, told):
 )
 def test_what_a_search_finds_is_judged_over_the_rows_it_asked(errors, expected, rate, random):
     one = {"errors": errors, "asked": 50, "expected": expected}
-    model = {"one_shot": {"adversarial-distance": one}, "precision": 0.8}
+    model = {"one_shot": {discovery.OWN: one}, "precision": 0.8}
     found = {"bias": [model]}
-    assert discovery.finds_more(found, "x").because.startswith(rate)
+    assert discovery.finds_more(found, discovery.OWN, "x").because.startswith(rate)
     assert discovery.more_than_random(found, "x").because.startswith(random)
 
 
 def test_claims_on_the_biased_classifier_and_on_random_search_follow_the_curves():
     def model(errors, weld):
-        curves = {"adversarial-distance": 3.0, "bansal-weld": weld, "random": 1.0}
+        curves = {discovery.OWN: 3.0, "bansal-weld": weld, "random": 1.0}
         return {
             "curves": {name: {"sdr": [value] * 50} for name, value in curves.items()},
             "one_shot": {
-                "adversarial-distance": {"errors": errors, "asked": 50, "expected": 10.0}
+                discovery.OWN: {"errors": errors, "asked": 50, "expected": 10.0}
             },
             "validation accuracy": 0.8, "test accuracy": 0.8,
         }  # fmt: skip
@@ -78,8 +78,8 @@ def test_facility_location_cannot_lead(stored):
     found = {kind: [stored(f"discovery/{kind}-0")] for kind in discovery.KINDS}
     for models in found.values():
         models[0]["curves"]["facility-location"]["sdr"] = [99.0] * 50
-        models[0]["curves"]["adversarial-distance"]["sdr"] = [9.0] * 50
-    assert discovery.leads(found, "sdr", ("adversarial-distance",), "").word == "reproduced"
+        models[0]["curves"][discovery.OWN]["sdr"] = [9.0] * 50
+    assert discovery.leads(found, "sdr", (discovery.OWN,), "").word == "reproduced"
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,8 @@ _LONG: tuple[tuple[str, float, Callable[[Results], bool]], ...] = (
     ("studies/supervision_table2.py", 4.5, lambda found: _supervised(found)),
     ("studies/discovery_errors.py", 1.5, lambda found: _searched(found)),
     ("studies/survival_cifar10.py", 3, lambda found: bool(found("survival_cifar10"))),
+    ("studies/discovery_errors.py --boundary 25000", 18, lambda found: _searched(found, 25_000)),
+    ("studies/ambiguity_table1.py --preset paper", 30, lambda found: _trained(found, "paper")),
 )
 
 
@@ -62,9 +64,11 @@ def _cells(results: Results, name: str) -> bool:
     return bool(row) and bool(row["cells"] >= row["published"]["cells"])
 
 
-def _trained(results: Results) -> bool:
+def _trained(results: Results, preset: str = "") -> bool:
     found = results("ambiguity_table1")
     if not found or ambiguity.setting(found["settings"]):
+        return False
+    if preset not in ("", found["settings"]["preset"]):
         return False
     trained = {(part["model"], part["run"]) for part in found["parts"]}
     return len(trained) >= _TRAININGS * len(ambiguity.MODELS)
@@ -75,9 +79,12 @@ def _supervised(results: Results) -> bool:
     return bool(found) and not supervision.setting(found) and found["settings"]["tries"] >= 20
 
 
-def _searched(results: Results) -> bool:
+def _searched(results: Results, queries: int = 0) -> bool:
     found = [results(f"discovery/{kind}-0") for kind in discovery.KINDS]
-    return all(row and row.get("replications", 0) >= 1_000 for row in found)
+    return all(
+        row and row["replications"] >= 1_000 and row["queries"]["boundary"] >= queries
+        for row in found
+    )
 
 
 def page(results: Results, docs: Path) -> str:
