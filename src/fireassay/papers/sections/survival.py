@@ -128,7 +128,11 @@ def campaign_setting(campaign: dict[str, Any]) -> str:
     if not campaign:
         return ""
     depths = len({row[0] for row in campaign["models"]["data"]})
-    return f"{campaign['data']}, {campaign['trials']:,} trials, {depths} depths"
+    right = clean_accuracies(campaign["accuracy"])["none"][0]
+    return (
+        f"{campaign['data']} (theirs 64), {campaign['trials']:,} trials, {depths} depths, models "
+        f"right on {right:.2f} of clean images"
+    )
 
 
 def campaign_claims(campaign: dict[str, Any]) -> list[Claim]:
@@ -193,11 +197,16 @@ def campaign_claims(campaign: dict[str, Any]) -> list[Claim]:
     return found
 
 
-def clean(accuracy: dict[str, Any], differs: str) -> PaperVerdict:
-    """Whether a defence has an interval of clean accuracy above that of the undefended model."""
+def clean_accuracies(accuracy: dict[str, Any]) -> dict[str, list[float]]:
+    """Share of clean inputs that are answered rightly, with its interval, by defence."""
     at = [accuracy["columns"].index(f"benign_accuracy{end}") for end in ("", "_low", "_high")]
     name = accuracy["columns"].index("defence")
-    rows = {row[name]: [row[i] for i in at] for row in accuracy["data"]}
+    return {row[name]: [row[i] for i in at] for row in accuracy["data"]}
+
+
+def clean(accuracy: dict[str, Any], differs: str) -> PaperVerdict:
+    """Whether a defence has an interval of clean accuracy above that of the undefended model."""
+    rows = clean_accuracies(accuracy)
     control = rows.pop("none")
     best = max(rows, key=lambda defence: float(rows[defence][1]))
     told = ", ".join(
