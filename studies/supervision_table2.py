@@ -16,13 +16,13 @@ import json
 import pandas as pd
 from commands import data_folder, executor, options, write
 
+from fireassay.papers.supervision_summary import summary
 from fireassay.papers.supervision_trainings import (
     LOADERS,
     ambiguous_rows,
     one_autoencoder,
     one_member,
     one_run,
-    summary,
 )
 
 SIZES = {"runs": 5, "members": 20, "rows": 10_000, "attacked": 1_000, "train_rows": 60_000,
@@ -102,7 +102,7 @@ def main() -> None:
             seconds += sum(part["cpu_seconds"] for part in (*members, *found))
             results = {
                 "settings": settings,
-                "summary": summary(parts),
+                "summary": summary(parts, settings["members"] + 1),
                 "parts": [row | part for row, part in parts],
                 "cpu_seconds": seconds,
             }

@@ -7,12 +7,8 @@ import pytest
 
 from fireassay.papers.fixed_budget import EPSILON, climbed
 from fireassay.papers.supervision_published import KINDS, PUBLISHED
-from fireassay.papers.supervision_trainings import (
-    one_autoencoder,
-    one_member,
-    one_run,
-    summary,
-)
+from fireassay.papers.supervision_summary import summary
+from fireassay.papers.supervision_trainings import one_autoencoder, one_member, one_run
 
 SETTINGS = {"rows": 100, "attacked": 60, "train_rows": 2_000, "ambiguous_rows": 100, "epochs": 8}
 
@@ -35,7 +31,7 @@ def test_one_training_is_supervised_on_every_kind_of_trouble():
     found = one_run(row | {"run": 0}, members=members, autoencoders=kept, **shared)
     assert found["accuracy"] > 0.7
     assert set(found["adversarial"]) <= {"fgsm", "bim", "pgd", "deepfool"}
-    rows = {(r["supervisor"], r["set"]): r for r in summary([(row, found)])}
+    rows = {(r["supervisor"], r["set"]): r for r in summary([(row, found)], networks=3)}
     assert rows["softmax-entropy", "ambiguous"]["published"] == PUBLISHED["softmax-entropy"][0]
     assert all(rows["max-softmax", kind]["mean"] > 0.5 for kind in ("corrupted", "invalid"))
     assert {kind for _, kind in rows} == {*KINDS, "control"}

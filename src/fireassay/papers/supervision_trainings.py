@@ -4,14 +4,12 @@ import time
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import t as student
 
 from fireassay.classifiers import as_classifier
 from fireassay.core.seeds import derived_seed, generator
 from fireassay.data import corrupt, corruption_kinds, fashion_mnist, mnist
-from fireassay.papers.supervision_published import KINDS, PUBLISHED
+from fireassay.papers.supervision_published import PUBLISHED
 
 LOADERS = {"mnist": (mnist, fashion_mnist), "fashion": (fashion_mnist, mnist)}
 _SEVERITY = 3
@@ -147,47 +145,3 @@ def _network(architecture: str, weights: dict[str, Any]) -> Any:
 
 def _classifier(network: Any) -> Any:
     return as_classifier(network, output="logits", classes=range(10), bounds=(0, 1), batch_size=256)
-
-
-def summary(
-    parts: list[tuple[dict[str, Any], dict[str, Any]]], confidence: float = 0.95
-) -> list[dict[str, Any]]:
-    """Mean over architectures and runs; its interval is about new trainings of these architectures.
-
-    The spread is the standard deviation over runs, pooled over architectures; ``between`` that of
-    the architectures' means.
-    """
-    table = pd.concat(
-        pd.DataFrame(part["records"]).assign(data=row["data"], architecture=row["architecture"])
-        for row, part in parts
-    )
-    rows: list[dict[str, Any]] = []
-    for (data, supervisor, kind), own in table.groupby(["data", "supervisor", "set"], sort=False):
-        row: dict[str, Any] = {"data": data, "supervisor": supervisor, "set": kind}
-        row |= {"note": str(own["note"].iloc[0])} | _pooled(own, confidence)
-        if supervisor in PUBLISHED and kind in KINDS:
-            at = KINDS.index(str(kind)) + (0 if data == "mnist" else len(KINDS))
-            row["published"] = PUBLISHED[str(supervisor)][at]
-        rows.append(row)
-    return rows
-
-
-def _pooled(own: pd.DataFrame, confidence: float) -> dict[str, Any]:
-    done = own[own["status"] == "done"].astype({"auroc": float})
-    grouped = done.groupby("architecture", sort=False)["auroc"]
-    counts, means, variances = grouped.count(), grouped.mean(), grouped.var(ddof=1)
-    row: dict[str, Any] = {"architectures": len(means), "runs": int(counts.sum())}
-    if not len(means):
-        return row | {"reason": str(own["reason"].iloc[0])}
-    row["mean"] = float(means.mean())
-    if len(means) > 1:
-        row["between"] = float(means.std(ddof=1))
-    freedom = int((counts - 1).sum())
-    if freedom:
-        spread = float(np.sqrt((variances.fillna(0) * (counts - 1)).sum() / freedom))
-        error = spread * float(np.sqrt((1 / counts).sum())) / len(means)
-        row |= {
-            "spread": spread,
-            "arm": error * float(student.ppf((1 + confidence) / 2, freedom)),
-        }
-    return row

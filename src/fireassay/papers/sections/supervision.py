@@ -32,6 +32,7 @@ _GOOD, _NEARLY_SURE = 0.8, 0.9
 _NOTABLE, _LARGE = 0.02, 0.05  # standard deviations over trainings
 _TRAINING_ROWS, _ARCHITECTURES = 60_000, 4
 _TRIES = 20
+_NONE = (None,) * len(KINDS)
 Cells = dict[tuple[str, str, str], tuple[float, float, float]]
 Spreads = dict[tuple[str, ...], tuple[float, float]]
 
@@ -67,12 +68,15 @@ def spreads(parts: list[dict[str, Any]]) -> Spreads:
     for part in parts:
         for row in part["records"]:
             name, kind = row["supervisor"], row["set"]
-            if name not in PUBLISHED or kind not in KINDS or row["status"] != "done":
-                continue
-            if PUBLISHED[name][KINDS.index(kind)] is not None:
+            if row["status"] == "done" and is_printed(name, kind):
                 cell = part["data"], part["architecture"], name, kind
                 cells.setdefault(cell, []).append(float(row["auroc"]))
     return {at: (stdev(own), fmean(own)) for at, own in cells.items() if len(own) > 1}
+
+
+def is_printed(supervisor: str, kind: str) -> bool:
+    """Whether the paper has a number of it: for attacked ensembles it has none."""
+    return kind in KINDS and PUBLISHED.get(supervisor, _NONE)[KINDS.index(kind)] is not None
 
 
 def stability_row(found: Spreads, differs: str) -> list[Row]:
@@ -192,7 +196,7 @@ def claims(cells: Cells, over_trainings: Spreads, differs: str, own_parts: str) 
         return {
             f"{s} on {k} {TITLES[d]}": value
             for (d, s, k), value in cells.items()
-            if s in names and k in kinds and data in (None, d)
+            if s in names and k in kinds and data in (None, d) and is_printed(s, k)
         }
 
     listed: list[tuple[str, PaperVerdict, dict[Any, str]]] = [
@@ -234,11 +238,15 @@ def below(
 
 
 def better(cells: Cells, names: tuple[str, ...], kind: str, differs: str) -> PaperVerdict:
-    """The least of some supervisors against the best of the softmax-based, by data set."""
+    """The least of some supervisors against the best softmax-based one printed, by data set."""
     found, told = [], []
     for data, title in TITLES.items():
         own = [cells[data, n, kind] for n in names if (data, n, kind) in cells]
-        rest = [cells[data, n, kind] for n in SOFTMAX if (data, n, kind) in cells]
+        rest = [
+            cells[data, n, kind]
+            for n in SOFTMAX
+            if (data, n, kind) in cells and is_printed(n, kind)
+        ]
         if not own or not rest:
             continue
         least, most = min(own), max(rest)
