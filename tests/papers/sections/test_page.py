@@ -46,13 +46,17 @@ def test_a_difference_that_many_rows_share_is_told_once(stored):
     assert sum("; setting A" in line for line in lines) > 10
 
 
-def test_a_row_like_the_one_above_does_not_repeat_what_it_shows(tmp_path):
-    rows = [Row(f"Table {i}", shows, "studies/one.py", "1", "1", near(1, 1, 0.1, (1, 1)))
-            for i, shows in enumerate(("AUROC", "AUROC", "entropy"))]  # fmt: skip
-    lines = [line for line in Section("One", rows, []).markdown(tmp_path) if "Table" in line]
-    assert ["AUROC" in line for line in lines] == [True, False, False]
-    assert ["studies/one.py" in line for line in lines] == [True, False, True]
-    assert "| Table 1 | ″ | ″ |" in lines[1]
+def test_what_rows_share_is_told_once(tmp_path):
+    shown = (("AUROC", "one.py"), ("AUROC", "one.py"), ("entropy", "other.py"))
+    rows = [Row(f"Table {i}", *both, "1", "1", near(1, 1, 0.1, (1, 1)))
+            for i, both in enumerate(shown)]  # fmt: skip
+    lines = Section("One", rows, []).markdown(tmp_path)
+    assert [line.split("|")[1:3] for line in lines if line.startswith("| Table")] == [
+        [" Table 0 ", " AUROC "],
+        [" Table 1 ", " ″ "],
+        [" Table 2, `other.py` ", " entropy "],
+    ]
+    assert sum("one.py" in line for line in lines) == 1
 
 
 def test_another_number_in_another_setting_is_not_called_open():

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mode
 from typing import Any
 
 from fireassay.papers.verdicts import NOT_RUN, PaperVerdict, Word
@@ -96,27 +97,25 @@ class Section:
 
     def markdown(self, docs: Path) -> list[str]:
         """Lines of the page; figures are linked where they are drawn."""
+        usual = mode(row.command for row in self.rows)
         lines = [
             f"## {self.title}",
             "",
-            f"CPU time of the stored results: {self._spent}.",
+            f"CPU time of the stored results: {self._spent}. By `{usual}` if no other is named.",
             *(f"\n*Setting {mark}*: {told}." for mark, told in self._marked.items()),
-            "",
-            "| table or figure | shows | made by | theirs | ours | verdict |",
-            "|---|---|---|---|---|---|",
         ]
-        for before, row in zip((None, *self.rows), self.rows, strict=False):
-            is_drawn = row.figure and (docs / row.figure).is_file()
-            drawn = f" [figure]({row.figure})" if is_drawn else ""
-            shows, made = row.shows, f"`{row.command}`" if row.command else "–"
-            if before and (before.shows, before.command) == (row.shows, row.command):
-                shows = made = _DITTO
-            lines.append(
-                f"| {row.item}{drawn} | {shows} | {made} | {row.theirs} | {row.ours} | "
-                f"{self._short(row.verdict)} |"
-            )
-        lines += ["", "| they claim | verdict | what to believe now |", "|---|---|---|"]
+        if self.claims:
+            lines += _head("they claim", "verdict", "what to believe now")
         lines += [f"| {c.text} | {self._short(c.verdict)} | {c.belief} |" for c in self.claims]
+        lines += _head("table or figure", "shows", "theirs", "ours", "verdict")
+        for before, row in zip((None, *self.rows), self.rows, strict=False):
+            item = row.item if row.command in ("", usual) else f"{row.item}, `{row.command}`"
+            if row.figure and (docs / row.figure).is_file():
+                item += f" [figure]({row.figure})"
+            shows = _DITTO if before and before.shows == row.shows else row.shows
+            lines.append(
+                f"| {item} | {shows} | {row.theirs} | {row.ours} | {self._short(row.verdict)} |"
+            )
         return lines
 
     @property
@@ -128,6 +127,10 @@ class Section:
         for mark, setting in self._marked.items():
             told = told.replace(setting, f"setting {mark}")
         return told
+
+
+def _head(*columns: str) -> list[str]:
+    return ["", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
 
 
 def in_words(seconds: float) -> str:

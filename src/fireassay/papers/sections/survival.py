@@ -130,8 +130,8 @@ def campaign_setting(campaign: dict[str, Any]) -> str:
     depths = len({row[0] for row in campaign["models"]["data"]})
     right = clean_accuracies(campaign["accuracy"])["none"][0]
     return (
-        f"{campaign['data']} (theirs 64), {campaign['trials']:,} trials, {depths} depths, models "
-        f"right on {right:.2f} of clean images"
+        f"`studies/survival_cifar10.py`, {campaign['data']} (theirs 64), {campaign['trials']:,} "
+        f"trials, {depths} depths, models right on {right:.2f} of clean images"
     )
 
 
