@@ -20,7 +20,7 @@ def test_claims_on_supervisors_can_be_refuted(found):
             row["mean"] = 0.6
     cells = supervision.auroc(found["summary"])
     theirs, ours = (supervision.claims(cells, {}, "", own) for own in ("", "our own rows"))
-    for start in ("Softmax-based", "Surprise", "No single", "On corrupted", "… and no better"):
+    for start in ("Softmax-based", "DSA, LSA", "No single", "On corrupted", "… and no better"):
         same, other = (next(c for c in own if c.text.startswith(start)) for own in (theirs, ours))
         assert same.verdict.word == "refuted", start
         assert other.verdict.word == "other setting", start
@@ -39,7 +39,7 @@ def test_fewer_architectures_are_another_setting(found, changed, told):
     for row in found["summary"]:
         row |= {"architectures": 2, "mean": 0.95}
     section = supervision.section(changed(supervision_table2=found))
-    assert "2 of 4 architectures" in told(section, "Surprise adequacy").because
+    assert "2 of 4 architectures" in told(section, "DSA, LSA").because
 
 
 def test_spreads_over_trainings_are_those_that_the_tables_print(found, changed, told):
@@ -68,3 +68,14 @@ def test_a_supervisor_that_may_be_good_at_everything_leaves_it_open(worst, word)
              for data in supervision.TITLES for kind in supervision.KINDS}  # fmt: skip
     cells["mnist", "dsa", "ambiguous"] = (worst, worst - 0.02, worst + 0.02)
     assert supervision.nobody_alone(cells, "").word == word
+
+
+@pytest.mark.parametrize(
+    ("over", "perhaps", "word"),
+    [(2, 0, "reproduced"), (1, 1, "reproduced"), (1, 2, "not decided"), (3, 0, "refuted")],
+)
+def test_barely_any_is_no_more_than_in_their_own_table(over, perhaps, word):
+    above, open_, under = (0.7, 0.6, 0.8), (0.5, 0.4, 0.6), (0.3, 0.2, 0.4)
+    every = [above] * over + [open_] * perhaps + [under] * (8 - over - perhaps)
+    values = {str(i): value for i, value in enumerate(every)}
+    assert supervision.barely_any(values, 0.5, 2, "").word == word
