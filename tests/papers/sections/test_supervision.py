@@ -64,10 +64,21 @@ def test_spreads_over_trainings_are_those_that_the_tables_print(found, changed, 
     ("worst", "word"), [(0.7, "reproduced"), (0.9, "refuted"), (0.79, "not decided")]
 )
 def test_a_supervisor_that_may_be_good_at_everything_leaves_it_open(worst, word):
-    cells = {(data, "dsa", kind): (0.95, 0.93, 0.97)
-             for data in supervision.TITLES for kind in supervision.KINDS}  # fmt: skip
+    cells = good_at_everything("dsa")
     cells["mnist", "dsa", "ambiguous"] = (worst, worst - 0.02, worst + 0.02)
     assert supervision.nobody_alone(cells, "").word == word
+
+
+def test_another_supervisor_than_the_best_may_be_good_at_everything():
+    cells = good_at_everything("dsa") | good_at_everything("lsa")
+    cells["mnist", "dsa", "ambiguous"] = (0.75, 0.74, 0.76)
+    cells["mnist", "lsa", "ambiguous"] = (0.70, 0.50, 0.90)
+    assert supervision.nobody_alone(cells, "").word == "not decided"
+
+
+def good_at_everything(name):
+    return {(data, name, kind): (0.95, 0.93, 0.97)
+            for data in supervision.TITLES for kind in supervision.KINDS}  # fmt: skip
 
 
 @pytest.mark.parametrize(

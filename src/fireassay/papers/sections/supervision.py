@@ -280,17 +280,24 @@ def best(cells: Cells, name: str, data: str, kind: str, differs: str) -> PaperVe
 
 
 def nobody_alone(cells: Cells, differs: str) -> PaperVerdict:
-    """The supervisor whose worst kind of trouble is best, over both data sets."""
+    """The supervisor whose worst kind of trouble is best, over both data sets.
+
+    The claim holds if each is surely below in some cell, and fails if one is surely good in all.
+    """
     worst: dict[str, tuple[float, float, float]] = {}
     for s in {s for _, s, _ in cells}:
         own = [v for (_, name, k), v in cells.items() if name == s and k in KINDS]
         if len(own) == len(KINDS) * len(TITLES):
-            worst[s] = min(own)
+            value, low, high = (min(numbers) for numbers in zip(*own, strict=True))
+            worst[s] = (value, low, high)
     if not worst:
         return NOT_RUN
     name = max(worst, key=lambda s: worst[s])
+    if max(high for _, _, high in worst.values()) < _GOOD:
+        held: bool | None = True
+    else:
+        held = False if max(low for _, low, _ in worst.values()) >= _GOOD else None
     value, low, high = worst[name]
-    held = None if low < _GOOD <= high else value < _GOOD
     told = f"best of all {name}, at worst {value:.2f} [{low:.2f}, {high:.2f}]"
     return decided(held, told, differs)
 
