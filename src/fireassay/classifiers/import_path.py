@@ -87,6 +87,13 @@ def _can_be_a_model(made: Any) -> bool:
 def import_object(path: str) -> Any:
     """The object that "package.module:name" names; importing a module runs its code."""
     module_name, _, name = path.partition(":")
+    if module_name.endswith(".py"):
+        module = module_name.removesuffix(".py").replace("/", ".")
+        raise ModelError(
+            "A model is named by its module, not by its file.",
+            got=repr(path),
+            do=f"Write '{module}:{name}', with its folder on PYTHONPATH (PYTHONPATH=. for this one).",
+        )
     try:
         found: Any = importlib.import_module(module_name)
     except ModuleNotFoundError as missing:
