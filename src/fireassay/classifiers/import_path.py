@@ -92,7 +92,7 @@ def import_object(path: str) -> Any:
         raise ModelError(
             "A model is named by its module, not by its file.",
             got=repr(path),
-            do=f"Write '{module}:{name}', with its folder on PYTHONPATH (PYTHONPATH=. for this one).",
+            do=f"Write '{module}:{name}', its folder on PYTHONPATH (PYTHONPATH=. for here).",
         )
     try:
         found: Any = importlib.import_module(module_name)
