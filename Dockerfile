@@ -3,7 +3,7 @@ FROM python:3.11-slim
 WORKDIR /src
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY src ./src
-RUN pip install --no-cache-dir -c constraints.txt '.[torch,interop,tables,statistics]' \
+RUN pip install --no-cache-dir -c constraints.txt '.[all]' \
     && useradd --create-home assayer
 USER assayer
 WORKDIR /assay

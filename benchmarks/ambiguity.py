@@ -27,13 +27,13 @@ from PIL import Image
 from torch import nn
 
 from fireassay import ambiguity
+from fireassay.ambiguity.export import tiles
 from fireassay.ambiguity.latent_grid import confined_anchors
 from fireassay.ambiguity.sampling import decoded
-from fireassay.ambiguity.sheets import tiles
 from fireassay.classifiers import as_classifier
 from fireassay.core.evidence import host_size, library_versions
 from fireassay.data import DataSet, fashion_mnist, mnist
-from fireassay.networks.cnn import Cnn
+from fireassay.networks.small_networks import Cnn
 from fireassay.networks.training import train
 
 SETS = {"mnist": mnist, "fashion-mnist": fashion_mnist}

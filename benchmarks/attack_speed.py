@@ -131,9 +131,10 @@ def speeds(name, module, counts, chosen):
             model.decide_block_sizes(rows(name, 300)[2], gradients=True)  # as a run does, once
             found, row = timed(own, rivals, times)
             row["ours_first"] = first
-            asked = model.queries, model.gradient_queries, model.rows_sent
+            before = model.queries, model.gradient_queries, model.rows_delivered
             own()
-            spent = np.subtract((model.queries, model.gradient_queries, model.rows_sent), asked)
+            after = model.queries, model.gradient_queries, model.rows_delivered
+            spent = np.subtract(after, before)
             row = {"data": name, "attack": kind, "rows": n, "date": date.today().isoformat(),
                    **row, "asked": spent.tolist(),
                    "ours_fell": float(found["ours"].success.mean())}  # fmt: skip

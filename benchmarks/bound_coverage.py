@@ -8,10 +8,10 @@ from scipy.stats import binom
 
 from fireassay import as_classifier, reliability
 from fireassay.core.seeds import generator
+from fireassay.reliability.betting_bound import RectifiedBound, rectified_bound
 from fireassay.reliability.cell_shares import estimator_for
 from fireassay.reliability.cells import Grid
 from fireassay.reliability.inputs import Inputs
-from fireassay.reliability.rectified_bound import RectifiedBound, rectified_bound
 from fireassay.reliability.surrogate import user_risk
 from fireassay.reliability.weighted_cells import CentreDensity, assess_cells
 

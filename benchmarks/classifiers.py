@@ -79,14 +79,13 @@ def small_blocks() -> dict[str, dict[str, Any]]:
         labels = model.predict(rows[:256])[:64]
         if name == "decided before":
             model.decide_block_sizes(rows, gradients=True)
-        asked, sent, probed = model.queries, model.rows_sent, model.probe_queries
+        asked, sent = model.queries, model.rows_delivered
         started = time.process_time()
         found = attack(model, rows[:64], labels, seed=0)
         results[f"PGD, 64 rows, blocks {name}"] = {
             "seconds": time.process_time() - started,
             "asked": model.queries - asked,
-            "sent": model.rows_sent - sent,
-            "probed": model.probe_queries - probed,
+            "sent": model.rows_delivered - sent,
         }
         adversarial.add(found.adversarial.tobytes())
     assert len(adversarial) == 1, "small blocks changed the result"

@@ -26,7 +26,7 @@ from onnx_networks import write
 
 from engine import cpu_seconds, loopback_cluster
 from fireassay.assessment import initialise, read_config, run_assessment
-from fireassay.assessment.run_folder import read_costs
+from fireassay.assessment.run.folder import read_costs
 
 RESULTS = Path(__file__).resolve().parent / "results" / "cluster_parts.json"
 PAGE = RESULTS.parents[2] / "docs" / "scale.md"
@@ -91,7 +91,7 @@ def one(config, part, name, address=None, processes=(), idle=()):
     if busy:
         found |= {"scheduler_s": busy[0], "workers_s": busy[1:]}
     actual = read_costs(run)[part]["actual"]
-    found |= {key: actual[key] for key in ("queries", "rows_sent")}
+    found |= {"queries": actual["queries"], "rows_sent": actual["delivered"]}
     found["status"] = outcome.report[part].status
     found["sha256"] = hashlib.sha256((run / "result.json").read_bytes()).hexdigest()
     shutil.rmtree(run)

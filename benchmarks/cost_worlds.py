@@ -4,8 +4,8 @@ import numpy as np
 from coverage_rows import HOLDS, Row, held, normal_width, seed_of
 from scipy.special import logit, ndtr
 
-from fireassay.assessment.class_recalls import class_recalls
-from fireassay.assessment.halves import random_half
+from fireassay.assessment.parts.class_recalls import class_recalls
+from fireassay.data.splits import random_half
 from fireassay.statistics import (
     cheapest_threshold,
     clopper_pearson,
@@ -13,6 +13,8 @@ from fireassay.statistics import (
     mean_cost,
     simultaneous_shares,
 )
+from fireassay.statistics.numbers.confusion_numbers import balanced_accuracy
+from fireassay.statistics.numbers.judged_rows import JudgedRows
 
 NORMAL = "normal at the true variance"
 
@@ -93,47 +95,56 @@ def two_costs_of_groups(rng):
     return held(found.low, found.high, 0.33, 2 * 1.96 * float(np.sqrt(variance)))
 
 
-def at_the_cheapest_threshold(rng):
+def at_the_cheapest_threshold(n=800, sick_share=0.1, miss=20.0, shift=2.0):
     """The threshold is chosen on one half; what it costs is measured on the other."""
-    n = 800
-    sick = rng.random(n) < 0.1
-    score = rng.normal(size=n) + 2.0 * sick
-    own = 1 / (1 + np.exp(-score))
-    above, below = np.where(sick, 0.0, 1.0), np.where(sick, 20.0, 0.0)
-    first = random_half(n, None, seed_of(rng), "cheapest threshold")
-    least = cheapest_threshold(own[first], above[first], below[first])
-    then = np.where(own >= least, above, below)[~first]
-    found = mean_cost(then, (0, 20), seed=seed_of(rng))
-    at = float(logit(np.clip(least, 1e-9, 1 - 1e-9)))
-    missed, false = 0.1 * ndtr(at - 2.0), 0.9 * (1 - ndtr(at))
-    truth = float(20 * missed + false)
-    spread = np.sqrt(400 * missed + false - truth**2)
-    return held(found.low, found.high, truth, normal_width(spread, len(then)))
-
-
-def classes(grouped, what):
-    """Recall or precision of four classes at once; compared with exact at the true size."""
 
     def world(rng):
-        units, size = (25, 8) if grouped else (200, 1)
-        rates = (
-            rng.beta(0.8 * 2.33, 0.2 * 2.33, (4, units)) if grouped else np.full((4, units), 0.8)
-        )
+        sick = rng.random(n) < sick_share
+        score = rng.normal(size=n) + shift * sick
+        own = 1 / (1 + np.exp(-score))
+        above, below = np.where(sick, 0.0, 1.0), np.where(sick, miss, 0.0)
+        first = random_half(n, None, seed_of(rng), "cheapest threshold")
+        least = cheapest_threshold(own[first], above[first], below[first])
+        then = np.where(own >= least, above, below)[~first]
+        found = mean_cost(then, (0, miss), seed=seed_of(rng))
+        at = float(logit(np.clip(least, 1e-9, 1 - 1e-9)))
+        missed, false = sick_share * ndtr(at - shift), (1 - sick_share) * (1 - ndtr(at))
+        truth = float(miss * missed + false)
+        spread = np.sqrt(miss**2 * missed + false - truth**2)
+        return held(found.low, found.high, truth, normal_width(spread, len(then)))
+
+    return world
+
+
+def classes(grouped, what, units=25, size=8, rate=0.8, correlation=0.3):
+    """Recall or precision of four classes at once; compared with exact at the true size.
+
+    Without groups there are ``units × size`` rows of each class.
+    """
+    if not grouped:
+        units, size = units * size, 1
+    scale, total = round(1 / correlation - 1, 2), units * size
+
+    def world(rng):
+        law = rate * scale, (1 - rate) * scale, (4, units)
+        rates = rng.beta(*law) if grouped else np.full((4, units), rate)
         right = (rng.random((4, units, size)) < rates[:, :, None]).ravel()
-        members = np.repeat(np.eye(4, dtype=bool), 200, axis=0)
+        members = np.repeat(np.eye(4, dtype=bool), total, axis=0)
         who = np.repeat(np.arange(4 * units), size) if grouped else None
-        n = 200 / (1 + (size - 1) * 0.3)
+        n = total / (1 + (size - 1) * correlation)
         if what == "all":
             found = simultaneous_shares(right, members, groups=who)
             low, high = clopper_pearson([e.value * n for e in found], n, 1 - 0.05 / 4)
             wide = float(np.mean([e.high - e.low for e in found]))
-            missed = any(not e.low <= 0.8 <= e.high for e in found)
+            missed = any(not e.low <= rate <= e.high for e in found)
             return missed, wide, float(np.mean(high - low))
-        labels = np.repeat(np.arange(4), 200)
+        labels = np.repeat(np.arange(4), total)
         predicted = np.where(right, labels, (labels + 1) % 4)
-        found = class_recalls(labels, predicted, range(4), 0.95, who)
-        chosen = found.balanced if what == "balanced" else found.worst
-        return held(chosen.low, chosen.high, 0.8, normal_width(0.4, 4 * n))
+        rows = JudgedRows.of(labels, predicted, 4, groups=who)
+        balanced = what == "balanced"
+        chosen = balanced_accuracy(rows) if balanced else class_recalls(rows, range(4)).worst
+        width = normal_width(np.sqrt(rate * (1 - rate)), 4 * n)
+        return held(chosen.low, chosen.high, rate, width)
 
     return world
 
@@ -144,7 +155,7 @@ def mixed_balanced(rng):
     who = np.repeat(np.arange(30), 20)
     labels = (rng.random(600) < 0.1).astype(int)
     predicted = np.where(rng.random(600) < rates[who], labels, 1 - labels)
-    found = class_recalls(labels, predicted, range(2), 0.95, who).balanced
+    found = balanced_accuracy(JudgedRows.of(labels, predicted, 2, groups=who))
     # Var of the mean recall: rows of each class, and the patients' own rates in both.
     common = 0.16 * 0.2 * (0.5 * (1 + 1 / 20) + 0.5) / 30
     own = 0.16 * 0.8 * (0.25 / 540 + 0.25 / 60) + 0.16 * 0.2 * (0.25 / 60)
@@ -184,7 +195,7 @@ ROWS = [
     Row(
         "cost at the cheapest threshold",
         "10 % sick, a miss costs 20, 800 rows",
-        at_the_cheapest_threshold,
+        at_the_cheapest_threshold(),
         NORMAL,
         HOLDS,
     ),

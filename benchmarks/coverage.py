@@ -12,6 +12,7 @@ is killed goes on where it was, and gives the same table.
 
 import argparse
 import json
+import sys
 import time
 from pathlib import Path
 
@@ -37,6 +38,11 @@ from fireassay.core.files import write_text
 from fireassay.core.seeds import generator
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "adversary"))
+
+from worst_table import Worst  # noqa: E402
+
+WORST = Worst()
 RESULT = HERE / "results" / "coverage.json"
 PAGE = HERE.parent / "docs" / "intervals.md"
 PIECE = 0.6  # CPU seconds
@@ -95,13 +101,30 @@ class Kept:
         found["cpu_s"] = round(found["cpu_s"] + time.process_time() - started, 2)
         write_text(self.path, json.dumps(self.rows, indent=1) + "\n")
 
-    def line(self, row: Row | NullRow) -> str:
+    def line(self, row: Row | NullRow, *, first: bool) -> str:
         found = self.of(row)
-        return row_line(row, found["runs"], found["sums"]) if found["runs"] else ""
+        worst = self.worst_found(row, words=first)
+        return row_line(row, found["runs"], found["sums"], worst) if found["runs"] else ""
+
+    def worst_found(self, row: Row | NullRow, *, words: bool) -> str:
+        """By the search; of methods that were not searched the worst world of this table."""
+        test = isinstance(row, NullRow)
+        name = f"{row.method}, p-value" if test and WORST.of(f"{row.method}, p-value") else ""
+        searched = WORST.cell(name or row.method, words=words)
+        if searched:
+            return searched
+        alike = [other for other in (NULLS if test else ROWS) if other.method == row.method]
+        alike = [
+            other for other in alike if other.promise == row.promise and self.of(other)["runs"]
+        ]
+        rates = {o.setting: self.of(o)["sums"][0] / self.of(o)["runs"] for o in alike}
+        worst = max(rates, key=lambda setting: rates[setting], default=None)
+        nominal = _LEVEL if test else round(1 - row.nominal, 3)
+        return "" if worst is None else f"{rates[worst]:.4f} of {nominal:g}: {worst}, here"
 
 
-def row_line(row: Row | NullRow, runs: int, sums: list[float]) -> str:
-    """One line of a table: the share with its Monte-Carlo error, and the relative width."""
+def row_line(row: Row | NullRow, runs: int, sums: list[float], worst: str = "") -> str:
+    """One line of a table: the share with its Monte-Carlo error, the width, the worst found."""
     count, wide, best = sums
     nominal = row.nominal if isinstance(row, Row) else 1 - _LEVEL
     share = count / runs
@@ -109,12 +132,15 @@ def row_line(row: Row | NullRow, runs: int, sums: list[float]) -> str:
     off = count > binom.ppf(0.999, runs, 1 - nominal)
     if isinstance(row, NullRow):
         told = f"{share:.4f} ± {error:.4f}{' (too high)' if off else ''}"
-        return f"| {row.method} | {row.setting} | {row.promise} | {_LEVEL:g} | {told} | {runs:,} |"
+        return (
+            f"| {row.method} | {row.setting} | {row.promise} | {_LEVEL:g} | {told} | {runs:,} "
+            f"| {worst} |"
+        )
     told = f"{1 - share:.4f} ± {error:.4f}{' (too low)' if off else ''}"
     ratio = f"{wide / best:.2f} × {row.compared}"
     return (
         f"| {row.method} | {row.setting} | {row.promise} | {nominal:g} | {told} | {ratio} "
-        f"| {runs:,} |"
+        f"| {runs:,} | {worst} |"
     )
 
 
@@ -130,11 +156,12 @@ def no_correlation(kept: dict) -> str:
 
 HEADS = {
     "coverage": (
-        "| interval | world | promise | nominal | covered | width or excess | worlds |\n"
-        "|---|---|---|---|---|---|---|"
+        "| interval | world | promise | nominal | covered | width or excess | worlds "
+        "| worst found (misses) |\n|---|---|---|---|---|---|---|---|"
     ),
     "type-I": (
-        "| test | world | promise | nominal | rejected | worlds |\n|---|---|---|---|---|---|"
+        "| test | world | promise | nominal | rejected | worlds | worst found |\n"
+        "|---|---|---|---|---|---|---|"
     ),
 }
 
@@ -161,7 +188,8 @@ def main() -> None:
             if asked.runs:
                 line = row_line(row, asked.runs, sums_of(row, 0, asked.runs))
             else:
-                line = kept.line(row)
+                first = not any(f"| {row.method} |" in made for made in lines)
+                line = kept.line(row, first=first)
             print(line, flush=True)
             lines += [line] if line else []
         if asked.docs and not asked.only and not asked.runs:

@@ -8,7 +8,7 @@ def digits_network():
     import torch
 
     from fireassay import as_classifier, data
-    from fireassay.networks.cnn import Cnn
+    from fireassay.networks.small_networks import Cnn
     from fireassay.networks.training import train
 
     torch.set_num_threads(1)

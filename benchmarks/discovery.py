@@ -18,7 +18,7 @@ import numpy as np
 
 from fireassay import attacks, data, discovery
 from fireassay.classifiers import as_classifier
-from fireassay.core.extras import is_installed
+from fireassay.core.lazy import is_installed
 
 LADDER = (25, 40, 60, 90, 130, 180, 250, 320, 400, 500, 650, 850, 1200, 2000, 4000)
 RESULTS = Path(__file__).parent / "results" / "discovery.json"
@@ -42,7 +42,7 @@ def until(median, run):
 
 def network():
     """A trained network, the test images and a pool of other images."""
-    from fireassay.networks.cnn import Cnn
+    from fireassay.networks.small_networks import Cnn
     from fireassay.networks.training import train
 
     training, testing = data.fashion_mnist("train"), data.fashion_mnist("test")

@@ -6,10 +6,10 @@ from scipy.stats import binom
 
 from fireassay.core.seeds import generator
 from fireassay.discovery import estimate_error
+from fireassay.reliability.betting_bound import rectified_bound
 from fireassay.reliability.cell_total import cell_total
 from fireassay.reliability.cells import CellLabels, Grid
 from fireassay.reliability.inputs import Inputs
-from fireassay.reliability.rectified_bound import rectified_bound
 from fireassay.statistics import clopper_pearson, recent_rate_upper, thinned_upper, thinning
 
 _GAMMA = generator(0, "field of risks").gamma(0.3, 1 / 0.3, 2_000_000)
@@ -74,30 +74,42 @@ def cells(rng):
     return above(upper, 0.005, upper)
 
 
-def unbiased_rate(rng):
-    """LURE on a pool of 40 × 50 rows of patients: the draws are random, the pool is what it is."""
-    rates = rng.beta(0.1 * 4, 0.9 * 4, 40)
-    wrong = (rng.random((40, 50)) < rates[:, None]).ravel()
-    weight = 0.5 + wrong + rng.random(2000)
-    left, drawn, chances = np.ones(2000, dtype=bool), [], []
-    for _ in range(200):
-        p = weight * left / (weight * left).sum()
-        row = int(rng.choice(2000, p=p))
-        drawn.append(row)
-        chances.append(float(p[row]))
-        left[row] = False
-    found = estimate_error(drawn, wrong[drawn], chances, 2000)
-    truth = float(wrong.mean())
-    normal = 2 * 1.96 * float(np.sqrt(truth * (1 - truth) / 200))
-    return not found.low <= truth <= found.high, found.high - found.low, normal
+def unbiased_rate(patients=40, draws=200, rate=0.1, pull=1.0):
+    """LURE on a pool of patients of 50 rows: the draws are random, the pool is what it is.
+
+    Wrong rows weigh ``pull`` more; below zero the suspicion is of the wrong rows.
+    """
+    pool = 50 * patients
+
+    def world(rng):
+        rates = rng.beta(rate * 4, (1 - rate) * 4, patients)
+        wrong = (rng.random((patients, 50)) < rates[:, None]).ravel()
+        weight = 0.5 + np.where(wrong, max(pull, 0.0), max(-pull, 0.0)) + rng.random(pool)
+        left, drawn, chances = np.ones(pool, dtype=bool), [], []
+        for _ in range(draws):
+            p = weight * left / (weight * left).sum()
+            row = int(rng.choice(pool, p=p))
+            drawn.append(row)
+            chances.append(float(p[row]))
+            left[row] = False
+        found = estimate_error(drawn, wrong[drawn], chances, pool)
+        truth = float(wrong.mean())
+        normal = 2 * 1.96 * float(np.sqrt(truth * (1 - truth) / draws))
+        return not found.low <= truth <= found.high, found.high - found.low, normal
+
+    return world
 
 
-def now(rng):
-    """The last 500 labels, 200 of them after a jump from 1 to 10 %: their mean rate."""
-    rates = np.r_[np.full(1300, 0.01), np.full(200, 0.1)]
-    wrong = rng.random(1500) < rates
-    upper, truth = recent_rate_upper(wrong), float(rates[-500:].mean())
-    return above(upper, truth, upper)
+def now(since=200, before=0.01, after=0.1):
+    """The last 500 labels, so many of them after a jump of the rate: their mean rate."""
+    rates = np.r_[np.full(1500 - since, before), np.full(since, after)]
+    truth = float(rates[-500:].mean())
+
+    def world(rng):
+        upper = recent_rate_upper(rng.random(1500) < rates)
+        return above(upper, truth, upper)
+
+    return world
 
 
 UNIFORM = "exact, uniform labels"
@@ -145,7 +157,7 @@ ROWS = [
     Row(
         "unbiased rate of a pool (LURE)",
         "pool of 40 × 50, 200 drawn by weight",
-        unbiased_rate,
+        unbiased_rate(),
         "normal, uniform draws",
         HOLDS,
         runs=1000,
@@ -153,7 +165,7 @@ ROWS = [
     Row(
         "rate of the last 500 labels, upper",
         "200 labels after 1 → 10 %",
-        now,
+        now(),
         "itself",
         HOLDS,
         runs=5000,

@@ -11,7 +11,7 @@ import json
 import sys
 import time
 
-from fireassay.classifiers import onnx_adapter
+from fireassay.classifiers.backends import onnx
 from fireassay.classifiers.counting import CountsRows
 
 
@@ -44,7 +44,7 @@ def main(words):
     from fireassay.cli.main import app
 
     clock = Clock()
-    kind = onnx_adapter.OnnxClassifier
+    kind = onnx.OnnxClassifier
     kind._raw = clock.timed(kind._raw)
     made = CountsRows.__init__
 
@@ -62,7 +62,7 @@ def main(words):
         code = end.code
     total = time.process_time() - started
     asked = sum(model.queries for model in clock.models)
-    sent = sum(model.rows_sent for model in clock.models)
+    sent = sum(model.rows_delivered for model in clock.models)
     print(
         json.dumps(
             {

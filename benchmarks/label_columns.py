@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from fireassay.statistics.label_columns import label_columns
+from fireassay.statistics.label_checks import label_columns
 
 LEAST_ROWS, MOST_ROWS, MOST_LABELS = 100, 20_000, 8
 

@@ -5,10 +5,10 @@
 
 import numpy as np
 
-from fireassay.assessment.looks import fraction
+from fireassay.assessment.run.judging import fraction
 from fireassay.core import Evidence
 from fireassay.report import Gate
-from fireassay.report.spent_level import judge_spent
+from fireassay.report.looks_and_changes import judge_spent
 from fireassay.statistics import share
 
 LIMIT, ROWS, MODELS, WORLDS = 0.015, 2000, 40, 2000

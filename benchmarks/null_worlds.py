@@ -4,15 +4,17 @@ import numpy as np
 from coverage_rows import HOLDS, MISUSED, NullRow, seed_of
 
 import fireassay.statistics as st
-from fireassay.assessment.slice_report import found_slice
+from fireassay.assessment.parts.slices import found_slice
 from fireassay.discovery import sdr
-from fireassay.discovery.discovery_ratio import sequential_p_value
+from fireassay.discovery.ratio import sequential_p_value
 from fireassay.statistics.clustered_auc import clustered_auc
-from fireassay.statistics.grouped_share import GroupCounts
 
 
-def mann_whitney(rng):
-    return st.mann_whitney_auc(rng.integers(0, 6, 60).astype(float), np.arange(60) < 20).p_value
+def mann_whitney(ratings=6, sick=20, healthy=40):
+    positive = np.arange(sick + healthy) < sick
+    return lambda rng: (
+        st.mann_whitney_auc(rng.integers(0, ratings, len(positive)).astype(float), positive).p_value
+    )
 
 
 def paired_delong(n_positive, n_negative):
@@ -25,8 +27,8 @@ def paired_delong(n_positive, n_negative):
     return world
 
 
-def spearman(rng):
-    return st.spearman(rng.normal(size=20), rng.integers(0, 5, 20))[1]
+def spearman(n=20, values=5):
+    return lambda rng: st.spearman(rng.normal(size=n), rng.integers(0, values, n))[1]
 
 
 def _product(x, y):
@@ -91,12 +93,6 @@ def stopped_by_looking(sequential):
     return world
 
 
-def size_and_rate(rng):
-    sizes = rng.integers(1, 61, 40)
-    hits = rng.binomial(sizes, rng.beta(0.08 * 4, 0.92 * 4, 40))
-    return st.size_rate_test(GroupCounts(hits, sizes), seed_of(rng))[1]
-
-
 def searched_slice(grouped):
     """Nothing is planted; with groups, patients have columns and error rates of their own."""
 
@@ -112,10 +108,10 @@ def searched_slice(grouped):
 
 
 ROWS = [
-    NullRow("Mann–Whitney", "six ratings, 20 + 40", mann_whitney, 10_000),
+    NullRow("Mann–Whitney", "six ratings, 20 + 40", mann_whitney(), 10_000),
     NullRow("DeLong, paired", "equal scores, 40 + 40", paired_delong(40, 40), 2000),
     NullRow("DeLong, paired", "equal scores, 5 + 100", paired_delong(5, 100), 500),
-    NullRow("Spearman", "n = 20, ties in y", spearman, 1500),
+    NullRow("Spearman", "n = 20, ties in y", spearman(), 1500),
     NullRow("permutation", "n = 20, 199 permutations", permutation, 2000, HOLDS),
     NullRow("permutation of groups", "16 clusters of 6", permutation_of_groups, 2000, HOLDS),
     NullRow("AUC of groups", "3 + 3 patients of 20 rows", auc_of_groups(3, 3), 2000),
@@ -138,7 +134,6 @@ ROWS = [
     NullRow(
         "discovery ratio, sequential", "stopped by looking", stopped_by_looking(True), 2000, HOLDS
     ),
-    NullRow("sizes and rates of groups", "40 of 1 to 60 rows, correlation .2", size_and_rate, 1000),
     NullRow(
         "slice found by search", "nothing planted, 1,000 rows", searched_slice(False), 300, HOLDS
     ),

@@ -74,7 +74,7 @@ def small_network(folder):
     import torch
     from onnx_networks import write
 
-    from fireassay.networks.cnn import Cnn
+    from fireassay.networks.small_networks import Cnn
     from fireassay.networks.training import train
 
     torch.set_num_threads(1)
@@ -212,7 +212,7 @@ def measured(make, folder):
             "planned_s": planned["seconds"], "spent_s": spent["quiet_seconds"],
             "planned_mb": planned["memory_mb"], "spent_mb": spent["memory_mb"],
             "planned_queries": planned["queries"], "spent_queries": spent["queries"],
-            "rows_sent": spent["rows_sent"],
+            "rows_sent": spent["delivered"],
         }  # fmt: skip
     whole = {
         key: reduce(part[key] for part in parts.values())

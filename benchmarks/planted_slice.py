@@ -12,7 +12,7 @@ import json
 import numpy as np
 from coverage import HERE, PAGE, refresh
 
-from fireassay.assessment.slice_report import found_slice
+from fireassay.assessment.parts.slices import found_slice
 from fireassay.core.files import write_text
 from fireassay.core.seeds import derived_seed, generator
 

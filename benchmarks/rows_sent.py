@@ -63,7 +63,7 @@ def measured(make):
         fireassay("run", "--trust", "--quiet", folder=folder)
         costs = json.loads((folder / "fireassay-run" / "costs.json").read_text())
     rows = {
-        name: {"asked": cost["actual"]["queries"], "sent": cost["actual"]["rows_sent"]}
+        name: {"asked": cost["actual"]["queries"], "sent": cost["actual"]["delivered"]}
         for name, cost in costs.items()
     }
     asked, sent = (sum(row[word] for row in rows.values()) for word in ("asked", "sent"))

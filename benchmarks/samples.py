@@ -46,9 +46,9 @@ def write_run(folder, n):
     from fireassay.assessment.context import Context
     from fireassay.assessment.parts import settings_models
     from fireassay.assessment.parts.accuracy import AnsweredRows
-    from fireassay.assessment.row_outcomes import row_marks
-    from fireassay.assessment.running import Run
-    from fireassay.assessment.sample_table import write_samples
+    from fireassay.assessment.parts.part import row_marks
+    from fireassay.assessment.run.loop import Run
+    from fireassay.assessment.samples.table import write_samples
     from fireassay.classifiers import as_classifier
     from fireassay.data import DataSet
     from fireassay.engine import Executor, RunStore

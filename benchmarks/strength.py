@@ -20,7 +20,7 @@ from measuring import cpu
 from strength_models import SEEDS, cases, judged_wrong, networks, rows
 
 from fireassay.statistics import share
-from fireassay.survival.adaptive import DRAWS
+from fireassay.survival.attacker_checks import DRAWS
 
 
 def ours(model, defence, X, y, eps, budget):

@@ -158,7 +158,7 @@ def judged_wrong(defended, module, X, y, first=1):
     """
     import torch
 
-    from fireassay.survival.adaptive import DRAWS
+    from fireassay.survival.attacker_checks import DRAWS
 
     if defended is None:
         with torch.no_grad():

@@ -57,8 +57,8 @@ def golden():
 def dropout_speed():
     """100 dropout samples: once through the features, against 100 whole passes."""
     from fireassay.classifiers import as_classifier
-    from fireassay.networks.dropout_cnn import DropoutCnn
-    from fireassay.supervision.model_reader import ModelReader
+    from fireassay.networks.small_networks import DropoutCnn
+    from fireassay.supervision.reading import ModelReader
     from fireassay.supervision.torch_hidden import TorchHidden
 
     model = as_classifier(DropoutCnn((28, 28), 10, seed=0), output="logits", classes=range(10))
@@ -84,7 +84,7 @@ def dropout_speed():
 
 def trained(X, y, seed, epochs):
     from fireassay.classifiers import as_classifier
-    from fireassay.networks.dropout_cnn import DropoutCnn
+    from fireassay.networks.small_networks import DropoutCnn
     from fireassay.networks.training import train
 
     network = DropoutCnn(X.shape[1:], 10, width=8, dropout=0.3, seed=derived_seed(seed, "init"))

@@ -5,7 +5,7 @@ import pandas as pd
 from coverage_rows import Row, held
 
 from fireassay.statistics import clopper_pearson
-from fireassay.survival.cure_model import fit_cure_model
+from fireassay.survival.cure import fit_cure_model
 from fireassay.survival.times import read_times
 
 

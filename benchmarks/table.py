@@ -26,7 +26,10 @@ def main() -> None:
 
 def page() -> str:
     """The whole page."""
-    sections = [HEAD, rivals(), promises(), scaling(), engine(), waiting(), plans(), profiles()]
+    sections = [
+        HEAD, rivals(), kernels(), second_models(), promises(), scaling(), engine(), waiting(),
+        plans(), profiles(),
+    ]  # fmt: skip
     return "\n".join(section for section in sections if section)
 
 
@@ -153,6 +156,51 @@ def _attacks() -> list[dict[str, Any]]:
 
 def _why(key: str, high: float | None) -> str:
     return _WHY[key] if high is None or high < 1 else "no difference shown"
+
+
+def kernels() -> str:
+    """Small pieces of work, against the plain way to do them."""
+    record = stored("kernels")
+    if record is None:
+        return ""
+    rows = [
+        [one["work"], seconds(one["ours_s"]), seconds(one["rival_s"]), f"×{one['ratio']:.2g}"]
+        for one in record.values()
+    ]
+    slower = [name for name, one in record.items() if one["ratio"] < 1]
+    return (
+        "## Kernels\n\nIn turns in one process, medians of five, `python benchmarks/kernels.py`. "
+        f"Slower than the rival: {', '.join(slower) or 'none'}. Groups cost a fit their own sums "
+        "of derivatives and a jackknife; marks of rows also number equal rows; a CSV file is also "
+        "checked for lines of another width, "
+        "and read by pandas in any case, so that a column has one type on every machine.\n\n"
+        + markdown(["work; rival", "ours", "rival", "ratio"], rows)
+    )
+
+
+def second_models() -> str:
+    """What another model on the same data costs."""
+    record = stored("second_model")
+    if record is None:
+        return ""
+    rows = [
+        [
+            name,
+            *(
+                f"{one[which]['cpu_s']:.1f}" if which in one else ""
+                for which in ("first", "second")
+            ),
+            f"{one['second']['passes_s']:.1f}",
+            f"{one['second']['passes_s'] / one['second']['cpu_s']:.0%}",
+        ]
+        for name, one in record.items()
+    ]
+    head = ["job", "first model, CPU s", "second model, CPU s", "its passes", "share"]
+    return (
+        "## A second model on the same data\n\nSix questions each, one process, on a machine with "
+        "other work on it, which makes CPU seconds longer too: `python benchmarks/second_model.py`."
+        "\n\n" + markdown(head, rows)
+    )
 
 
 def promises() -> str:

@@ -29,7 +29,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fireassay.engine.label_book import LabelBook
+from fireassay.engine.labels.book import LabelBook
 from fireassay.web import read_queue, write_queue
 
 PEOPLE, LABELS, MANY = 20, 2000, 100_000

@@ -171,14 +171,16 @@ def has_example(thing: Any) -> bool:
 
 
 def described(thing: Any) -> set[str]:
-    """Names in the section "Parameters" of a docstring."""
-    section = re.search(
-        r"^Parameters\n-+\n(.*?)(?=^[^\n]+\n-+\n|^>>>|\Z)",
-        inspect.getdoc(thing) or "",
-        re.MULTILINE | re.DOTALL,
-    )
-    lines = section[1].splitlines() if section else []
-    return {name.strip() for line in lines if line[:1].strip() for name in line.split(",")}
+    """Names in the section "Args" (or, with a line below it, "Parameters") of a docstring."""
+    text = inspect.getdoc(thing) or ""
+    section = re.search(r"^Args:\n((?:    .*\n?)+)", text, re.MULTILINE)
+    if section:
+        entries = re.findall(r"^ {4}(\S[^:]*):", section[1], re.MULTILINE)
+    else:
+        below = r"^Parameters\n-+\n(.*?)(?=^[^\n]+\n-+\n|^>>>|\Z)"
+        section = re.search(below, text, re.MULTILINE | re.DOTALL)
+        entries = re.findall(r"^\S.*", section[1], re.MULTILINE) if section else []
+    return {name.strip() for entry in entries for name in entry.split(",")}
 
 
 def main(options: list[str]) -> int:

@@ -63,7 +63,7 @@ def served(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
     """The app at its address, with the keys of its queues by name."""
     import uvicorn
 
-    from fireassay.web.app import create_app
+    from fireassay.web.server import create_app
     from fireassay.web.security import Access
 
     listening = socket.socket()

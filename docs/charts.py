@@ -18,8 +18,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from fireassay.core.chart_theme import variables
-from fireassay.report.chart_embed import still
+from fireassay.core.chart import variables
+from fireassay.report.page_charts import still
 
 ROOT = Path(__file__).parents[1]
 MARK = re.compile(r"<!-- chart: ((?:examples|docs)/\w+\.py) (\w+) ([\w ]+?) -->\n")

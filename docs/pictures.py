@@ -9,18 +9,19 @@ import functools
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from fireassay.core import Chart
-from fireassay.core.chart_theme import LIGHT
+from fireassay.core.chart import LIGHT
 from fireassay.core.drawing import IntervalRow, bars, curves, grouped, intervals, matrix
 from fireassay.statistics import clopper_pearson
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS.parent / "benchmarks" / "results"
 _MOST = 14  # rows of a picture
-VERDICTS = ("reproduced", "refuted", "other setting", "not decided", "no public data")
+FINDINGS = ("agrees", "differs", "open")
 
 
 def stored(name: str) -> Any:
@@ -55,7 +56,7 @@ def coverage() -> Chart:
     """How often an interval missed, relative to how often it may: the worst world of each."""
     worst: dict[str, IntervalRow] = {}
     for heading, row in tables("intervals"):
-        if heading != "Measured" or len(row) != 7 or row[2] not in ("holds", "approximate"):
+        if heading != "Measured" or len(row) != 8 or row[2] not in ("holds", "approximate"):
             continue
         worlds, may = int(row[6].replace(",", "")), 1 - float(row[3])
         if worlds < 1000:
@@ -93,24 +94,24 @@ def kinds_of_model() -> Chart:
 
 
 def papers() -> Chart:
-    """How the rows of each paper came out."""
+    """How the rows of each paper came out in the authors' own setting, and how many are in ours."""
     found: Counter[tuple[str, str]] = Counter()
+    columns = [*(f"theirs: {finding}" for finding in FINDINGS), "ours"]
     for heading, row in tables("papers"):
-        for verdict in VERDICTS:
-            if any(cell.startswith(verdict) for cell in row[1:]):
-                found[heading.split(" (")[-1].rstrip(")"), verdict] += 1
+        for setting, cell in pairwise(row):
+            finding = cell.split(":")[0]
+            if finding in FINDINGS and ":" in cell:
+                column = f"theirs: {finding}" if setting.startswith("theirs") else "ours"
+                found[heading.split(" (")[-1].rstrip(")"), column] += 1
                 break
     names = list(dict.fromkeys(paper for paper, _ in found))
-    cells = [
-        (paper, verdict, float(found[paper, verdict])) for paper in names for verdict in VERDICTS
-    ]
+    cells = [(paper, column, float(found[paper, column])) for paper in names for column in columns]
     most = max(found.values())
     return Chart(
-        matrix(
-            cells, title="rows", unit="number", domain=(0.0, float(most)), columns=list(VERDICTS)
-        ),
-        "Tables, figures and claims of the papers behind each question, by how they came out here.",
-        "Coloured cells: a row per question, a column per verdict, the number of rows in each.",
+        matrix(cells, title="rows", unit="number", domain=(0.0, float(most)), columns=columns),
+        "Tables, figures and claims of the papers behind each question: findings in the authors' "
+        "own setting, and rows in a setting of ours.",
+        "Coloured cells: a row per question, a column per finding, the number of rows in each.",
     )
 
 

@@ -7,9 +7,9 @@ the votes give labels and an order from safe to adversarial, and the order is ch
 from sklearn.ensemble import RandomForestClassifier
 
 from fireassay import curation
-from fireassay.papers.alarm_functions import ALARM_FUNCTIONS, alarm_votes
-from fireassay.papers.alarms import alarms
-from fireassay.papers.four_approaches import compare_approaches
+from fireassay.curation.simulation import compare_approaches
+from fireassay.curation.windows import ALARM_FUNCTIONS, alarm_votes
+from fireassay.data.alarms import alarms
 
 
 def main() -> curation.Trend:

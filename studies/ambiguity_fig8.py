@@ -15,12 +15,12 @@ import numpy as np
 from commands import FIGURES, options, write
 from PIL import Image
 
-from fireassay.ambiguity.sheets import tiles
+from fireassay.ambiguity.export import tiles
 from fireassay.core.seeds import generator
-from fireassay.engine.label_book import LabelBook
+from fireassay.engine.labels.book import LabelBook
 from fireassay.papers.ambiguity_trainings import DATA
 from fireassay.web.queue import QUEUES, read_queue
-from fireassay.web.queue_status import queue_status
+from fireassay.web.queue_state import queue_status
 from fireassay.web.review import ExportedSamples, read_exported, write_review_queue
 
 REVIEWED, DRAWN, ACROSS, ENLARGED = 300, 20, 10, 3

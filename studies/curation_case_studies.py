@@ -14,17 +14,16 @@ import time
 import pandas as pd
 from commands import data_folder, draw, executor, options, write
 
-from fireassay.papers.case_studies import CASES, LABELERS, default_order, sizes, table_three
+from fireassay.papers.case_studies import CASES, disagreement, random_orders, sizes, table_three
 from fireassay.papers.curation_figure import figure_3
 
 
 def assess(case, folder):
-    """All cells of one case study, and what the product's own default makes of it."""
+    """All cells of one case study."""
     started = time.process_time()
     return {
         "sizes": sizes(folder, case),
         "cells": table_three(folder, case).to_dict("records"),
-        "default": [default_order(folder, case, labeler) for labeler in LABELERS.values()],
         "cpu_seconds": time.process_time() - started,
     }
 
@@ -50,9 +49,10 @@ def main() -> None:
     print(cells[shown].to_string(index=False, float_format="{:.3f}".format))
     rows = cells.to_dict("records")
     results = {
+        "random_orders": random_orders(folder, 20 if chosen.quick else 200),
+        "disagreement": disagreement(folder),
         "sizes": {case: part["sizes"] for case, part in zip(cases, found, strict=True)},
         "cells": rows,
-        "default": [row for part in found for row in part["default"]],
         "cpu_seconds": sum(part["cpu_seconds"] for part in found),
     }
     write(chosen, "curation_case_studies", results)

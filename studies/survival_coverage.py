@@ -19,7 +19,7 @@ from scipy import stats
 
 from fireassay.survival.aft import solve_aft
 from fireassay.survival.design_matrix import design_matrix
-from fireassay.survival.group_variance import group_variance
+from fireassay.survival.fit_numbers import group_variance
 from fireassay.survival.times import Times
 
 EFFECT, SAMPLES, BUDGET = 0.4, 40, 12.0

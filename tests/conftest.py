@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from fireassay.attacks.art import write_settings_of_art
+from fireassay.core.files import cache_folder
 
 # A loaded machine is not a failure: what is slow is told by benchmarks.
 settings.register_profile("fireassay", deadline=None)
@@ -42,6 +43,18 @@ def settings_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
     """What tests trust is not written into the settings of whoever runs them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FIREASSAY_SETTINGS", str(tmp_path_factory.mktemp("settings")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def store_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What runs keep between them is forgotten after the tests; the charts' script stays."""
+    mine = cache_folder()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        cache_folder().mkdir()
+        for script in mine.glob("*.js"):
+            (cache_folder() / script.name).symlink_to(script)
         yield
 
 

@@ -1,8 +1,10 @@
 """Promises of the package as a whole."""
 
+import importlib.metadata
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -63,6 +65,20 @@ def test_examples_run(example, tmp_path):
     assert done.stdout.strip(), "an example shows something"
 
 
+def test_nothing_in_the_wheel_names_what_is_not():
+    """The layers forbid imports; a name in a string or a table would fail only once installed."""
+    built = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    package = ROOT / "src" / "fireassay"
+    assert built["targets"]["wheel"]["exclude"] == ["src/fireassay/papers"]
+    assert (package / "papers").is_dir()
+    naming = [
+        path
+        for path in package.rglob("*.py")
+        if package / "papers" not in path.parents and "fireassay.papers" in path.read_text("utf-8")
+    ]
+    assert naming == []
+
+
 def test_per_cent_is_written_one_way():
     """Python's own format says 95%; people read 95 % everywhere."""
     written = [
@@ -71,3 +87,18 @@ def test_per_cent_is_written_one_way():
         for found in re.finditer(r"\{[^{}\n]+:\.\d%\}", path.read_text(encoding="utf-8"))
     ]
     assert written == []
+
+
+def test_no_package_that_is_installed_with_it_is_copyleft():
+    copyleft = {}
+    for line in (ROOT / "constraints.txt").read_text().splitlines():
+        name = line.partition("==")[0]
+        try:
+            found = importlib.metadata.metadata(name)
+        except (importlib.metadata.PackageNotFoundError, ValueError):
+            continue  # not in this environment, or a comment
+        kinds = [c for c in found.get_all("Classifier") or () if c.startswith("License")]
+        words = [found.get("License-Expression") or "", (found.get("License") or "")[:80], *kinds]
+        if any(re.search(r"(?<!L)GPL|GNU General", word) for word in words):
+            copyleft[name] = words
+    assert copyleft == {}

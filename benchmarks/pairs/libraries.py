@@ -48,7 +48,7 @@ def _(folder):
     booster = xgboost.train(settings, xgboost.DMatrix(X[:cut], y[:cut]), 20)
     booster.save_model(folder / "model.ubj")
     said = booster.predict(xgboost.DMatrix(X[cut:])) > 0.5
-    return Setup(["--model", "model.ubj", "--data", "test.npz"], share(said, y[cut:]))
+    return Setup(["--model", "model.ubj", "--data", "test.npz", "--trust"], share(said, y[cut:]))
 
 
 @pair("LightGBM's own file", "lightgbm.Booster, three classes, .txt", "CSV, numbers with holes")
@@ -64,7 +64,7 @@ def _(folder):
     booster.save_model(folder / "model.txt")
     frame[400:].to_csv(folder / "test.csv", index=False)
     said = booster.predict(frame.drop(columns="label")[400:], num_threads=1).argmax(axis=1)
-    return Setup(["--model", "model.txt", "--data", "test.csv"], share(said, y[400:]))
+    return Setup(["--model", "model.txt", "--data", "test.csv", "--trust"], share(said, y[400:]))
 
 
 @pair("a network with gradients", "torch module made by a factory, logits", "npz, float32 8 × 8")

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from fireassay.version import __version__
 
 if TYPE_CHECKING:
-    from fireassay.assessment import evaluate
+    from fireassay.assessment import Monitor, evaluate, judge
     from fireassay.classifiers import as_classifier
     from fireassay.core import Assumption, Claim, Estimate, Evidence, FireassayError
     from fireassay.core.codec import load
     from fireassay.report import Report, assert_gate
+    from fireassay.statistics import score
 
 _HOME = {
     "Assumption": "fireassay.core",
@@ -21,11 +22,14 @@ _HOME = {
     "Estimate": "fireassay.core",
     "Evidence": "fireassay.core",
     "FireassayError": "fireassay.core",
+    "Monitor": "fireassay.assessment",
     "Report": "fireassay.report",
     "assert_gate": "fireassay.report",
     "as_classifier": "fireassay.classifiers",
     "evaluate": "fireassay.assessment",
+    "judge": "fireassay.assessment",
     "load": "fireassay.core.codec",
+    "score": "fireassay.statistics",
 }
 _PACKAGES = (
     "ambiguity",
@@ -50,12 +54,15 @@ __all__ = [
     "Estimate",
     "Evidence",
     "FireassayError",
+    "Monitor",
     "Report",
     "__version__",
     "as_classifier",
     "assert_gate",
     "evaluate",
+    "judge",
     "load",
+    "score",
 ]
 
 

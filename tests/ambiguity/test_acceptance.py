@@ -5,7 +5,7 @@ pytest.importorskip("torch")
 
 from fireassay.ambiguity.acceptance import Judgement, allowed_real_fake, pair_summary
 from fireassay.ambiguity.acceptance import required_label_accuracy as required
-from fireassay.ambiguity.pair_classifiers import balanced_accuracy
+from fireassay.ambiguity.stacked_networks import balanced_accuracy
 
 pytestmark = pytest.mark.extras
 

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("torch")
 
 from fireassay.ambiguity import export_set, read_set
-from fireassay.ambiguity.sheets import tiles
+from fireassay.ambiguity.export import tiles
 from fireassay.core import DataError
 
 pytestmark = pytest.mark.extras

@@ -42,7 +42,7 @@ def test_same_seed_same_weights_and_other_seed_other_weights(digits):
 @pytest.mark.slow
 def test_same_seed_same_bytes_for_any_number_of_workers(digits, monkeypatch):
     # Three groups of one autoencoder each, so that both workers have something to train.
-    monkeypatch.setattr("fireassay.ambiguity.training_groups._GROUP", 1)
+    monkeypatch.setattr("fireassay.ambiguity.training._GROUP", 1)
     rows = np.isin(digits.y, [3, 8])
 
     def drawn(seed, workers):
@@ -56,7 +56,7 @@ def test_same_seed_same_bytes_for_any_number_of_workers(digits, monkeypatch):
 
 
 def test_groups_hold_every_autoencoder_once_and_fit_into_memory():
-    from fireassay.ambiguity.training_groups import _GROUP, _GROUP_WEIGHTS, _groups
+    from fireassay.ambiguity.training import _GROUP, _GROUP_WEIGHTS, _groups
 
     members = [(pair, attempt) for attempt in range(2) for pair in range(45)]
     groups = _groups(members, 64, 784, Preset("fast"))

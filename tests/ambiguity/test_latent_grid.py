@@ -3,7 +3,6 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from fireassay.ambiguity.autoencoders import analytic_probability  # noqa: E402
 from fireassay.ambiguity.latent_grid import (  # noqa: E402
     CELLS,
     LatentGrid,
@@ -11,6 +10,7 @@ from fireassay.ambiguity.latent_grid import (  # noqa: E402
     jacobian_norms,
     latent_grid,
 )
+from fireassay.ambiguity.stacked_networks import analytic_probability  # noqa: E402
 
 pytestmark = pytest.mark.extras
 

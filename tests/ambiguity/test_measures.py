@@ -6,8 +6,8 @@ pytest.importorskip("torch")
 
 from fireassay.ambiguity import MEASURES, check_soft_labels, evaluate
 from fireassay.classifiers import as_classifier
+from fireassay.core.arrays import softmax
 from fireassay.core.measure import find_measure
-from fireassay.core.probabilities import softmax
 
 pytestmark = pytest.mark.extras
 

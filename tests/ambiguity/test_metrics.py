@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from fireassay.ambiguity import top_pair_accuracy
 from fireassay.ambiguity.metrics import expected_top_k, has_top_pair, top_k_hits, top_pair_hits
 from fireassay.core import DataError, ProbabilityError
-from fireassay.core.probabilities import entropy_bits
+from fireassay.core.arrays import entropy_bits
 
 # Table 3 of the paper's Appendix A
 LABELS = [

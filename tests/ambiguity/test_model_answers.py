@@ -8,7 +8,7 @@ pytest.importorskip("torch")
 from fireassay.ambiguity import AmbiguityEvaluation, AmbiguousSet, evaluate
 from fireassay.classifiers import as_classifier
 from fireassay.core import DataError, ParameterError
-from fireassay.core.percent import percent
+from fireassay.core.words import percent
 from fireassay.statistics import clopper_pearson
 
 pytestmark = pytest.mark.extras

@@ -9,8 +9,7 @@ pytest.importorskip("torch")
 
 from fireassay.ambiguity import AmbiguityGenerator, Preset
 from fireassay.ambiguity.preset import PRESETS
-from fireassay.ambiguity.reduced_targets import MOST_FEATURES, ReducedTargets
-from fireassay.ambiguity.scaling import principal_inputs
+from fireassay.ambiguity.scaling import MOST_FEATURES, ReducedTargets, principal_inputs
 
 SIDE = 36
 

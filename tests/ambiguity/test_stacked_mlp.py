@@ -3,9 +3,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from fireassay.ambiguity.batches import PairRows  # noqa: E402
 from fireassay.ambiguity.preset import FAST, PAPER, Preset  # noqa: E402
-from fireassay.ambiguity.stacked_mlp import StackedMlp  # noqa: E402
+from fireassay.ambiguity.stacked_networks import PairRows, StackedMlp  # noqa: E402
 from fireassay.ambiguity.training import train  # noqa: E402
 from fireassay.core.threads import one_torch_thread  # noqa: E402
 

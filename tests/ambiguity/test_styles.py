@@ -3,7 +3,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from fireassay.ambiguity.batches import PairRows  # noqa: E402
+from fireassay.ambiguity.stacked_networks import PairRows  # noqa: E402
 from fireassay.ambiguity.training import shared_styles  # noqa: E402
 
 pytestmark = pytest.mark.extras

@@ -3,9 +3,9 @@ import pandas as pd
 import pytest
 
 import fireassay as fa
-from fireassay.assessment.attack_space import attack_space
-from fireassay.assessment.coded_context import coded
+from fireassay.assessment.coded_rows import coded
 from fireassay.assessment.context import Context
+from fireassay.assessment.parts.attack_space import attack_space
 from fireassay.attacks import hopskipjump
 from fireassay.data import DataSet, from_frame
 

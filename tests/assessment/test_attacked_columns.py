@@ -5,11 +5,13 @@ import textwrap
 
 import numpy as np
 import pandas as pd
+from sklearn.linear_model import LogisticRegression
 
-from fireassay.assessment.coded_context import coded
+import fireassay as fa
+from fireassay.assessment.coded_rows import coded
 from fireassay.assessment.config import read_config
-from fireassay.assessment.inputs import load_context
-from fireassay.assessment.parts import part_module
+from fireassay.assessment.context import load_context
+from fireassay.assessment.parts import survival as part
 
 TINY = 1e-9  # what scaling a column and back may round
 RULES = """
@@ -64,7 +66,6 @@ def test_every_row_that_fooled_the_model_keeps_to_the_rules(tmp_path, monkeypatc
     rows.to_csv(tmp_path / "test.csv", index=False)
     monkeypatch.chdir(tmp_path)
     config = read_config("fireassay.toml")
-    part = part_module("survival")
     context = coded(load_context(config, trust=True))
     found = part.run(context, config.settings["survival"])
     sys.modules.pop("visits_model")
@@ -87,10 +88,20 @@ def test_every_row_that_fooled_the_model_keeps_to_the_rules(tmp_path, monkeypatc
     assert (moved > TINY).any()
     evidence = found.result.evidence()
     assert "ℓ∞ ≤ 0.1 of each column's 5 % to 95 % range" in evidence.sentence
-    assert "within 50 queries" in evidence.sentence
+    assert "With 50 tries" in evidence.sentence
     said = {name: rule for name, rule, _ in evidence.tables["moved_columns"].rows}
     assert said["age"] == "fixed"
     assert said["visits"] == "integer, by at most 1"
     assert said["pressure"] == "real, by at most 5"
     left_out = dict(evidence.tables["not_tried"].rows)
     assert left_out["pgd"] == "the model gives no gradients"
+
+
+def test_accuracy_and_survival_name_one_model():
+    rows = patients(120)
+    model = LogisticRegression().fit(rows[["age", "dose"]], rows["visits"] > 3)
+    y = model.predict(rows[["age", "dose"]])
+    small = {"survival": {"samples": 10, "budget": 20}}
+    report = fa.evaluate(model, rows[["age", "dose"]], y, ["accuracy", "survival"], settings=small)
+    assert {part.status for part in report.parts} == {"done"}
+    assert len({part.provenance.model_sha256 for part in report.parts}) == 1

@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from fireassay.assessment.coded_context import coded
+from fireassay.assessment.coded_rows import coded
 from fireassay.assessment.config import read_config
-from fireassay.assessment.inputs import load_context
-from fireassay.assessment.run_folder import PART_KEYS
+from fireassay.assessment.context import load_context
+from fireassay.assessment.run.stale import read_made
 from fireassay.cli.main import app
 from fireassay.engine import RunStore
 
@@ -81,7 +81,7 @@ def fooled(project, text, *arguments, columns="# columns = {}"):
     run = call(app, ["run", "--only", "survival", "--json"])
     assert json.loads(run.output)["parts"]["survival"]["status"] == "done", run.output
     with RunStore(project / "fireassay-run") as store:
-        key = store.meta(PART_KEYS, {})["survival"]
+        key = read_made(store)["survival"]["key"]
         kept = store.finished([key])[key]["result"].kept
     context = coded(load_context(read_config(config), trust=True))
     return context.model.book.decode(kept["adversarial"]), kept["samples"]

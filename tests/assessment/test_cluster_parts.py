@@ -23,7 +23,7 @@ pytest.importorskip("torch")
 
 
 def digits_network():
-    from fireassay.networks.cnn import Cnn
+    from fireassay.networks.small_networks import Cnn
     from fireassay.networks.training import train
 
     digits = data.digits()

@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 
 from fireassay.assessment import read_config
-from fireassay.assessment.measures import full_name, measures_of
-from fireassay.assessment.parts import PARTS
-from fireassay.assessment.template import write_config
+from fireassay.assessment.init import write_config
+from fireassay.assessment.parts.table import PARTS, full_name
 from fireassay.core import ConfigError, ParameterError
 from fireassay.core.measure import find_measure
 
@@ -101,7 +100,7 @@ def test_every_number_of_accuracy_is_in_the_table():
     X = np.random.default_rng(0).random((40, 2))
     model = fa.as_classifier(lambda rows: np.column_stack([1 - rows[:, 0], rows[:, 0]]))
     part = fa.evaluate(model, X, (X[:, 0] > 0.5).astype(int), parts="accuracy")["accuracy"]
-    unknown = [n for n in part.estimates if find_measure(n, measures_of("accuracy")) is None]
+    unknown = [n for n in part.estimates if find_measure(n, PARTS["accuracy"].measures) is None]
     assert not unknown
     rests_on = ("independent-rows", "unseen-rows", "reproducible")
     assert all(e.rests_on == rests_on for e in part.estimates.values())

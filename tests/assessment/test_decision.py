@@ -7,10 +7,10 @@ from scipy import stats
 
 import fireassay as fa
 from fireassay.assessment import read_config
-from fireassay.assessment.decision import Decision
-from fireassay.assessment.inputs import load_context
-from fireassay.assessment.operating_point import operating_point
+from fireassay.assessment.context import load_context
+from fireassay.assessment.parts.operating_point import Decision, operating_point
 from fireassay.core import ConfigError, ModelError, ParameterError
+from fireassay.statistics.numbers.judged_rows import JudgedRows
 
 COSTS = {"sepsis -> well": 50, "well -> sepsis": 1}
 
@@ -29,19 +29,21 @@ def model():
     )
 
 
-def test_recall_and_precision_of_the_decision_have_exact_simultaneous_intervals():
+def test_sensitivity_and_ppv_of_the_decision_have_exact_plain_intervals():
     X, y = ward()
     report = fa.evaluate(model(), X, y, "accuracy", threshold={"sepsis": 0.2})
     found, said = report["accuracy"].estimates, X[:, 0] >= 0.2
     sick = y == "sepsis"
     for name, hit, among in (
+        ("sensitivity[sepsis]", said, sick),
         ("recall[sepsis]", said, sick),
         ("specificity[sepsis]", ~said, ~sick),
+        ("ppv[sepsis]", sick, said),
         ("precision[sepsis]", sick, said),
         ("mistake[sepsis -> well]", ~said, sick),
     ):
         exact = stats.binomtest(int(hit[among].sum()), int(among.sum()))
-        interval = exact.proportion_ci(0.975, method="exact")  # two at once
+        interval = exact.proportion_ci(0.95, method="exact")
         assert found[name].value == pytest.approx(exact.statistic)
         assert (found[name].low, found[name].high) == pytest.approx(tuple(interval), rel=1e-6)
     assert found["accuracy"].value == pytest.approx((said == sick).mean())
@@ -78,16 +80,9 @@ def test_the_held_out_cost_covers_what_the_chosen_threshold_costs():
     for seed in range(60):
         X, y = ward(400, seed)
         own = np.column_stack([1 - X[:, 0], X[:, 0]])
+        rows = JudgedRows.of((y == "sepsis").astype(int), own.argmax(axis=1), 2, own)
         found = operating_point(
-            own,
-            own.argmax(axis=1),
-            (y == "sepsis").astype(int),
-            ["well", "sepsis"],
-            Decision.of(COSTS, None),
-            confidence=0.95,
-            groups=None,
-            seed=seed,
-            rests_on=(),
+            rows, own, ["well", "sepsis"], Decision.of(COSTS, None), seed=seed
         ).estimates
         said = big[:, 0] >= found["best_threshold"].value
         true_cost = 50 * (sick & ~said).mean() + (~sick & said).mean()

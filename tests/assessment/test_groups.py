@@ -3,15 +3,18 @@
 import numpy as np
 import pandas as pd
 import pytest
-from pydantic import ValidationError
 
 import fireassay as fa
 from fireassay.assessment import initialise, read_config
-from fireassay.assessment.inputs import load_context
-from fireassay.assessment.parts.reliability import Settings
+from fireassay.assessment.config import DataSection
+from fireassay.assessment.context import load_context, load_sets
+from fireassay.assessment.grouped_rows import hopeless
 from fireassay.core import DataError
+from fireassay.core.groups import Groups
 from fireassay.data import load, split
-from fireassay.statistics import grouped_share
+from fireassay.report.gates import Gate
+from fireassay.statistics import group_mean
+from fireassay.statistics.groups.group_counts import GroupCounts, effective_rows
 
 MODEL = """
 import numpy as np
@@ -72,22 +75,26 @@ def test_accuracy_counts_groups():
     report = fa.evaluate(model, X, y, groups=patient, **settings)
     plain = fa.evaluate(model, X, y, **settings)
     wrong = (X[:, 0] > 0.5).astype(int) != y
-    expected, worth = grouped_share(wrong, patient)
+    expected = group_mean(wrong, patient)
+    worth = effective_rows(GroupCounts.of(wrong, patient))
     found = report["accuracy"].estimates
-    assert (found["error"].low, found["error"].high) == (expected.low, expected.high)
+    assert found["error"].low == pytest.approx(expected.low)
+    assert found["error"].high == pytest.approx(expected.high)
     assert found["accuracy"].low == pytest.approx(1 - expected.high, abs=1e-9)
     assert found["effective_n"].value == pytest.approx(worth)
     assert worth < 300
     assert "effective_n" not in plain["accuracy"].estimates
     for name in ("error", "accuracy", "calibration_error"):
-        assert found[name].rests_on == ("independent-groups", "unseen-rows", "reproducible")
+        rare = ("rare-groups",) if name == "calibration_error" else ()
+        expected_ids = ("independent-groups", "largest-group", *rare, "unseen-rows", "reproducible")
+        assert found[name].rests_on == expected_ids
         narrow = plain["accuracy"].estimates[name]
         assert found[name].value == narrow.value
         assert found[name].high - found[name].low > 1.2 * (narrow.high - narrow.low)
-    recall = [row[1:4] for row in report["accuracy"].tables["recall"].rows]
     for i in range(2):
-        by_hand = grouped_share(~wrong[y == i], patient[y == i])[0]
-        assert recall[i] == pytest.approx((by_hand.value, by_hand.low, by_hand.high))
+        by_hand = group_mean(~wrong[y == i], patient[y == i])
+        one = found[f"sensitivity[{i}]"]
+        assert (one.value, one.low) == pytest.approx((by_hand.value, by_hand.low))
     assert report["reliability"].estimates["effective_n"].value == pytest.approx(worth)
     upper = report["reliability"].estimates["pmi_upper"].value
     assert upper == pytest.approx(expected.high, rel=1e-9)
@@ -111,7 +118,38 @@ def test_the_configuration_names_the_column(tmp_path):
     assert context.train.groups is None
 
 
-def test_the_largest_group_is_a_setting_of_groups_betting_only():
-    assert Settings(method="groups-betting", largest_group=10).largest_group == 10
-    with pytest.raises(ValidationError, match="groups-betting only"):
-        Settings(largest_group=10)
+def test_the_largest_group_is_declared_or_said_to_be_the_largest_seen(tmp_path):
+    frame = table()
+    X, y, patient = frame[["a", "b"]].to_numpy(), frame["label"].to_numpy(), frame["patient"]
+    model = fa.as_classifier(lambda rows: np.column_stack([1 - rows[:, 0], rows[:, 0]]))
+    seen, declared = (
+        fa.evaluate(model, X, y, groups=groups, parts=["accuracy", "reliability"])
+        for groups in (patient, Groups(patient, largest=40))
+    )
+    for part in ("accuracy", "reliability"):
+        ledger = [{a.id: a for a in report[part].assumptions} for report in (seen, declared)]
+        assert [each["largest-group"].status for each in ledger] == ["untestable", "supported"]
+        assert "has 10 rows" in ledger[0]["largest-group"].check
+    for part, name in (("accuracy", "error"), ("reliability", "pmi_upper")):
+        wide = declared[part].estimates[name].high
+        assert wide > 1.3 * seen[part].estimates[name].high
+
+
+def test_several_columns_and_some_rows_of_each_group(tmp_path):
+    frame = table().assign(site=lambda t: t["patient"] // 10)
+    path = write(frame, tmp_path / "rows.csv")
+    section = {"test": path.name, "group": ["site", "patient"], "rows_per_group": 4}
+    sets = load_sets(DataSection.model_validate(section), tmp_path)
+    test = sets["test"]
+    assert np.unique(test.groups, return_counts=True)[1].tolist() == [4, 4, 4]
+    assert test.groups.largest == 4
+    assert "patient" not in test.feature_names
+    assert "site" not in test.feature_names
+    assert len(sets["notes"]) == 2
+    with pytest.raises(DataError, match="no group has more than 3"):
+        load_sets(DataSection.model_validate({**section, "largest_group": 3}), tmp_path)
+    gates = [Gate("accuracy.error", "max", 0.05), Gate("accuracy", "min", 0.2)]
+    said = hopeless(test, gates)
+    assert len(said) == 1
+    assert "no result can pass: 3 groups" in said[0]
+    assert "needs 72" in said[0]

@@ -1,21 +1,19 @@
 """What a run may cost, counted: calls of the model, rows, journal writes, bytes; never a clock."""
 
-import importlib
 import tracemalloc
 
 import numpy as np
 
+from fireassay.assessment import preflight
 from fireassay.assessment.context import Context
-from fireassay.assessment.kept_answers import RunAnswers
-from fireassay.assessment.parts import settings_models
-from fireassay.assessment.running import Run
+from fireassay.assessment.parts.table import settings_models
+from fireassay.assessment.run.first_look import first_look
+from fireassay.assessment.run.loop import Run
 from fireassay.classifiers import as_classifier
 from fireassay.core.row_index import RowIndex
 from fireassay.data import DataSet
 from fireassay.engine import Executor, RunStore
-from fireassay.statistics.projected_rows import standardised
-
-alike_rows = importlib.import_module("fireassay.statistics.alike_rows")
+from fireassay.statistics.shared_units import exact_copies
 
 SETTINGS = {name: each() for name, each in settings_models().items()}
 X = np.random.default_rng(0).random((512, 3))
@@ -39,10 +37,8 @@ def test_forward_calls_of_a_part():
     asked = []
     own = context(asked)
     Run(own, ("accuracy", "reliability"), SETTINGS).go()
-    # The look at two places asks 64 rows in two blocks; the others need two blocks; before and
-    # after each part 32 rows are asked again, the first time twice.
-    assert own.model.rows_sent == 512
-    assert len(asked) <= 2 + 2 + 5
+    assert asked == [256, 256, 28, 4], "every row once, and 32 again in blocks of other sizes"
+    assert own.model.rows_delivered == 544
 
 
 def test_rows_sent_against_rows_asked(tmp_path):
@@ -50,17 +46,17 @@ def test_rows_sent_against_rows_asked(tmp_path):
         made = Run(context(store=store), ("accuracy", "reliability"), SETTINGS)
         made.go()
     actual = [cost["actual"] for cost in made.costs.values()]
-    sent = sum(cost["rows_sent"] for cost in actual)
+    sent = sum(cost["delivered"] for cost in actual)
     assert sent <= 0.55 * sum(cost["queries"] for cost in actual)
 
 
 def test_rows_are_looked_at_once_for_all_parts(monkeypatch):
     looked = []
-    monkeypatch.setattr(alike_rows, "standardised", lambda *a: looked.append(1) or standardised(*a))
+    monkeypatch.setattr(preflight, "exact_copies", lambda X: looked.append(1) or exact_copies(X))
     report = Run(context(), ("accuracy", "reliability"), SETTINGS).go()
     assert len(looked) == 1
     told = [
-        assumption.check.partition(" nearly")[0]
+        assumption.status
         for part in report.parts
         for assumption in part.assumptions
         if assumption.id == "independent-rows"
@@ -81,36 +77,33 @@ def test_journal_writes_of_a_task(tmp_path):
 
 def test_bytes_held_for_each_kept_row():
     own = context()
-    answers = RunAnswers(None)
-    answers.begin(own)
+    look = first_look(own)
+    look.ask(np.arange(len(X)))
     own.model.predict_proba(X[::-1])  # not a stretch of the set: rows are found by their marks
     table = own.model.kept
     held = table.held.nbytes + table._answers.nbytes
     held += sum(index.nbytes for index in table.sets[0].index._sorted())
     assert held <= len(X) * (2 * 8 + 1 + 16)
-    answers.end()
+    look.end()
     assert own.model.kept is None
 
 
 def test_kept_float32_answers_take_half(tmp_path):
     sizes = {}
     for kind in (np.float32, np.float64):
-        own = Context(
-            as_classifier(lambda rows, kind=kind: model(rows).astype(kind), classes=(0, 1)),
-            context().test,
-            executor=Executor(),
-        )
         with RunStore(tmp_path / kind.__name__) as store:
-            answers = RunAnswers(store)
-            answers.begin(own)
-            own.model.predict_proba(X)
-            answers.end()
-            [file] = (tmp_path / kind.__name__ / "answers").iterdir()
-            sizes[kind] = file.stat().st_size
-            answers.begin(own)  # another start: the file is read and checked
-            assert own.model.kept.held.all()
-            assert own.model.kept._answers.nbytes == len(X) * 2 * np.dtype(kind).itemsize
-            answers.end()
+            for start in (1, 2):  # the second one reads the file
+                own = Context(
+                    as_classifier(lambda rows, kind=kind: model(rows).astype(kind), classes=(0, 1)),
+                    context().test,
+                    executor=Executor(store=store),
+                )
+                first_look(own).ask(np.arange(len(X)))
+                assert own.model.kept.held.all()
+                assert own.model.kept._answers.nbytes == len(X) * 2 * np.dtype(kind).itemsize
+                assert own.model.rows_delivered == (544 if start == 1 else 0)
+                [file] = (tmp_path / kind.__name__ / "answers").iterdir()
+                sizes[kind] = file.stat().st_size
     assert sizes[np.float64] - sizes[np.float32] == len(X) * 2 * 4
 
 

@@ -8,15 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fireassay.assessment import kept_answers
 from fireassay.assessment.context import Context
-from fireassay.assessment.kept_answers import RunAnswers
-from fireassay.assessment.parts import settings_models
-from fireassay.assessment.running import Run
-from fireassay.assessment.spending import Budget
+from fireassay.assessment.parts.table import settings_models
+from fireassay.assessment.run import asked_once
+from fireassay.assessment.run.first_look import first_look
+from fireassay.assessment.run.loop import Run
 from fireassay.classifiers import as_classifier
 from fireassay.classifiers.kept_answers import asking_anew
-from fireassay.core.errors import BudgetExceededError, FireassayWarning
+from fireassay.core.errors import (
+    BudgetExceededError,
+    FireassayWarning,
+    ReproducibilityWarning,
+)
 from fireassay.data import DataSet
 from fireassay.engine import Executor, RunStore
 
@@ -28,9 +31,6 @@ FAST = ("accuracy", "reliability")
 
 def as_bytes(rows):
     return {row.tobytes() for row in rows}
-
-
-PROBED = as_bytes(TEST[np.linspace(0, 299, 37).round().astype(int)])  # answers of the first look
 
 
 def model(X):
@@ -54,22 +54,30 @@ def context(model=model, store=None):
     )
 
 
+def begin(own):
+    """The first look at all test rows."""
+    look = first_look(own)
+    look.ask(np.arange(len(own.test)))
+    return look
+
+
 def run(folder, parts=FAST, only=None, kept=True, model=model):
-    """A run in a folder; how often each row was sent for a caller, and the run."""
+    """A run in a folder; how often each row was delivered, and the run."""
     sent = Counter()
+
+    def counting(rows):
+        sent.update(row.tobytes() for row in rows)
+        return model(rows)
+
+    inner = context(model).model
+    inner.identify()
     with RunStore(folder) as store:
-        own = context(model, store)
+        own = context(counting, store)
+        own.model._identity = inner._identity  # of the function that is counted, not of the counter
         made = Run(own, parts, SETTINGS, only=only)
         if not kept:
-            made._answers.begin = lambda context: None
-        send = own.model._sent_anew
-
-        def counting(rows, known, keep):
-            if keep is not None:
-                sent.update(row.tobytes() for row in rows)
-            return send(rows, known, keep)
-
-        own.model._sent_anew = counting
+            begin(own)
+            own.model.kept = None
         made.go()
     return sent, made
 
@@ -91,15 +99,16 @@ def test_in_a_whole_run_too(tmp_path):
 
 def compare(folder, parts):
     sent, made = run(folder / "kept", parts)
-    assert {sent[row] for row in as_bytes(TEST) | as_bytes(TRAIN) | as_bytes(FIELD)} <= {0, 1}
-    for rows in (TEST, FIELD):
-        assert sum(sent[row.tobytes()] for row in rows) + len(PROBED & as_bytes(rows)) == len(rows)
+    assert {sent[row] for row in as_bytes(TRAIN) | as_bytes(FIELD)} <= {0, 1}
+    assert sum(sent[row.tobytes()] for row in FIELD) == len(FIELD)
+    if parts == FAST:  # attacks ask the model itself
+        assert sum(sent[row.tobytes()] for row in TEST) == len(TEST) + 32 + 16
     _, without = run(folder / "not kept", parts, kept=False)
     result = (folder / "kept" / "result.json").read_bytes()
     assert result == (folder / "not kept" / "result.json").read_bytes()
     assert asked(made) == asked(without)
-    rows_sent = made.costs["reliability"]["actual"]["rows_sent"]
-    assert rows_sent < without.costs["reliability"]["actual"]["rows_sent"]
+    delivered = made.costs["reliability"]["actual"]["delivered"]
+    assert delivered < without.costs["reliability"]["actual"]["delivered"]
     return sent
 
 
@@ -126,7 +135,7 @@ def test_float32_answers_give_the_same_bytes_kept_or_not_and_in_steps(tmp_path):
 def test_the_next_start_takes_what_was_put_down(tmp_path):
     run(tmp_path, only=("accuracy",))
     sent, _ = run(tmp_path, only=("reliability",))
-    assert not any(sent[row.tobytes()] for row in TEST)
+    assert sum(sent[row.tobytes()] for row in TEST) == 32 + 16, "asked again, before and after"
 
 
 def test_kept_answers_that_the_model_does_not_give_are_thrown_away(tmp_path):
@@ -140,9 +149,12 @@ def test_kept_answers_that_the_model_does_not_give_are_thrown_away(tmp_path):
         own = context(other, store)
         type(own.model).sha256 = property(lambda self: name)  # a server whose model was exchanged
         try:
-            answers = RunAnswers(store)
-            with pytest.warns(FireassayWarning, match="not those that the model gives now"):
-                answers.begin(own)
+            look = begin(own)
+            with (
+                pytest.warns(ReproducibilityWarning),
+                pytest.warns(FireassayWarning, match="not those that the model gives now"),
+            ):
+                look.again()
             got = own.model.predict_proba(TEST)
         finally:
             del type(own.model).sha256
@@ -150,7 +162,7 @@ def test_kept_answers_that_the_model_does_not_give_are_thrown_away(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["random", "by place"])
-def test_models_whose_answers_vary_get_no_table(kind):
+def test_of_models_whose_answers_vary_the_first_look_alone_is_kept(kind):
     drawn = np.random.default_rng(0)
 
     def model(X):
@@ -158,34 +170,31 @@ def test_models_whose_answers_vary_get_no_table(kind):
         return np.column_stack([0.5 + 1e-9 * moved, 0.5 - 1e-9 * moved])
 
     own = context(model)
-    RunAnswers(None).begin(own)
-    assert own.model.kept is None
+    look = begin(own)
+    assert not own.model.kept.grows
+    first = look.given(np.arange(300))
+    assert own.model.predict_proba(TEST[::-1])[::-1].tobytes() == first.tobytes()
+    before = own.model.rows_delivered
+    for _ in range(2):
+        own.model.predict_proba(TRAIN)
+    assert own.model.rows_delivered - before == 800
 
 
-def test_a_model_with_a_budget_of_its_own_is_not_probed():
-    own = context(model)
-    own = replace(own, model=as_classifier(model, classes=(0, 1), max_queries=10))
-    RunAnswers(None).begin(own)
-    assert (own.model.kept, own.model.probe_queries) == (None, 0)
-
-
-def test_budgets_count_rows_that_are_asked():
-    own = context()
-    RunAnswers(None).begin(own)
+def test_a_budget_is_of_rows_that_are_delivered_and_leaves_no_row_to_be_asked_twice():
+    own = replace(context(), model=as_classifier(model, classes=(0, 1), max_queries=400))
+    look = begin(own)
+    assert own.model.rows_delivered == 300
+    assert "budget" in look.assumption().check
     own.model.predict_proba(TEST)
-    asked, sent = own.model.queries, own.model.rows_sent
-    own.model.predict_proba(TEST[::-1])
-    assert (own.model.queries - asked, own.model.rows_sent - sent) == (300, 0)
-    with Budget(max_queries=400).enforced(own.model, 0.0, 0):
-        own.model.predict_proba(TEST)
-        with pytest.raises(BudgetExceededError, match=r"100 are left\. Got a call with 150"):
-            own.model.predict_proba(np.concatenate([TEST[:100], TEST[:50] / 2]))
-        own.model.predict_proba(np.concatenate([TEST[:60], TEST[:40] / 2]))
+    with pytest.raises(BudgetExceededError, match=r"100 are left\. Got a call with 150"):
+        own.model.predict_proba(np.concatenate([TEST[:100], TRAIN[:150]]))
+    own.model.predict_proba(np.concatenate([TEST[:60], TRAIN[:100]]))
+    assert own.model.rows_delivered == 400
 
 
 def test_rows_are_answered_in_any_mixture():
     own = context()
-    RunAnswers(None).begin(own)
+    begin(own)
     mixed = np.concatenate([TEST[5:9], TRAIN[:3] / 2, TEST[5:7], FIELD[[3, 3]], TRAIN[::-7]])
     for rows in (mixed, mixed[::-1], TRAIN, TEST[3:80:3]):
         np.testing.assert_array_equal(own.model.predict_proba(rows), model(rows))
@@ -193,33 +202,32 @@ def test_rows_are_answered_in_any_mixture():
 
 def test_attacks_and_hooks_ask_the_model_itself():
     own = context()
-    RunAnswers(None).begin(own)
+    begin(own)
     own.model.predict_proba(TEST)
-    sent = own.model.rows_sent
+    sent = own.model.rows_delivered
     with asking_anew(own.model):
         own.model.predict_proba(TEST)
-    assert own.model.rows_sent - sent >= 300
     own.model.predict_proba(TEST)
-    assert own.model.rows_sent - sent < 600
+    assert own.model.rows_delivered - sent == 300
 
 
 def test_a_copy_in_another_process_knows_what_was_known_when_it_was_sent():
     own = context(model)
-    RunAnswers(None).begin(own)
+    begin(own)
     first = own.model.predict_proba(TEST)
     copy = pickle.loads(pickle.dumps(own.model))
-    before = copy.rows_sent, copy.queries
+    before = copy.rows_delivered, copy.queries
     again = copy.predict_proba(TEST[::-1])[::-1]
     assert again.tobytes() == first.tobytes()
-    assert (copy.rows_sent, copy.queries - before[1]) == (before[0], 300)
+    assert (copy.rows_delivered, copy.queries - before[1]) == (before[0], 300)
     copy.predict_proba(TRAIN)  # not asked before, hence not known there
-    assert copy.rows_sent - before[0] >= 400
+    assert copy.rows_delivered - before[0] >= 400
     assert copy.kept.held.sum() == 300
 
 
 def test_a_table_that_is_large_or_empty_is_not_sent(monkeypatch):
     own = context(model)
-    RunAnswers(None).begin(own)
+    begin(own)
     own.model.predict_proba(TEST)
     monkeypatch.setattr("fireassay.classifiers.kept_answers._MOST_SENT", 300 * 32 - 1)
     assert pickle.loads(pickle.dumps(own.model)).kept is None
@@ -232,11 +240,11 @@ def test_a_table_that_is_large_or_empty_is_not_sent(monkeypatch):
 def test_workers_do_not_ask_again_what_is_known():
     def sent(workers):
         own = replace(context(model), executor=Executor(workers=workers))
-        RunAnswers(None).begin(own)
+        begin(own)
         own.model.predict_proba(TEST)
-        before = own.model.rows_sent
+        before = own.model.rows_delivered
         answers = own.executor.map(answers_of, [0, 150], {"model": own.model, "X": TEST})
-        return own.model.rows_sent - before, own.model.queries, np.vstack(answers).tobytes()
+        return own.model.rows_delivered - before, own.model.queries, np.vstack(answers).tobytes()
 
     assert sent(2) == sent(1)
     assert sent(2)[0] == 0
@@ -245,10 +253,10 @@ def test_workers_do_not_ask_again_what_is_known():
 def test_more_than_the_limit_is_not_kept(monkeypatch):
     monkeypatch.setattr("fireassay.classifiers.kept_answers.MOST_BYTES", 1000)
     own = context()
-    RunAnswers(None).begin(own)
+    begin(own)
     own.model.predict_proba(TEST)
     own.model.predict_proba(TEST)
-    assert own.model.rows_sent >= 600
+    assert own.model.rows_delivered >= 600
 
 
 def test_tables_of_categories_are_kept_by_their_codes(tmp_path):
@@ -266,5 +274,5 @@ def test_tables_of_categories_are_kept_by_their_codes(tmp_path):
         made = Run(own, ("accuracy", "reliability"), SETTINGS)
         made.go()
     assert made.costs["accuracy"]["actual"]["queries"] == 60
-    assert made.costs["reliability"]["actual"]["rows_sent"] == 0
-    assert list((tmp_path / kept_answers.FOLDER).iterdir())
+    assert made.costs["reliability"]["actual"]["delivered"] == 0
+    assert list((tmp_path / asked_once.FOLDER).iterdir())

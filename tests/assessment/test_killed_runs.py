@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from fireassay.assessment import initialise
-from fireassay.assessment.parts import PARTS
+from fireassay.assessment.parts.table import PARTS
 
 MODEL = """
 import numpy as np

@@ -3,15 +3,17 @@
 import numpy as np
 import pytest
 
-from fireassay.assessment import learnable_rows
-from fireassay.assessment.confused_pairs import LEAST_ROWS, MOST_PAIRS, confused_pairs
 from fireassay.assessment.context import Context
-from fireassay.assessment.learnable_rows import rows_to_learn_from, too_large
-from fireassay.assessment.parts import part_module
+from fireassay.assessment.parts import ambiguity as part
+from fireassay.assessment.parts.ambiguity import (
+    LEAST_ROWS,
+    MOST_PAIRS,
+    confused_pairs,
+    rows_to_learn_from,
+    why_too_large,
+)
 from fireassay.classifiers import as_classifier
 from fireassay.data import DataSet
-
-part = part_module("ambiguity")
 
 
 def context(classes, shape=(8,), each=30):
@@ -46,7 +48,7 @@ def test_the_confused_pairs_are_neighbours_on_this_line():
 
 def test_large_rows_are_learnt_from_as_far_as_memory_goes(monkeypatch):
     rows = context(6).test
-    monkeypatch.setattr(learnable_rows, "MOST_NUMBERS", 8 * 4 * LEAST_ROWS)
+    monkeypatch.setattr(part, "MOST_NUMBERS", 8 * 4 * LEAST_ROWS)
     some, pairs = rows_to_learn_from(rows, [(0, 1), (2, 3), (4, 5), (0, 3)], seed=0)
     assert pairs == [(0, 1), (2, 3), (0, 3)]  # a fifth and sixth class would be too many
     assert np.unique(some.labels, return_counts=True)[1].tolist() == [LEAST_ROWS] * 4
@@ -55,7 +57,7 @@ def test_large_rows_are_learnt_from_as_far_as_memory_goes(monkeypatch):
 
 
 def test_all_pairs_share_the_rows(monkeypatch):
-    monkeypatch.setattr(learnable_rows, "MOST_NUMBERS", 8 * 75)
+    monkeypatch.setattr(part, "MOST_NUMBERS", 8 * 75)
     some, pairs = rows_to_learn_from(context(3).test, "all", seed=0)
     assert pairs == "all"
     assert np.unique(some.labels, return_counts=True)[1].tolist() == [25] * 3
@@ -63,8 +65,8 @@ def test_all_pairs_share_the_rows(monkeypatch):
 
 def test_rows_beyond_what_is_feasible_are_refused_in_words(monkeypatch):
     rows = context(3).test
-    assert too_large(rows) is None
-    monkeypatch.setattr(learnable_rows, "MOST_NUMBERS", 8 * 39)
-    assert "40 rows in memory" in too_large(rows)
+    assert why_too_large(rows) is None
+    monkeypatch.setattr(part, "MOST_NUMBERS", 8 * 39)
+    assert "40 rows in memory" in why_too_large(rows)
     pytest.importorskip("torch")
     assert "40 rows in memory" in part.missing(context(3))

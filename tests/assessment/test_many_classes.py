@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 
 from fireassay import as_classifier
-from fireassay.assessment import calibration_check
-from fireassay.assessment.accuracy_rows import rows_of_classes, top_columns
 from fireassay.assessment.context import Context
-from fireassay.assessment.parts import part_module
+from fireassay.assessment.parts import accuracy, calibration_check
+from fireassay.assessment.parts.accuracy_result import top_columns
 from fireassay.classifiers.answers import log_probabilities
 from fireassay.core import validation
+from fireassay.core.arrays import softmax
 from fireassay.core.errors import ProbabilityError
-from fireassay.core.probabilities import softmax
 from fireassay.core.validation import check_probabilities
 from fireassay.data import DataSet
 from fireassay.statistics import expected_calibration_error, reliability_curve
@@ -34,12 +33,6 @@ def answers(n, k, seed=0):
 def test_the_top_columns_are_those_of_a_stable_sort(k):
     p = np.round(answers(400, k)[0], 2)  # with many ties
     assert (top_columns(p, 3) == np.argsort(-p, axis=1, kind="stable")[:, :3]).all()
-
-
-def test_rows_of_classes_are_those_of_masks():
-    labels = np.random.default_rng(0).integers(0, 5, 60)
-    for c, rows in enumerate(rows_of_classes(labels, 7)):
-        assert (rows == np.flatnonzero(labels == c)).all()
 
 
 def test_the_check_of_answers_takes_and_refuses_what_it_did():
@@ -95,8 +88,7 @@ def rows_of(n=2000):
 
 
 def accuracy_of(model, data):
-    part = part_module("accuracy")
-    return part.run(Context(model, data), part.Settings())
+    return accuracy.run(Context(model, data), accuracy.Settings())
 
 
 def test_float32_answers_give_the_numbers_of_float64():
@@ -126,25 +118,26 @@ def test_accuracy_checks_each_answer_once_and_holds_one_table(monkeypatch):
         monkeypatch.setattr(module, "check_probabilities", counted)
     monkeypatch.setattr(calibration_check, "_FIT_NUMBERS", 2**16)
     model = linear(np.float32, sent)
-    own, part = Context(model, data), part_module("accuracy")
-    part.run(own, part.Settings())  # what is loaded or looked at once
+    own = Context(model, data)
+    accuracy.run(own, accuracy.Settings())  # what is loaded or looked at once
     checked.clear()
     sent.clear()
     tracemalloc.start()
-    part.run(own, part.Settings())
+    accuracy.run(own, accuracy.Settings())
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert model.queries == 2 * len(data)
-    assert sum(checked) == sum(sent) == 256 * -(-len(data) // 256)
+    assert sum(checked) == sum(sent) == len(data)
     table = 4 * len(data) * 300
     assert table <= most < 2 * table  # no float64 of all, no second table
 
 
 def test_the_plan_prices_one_table_of_answers():
     X = np.zeros((4000, 1), dtype=np.float32)
-    part = part_module("accuracy")
     few, many = (
-        part.cost(Context(linear(np.float32), DataSet(X, np.arange(4000) % k)), part.Settings())
+        accuracy.cost(
+            Context(linear(np.float32), DataSet(X, np.arange(4000) % k)), accuracy.Settings()
+        )
         for k in (2, 2000)
     )
     each = 1e6 * (many.memory_mb - few.memory_mb) / (4000 * 1998)

@@ -8,8 +8,9 @@ import pytest
 from fireassay import as_classifier
 from fireassay.assessment import initialise
 from fireassay.assessment.context import Context, Cost
-from fireassay.assessment.door import verified_order
-from fireassay.assessment.model_speed import Speed, measure_speed
+from fireassay.assessment.plan.plan import Speed, measure_speed
+from fireassay.assessment.preflight import check_before_run, verified_order
+from fireassay.assessment.run.first_look import first_look
 from fireassay.data import DataSet
 
 
@@ -39,10 +40,13 @@ def test_a_slow_model_is_measured_with_few_rows():
     assert found.per_query == pytest.approx(0.009, rel=0.2)
 
 
-def test_a_quick_model_is_measured_in_blocks_as_a_run_sends_them():
+def test_a_run_measures_by_its_first_look():
     model = Timed(0.03, 0.0001)
-    found = speed_of(model)
-    assert max(model.sizes) == 256
+    X = np.random.default_rng(0).standard_normal((600, 3))
+    own = Context(as_classifier(model), DataSet(X, np.zeros(600, dtype=int)))
+    first_look(own).ask(np.arange(600))
+    found = measure_speed(own)
+    assert model.sizes == [256, 256, 88, 28, 4]
     assert found.per_query == pytest.approx(0.0001 + 0.03 / 256, rel=0.3)
     assert found.per_call == pytest.approx(0.03, rel=0.3)
 
@@ -62,13 +66,13 @@ def test_few_rows_are_measured_as_they_are():
 def test_the_look_at_the_door_keeps_to_its_rows():
     X = np.random.default_rng(0).standard_normal((600, 3))
     y = (X[:, 0] < 0).astype(int)
-    context = Context(as_classifier(Timed(0.0, 0.0)), DataSet(X, y), door_rows=70)
+    context = check_before_run(Context(as_classifier(Timed(0.0, 0.0)), DataSet(X, y)), most=70)
     order = verified_order(context)
     assert order is not None
     assert order.n == 70
 
 
-def test_init_fills_up_no_block(tmp_path):
+def test_init_asks_few_rows_and_fills_up_no_block(tmp_path):
     X = np.random.default_rng(0).standard_normal((40, 3))
     np.savez(tmp_path / "test.npz", X=X, y=(X[:, 0] < 0).astype(int))
     (tmp_path / "counted_rows.py").write_text(
@@ -77,7 +81,7 @@ def test_init_fills_up_no_block(tmp_path):
         "    p = 1 / (1 + np.exp(-X[:, :1]))\n    return np.hstack([p, 1 - p])\n"
     )
     initialise("counted_rows:model", {"test": "test.npz"}, folder=tmp_path, trust=True)
-    assert max(sys.modules["counted_rows"].sizes) == 40
+    assert max(sys.modules["counted_rows"].sizes) == 17
 
 
 def test_gradients_are_measured_without_filling_up():
@@ -96,15 +100,14 @@ def test_gradients_are_measured_without_filling_up():
 
     X = np.random.default_rng(0).standard_normal((600, 3)).astype(np.float32)
     model = as_classifier(Counted().eval(), classes=(0, 1), output="logits")
-    found = measure_speed(Context(model, DataSet(X, np.zeros(600, dtype=int))))
+    found = measure_speed(Context(model, DataSet(X, np.zeros(600, dtype=int))), gradients=True)
     assert found.per_gradient > 0
-    assert sizes == [32, 32]
+    assert sizes == [32]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere only the most is known")
-@pytest.mark.parametrize(("per_row", "unseen"), [(0.009, 224.0), (0.0001, 0.0)])
-def test_what_a_slow_model_will_hold_for_a_whole_block_is_foreseen(per_row, unseen):
-    model = Timed(0.0, per_row)
+def test_what_a_slow_model_will_hold_for_a_whole_block_is_foreseen():
+    model = Timed(0.0, 0.009)
     held = [b""]
 
     def holding(X):  # as a runtime does that gives nothing back, a megabyte for each row
@@ -113,4 +116,4 @@ def test_what_a_slow_model_will_hold_for_a_whole_block_is_foreseen(per_row, unse
             np.frombuffer(held[0], dtype=np.uint8)[:] = 1
         return model(X)
 
-    assert speed_of(holding).unseen_mb == pytest.approx(unseen, rel=0.1)
+    assert speed_of(holding).unseen_mb == pytest.approx(256 - 28, rel=0.1)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import fireassay as fa
-from fireassay.assessment import troubles
-from fireassay.assessment.attack_space import attack_space
 from fireassay.assessment.context import Context
-from fireassay.assessment.sample_content import shown_content
-from fireassay.assessment.shown_rows import Gallery
+from fireassay.assessment.parts import troubles
+from fireassay.assessment.parts.attack_space import attack_space
+from fireassay.assessment.samples.content import shown_content
+from fireassay.assessment.samples.gallery import Gallery
 from fireassay.data import DataSet
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)

@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from fireassay.assessment import configured_run, read_config, run_assessment
-from fireassay.assessment.parts import PARTS
+from fireassay.assessment import read_config, run_assessment
+from fireassay.assessment.run import start
 
 pytestmark = pytest.mark.extras
 onnx = pytest.importorskip("onnx")
@@ -81,7 +81,7 @@ def nothing_loaded(monkeypatch):
     def load(*_, **__):
         raise AssertionError("loaded")
 
-    monkeypatch.setattr(configured_run, "load_context", load)
+    monkeypatch.setattr(start, "load_context", load)
 
 
 def test_a_second_run_gives_the_same_without_loading_anything(done, nothing_loaded):
@@ -97,7 +97,7 @@ def test_a_second_run_loads_neither_parts_nor_what_they_need(done):
     folder, _ = done
     names = [
         *("onnxruntime", "pandas", "scipy", "networkx", "torch", "sklearn", "pyarrow"),
-        *(f"fireassay.assessment.parts.{part}" for part in PARTS if part != "accuracy"),
+        *("fireassay.assessment.parts.troubles", "fireassay.assessment.parts.field_draws"),
         *("fireassay.reliability.assess", "fireassay.discovery.search"),
         *("fireassay.curation.curate", "fireassay.supervision.registry"),
         *("fireassay.attacks.registry", "fireassay.survival.observe"),

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import fireassay as fa
-from fireassay.attacks.perturbed import perturbed, row_key
+from fireassay.attacks.spaced import perturbed, row_key
 from fireassay.cli.main import app
 from fireassay.core import ParameterError
 

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from fireassay.assessment.context import Context, Cost
-from fireassay.assessment.model_speed import Speed
-from fireassay.assessment.parts import settings_models
-from fireassay.assessment.plan_like import plan_like
-from fireassay.assessment.planning import Plan, PlanRow, price
-from fireassay.assessment.run_folder import COSTS
-from fireassay.assessment.running import Run
+from fireassay.assessment.parts.table import settings_models
+from fireassay.assessment.plan.costs import plan_like
+from fireassay.assessment.plan.plan import Plan, PlanRow, Speed, price_parts
+from fireassay.assessment.run.folder import COSTS
+from fireassay.assessment.run.loop import Run
 from fireassay.classifiers import as_classifier
 from fireassay.core import DataError
 from fireassay.data import DataSet
@@ -39,7 +38,7 @@ def context(n, store=None):
 def test_a_small_run_tells_the_queries_of_the_whole(tmp_path):
     with RunStore(tmp_path) as store:
         Run(context(40, store), PARTS, SETTINGS).go()
-    plain = price(context(160), PARTS, SETTINGS)
+    plain = price_parts(context(160), PARTS, SETTINGS)
     planned = plan_like(plain, tmp_path)
     whole = context(160)
     Run(whole, PARTS, SETTINGS).go()
@@ -94,6 +93,6 @@ def test_a_call_with_few_rows_is_not_priced_as_a_whole_block():
 
     X = np.random.default_rng(0).random((600, 3))
     wrapped = as_classifier(model, classes=(0, 1), bounds=(0, 1))
-    price(Context(wrapped, DataSet(X, np.arange(600) % 2)), ("survival",), SETTINGS)
-    assert sent[:2] == [4, 4]
-    assert (wrapped.queries, wrapped.probe_queries) == (0, sum(sent))  # nobody has asked yet
+    price_parts(Context(wrapped, DataSet(X, np.arange(600) % 2)), ("survival",), SETTINGS)
+    assert sent == [28, 4]
+    assert (wrapped.queries, wrapped.rows_delivered) == (0, 32)  # nobody has asked yet

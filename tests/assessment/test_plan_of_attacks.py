@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 
 from fireassay.assessment.context import Context
-from fireassay.assessment.first_answers import share_right, share_sure
-from fireassay.assessment.machine_speed import slowness
-from fireassay.assessment.model_speed import Speed, measure_speed, spread_rows
-from fireassay.assessment.parts import part_module, part_terms, settings_models
-from fireassay.assessment.planning import price
-from fireassay.assessment.running import Run
-from fireassay.assessment.spending import Budget
+from fireassay.assessment.parts import table
+from fireassay.assessment.parts.table import settings_models
+from fireassay.assessment.plan.costs import Budget
+from fireassay.assessment.plan.machine import share_right, share_sure, slowness
+from fireassay.assessment.plan.plan import Speed, measure_speed, price_parts, spread_rows
+from fireassay.assessment.run.loop import Run
 from fireassay.classifiers import as_classifier
-from fireassay.core import quiet_clock
+from fireassay.core import clock
 from fireassay.data import DataSet
 from fireassay.engine import Executor, RunStore
 
@@ -42,14 +41,17 @@ def context(store=None, model=steep, n=200, sort=False):
 
 
 def test_without_survival_supervision_is_planned_with_its_own_attacks():
-    alone, after = price(context(), PARTS[:1], SETTINGS), price(context(), PARTS, SETTINGS)
+    alone, after = (
+        price_parts(context(), PARTS[:1], SETTINGS),
+        price_parts(context(), PARTS, SETTINGS),
+    )
     own = context()
     Run(own, PARTS[:1], SETTINGS).go()
     assert after.row("supervision").queries < own.model.queries <= alone.row("supervision").queries
     assert alone.row("supervision").seconds > after.row("supervision").seconds
     # The same, if survival was planned, but gave nothing; and not, if it is there already.
     assert after.row("supervision", ["survival"]).queries == alone.row("supervision").queries
-    given = price(context(), PARTS[:1], SETTINGS, given=["survival"])
+    given = price_parts(context(), PARTS[:1], SETTINGS, given=["survival"])
     assert given.row("supervision").queries == after.row("supervision").queries
 
 
@@ -57,7 +59,7 @@ def test_a_budget_that_refuses_survival_refuses_supervision_which_would_attack(t
     few = 3000  # enough for supervision, were it not for the attacks
     with RunStore(tmp_path) as store:
         own = context(store)
-        assert price(own, PARTS, SETTINGS).row("supervision").queries < few
+        assert price_parts(own, PARTS, SETTINGS).row("supervision").queries < few
         report = Run(own, PARTS, SETTINGS, budget=Budget(max_queries=few)).go()
     for part in PARTS:
         assert report[part].status == "not available"
@@ -69,7 +71,7 @@ def test_supervision_that_attacks_sends_few_rows_in_small_blocks():
     own = context()
     report = Run(own, PARTS[:1], SETTINGS).go()
     assert report["supervision"].status == "done"
-    assert own.model.rows_sent < 1.3 * own.model.queries
+    assert own.model.rows_delivered < 1.3 * own.model.queries
 
 
 def torch_network():
@@ -103,8 +105,8 @@ def test_supervision_of_a_network_is_planned_with_its_training_rows_and_dropout(
     model = as_classifier(network(), classes=(0, 1), bounds=(0, 1), **options)
     own = replace(context(), model=model)
     own = replace(own, test=replace(own.test, y=None))  # nothing is attacked
-    planned = part_terms("supervision").cost(own, settings).queries
-    part_module("supervision").run(own, settings)
+    planned = table.PARTS["supervision"].cost(own, settings).queries
+    table.PARTS["supervision"].run(own, settings)
     assert model.queries <= planned
     # Inputs between two classes were counted in, and are not there; dropout needs no training.
     thinned = names[1].startswith("mc-dropout")
@@ -120,9 +122,9 @@ def test_discovery_is_planned_by_how_many_rows_the_model_is_sure_of(steepness):
     settings = SETTINGS["discovery"].model_copy(update={"calibration_share": 0.0})
     own = context(model=model, sort=True)
     measure_speed(own)
-    cost = part_terms("discovery").cost(own, settings)
+    cost = table.PARTS["discovery"].cost(own, settings)
     expected = (1 - cost.spared) * cost.queries
-    part_module("discovery").run(own, settings)
+    table.PARTS["discovery"].run(own, settings)
     assert own.model.queries == pytest.approx(expected, rel=0.15)
     assert own.model.queries <= cost.queries
 
@@ -144,13 +146,13 @@ def test_only_rows_that_the_model_gets_right_are_attacked():
     costs = []
     for own in (right, wrong):
         measure_speed(own)
-        costs.append(part_terms("survival").cost(own, SETTINGS["survival"]))
+        costs.append(table.PARTS["survival"].cost(own, SETTINGS["survival"]))
     assert [cost.spared for cost in costs] == pytest.approx([0.8, 1.0])
     assert costs[0].queries == costs[1].queries  # at the most
 
 
 def test_own_seconds_are_those_of_this_machine():
-    cost = part_terms("reliability").cost(context(), SETTINGS["reliability"])
+    cost = table.PARTS["reliability"].cost(context(), SETTINGS["reliability"])
     there, here = (Speed(0.0, 0.0, 0.0, 0, slowness=s).seconds(cost) for s in (1.0, 2.5))
     assert here == pytest.approx(2.5 * there)
     assert measure_speed(context()).slowness == pytest.approx(slowness(), rel=3)
@@ -167,6 +169,6 @@ def test_standing_in_line_between_two_looks_at_the_clocks_does_not_count(monkeyp
             looks.append(waited[0])
             return b"0 %d 0" % waited[0]
 
-    monkeypatch.setattr(quiet_clock, "_WAITED", Kernel())
-    monkeypatch.setattr(quiet_clock.time, "perf_counter", lambda: now[0])
-    assert quiet_clock.quiet_seconds() == pytest.approx(10.0)
+    monkeypatch.setattr(clock, "_WAITED", Kernel())
+    monkeypatch.setattr(clock.time, "perf_counter", lambda: now[0])
+    assert clock.quiet_seconds() == pytest.approx(10.0)

@@ -13,7 +13,7 @@ from fireassay.statistics import (
     ErrorDetector,
     clopper_pearson,
     delong_interval,
-    grouped_share,
+    group_mean,
     groups_for_bound,
     labels_until_alarm,
     rows_for_auroc,
@@ -91,7 +91,7 @@ def test_patients_not_rows(correlation):
     for _ in range(worlds):
         rate = RNG.beta(0.05 * scale, 0.95 * scale, groups)
         wrong = RNG.random(groups * rows) < rate[member]
-        kept += grouped_share(wrong, member, 0.975, "upper")[0].high <= 0.12
+        kept += group_mean(wrong, member, 0.975, "upper").high <= 0.12
     assert reached(kept, worlds)
 
 
@@ -102,8 +102,8 @@ def test_an_audit_of_a_project():
     found = curate(votes)
     planned = how_many("audit", {"first": 0.9, "last": 0.6}, votes=votes)
     assert planned.number < 800
-    assumed = np.linspace(0.9, 0.6, sum(len(ring) > 0 for ring in found.rings))
-    filled = [ring for ring in found.rings if len(ring)]
+    assumed = np.linspace(0.9, 0.6, sum(len(ring) > 0 for ring in found.added_rows))
+    filled = [ring for ring in found.added_rows if len(ring)]
     each = found.plan_audit(0.9, 0.6).labels_per_ring
     falling, worlds = 0, 150
     for _ in range(worlds):

@@ -10,10 +10,11 @@ from typer.testing import CliRunner
 
 import fireassay as fa
 from fireassay.assessment.context import Context
-from fireassay.assessment.parts import settings_models
-from fireassay.assessment.running import Run
+from fireassay.assessment.parts.table import settings_models
+from fireassay.assessment.run.loop import Run
 from fireassay.cli.main import app
 from fireassay.core import ReproducibilityWarning
+from fireassay.core.errors import FireassayWarning
 from fireassay.data import DataSet
 from fireassay.engine import Executor, RunStore
 from fireassay.report import Report
@@ -71,18 +72,15 @@ def test_a_steady_model_is_supported_and_probes_are_no_queries() -> None:
     report = fa.evaluate(model, X, Y, parts="accuracy")
     assert ledger(report["accuracy"])["reproducible"] == "supported"
     assert report.verdict({"max": {"accuracy.error": 0.5}}).status == "pass"
-    assert (model.queries, model.probe_queries) == (
-        200,
-        200 + 3 * 32 + 2 * 256,  # the door, asked again, and one block at two places
-    )
+    assert (model.queries, model.rows_delivered) == (200, 200 + 32)
 
 
 def test_a_model_that_changes_only_after_a_while_is_found_by_the_last_look() -> None:
     model = Jittery()
-    model.steady_until = 3  # two looks and the one block that accuracy asks
+    model.steady_until = 4  # the look, 32 rows again in two blocks, and the field rows
     with pytest.warns(ReproducibilityWarning):
-        report = fa.evaluate(model, X, Y, parts="accuracy")
-    assert ledger(report["accuracy"])["reproducible"] == "contradicted"
+        report = fa.evaluate(model, X, Y, parts=["accuracy", "reliability"], operational=X / 2)
+    assert {ledger(part)["reproducible"] for part in report.parts} == {"contradicted"}
 
 
 def test_a_budget_of_queries_is_left_to_the_parts_and_that_is_said() -> None:
@@ -166,7 +164,10 @@ def test_a_server_that_is_exchanged_between_two_starts_of_a_run_is_noticed(tmp_p
     model.share = 0.3
     with RunStore(tmp_path / "run") as store:
         context = Context(model, DataSet(X, Y), executor=Executor(store=store))
-        with pytest.warns(ReproducibilityWarning):
+        with (
+            pytest.warns(ReproducibilityWarning),
+            pytest.warns(FireassayWarning, match="not those that the model gives now"),
+        ):
             resumed: Report = Run(context, ["accuracy", "reliability"], SETTINGS).go()
     for part in resumed.parts:
         assert ledger(part)["reproducible"] == "contradicted"

@@ -13,11 +13,10 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from typer.testing import CliRunner
 
 import fireassay as fa
-from fireassay.assessment.attack_space import attack_space
-from fireassay.assessment.coded_context import coded
+from fireassay.assessment.coded_rows import coded
 from fireassay.assessment.config import DataSection
-from fireassay.assessment.context import Context
-from fireassay.assessment.inputs import load_sets
+from fireassay.assessment.context import Context, load_sets
+from fireassay.assessment.parts.attack_space import attack_space
 from fireassay.attacks import discrete
 from fireassay.cli.main import app
 from fireassay.data import DataSet, from_frame
@@ -86,7 +85,8 @@ def test_a_pipeline_on_names_and_holes_from_init_to_report(
     assert parts["accuracy"]["estimates"]["accuracy"]["value"] == pytest.approx(right.mean())
     slices = parts["accuracy"]["tables"]["slices"]["rows"]
     women = right[(test["sex"] == "f").to_numpy()]
-    assert slices[0][:3] == ["sex = f", len(women), pytest.approx(1 - women.mean(), abs=1e-4)]
+    assert slices[0][:3] == ["sex", "f", len(women)]
+    assert slices[0][4] == pytest.approx(1 - women.mean(), abs=1e-4)
     for name in ("accuracy", "supervision", "discovery", "reliability", "survival"):
         assert parts[name]["status"] == "done", parts[name]["reason"]
 
@@ -152,7 +152,7 @@ def test_texts_are_asked_what_can_be_asked():
     assert report["accuracy"].estimates["accuracy"].value == pytest.approx((said == y[150:]).mean())
     assert report["survival"].reason.startswith("text: ")
     assert report["ambiguity"].reason.startswith("text: ")
-    assert any("least sure" in claim.text for claim in report["discovery"].claims)
+    assert any("without a label" in claim.text for claim in report["discovery"].claims)
     assert "errors" in report["supervision"].headline
 
 
@@ -207,14 +207,15 @@ def test_an_attack_that_cannot_move_is_not_survived():
     assert "no feature varies" in report["survival"].reason
 
 
-def test_discovery_goes_by_confidence_where_no_attack_can_overturn_an_answer():
+def test_discovery_goes_by_twin_trees_where_no_attack_can_overturn_an_answer():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"noise": rng.random(300), "ward": rng.choice(["A", "B"], 300)})
     y = (X["ward"] == "B").to_numpy().astype(int)
     y[:30] = 1 - y[:30]
     only_ward = ColumnTransformer([("ward", OneHotEncoder(), ["ward"])])
     model = make_pipeline(only_ward, LogisticRegression()).fit(X, y)
-    part = fa.evaluate(model, X, y, parts="discovery")["discovery"]
+    by_distance = {"discovery": {"search": "adversarial-distance"}}
+    part = fa.evaluate(model, X, y, parts="discovery", settings=by_distance)["discovery"]
     assert part.status == "done", part.reason
     said = " ".join(claim.text for claim in part.claims)
-    assert "overturned fewer than three predictions" in said
+    assert "overturned fewer than three predictions): twin-trees searched instead" in said

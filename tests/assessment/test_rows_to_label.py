@@ -11,7 +11,7 @@ from PIL import Image
 pytest.importorskip("fastapi")
 
 import fireassay as fa
-from fireassay.assessment.coded_context import coded
+from fireassay.assessment.coded_rows import coded
 from fireassay.assessment.context import Context
 from fireassay.assessment.parts import discovery
 from fireassay.data import DataSet, from_frame
@@ -115,9 +115,9 @@ def test_series_are_lines_and_each_channel_can_be_seen(tmp_path):
     queue = queue_of(run)
     assert queue.kind == "series"
     assert queue.content.shape[1:] == (30, 2)  # time first
-    from fireassay.web.item_view import series as chart
+    from fireassay.web.queue_pages import item_facts
 
-    shown = json.dumps(chart(queue, 0).spec)
+    shown = json.dumps(item_facts(queue, None, 0)["series"].spec)
     assert "each from its lowest to its highest value" in shown
 
 

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from fireassay.assessment.context import Context
-from fireassay.assessment.parts import settings_models
-from fireassay.assessment.running import Run
-from fireassay.assessment.sample_content import shown_content
-from fireassay.assessment.shown_rows import Gallery
+from fireassay.assessment.parts.table import settings_models
+from fireassay.assessment.run.loop import Run
+from fireassay.assessment.samples.content import shown_content
+from fireassay.assessment.samples.gallery import Gallery
 from fireassay.classifiers import as_classifier
 from fireassay.data import DataSet
 from fireassay.engine import Executor, RunStore

@@ -12,8 +12,8 @@ from PIL import Image
 import fireassay as fa
 from fireassay.assessment import read_config, run_assessment
 from fireassay.assessment.context import Context
-from fireassay.assessment.run_folder import read_report
-from fireassay.assessment.shown_rows import Gallery
+from fireassay.assessment.run.folder import read_report
+from fireassay.assessment.samples.gallery import Gallery
 from fireassay.core import Sample
 from fireassay.core.errors import ParameterError
 from fireassay.data import DataSet
@@ -125,7 +125,7 @@ def test_every_part_of_a_model_names_its_samples(images):
         X,
         y,
         parts=["curation", "supervision", "discovery"],
-        train=(X[::-1] * 0.999, y[::-1]),
+        train=(X[::-1] * 0.9, y[::-1]),
         votes=votes,
         settings={
             "discovery": {"pool": 60, "max_queries": 30, "drawn": 0, "threshold": 0.5},
@@ -144,7 +144,7 @@ def test_every_part_of_a_model_names_its_samples(images):
 
 CONFIG = """
 [model]
-path = "half:model"
+path = "half_of_images:model"
 bounds = [0.0, 1.0]
 classes = [0, 1]
 [data]
@@ -159,7 +159,7 @@ parts = ["accuracy"]
 def folder(tmp_path, images):
     _, X, y = images
     np.savez(tmp_path / "test.npz", X=X, y=y)
-    (tmp_path / "half.py").write_text(
+    (tmp_path / "half_of_images.py").write_text(
         "import numpy as np\n"
         "def model(X):\n"
         "    m = X.reshape(len(X), -1).mean(axis=1)\n"

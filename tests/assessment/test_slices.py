@@ -7,7 +7,7 @@ from scipy import stats
 from sklearn.linear_model import LogisticRegression
 
 import fireassay as fa
-from fireassay.assessment.slice_report import found_slice
+from fireassay.assessment.parts.slices import found_slice
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,10 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from fireassay.assessment import troubles
+from fireassay import supervision
 from fireassay.assessment.context import Context
 from fireassay.assessment.parts import supervision as part
+from fireassay.assessment.parts import troubles
 from fireassay.classifiers import as_classifier
 from fireassay.core import generator
 from fireassay.data import DataSet, digits
@@ -33,15 +34,15 @@ def context():
 
 def test_corrupted_rows_are_those_of_corrupted_set(context, monkeypatch):
     seen = {}
-    compare = part.compare
-    monkeypatch.setattr(part, "compare", lambda *a, **k: seen.update(k) or compare(*a, **k))
+    compare = supervision.compare
+    monkeypatch.setattr(supervision, "compare", lambda *a, **k: seen.update(k) or compare(*a, **k))
     settings = part.Settings(supervisors=("pcs",), samples=60, severity=4)
     answer = part.run(context, settings)
     rows = generator(context.seed, "supervision part").permutation(len(context.test))[:60]
     expected = corrupted_set(context.test.X[rows], severity=4, seed=context.seed)
     assert seen["sets"]["corrupted"].tobytes() == expected.X.tobytes()
     np.testing.assert_array_equal(seen["kinds"]["corrupted"], expected.kind)
-    kinds = answer.evidence().tables["kinds"]
+    kinds = part.evidence(answer).tables["kinds"]
     assert {row[kinds.columns.index("kind")] for row in kinds.rows} >= set(expected.kind)
 
 
@@ -84,4 +85,4 @@ def test_a_supervisor_of_ones_own_is_taken_by_name(context, monkeypatch):
     answer = part.run(context, part.Settings(supervisors=("second-probability",), samples=60))
     assert set(answer.frame()["status"]) == {"done"}
     assert answer.result.recommended == "second-probability"
-    assert "auroc_scrambled" in answer.evidence().estimates
+    assert "auroc_scrambled" in part.evidence(answer).estimates

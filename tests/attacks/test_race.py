@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fireassay.attacks.attacked_model import AttackedModel
-from fireassay.attacks.race import nearest_of
+from fireassay.attacks.line_search import nearest_of
 
 AXES = np.eye(4, dtype=np.float32)
 

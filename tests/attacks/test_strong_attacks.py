@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from fireassay import attacks
+from fireassay.attacks.directions import hill, make_layout
 from fireassay.attacks.losses import log_odds, logit_ratio, target_ratio
-from fireassay.attacks.windows import hill, make_layout
 from fireassay.classifiers import as_classifier
-from fireassay.classifiers.score_gradient import backward_passes
+from fireassay.classifiers.protocol import backward_passes
 
 pytestmark = pytest.mark.extras
 

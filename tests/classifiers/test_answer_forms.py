@@ -7,6 +7,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
 import fireassay as fa
+from fireassay.classifiers.answers import choose_output, in_order, opened
 from fireassay.core import ModelError, ProbabilityError
 
 X, Y = load_iris(return_X_y=True)
@@ -111,3 +112,14 @@ def test_torch_modules_with_dicts_and_one_column_keep_their_gradients():
     both = fa.as_classifier(torch.nn.Sequential(one, torch.nn.Sigmoid()))
     np.testing.assert_allclose(both.predict_proba(rows)[:, 1], expit(z), atol=1e-6)
     assert softmax([[0, z[0]]], axis=1)[0, 1] == pytest.approx(expit(z[0]))
+
+
+def test_wrapped_answers_are_opened_and_named_columns_ordered():
+    assert opened({"logits": [[0.0, 2.0]], "hidden_states": None}, "probabilities", 1).output == (
+        "logits"
+    )
+    assert opened([{"dog": 0.9, "cat": 0.1}], "probabilities", 1).names == ("dog", "cat")
+    assert in_order(np.array([[0.9, 0.1]]), ("dog", "cat"), ("cat", "dog")).tolist() == [[0.1, 0.9]]
+    shapes = {"label": ["n"], "probabilities": ["n", 3]}
+    assert choose_output(shapes, labels=False, source="m.onnx") == "probabilities"
+    assert choose_output(shapes, labels=True, source="m.onnx") == "label"

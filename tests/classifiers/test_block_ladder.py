@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fireassay as fa
-from fireassay.classifiers.block_ladder import (
+from fireassay.classifiers.backends.callable import CallableClassifier
+from fireassay.classifiers.blocks import (
     BlockSizes,
     DistinctRows,
     call_price,
@@ -21,6 +22,13 @@ from fireassay.classifiers.block_ladder import (
 )
 from fireassay.classifiers.temperature import TemperatureScaled
 from fireassay.engine import Executor
+
+
+class Padded(CallableClassifier):
+    """A function whose blocks are filled up, as those of networks and files are."""
+
+    pads_blocks = True
+
 
 X = np.random.default_rng(0).random((600, 3))
 ALL = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -84,14 +92,15 @@ def test_small_rows_are_sent_in_few_calls_and_large_ones_are_not_sent_in_vain() 
 
 @pytest.mark.parametrize("wrong", [set(), {64, 128}, {1, 2, 4}, set(ALL[:-1])])
 def test_sizes_with_other_bytes_at_one_place_do_not_join(wrong: set[int]) -> None:
-    model: Any = fa.as_classifier(wrong_in(wrong))
+    model: Any = Padded(wrong_in(wrong))
     decided = model.decide_block_sizes(X)
     assert [sizes for _, sizes in decided.decided] == [tuple(s for s in ALL if s not in wrong)]
-    assert (model.queries, model.rows_sent, model.probe_queries) == (0, 0, price(256))
+    assert (model.queries, model.rows_delivered) == (0, price(256))
     np.testing.assert_array_equal(model.predict_proba(X[:7]), shares(X[:7]))
-    assert model.rows_sent == (256 if 8 in wrong else 8)  # one block of 8 costs less than three
+    sent = model.rows_delivered - price(256)
+    assert sent == (256 if 8 in wrong else 8)  # one block of 8 costs less than three
     model.predict_proba(X[:1])
-    assert model.rows_sent % 256 in ({0} if 8 in wrong else {9} if 1 not in wrong else {16})
+    assert model.rows_delivered % 256 in ({0} if 8 in wrong else {9} if 1 not in wrong else {16})
 
 
 def by_place(rows: np.ndarray) -> np.ndarray:
@@ -105,30 +114,30 @@ def test_models_that_are_random_or_depend_on_the_place_are_filled_up_as_before()
         return shares(rows, 1e-9 * generator.random(len(rows)))
 
     for function in (noisy, by_place):
-        model: Any = fa.as_classifier(function)
+        model: Any = Padded(function)
         assert dict(model.decide_block_sizes(X).decided).popitem()[1] == (256,)
-        assert model.probe_queries == 512, "two blocks were enough to see it"
+        assert model.rows_delivered == 512, "two blocks were enough to see it"
         model.predict_proba(X[:3])
-        assert model.rows_sent == 256
+        assert model.rows_delivered == 768
 
 
 def test_a_model_that_cannot_take_small_blocks_keeps_its_own() -> None:
     def reshaping(rows: np.ndarray) -> np.ndarray:
         return shares(rows.reshape(2, 128, 3).reshape(256, 3))
 
-    model: Any = fa.as_classifier(reshaping)
+    model: Any = Padded(reshaping)
     assert dict(model.decide_block_sizes(X).decided).popitem()[1] == (256,)
     np.testing.assert_array_equal(model.predict_proba(X[:5]), shares(X[:5]))
 
 
 def test_rows_of_one_value_decide_nothing() -> None:
-    model: Any = fa.as_classifier(lambda rows: shares(rows))
+    model: Any = Padded(lambda rows: shares(rows))
     assert model.decide_block_sizes(np.full((300, 3), 0.5)) == BlockSizes()
     assert not DistinctRows(256).fill()
-    assert model.probe_queries == 0
+    assert model.rows_delivered == 0
     for _ in range(40):
         model.predict_proba(np.full((10, 3), 0.5))
-    assert (model.probe_queries, model.queries, model.rows_sent) == (0, 400, 40 * 256)
+    assert (model.queries, model.rows_delivered) == (400, 40 * 256)
 
 
 @pytest.mark.parametrize("wrong", [set(), {64, 128}])
@@ -140,62 +149,61 @@ def test_few_rows_are_put_together_anew_until_there_are_enough(wrong: set[int]) 
         return wrong_in(wrong)(rows)
 
     few = np.random.default_rng(1).integers(0, 50, (20, 5)) / 50
-    model: Any = fa.as_classifier(noting)
+    model: Any = Padded(noting)
     decided = dict(model.decide_block_sizes(few).decided).popitem()[1]
     assert decided == tuple(size for size in ALL if size not in wrong)
-    assert model.probe_queries == price(256)
+    assert model.rows_delivered == price(256)
     sent = np.concatenate(seen)
     assert len(np.unique(sent, axis=0)) == 256
     assert all(np.isin(sent[:, i], few[:, i]).all() for i in range(5)), "no value is new"
 
 
 def test_an_attack_of_few_rows_does_not_go_on_filling_up_blocks() -> None:
-    model: Any = fa.as_classifier(shares)
+    model: Any = Padded(shares)
     for i in range(100):
         model.predict_proba(X[[i % 12, i % 7]] + 1e-3 * i)
-    assert model.rows_sent < price(256) + 256 + 2 * 100
-    assert model.probe_queries == price(256)
+    assert 2 * price(256) < model.rows_delivered < 2 * price(256) + 256 + 2 * 100
 
 
 def test_an_adapter_decides_by_itself_once_filling_up_has_cost_as_much() -> None:
-    model: Any = fa.as_classifier(shares)
+    model: Any = Padded(shares)
     model.predict_proba(X)
-    assert (model.rows_sent, model.probe_queries) == (768, 0), "one call is not worth a probe"
+    assert model.rows_delivered == 768, "one call is not worth a probe"
     calls = 0
-    while model.probe_queries == 0:
+    while not model.block_sizes.decided:
         model.predict_proba(X[:64])
         calls += 1
     assert 168 + 192 * (calls - 1) < price(256) <= 168 + 192 * calls
-    assert model.probe_queries == price(256)
-    before = model.rows_sent
+    assert model.rows_delivered == 768 + 256 * (calls - 1) + price(256) + 64
+    before = model.rows_delivered
     model.predict_proba(X[:200])
-    assert model.rows_sent - before == 200
+    assert model.rows_delivered - before == 200
     assert model.queries == 600 + 64 * calls + 200
 
 
 def test_another_type_or_shape_of_rows_is_another_question() -> None:
-    model: Any = fa.as_classifier(lambda rows: shares(rows.reshape(len(rows), -1)))
+    model: Any = Padded(lambda rows: shares(rows.reshape(len(rows), -1)))
     model.decide_block_sizes(X)
     for rows in (X.astype(np.float32), X[:, :, None]):
-        before = model.rows_sent
+        before = model.rows_delivered
         model.predict_proba(rows[:4])
-        assert model.rows_sent - before == 256
+        assert model.rows_delivered - before == 256
 
 
 def test_a_budget_is_not_spent_on_probes() -> None:
-    model: Any = fa.as_classifier(shares, max_queries=3000)
+    model: Any = Padded(shares, max_queries=3000)
     for start in range(0, 600, 10):
         model.predict_proba(X[start : start + 10])
     model.decide_block_sizes(X)
-    assert (model.queries, model.probe_queries) == (600, 0)
+    assert (model.queries, model.rows_delivered) == (600, 600), "nor filled up under a budget"
 
 
 def test_fixed_whole_and_small_blocks_have_nothing_to_decide() -> None:
     for size in (None, 1):
-        model: Any = fa.as_classifier(shares, batch_size=size)
+        model: Any = Padded(shares, batch_size=size)
         assert model.decide_block_sizes(X) == BlockSizes()
-        assert model.probe_queries == 0
-    odd: Any = fa.as_classifier(shares, batch_size=7)
+        assert model.rows_delivered == 0
+    odd: Any = Padded(shares, batch_size=7)
     assert dict(odd.decide_block_sizes(X).decided).popitem()[1] == (1, 2, 4, 7)
 
 
@@ -204,21 +212,21 @@ def test_fixed_whole_and_small_blocks_have_nothing_to_decide() -> None:
 def test_no_split_of_the_rows_changes_a_byte_before_or_after_the_decision(
     cuts: list[int], wrong: set[int]
 ) -> None:
-    model = fa.as_classifier(wrong_in(wrong))
+    model = Padded(wrong_in(wrong))
     edges = [0, *sorted(set(cuts)), 600]
     for _ in range(3):
         parts = [model.predict_proba(X[a:b]) for a, b in pairwise(edges)]
         assert np.concatenate(parts).tobytes() == shares(X).tobytes()
 
 
-def asked(row: int, model: Any) -> tuple[bytes, int, int]:
-    before = model.rows_sent
+def asked(row: int, model: Any) -> tuple[bytes, int]:
+    before = model.rows_delivered
     answer = model.predict_proba(X[row : row + 7])
-    return answer.tobytes(), model.rows_sent - before, model.probe_queries
+    return answer.tobytes(), model.rows_delivered - before
 
 
 def test_workers_get_the_decision_with_the_model_and_never_probe_again() -> None:
-    model: Any = fa.as_classifier(wrong_in({4}))
+    model: Any = Padded(wrong_in({4}))
     model.decide_block_sizes(X)
     found = {
         workers: Executor(workers=workers, progress=False).map(
@@ -227,20 +235,20 @@ def test_workers_get_the_decision_with_the_model_and_never_probe_again() -> None
         for workers in (1, 2)
     }
     assert found[1] == found[2]
-    assert {(sent, probes) for _, sent, probes in found[2]} == {(8, price(256))}
+    assert {sent for _, sent in found[2]} == {8}
 
 
 def test_a_decision_survives_pickle_and_plain_types_and_is_not_part_of_the_model() -> None:
-    model: Any = fa.as_classifier(shares)
+    model: Any = Padded(shares)
     before = model.sha256
     decided = model.decide_block_sizes(X)
     assert pickle.loads(pickle.dumps(model)).block_sizes == decided
     assert BlockSizes.from_dict(decided.to_dict()) == decided
     assert model.sha256 == before
-    other: Any = TemperatureScaled(fa.as_classifier(shares), 2.0)
+    other: Any = TemperatureScaled(Padded(shares), 2.0)
     other.block_sizes = decided
     other.predict_proba(X[:3])
-    assert (other.rows_sent, other.probe_queries) == (4, 0)
+    assert other.rows_delivered == 4
 
 
 @pytest.mark.extras

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fireassay.classifiers.code_beside import code_beside, code_digest
+from fireassay.classifiers.trust import code_beside, code_digest
 from fireassay.cli.main import app
 
 X = np.random.default_rng(0).random((60, 2))

@@ -9,7 +9,7 @@ import pytest
 import fireassay as fa
 from fireassay.classifiers import Decided, GradientClassifier, TemperatureScaled
 from fireassay.core import ModelError, ParameterError
-from fireassay.core.probabilities import softmax
+from fireassay.core.arrays import softmax
 
 RNG = np.random.default_rng(3)
 TABLE = RNG.dirichlet(np.full(4, 0.7), 500)

@@ -139,7 +139,7 @@ STUCK = """
 import ctypes
 import numpy as np
 import fireassay as fa
-from fireassay.core.patience import exit_if_stuck
+from fireassay.core.watchdog import exit_if_stuck
 exit_if_stuck()
 def stuck(rows):  # a lock that is taken twice, in compiled code that never looks at signals
     lock, taken = ctypes.CDLL(None).pthread_mutex_lock, ctypes.create_string_buffer(64)
@@ -163,9 +163,9 @@ import ctypes
 import sys
 import numpy as np
 import fireassay as fa
-from fireassay.core import patience
-patience._LOCKED_S = 1.0
-patience.exit_if_stuck()
+from fireassay.core import watchdog
+watchdog._LOCKED_S = 1.0
+watchdog.exit_if_stuck()
 def locked(rows):  # compiled code that keeps Python's lock: no thread of Python's can look
     ctypes.PyDLL(None).sleep(100)
 model = fa.as_classifier(locked, hang_minutes=0.01)

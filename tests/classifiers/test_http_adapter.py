@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import fireassay as fa
-from fireassay.classifiers.http_adapter import HttpClassifier
+from fireassay.classifiers.backends.http import HttpClassifier
+from fireassay.classifiers.backends.http_transport import _retry_after
 from fireassay.core import BudgetExceededError, ModelError, ParameterError, ProbabilityError
 
 X = np.random.default_rng(0).random((20, 3))
@@ -333,3 +334,7 @@ def test_budget_threads_and_travel(server: Server) -> None:
 def test_bad_options(url: str, options: dict[str, Any], error: type[ValueError]) -> None:
     with pytest.raises(error):
         fa.as_classifier(url, **options)
+
+
+def test_seconds_of_a_retry_after_header():
+    assert (_retry_after("7"), _retry_after("soon"), _retry_after(None)) == (7.0, None, None)

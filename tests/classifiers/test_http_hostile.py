@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 
 import fireassay as fa
-from fireassay.classifiers.http_adapter import HttpClassifier
-from fireassay.classifiers.secrets import reveals
+from fireassay.classifiers.backends.http import HttpClassifier
+from fireassay.classifiers.backends.http_transport import reveals
 from fireassay.core import ModelError, ParameterError
 
 X = np.random.default_rng(0).random((4, 3))

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from typer.testing import CliRunner
 
 import fireassay as fa
-from fireassay.classifiers.http_templates import Template
+from fireassay.classifiers.backends.http import Template
 from fireassay.cli.main import app
 from fireassay.core import ModelError, ParameterError
 

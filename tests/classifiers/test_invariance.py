@@ -13,10 +13,17 @@ from sklearn.tree import DecisionTreeClassifier
 
 import fireassay as fa
 from fireassay.classifiers import Classifier
+from fireassay.classifiers.backends.callable import CallableClassifier
 
 X, y = load_digits(return_X_y=True)
 X = (X / 16.0).astype(np.float32)
 WEIGHTS = np.random.default_rng(0).normal(size=(64, 10))
+
+
+class Padded(CallableClassifier):
+    """A function whose blocks are filled up, as those of networks and files are."""
+
+    pads_blocks = True
 
 
 def linear(rows: np.ndarray) -> np.ndarray:
@@ -27,8 +34,8 @@ def models() -> dict[str, Classifier]:
     mlp = MLPClassifier((16,), solver="lbfgs", max_iter=3, random_state=0)
     with pytest.warns():
         mlp.fit(X[:300], y[:300])
-    found = {
-        "matrix product": fa.as_classifier(linear, output="logits"),
+    found: dict[str, Classifier] = {
+        "matrix product": Padded(linear, output="logits"),
         "logistic": fa.as_classifier(LogisticRegression(C=0.1, max_iter=200).fit(X, y)),
         "network": fa.as_classifier(mlp),
         "tree": fa.as_classifier(DecisionTreeClassifier(max_depth=6).fit(X, y)),
@@ -78,7 +85,7 @@ def test_subsets_orders_and_repeats_do_not_change_a_bit(name: str, rows: list[in
 def test_queries_are_the_rows_sent_whatever_the_blocks(
     sizes: list[int], batch_size: int | None
 ) -> None:
-    model = fa.as_classifier(linear, output="logits", batch_size=batch_size)
+    model = Padded(linear, output="logits", batch_size=batch_size)
     for size in sizes:
         assert model.predict_proba(X[:size]).shape == (size, 10)
     assert model.queries == sum(sizes)
@@ -88,7 +95,7 @@ def test_queries_are_the_rows_sent_whatever_the_blocks(
 @given(order=st.permutations(range(10)))
 def test_renaming_classes_renames_the_labels_and_nothing_else(order: list[int]) -> None:
     names = [f"class {i}" for i in order]
-    named = fa.as_classifier(linear, output="logits", classes=names)
+    named = Padded(linear, output="logits", classes=names)
     np.testing.assert_array_equal(named.predict_proba(X[:50]), WHOLE["matrix product"][:50])
     expected = [names[i] for i in WHOLE["matrix product"][:50].argmax(1)]
     assert named.predict(X[:50]).tolist() == expected

@@ -8,6 +8,7 @@ import pytest
 
 import fireassay as fa
 from fireassay.classifiers import maite_arrays
+from fireassay.classifiers.backends.maite import channels_first
 from fireassay.core import DataError, ModelError
 
 WEIGHTS = np.random.default_rng(0).normal(size=(3 * 4 * 5, 2))
@@ -84,3 +85,8 @@ def test_the_adapters_fit_maites_own_protocols() -> None:
     protocols = pytest.importorskip("maite.protocols.image_classification")
     assert isinstance(Linear(), protocols.Model)
     assert isinstance(Images([np.eye(2)[0]]), protocols.Dataset)
+
+
+def test_images_get_their_channels_first():
+    assert channels_first(np.zeros((2, 8, 9, 3))).shape == (2, 3, 8, 9)
+    assert channels_first(np.zeros((2, 8, 8))).shape == (2, 1, 8, 8)

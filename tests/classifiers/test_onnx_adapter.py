@@ -111,7 +111,9 @@ def test_shapes_and_class_numbers_are_checked(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="3 output columns"):
         fa.as_classifier(path, classes=["a", "b"])
     with pytest.raises(ParameterError, match="device"):
-        fa.as_classifier(path, device="cpu")
+        fa.as_classifier(path, device="abacus")
+    on_cpu = fa.as_classifier(path, device="cpu").predict_proba(X)
+    np.testing.assert_array_equal(on_cpu, fa.as_classifier(path).predict_proba(X))
 
 
 def test_sessions_travel_to_other_processes(tmp_path: Path) -> None:
@@ -263,3 +265,29 @@ def test_a_graph_with_state_is_refused_with_the_function_to_write(tmp_path: Path
     with pytest.raises(ModelError, match=r"rows: tensor\(float\), state: tensor\(float\)") as found:
         fa.as_classifier(tmp_path / "m.onnx")
     assert 'return session.run([\'answer\'], {"rows": X, "state": …})[0]' in str(found.value)
+
+
+@pytest.mark.parametrize("shape", [[None], [None, 1]])
+def test_a_graph_that_takes_texts(tmp_path, shape):
+    make, kinds = onnx.helper, onnx.TensorProto
+    table = {"keys_strings": ["yes", "no"], "values_floats": [1.0, 0.0], "default_float": 0.5}
+    nodes = [
+        make.make_node("LabelEncoder", ["text"], ["p"], domain="ai.onnx.ml", **table),
+        make.make_node("Reshape", ["p", "rows"], ["q"]),
+        make.make_node("Sub", ["one", "q"], ["r"]),
+        make.make_node("Concat", ["r", "q"], ["probabilities"], axis=1),
+    ]
+    constants = [
+        onnx.numpy_helper.from_array(np.array([-1, 1]), "rows"),
+        onnx.numpy_helper.from_array(np.float32([1.0]), "one"),
+    ]
+    taken = make.make_tensor_value_info("text", kinds.STRING, shape)
+    given = make.make_tensor_value_info("probabilities", kinds.FLOAT, [None, 2])
+    sets = [make.make_opsetid("", 17), make.make_opsetid("ai.onnx.ml", 2)]
+    graph = make.make_graph(nodes, "words", [taken], [given], constants)
+    onnx.save(make.make_model(graph, opset_imports=sets, ir_version=9), tmp_path / "words.onnx")
+    model = fa.as_classifier(tmp_path / "words.onnx")
+    found = model.predict_proba(["yes", "perhaps", "no"])
+    np.testing.assert_array_equal(found[:, 1], [1.0, 0.5, 0.0])
+    with pytest.raises(DataError, match="takes texts"):
+        model.predict_proba(np.zeros((2, 1)))

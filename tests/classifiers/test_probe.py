@@ -34,9 +34,9 @@ def test_a_steady_model_passes_and_its_rows_are_counted_apart() -> None:
     found = probe(model, X)
     assert (found.deterministic, found.batch_invariant, found.order_invariant) == (True,) * 3
     assert (found.repeat_difference, found.rows, found.queries) == (0.0, 16, 64)
-    assert (model.queries, model.probe_queries) == (0, 64)  # type: ignore[attr-defined]
+    assert (model.queries, model.rows_delivered) == (0, 64)  # type: ignore[attr-defined]
     model.predict_proba(X)
-    assert (model.queries, model.probe_queries) == (40, 64)  # type: ignore[attr-defined]
+    assert (model.queries, model.rows_delivered) == (40, 104)  # type: ignore[attr-defined]
 
 
 def test_a_random_model_is_found_and_warned_about() -> None:
@@ -74,7 +74,7 @@ def test_the_budget_holds_for_probes_and_bad_arguments_are_refused() -> None:
 def test_a_scaled_classifier_is_probed_inside() -> None:
     inner = fa.as_classifier(steady)
     assert probe(TemperatureScaled(inner, 2.0), X, rows=3).queries == 12
-    assert inner.probe_queries == 12  # type: ignore[attr-defined]
+    assert inner.rows_delivered == 12  # type: ignore[attr-defined]
 
 
 @pytest.mark.extras

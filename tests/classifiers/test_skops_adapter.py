@@ -283,3 +283,64 @@ def test_bombs_are_refused_within_little_memory(
     megabytes, message = done.stdout.split(" ", 1)
     assert "must hold what it declares" in message
     assert int(megabytes) < 100
+
+
+HIDING: dict[str, tuple[Any, str, Any]] = {
+    "a check of trees": (DecisionTreeClassifier(), "_validate_X_predict", np.multiply),
+    "a check of a tree in a forest": (
+        RandomForestClassifier(2),
+        "_validate_X_predict",
+        np.multiply,
+    ),
+    "rows as bins": (HistGradientBoostingClassifier(max_iter=2), "_in_fit", True),
+    "a check of boosting": (GradientBoostingClassifier(n_estimators=2), "_raw_predict", np.add),
+    "an attribute of nobody": (LogisticRegression(), "_nobody_assigns_this", 1),
+    "tags": (LogisticRegression(), "__sklearn_tags__", np.add),
+}
+
+
+@pytest.mark.parametrize("name", HIDING)
+def test_attributes_that_hide_a_check_are_refused(tmp_path: Path, name: str) -> None:
+    model, attribute, value = HIDING[name]
+    fitted = copy.deepcopy(model).fit(X, y)
+    setattr(fitted.estimators_[0] if "forest" in name else fitted, attribute, value)
+    with pytest.raises(ModelError, match=attribute):
+        fa.as_classifier(saved(fitted, tmp_path / "m.skops"))
+    pipeline = make_pipeline(StandardScaler(), fitted)
+    pipeline.steps[0][1].fit(X)
+    with pytest.raises(ModelError, match=attribute):
+        fa.as_classifier(saved(pipeline, tmp_path / "p.skops"))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_no_honest_estimator_of_scikit_learn_has_foreign_attributes() -> None:
+    """Every classifier and transformer that can be fitted here, before and after skops."""
+    from sklearn.utils import all_estimators
+
+    from fireassay.classifiers.backends.skops import _ALSO_SAFE, _foreign_attributes, _parts
+
+    inner = {"estimator": LogisticRegression(), "estimators": NAIVE, "cv": 2, "random_state": 0}
+    inner |= {"n_estimators": 3, "max_iter": 5, "param_grid": {"C": [1.0]}, "n_jobs": 1}
+    inner |= {"param_distributions": {"C": [1.0]}, "n_iter": 1, "algorithm": "auto"}
+    tried, foreign = 0, {}
+    for name, kind in all_estimators(type_filter=["classifier", "transformer"]):
+        known = set(getattr(kind, "_get_param_names", tuple)())
+        for given in (inner, {k: inner[k] for k in ("estimator", "estimators") if k in known}, {}):
+            try:
+                fitted = kind(**{k: v for k, v in given.items() if k in known}).fit(X, y)
+                read = skops_io.loads(dumped := skops_io.dumps(fitted), skops_types(dumped))
+            except Exception:  # noqa: BLE001 - it wants other settings, texts, no labels
+                continue
+            if set(skops_types(dumped)) - set(_ALSO_SAFE):
+                continue  # it needs trust for its types
+            tried += 1
+            for part in [*_parts(fitted), *_parts(read)]:
+                if found := _foreign_attributes(part):
+                    foreign[name, type(part).__name__] = found
+    assert tried > 80
+    assert foreign == {}
+
+
+def skops_types(content: bytes) -> list[str]:
+    return list(skops_io.get_untrusted_types(data=content))

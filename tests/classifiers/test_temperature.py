@@ -17,7 +17,7 @@ from fireassay.classifiers import (
     calibrate,
 )
 from fireassay.core import DataError, ModelError, ParameterError
-from fireassay.core.probabilities import softmax
+from fireassay.core.arrays import softmax
 
 LOGITS = np.random.default_rng(0).normal(scale=3, size=(400, 4))
 ROWS = np.arange(400.0)[:, None]

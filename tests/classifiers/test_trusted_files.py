@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from typer.testing import CliRunner
 
 import fireassay as fa
-from fireassay.classifiers.trusted_files import remember_trust, settings_folder
+from fireassay.classifiers.trust import remember_trust, settings_folder
 from fireassay.cli.main import app
 from fireassay.core import ConfigError, UntrustedFileError
 

@@ -16,7 +16,7 @@ from fireassay.classifiers import (
     WrappedClassifier,
 )
 from fireassay.core import BudgetExceededError
-from fireassay.core.probabilities import softmax
+from fireassay.core.arrays import softmax
 from fireassay.survival.defences import Conf, Defence, FeatureSqueezing, GaussIn, GaussOut, defend
 
 ROWS = np.random.default_rng(0).random((12, 5))
@@ -60,7 +60,7 @@ def test_classes_counts_budget_and_hash_are_those_of_the_inner_model(name: str) 
     wrapped = WRAPPERS[name](inner)
     wrapped.predict_proba(ROWS)
     wrapped.predict(ROWS)
-    assert (wrapped.classes, wrapped.queries, wrapped.rows_sent) == (tuple("abc"), 24, 512)
+    assert (wrapped.classes, wrapped.queries, wrapped.rows_delivered) == (tuple("abc"), 24, 24)
     assert not isinstance(wrapped, GradientClassifier | ActivationClassifier)
     with pytest.raises(BudgetExceededError):
         wrapped.predict_proba(np.tile(ROWS, (2, 1)))

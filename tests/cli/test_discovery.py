@@ -58,8 +58,12 @@ def test_calibration_removes_what_was_only_overconfidence(files):
         "discovery", MODEL, files / "labelled.npz", "--calibration", files / "labelled.npz",
         "--search", "random", "--threshold", "0.5", "--trust", "--json",
     )  # fmt: skip
-    sdr = json.loads(out.stdout)["estimates"]["sdr"]
-    assert sdr["low"] < 1 < sdr["high"]
+    found = json.loads(out.stdout)
+    assert found["estimates"]["sdr"]["low"] > 1  # of what the model itself says
+    after = found["estimates"]["sdr_calibrated"]
+    assert after["low"] < 1 < after["high"]
+    mended = next(c for c in found["claims"] if "calibrated confidences" in c["text"])
+    assert not mended["holds"]
 
 
 def test_without_labels_the_search_waits_for_them(files):
@@ -83,8 +87,8 @@ def test_without_labels_the_search_waits_for_them(files):
 
 
 def test_adversarial_distance_and_comparison_from_the_command_line(files):
-    out = call("discovery", MODEL, files / "labelled.npz", "--trust", "--budget", 10,
-               "--max-queries", 40, "--matched-share", "0.2")  # fmt: skip
+    out = call("discovery", MODEL, files / "labelled.npz", "--trust", "--budget", 10, "--search",
+               "adversarial-distance", "--max-queries", 40, "--matched-share", "0.2")  # fmt: skip
     assert re.search(r"(1 confident error|\d+ confident errors) in 8 labels", out.stdout)
     out = call("discovery", MODEL, files / "labelled.npz", "--trust", "--compare", "--budget", 10,
                "--max-queries", 30, "--replications", 2, "--json")  # fmt: skip
@@ -94,3 +98,37 @@ def test_adversarial_distance_and_comparison_from_the_command_line(files):
 def test_comparison_needs_labels(files):
     with pytest.raises(DataError, match="labels"):
         call("discovery", MODEL, files / "unlabelled.npz", "--trust", "--compare")
+
+
+def test_the_default_learns_and_says_how_many_are_left(files):
+    out = call("discovery", MODEL, files / "labelled.npz", "--trust", "--budget", 40, "--json",
+               "--calibration", files / "labelled.npz")  # fmt: skip
+    found = json.loads(out.stdout)
+    left = found["estimates"]["errors_left"]
+    assert 0 <= left["low"] <= left["high"]
+    assert found["provenance"]["labels"] == 40
+    assert any("without a label" in claim["text"] for claim in found["claims"])
+
+
+def test_texts_are_searched_and_compared_from_the_command_line(files):
+    (files / "by_word.py").write_text(
+        "import numpy as np\n"
+        "def model(texts):\n"
+        "    p = np.array([0.9 if 'stone' in text else 0.1 for text in texts])\n"
+        "    return np.column_stack([1 - p, p])\n"
+    )
+    rng = np.random.default_rng(0)
+    with open(files / "texts.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["text", "label"])
+        for i in range(120):
+            word = ["a long river in the west", "a heavy stone on the road"][i % 2]
+            tricked = rng.random() < 0.3
+            writer.writerow([f"{word} number {i}{' club' if tricked else ''}", (i % 2) ^ tricked])
+    arguments = ("discovery", "by_word:model", files / "texts.csv", "--trust", "--json",
+                 "--label", "label", "--budget", 30)  # fmt: skip
+    found = json.loads(call(*arguments).stdout)
+    assert found["estimates"]["errors_found"]["value"] > 12
+    compared = json.loads(call(*arguments, "--compare", "--replications", 2).stdout)
+    assert "sdr_twin-trees" in compared["estimates"]
+    assert "sdr_hybrid" not in compared["estimates"]

@@ -166,10 +166,11 @@ def test_extras_that_the_project_needs_are_named(
 
 def test_a_run_that_did_not_end_is_said(project: Path) -> None:
     call("run", "--trust")
+    from fireassay.assessment.run.folder import note
     from fireassay.engine import RunStore
 
     with RunStore(project / "fireassay-run") as store:
-        store.set_meta("under way", "2026-11-17, process 1")
+        note(store, {"under way": "2026-11-17, process 1"})
     code, found = states()
     assert (code, found["last run: run"]) == (3, "stale")
 

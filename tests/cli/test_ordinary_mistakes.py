@@ -83,13 +83,12 @@ def test_without_bounds_no_attack_is_survived(project):
     assert part["status"] == "done"
     assert "(ℓ∞ ≤ 0.1 of each column's 5 % to 95 % range) within 300 queries" in part["headline"]
     assert "not tried: pgd (the model gives no gradients)" in part["headline"]
-    assert verdict()["checks"][0]["label"] == "Stands against the attacks tried"
+    assert verdict()["checks"][0]["label"] == "Right answers that stand against the attacks"
 
 
 def test_groups_that_are_ignored_keep_a_limit_from_passing(project):
     X, y = rows(40, 0)
-    rng = np.random.default_rng(1)
-    repeated = np.repeat(X, 10, axis=0) + 1e-4 * rng.normal(size=(400, 3))
+    repeated = np.repeat(X, 10, axis=0)
     np.savez(project / "test.npz", X=repeated, y=np.repeat(y, 10))
     begin()
     limits(project, min={"accuracy.accuracy": 0.6})
@@ -101,7 +100,7 @@ def test_groups_that_are_ignored_keep_a_limit_from_passing(project):
     first = page[page.index("<body>") : page.index("<main>")]
     assert "Do not rely on" in first
     assert "the labelled rows are independent draws" in first
-    assert "nearly repeat another" in page
+    assert "the same as another in every column" in page
 
 
 def test_a_pass_says_on_the_console_and_in_json_what_no_data_shows(project):
@@ -144,12 +143,12 @@ def test_without_limits_nothing_is_a_pass(project):
     begin()
     run = call("run", "--only", "accuracy")
     assert run.exit_code == 0
-    assert "No limits set. Nothing here is a pass." in run.output
+    assert "NO LIMITS SET: nothing here is a pass." in run.output
     found = call("check", "fireassay-run", "--junit", "out.xml")
     assert found.exit_code == 3
     assert "skipped" in (project / "out.xml").read_text()
     page = (project / "fireassay-run" / "report.html").read_text()
-    assert "Nothing here is a pass." in page
+    assert "nothing here is a pass." in page
     # The file that init wrote proposes limits, with the labels that they need; none is set.
     proposed = (project / "fireassay.toml").read_text().partition("[gates.max]")[2]
     assert '# "reliability.pmi_upper"' in proposed
@@ -346,7 +345,7 @@ def test_rows_that_nobody_compared_with_training_rows_say_so(project):
     assert "no training rows were named" in page
 
 
-def test_a_model_below_chance_stops_at_both_doors(project):
+def test_a_model_below_chance_stops_the_run(project):
     X, _ = rows(400, 0)
     np.savez(project / "test.npz", X=X, y=np.floor(5 * X[:, 0]).astype(int))
     # Right on 8 % and wrong in all ways alike: no other order makes it good.
@@ -355,12 +354,10 @@ def test_a_model_below_chance_stops_at_both_doors(project):
         "    off = np.digitize(X[:, 1], [0.08, 0.31, 0.54, 0.77])\n"
         "    return 0.75 * np.eye(5)[(np.floor(5 * X[:, 0]).astype(int) + off) % 5] + 0.05\n"
     )
-    refused = call("init", "--model", "mistaken:model", "--data", "test.npz")
-    assert refused.exit_code == 2
-    assert "less than the same answers dealt at random" in " ".join(refused.output.split())
-    begin("--accept-below-baseline")
+    begin()  # init asks about few rows: too few to tell it from chance
     stopped = call("run", "--only", "accuracy")
     assert stopped.exit_code == 2
+    assert "less than the same answers dealt at random" in " ".join(stopped.output.split())
     assert "--accept-below-baseline" in stopped.output
     run = call("run", "--only", "accuracy", "--accept-below-baseline")
     assert run.exit_code == 0

@@ -8,9 +8,10 @@ from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 from fireassay import load
-from fireassay.cli.reliability import reliability
+from fireassay.cli.reliability import _latent, reliability
 from fireassay.core import DataError, ParameterError
 from fireassay.data import unit_square
+from fireassay.reliability import PcaLatent, VaeLatent
 
 skops = pytest.importorskip("skops.io")
 pytestmark = pytest.mark.extras
@@ -113,3 +114,15 @@ def test_many_features_and_rows_on_disk(tmp_path):
     assert "of the profile" in found.stdout
     with pytest.raises(ParameterError, match="--latent 3"):
         call(*arguments, "--method", "ram")
+
+
+def test_latent_spaces_by_name():
+    X = np.random.default_rng(0).random((60, 8, 8))
+    assert isinstance(_latent("2", X), PcaLatent)
+    assert _latent("pca:3", X).encode(X).shape == (60, 3)
+    vae = _latent("vae:2", X)
+    assert isinstance(vae, VaeLatent)
+    assert vae.encode(X).shape == (60, 2)
+    for wrong in ("0", "vae:x", "umap", "vae:0"):
+        with pytest.raises(ParameterError, match="vae:8"):
+            _latent(wrong, X)

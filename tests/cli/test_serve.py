@@ -14,14 +14,14 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from fireassay.cli.serve import serve
+from fireassay.cli.label import serve
 from fireassay.core import DataError, ParameterError
 from fireassay.web.queue import read_queue, write_queue
 
 pytestmark = pytest.mark.extras
 pytest.importorskip("uvicorn", reason="the app needs the extra 'web'")
 
-PROGRAM = "import typer; from fireassay.cli.serve import serve; typer.run(serve)"
+PROGRAM = "import typer; from fireassay.cli.label import serve; typer.run(serve)"
 app = typer.Typer(pretty_exceptions_enable=False)
 app.command()(serve)
 
@@ -29,7 +29,7 @@ app.command()(serve)
 def test_help_is_fast_and_has_an_example():
     code = textwrap.dedent("""
         import sys, typer
-        from fireassay.cli.serve import serve
+        from fireassay.cli.label import serve
         assert not {"numpy", "fastapi", "uvicorn"} & set(sys.modules)
         typer.run(serve)
     """)

@@ -50,17 +50,6 @@ def test_plan():
     assert "models per arm" in call("plan", "--time-ratio", "1.5")
 
 
-def test_paper_says_that_nothing_is_censored(tmp_path):
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"adv_fit_time": rng.exponential(size=200) + 0.1, "adv_accuracy": 0.4})
-    table["epochs"] = rng.integers(1, 90, 200)
-    path = tmp_path / "table.csv"
-    table.to_csv(path, index=False)
-    found = runner.invoke(app, ["paper", str(path)])
-    assert "No row is censored" in found.stderr
-    assert "loglogistic" in found.stdout
-
-
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     """A linear model of digits and labelled rows, as files in the working directory."""
@@ -125,7 +114,7 @@ def test_names_are_those_of_the_registries():
 
 
 def test_attacks_and_defences_are_read():
-    from fireassay.cli.attack_words import read_attack, read_defence
+    from fireassay.cli.options import read_attack, read_defence
 
     assert read_attack("pgd:norm=linf,eps=0.1,steps=5") == (
         "pgd", {"norm": "linf", "eps": 0.1, "steps": 5},

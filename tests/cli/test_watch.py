@@ -62,7 +62,7 @@ def test_a_quiet_stream_and_one_that_gets_worse(folder):
     code, found = watch("s.jsonl", "--limit", "0.05")
     assert code == 0
     assert (found["n_rows"], found["n_labels"], found["waiting"]) == (800, 780, 20)
-    assert found["pmi"] < found["pmi_upper"] < 0.06
+    assert found["pmi"] < found["pmi_upper"] < 0.09  # rows that wait count as wrong
     with (folder / "s.jsonl").open("a") as file:
         file.write(json_lines(*world(400, rng, 0.3), first=800))
     code, found = watch("s.jsonl", "--limit", "0.05")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fireassay.core import Chart, codec
-from fireassay.core.chart_theme import DARK, LIGHT, STATES, recoloured, variables
+from fireassay.core.chart import DARK, LIGHT, STATES, recoloured, variables
 from fireassay.core.drawing import (
     IntervalRow,
     axis,

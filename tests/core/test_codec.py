@@ -108,10 +108,10 @@ def unversioned():
 
 
 @pytest.mark.parametrize(
-    ("content", "version"), [(unversioned(), 1), (archive('{"a": 1}', version=3), 3)]
+    ("content", "version"), [(unversioned(), 1), (archive('{"a": 1}', version=4), 4)]
 )
 def test_results_of_another_schema_version_are_refused_by_name(tmp_path, content, version):
     assert codec.from_bytes(archive('{"a": 1}')) == {"a": 1}
     (tmp_path / "old.npz").write_bytes(content)
-    with pytest.raises(DataError, match=f"old.npz .* schema version 2. Got version {version}"):
+    with pytest.raises(DataError, match=f"old.npz .* schema version 3. Got version {version}"):
         codec.load(tmp_path / "old.npz")

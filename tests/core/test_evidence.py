@@ -11,7 +11,7 @@ from fireassay.core import (
     ParameterError,
     Provenance,
     Table,
-    strict_json,
+    json_files,
 )
 
 
@@ -37,7 +37,7 @@ def test_status_words_are_fixed():
 def test_seconds_stay_out_of_the_hashed_record():
     slow = Evidence("reliability", "fine", provenance=Provenance(seed=0), seconds=10.0)
     fast = Evidence("reliability", "fine", provenance=Provenance(seed=0), seconds=1.0)
-    assert strict_json.dumps(slow.to_dict()) == strict_json.dumps(fast.to_dict())
+    assert json_files.dumps(slow.to_dict()) == json_files.dumps(fast.to_dict())
 
 
 def test_the_record_holds_numbers_with_intervals_and_provenance():
@@ -48,7 +48,7 @@ def test_the_record_holds_numbers_with_intervals_and_provenance():
         tables={"t": Table.from_frame(pd.DataFrame({"a": [1]}, index=["row"]))},
         provenance=Provenance(seed=7, model_sha256="ab", queries=3),
     )
-    record = strict_json.loads(strict_json.dumps(evidence.to_dict()))
+    record = json_files.loads(json_files.dumps(evidence.to_dict()))
     assert record["estimates"]["pmi"] == {
         "value": 0.1,
         "low": 0.0,

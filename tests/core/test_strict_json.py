@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fireassay.core import DataError, strict_json
+from fireassay.core import DataError, json_files
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -30,17 +30,17 @@ def same(a, b):
 
 @given(json_values)
 def test_round_trip_is_exact_and_strict(value):
-    text = strict_json.dumps(value)
+    text = json_files.dumps(value)
     json.loads(text, parse_constant=lambda name: pytest.fail(f"bare {name}"))
-    assert same(strict_json.loads(text), value)
+    assert same(json_files.loads(text), value)
 
 
 def test_equal_values_give_equal_text():
-    assert strict_json.dumps({"b": 1, "a": [0.1]}) == strict_json.dumps({"a": [0.1], "b": 1})
+    assert json_files.dumps({"b": 1, "a": [0.1]}) == json_files.dumps({"a": [0.1], "b": 1})
 
 
 def test_numpy_scalars_and_arrays_become_plain():
-    assert strict_json.loads(strict_json.dumps({"a": np.float64(0.1), "b": np.arange(2)})) == {
+    assert json_files.loads(json_files.dumps({"a": np.float64(0.1), "b": np.arange(2)})) == {
         "a": 0.1,
         "b": [0, 1],
     }
@@ -49,10 +49,10 @@ def test_numpy_scalars_and_arrays_become_plain():
 @pytest.mark.parametrize("text", ["NaN", "[Infinity]", '{"a": 1, "a": 2}', "{", b"\xff\xfe{"])
 def test_refuses_what_is_not_strict(text):
     with pytest.raises(DataError, match="strict JSON"):
-        strict_json.loads(text)
+        json_files.loads(text)
 
 
 @pytest.mark.parametrize("value", [{1: 2}, {"a": object()}, {1, 2}])
 def test_refuses_what_json_cannot_hold(value):
     with pytest.raises(DataError):
-        strict_json.dumps(value)
+        json_files.dumps(value)

@@ -40,7 +40,7 @@ def test_an_audit_finds_the_order():
 
 def test_a_ring_without_labels_has_no_estimate():
     result, y = world(200)
-    rows = result.rings[0]
+    rows = result.added_rows[0]
     found = result.audit(rows, y[rows])
     assert not np.isnan(found.accuracy[0])
     assert np.isnan(found.accuracy[1:]).all()
@@ -64,7 +64,7 @@ def test_plan_reaches_its_power():
     accuracy = np.linspace(0.9, 0.7, 10)[result.dataset_number - 1]
     found = 0
     for _ in range(300):
-        rows = np.concatenate([rng.choice(r, plan.labels_per_ring) for r in result.rings])
+        rows = np.concatenate([rng.choice(r, plan.labels_per_ring) for r in result.added_rows])
         rows = np.unique(rows)
         right = rng.random(len(rows)) < accuracy[rows]
         labels = np.where(right, result.labels[rows], 1 - result.labels[rows])
@@ -92,7 +92,9 @@ def test_prediction_powered_intervals_cover():
     for per_ring in (5, 30):
         inside = np.zeros(10)
         for _ in range(400):
-            rows = np.concatenate([rng.choice(r, per_ring, replace=False) for r in result.rings])
+            rows = np.concatenate(
+                [rng.choice(r, per_ring, replace=False) for r in result.added_rows]
+            )
             found = result.audit(rows, y[rows])
             inside += (found.low <= truth + 1e-12) & (truth <= found.high + 1e-12)
         # Nominal 95 %; 3 standard errors of 400 draws are 3.3 %.

@@ -50,8 +50,8 @@ def test_datasets_are_nested_views_in_descending_score():
     assert np.array_equal(result.score, np.round(result.lower, 9))
     by_confidence = curate(votes, order_by="confidence")
     assert (np.diff(by_confidence.confidence[by_confidence.order]) <= 1e-9).all()
-    assert np.array_equal(np.sort(np.concatenate(result.rings)), np.arange(300))
-    for number, ring in enumerate(result.rings, start=1):
+    assert np.array_equal(np.sort(np.concatenate(result.added_rows)), np.arange(300))
+    for number, ring in enumerate(result.added_rows, start=1):
         assert (result.dataset_number[ring] == number).all()
 
 

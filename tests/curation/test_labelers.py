@@ -159,7 +159,7 @@ def test_a_users_labeler_is_known_by_name_everywhere(smoothed_majority):
                       DataSet(y[:, None].astype(float), y), votes=votes)  # fmt: skip
     answer = curation_part.run(context, curation_part.Settings(labeler=smoothed_majority))
     assert answer.result.curation.settings.labeler == smoothed_majority
-    asked = answer.evidence().provenance
+    asked = curation_part.evidence(answer).provenance
     assert (asked.model_sha256, asked.queries) == (context.model.sha256, 200)
 
 

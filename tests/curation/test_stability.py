@@ -50,20 +50,65 @@ def test_an_unstable_panel_takes_back_valid(world):
     assert "Classifier: not enough evidence" in headline
 
 
-def test_the_labeler_to_trust_is_named_or_none(world):
+def test_the_labeler_to_trust_is_majority_unless_another_is_shown_to_order_better(world):
     result, y = world
     found = result.stability(y, n_boot=0, seeds=(0,))
-    best = found.panel.sort_values("accuracy", ascending=False)["labeler"].iloc[0]
-    right = found.panel.set_index("labeler")["accuracy"]
-    assert right[found.trusted] == right[best]
-    assert f"{found.trusted} labels best" in found.in_words()
+    better = found.panel[found.panel["gain_low"] > 0]
+    assert found.trusted == "majority" if better.empty else found.trusted in set(better["labeler"])
+    assert f"Judged by true labels, {found.trusted} is to be preferred" in found.in_words()
     wrong = np.where(result.score > np.median(result.score), 1 - result.labels, result.labels)
     none = result.stability(wrong, n_boot=0, seeds=(0,), labelers=("majority",))
     assert none.trusted is None
     assert "trust none" in none.in_words()
     unseen = result.stability(seeds=(0,))
-    assert unseen.trusted in set(unseen.panel["labeler"])
+    assert unseen.trusted == "majority"
     assert "no test" in unseen.in_words()
+
+
+@pytest.fixture(scope="module")
+def unequal():
+    """One good function among guesses, which majority vote takes for equals."""
+    votes, y = curation.simulate_votes([0.95, 0.9, 0.55, 0.55, 0.55, 0.55, 0.55], 0.9, 2000, seed=3)
+    return curation.curate(votes), y
+
+
+def test_a_labeler_that_orders_better_is_found_by_true_and_audited_labels_and_by_a_model(unequal):
+    result, y = unequal
+    rows = result.audit_rows(400)
+    for judged, judge in (
+        ({"y": y, "n_boot": 0}, "true labels"),
+        ({"audit": (rows, y[rows])}, "400 audited labels"),
+        ({"predictions": y}, "the model's answers, which may be wrong"),
+    ):
+        found = result.stability(seeds=(0,), labelers=("majority", "snorkel"), **judged)
+        assert (found.judge, found.trusted) == (judge, "snorkel")
+        by = found.panel.set_index("labeler")
+        assert by.loc["majority", "gain_low"] == 0
+        assert by.loc["snorkel", "nested_accuracy"] > by.loc["majority", "nested_accuracy"]
+    assert by.loc["snorkel", "same_as_model"] == (
+        (curation.curate(result.patterns.votes[result.patterns.of_row], labeler="snorkel").labels
+         == y).mean()
+    )  # fmt: skip
+
+
+def test_labels_without_any_relation_choose_another_labeler_in_few_worlds(unequal):
+    result, _ = unequal
+    rng, chosen = np.random.default_rng(0), []
+    for _ in range(100):
+        rows = np.sort(rng.choice(2000, 200, replace=False))
+        audit = rows, rng.integers(0, 2, 200)
+        found = result.stability(seeds=(0,), labelers=("majority", "snorkel"), audit=audit)
+        chosen.append(found.trusted != "majority")
+    assert np.mean(chosen) <= 0.07
+
+
+def test_the_nested_accuracy_is_the_mean_over_ten_sets_with_ties_in_expectation(unequal):
+    result, y = unequal
+    found = result.stability(
+        y, n_boot=0, seeds=(0,), labelers=("majority",), groups=np.arange(2000)
+    )
+    mean = result.validate(y).accuracy.mean()
+    assert found.panel["nested_accuracy"].iloc[0] == pytest.approx(mean, abs=1e-9)
 
 
 def test_the_truth_explains_the_votes_better_than_chance():

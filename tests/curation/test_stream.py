@@ -6,7 +6,7 @@ from scipy.stats import mannwhitneyu
 
 from fireassay import curation
 from fireassay.core import DataError
-from fireassay.curation import source, stream
+from fireassay.curation import files, stream
 from fireassay.curation import votes as votes_module
 from fireassay.curation.order import ScoreTable, grouped_order_test
 
@@ -16,7 +16,7 @@ def small_blocks(monkeypatch):
     """Many blocks and tasks on few rows."""
     monkeypatch.setattr(stream, "BLOCK_ROWS", 100)
     monkeypatch.setattr(stream, "_TASK_ROWS", 300)
-    monkeypatch.setattr(source, "BLOCK_ROWS", 100)
+    monkeypatch.setattr(files, "BLOCK_ROWS", 100)
     defaults = {"name": "votes", "rows": 100, "first_row": 0}
     monkeypatch.setattr(votes_module.dense_blocks, "__kwdefaults__", defaults)
 

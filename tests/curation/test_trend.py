@@ -195,3 +195,24 @@ def test_counting_by_pattern_gives_the_verdict_of_counting_rows(monkeypatch, tru
         [rows.auc, *rows.auc_interval, rows.auc_p_value],
         rtol=1e-9,
     )
+
+
+def test_the_rows_that_each_dataset_adds_are_counted_once():
+    """One bad tenth in the middle: the nested sets hide it, the added rows show it."""
+    votes, y = curation.simulate_votes(np.linspace(0.6, 0.9, 12), coverage=0.7, n=2000, seed=3)
+    result = curation.curate(votes, labeler="dawid-skene")
+    trend = result.validate(y)
+    sizes, accuracy, ends = trend.added
+    assert sizes.sum() == trend.sizes[-1]
+    assert (sizes @ accuracy) / sizes.sum() == pytest.approx(trend.accuracy[-1])
+    right = result.labels == y
+    for rows, own in zip(result.added_rows, accuracy, strict=True):
+        # Equal scores count in part on both sides of a border.
+        assert own == pytest.approx(right[rows].mean(), abs=0.1)
+    assert ((ends[:, 0] <= accuracy) & (accuracy <= ends[:, 1])).all()
+    bad = result.added_rows[4]
+    turned = y.copy()
+    turned[bad] = np.where(np.arange(len(bad)) % 2 == 0, 1 - result.labels[bad], result.labels[bad])
+    shown = result.validate(turned)
+    assert shown.added[1][4] < shown.added[1][3] - 0.2
+    assert "accuracy_added" in shown.frame()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fireassay.curation.vote_keys import LARGEST_KEY, digits_below, key_votes, row_keys
+from fireassay.curation.votes import LARGEST_KEY, digits_below, key_votes, row_keys
 
 
 @pytest.mark.parametrize(("n_classes", "m"), [(2, 39), (2, 1), (3, 31), (100, 9), (32_000, 4)])

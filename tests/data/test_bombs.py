@@ -259,5 +259,5 @@ def test_a_saved_file_never_starts_the_program(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["fireassay", "--version"])
     tree = {"schema_version": 2, "tree": {"$class": "fireassay.__main__:app", "fields": {}}}
     path = zipped(tmp_path / "x.saved", {"tree.json": json.dumps(tree).encode()})
-    with pytest.raises(DataError, match="Only dataclasses of fireassay"):
+    with pytest.raises(DataError, match="class that this version"):
         codec.load(path)

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from fireassay import as_classifier
-from fireassay.assessment import evaluation
-from fireassay.classifiers import kept_answers, views
+from fireassay.assessment import evaluate
+from fireassay.classifiers import kept_answers, wrapped
 from fireassay.classifiers.kept_answers import KeptAnswers, KeptSet
-from fireassay.core import byte_images, sha256
-from fireassay.core.byte_images import ByteImages
+from fireassay.core import mapped as byte_images
+from fireassay.core import sha256
+from fireassay.core.mapped import ByteImages
 from fireassay.core.row_index import RowIndex
-from fireassay.data import DataSet, dataset, load, pixels
+from fireassay.data import DataSet, dataset, load, pixel_range
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def test_bytes_stay_and_rows_are_floats(images, many):
 def test_loaded_images_are_scaled_row_by_row(images, many, monkeypatch, tmp_path):
     np.savez(tmp_path / "test.npz", X=images, y=np.arange(600) % 2)
     before = load(tmp_path / "test.npz")
-    monkeypatch.setattr(pixels, "LEAST_NUMBERS", 1000)
+    monkeypatch.setattr(pixel_range, "LEAST_NUMBERS", 1000)
     X = load(tmp_path / "test.npz").X
     assert isinstance(X, ByteImages)
     assert not isinstance(before.X, ByteImages)
@@ -87,7 +88,7 @@ def test_accuracy_and_reliability_are_the_same(images, monkeypatch):
 
     def numbers():
         model = as_classifier(lambda rows: bright(rows.astype(np.float32)), bounds=(0, 255))
-        found = evaluation.evaluate(model, images, y, parts=("accuracy", "reliability"))
+        found = evaluate(model, images, y, parts=("accuracy", "reliability"))
         return {p.question: p.estimates for p in found.parts if p.status == "done"}
 
     before = numbers()
@@ -148,14 +149,14 @@ def test_every_part_is_the_same(monkeypatch):
 
     def numbers(made):
         model = as_classifier(network, output="logits", classes=range(10), bounds=(0, 1))
-        found = evaluation.evaluate(
+        found = evaluate(
             model, made(X[700:1300]), y[700:1300], train=(made(X[:700]), y[:700]),
             operational=made(X[1300:]), settings=few,
         )  # fmt: skip
         return {p.question: p.estimates for p in found.parts if p.status == "done"}
 
     before = numbers(lambda rows: rows.astype(np.float32) / np.float32(255))
-    for module in (dataset, views):
+    for module in (dataset, wrapped):
         monkeypatch.setattr(module, "LEAST_NUMBERS", 1000)
     monkeypatch.setattr(byte_images, "LEAST_NUMBERS", 30_000)  # whole sets stay bytes
     assert numbers(lambda rows: ByteImages(rows, divisor=255)) == before

@@ -102,7 +102,7 @@ def test_files_cut_short_are_said_to_be_so(tmp_path, kept):
             load(tmp_path / name)
 
 
-def test_npy_is_mapped_and_labels_come_from_another_file(tmp_path):
+def test_npy_is_read_only_and_labels_come_from_another_file(tmp_path):
     np.save(tmp_path / "x.npy", X)
     np.save(tmp_path / "y.npy", [0, 1, 0, 1])
     data = load(tmp_path / "x.npy", label=str(tmp_path / "y.npy"))
@@ -258,11 +258,10 @@ def test_damaged_images_and_empty_folders(tmp_path):
         load(tmp_path)
 
 
-def test_sixteen_bit_images_are_refused_rather_than_cut(tmp_path):
+def test_sixteen_bit_images_keep_their_steps(tmp_path):
     (tmp_path / "a").mkdir()
     Image.fromarray(np.full((4, 4), 40_000, dtype=np.uint16)).save(tmp_path / "a" / "1.png")
-    with pytest.raises(DataError, match="8 bits"):
-        load(tmp_path)
+    np.testing.assert_allclose(load(tmp_path).X, 40_000 / 65_535, rtol=1e-6)
 
 
 # Whatever else
@@ -294,3 +293,19 @@ def test_parquet_gives_the_same_data_as_csv(tmp_path):
         load(tmp_path / "cut.parquet")
     with pytest.raises(DataError, match="GB declared"):
         load(tmp_path / "d.parquet", max_bytes=10)
+
+
+def test_a_parquet_file_with_a_column_twice_is_refused_in_words(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    twice = pa.Table.from_arrays([pa.array(["u", "v"]), pa.array(["w", "x"])], names=["a", "a"])
+    parquet.write_table(twice, tmp_path / "a.parquet")
+    with pytest.raises(DataError, match="each column once"):
+        load(tmp_path / "a.parquet")
+
+
+def test_features_that_are_one_number_are_refused_in_words(tmp_path):
+    np.savez(tmp_path / "a.npz", X=np.float64(3.0), y=np.arange(4), patient_id=np.arange(4))
+    with pytest.raises(DataError):
+        load(tmp_path / "a.npz")

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from fireassay.core import DataError
-from fireassay.data import load, mapped_member
+from fireassay.data import load, npz_file
 
 
 @pytest.fixture(autouse=True)
 def _small_arrays_count_as_large(monkeypatch):
-    monkeypatch.setattr(mapped_member, "LEAST_BYTES", 1000)
+    monkeypatch.setattr(npz_file, "LEAST_BYTES", 1000)
 
 
 def saved(path, how=np.savez, **more):

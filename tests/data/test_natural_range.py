@@ -5,7 +5,7 @@ import pytest
 
 from fireassay.core import DataError, ParameterError
 from fireassay.data import NaturalRange
-from fireassay.data.natural_range import as_normalisation
+from fireassay.data.pixel_range import as_normalisation
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 

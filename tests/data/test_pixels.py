@@ -3,7 +3,7 @@ import pytest
 
 from fireassay.core import DataError
 from fireassay.data import check_comparable
-from fireassay.data.pixels import image_layout, looks_like_bytes
+from fireassay.data.pixel_range import image_layout, looks_like_bytes
 
 IMAGES = np.random.default_rng(0).random((6, 8, 10, 3))
 

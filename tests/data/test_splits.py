@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fireassay.core import DataError, ParameterError
-from fireassay.data import DataSet, digits, find_duplicates, find_overlap, split
+from fireassay.core.mapped import ByteImages
+from fireassay.data import DataSet, digits, find_duplicates, find_overlap, split, splits
 
 
 def test_duplicates_are_exact_copies():
@@ -32,12 +33,12 @@ def test_rows_on_both_sides_of_a_given_split_are_found():
         find_overlap(train, [[1.0]])
 
 
-def test_round_numbers_have_different_fingerprints():
-    from fireassay.data.splits import _fingerprints
+def test_round_numbers_have_different_marks():
+    from fireassay.data.splits import _marks
 
     X = np.stack(np.meshgrid(*[np.arange(32.0)] * 3), axis=-1).reshape(-1, 3)
     for rows in (X, X / 16, X.astype(np.float32)):
-        assert len(np.unique(_fingerprints(rows))) == len(X)
+        assert len(np.unique(_marks(rows, rows.dtype))) == len(X)
 
 
 def test_parts_are_disjoint_complete_and_of_the_asked_size():
@@ -105,3 +106,19 @@ def test_impossible_splits():
         split(DataSet(np.ones((10, 2))), (0.5, 0.5))
     with pytest.raises(DataError, match="at least one row"):
         split(DataSet(np.arange(10.0)[:, None]), (0.99, 0.01))
+
+
+def test_overlap_of_bytes_and_floats_and_zeros_of_either_sign():
+    rng = np.random.default_rng(0)
+    stored = rng.integers(0, 256, (60, 5, 5)).astype(np.uint8)
+    known, new = ByteImages(stored[:40], 255), ByteImages(stored[30:], 255)
+    assert find_overlap(known, new).tolist() == list(range(10))
+    assert find_overlap(np.asarray(known), new).tolist() == list(range(10))
+    assert find_overlap(ByteImages(stored[:40], 1), new).tolist() == []
+    assert find_overlap([[0.0, 1.0]], [[-0.0, 1.0], [0.0, 2.0]]).tolist() == [0]
+
+
+def test_rows_with_one_mark_are_told_apart(monkeypatch):
+    monkeypatch.setattr(splits, "row_marks", lambda rows: np.zeros(len(rows), np.uint64))
+    assert find_overlap([[1.0], [2.0], [3.0]], [[3.0], [4.0], [1.0]]).tolist() == [0, 2]
+    assert find_duplicates([[1.0], [2.0], [1.0], [2.0]]).tolist() == [0, 1, 0, 1]

@@ -105,7 +105,7 @@ def test_the_label_column_is_asked_for_named_or_guessed_with_a_warning():
     assert from_frame(frame, label=False).X.shape == (4, 3)
     with pytest.raises(DataError, match="label column 'b'"):
         from_frame(frame, label="b")
-    with pytest.warns(AssumptionWarning, match="last column, 'z'"):
+    with pytest.warns(AssumptionWarning, match="column 'z' is taken"):
         assert from_frame(frame.drop(columns="Class")).y.tolist() == [1, 1, 2, 2]
     measured = pd.DataFrame({"a": [0.1, 0.2], "b": [0.3, 0.4]})
     assert from_frame(measured).y is None
@@ -148,7 +148,13 @@ def test_exports_cannot_run_in_a_spreadsheet(tmp_path):
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"\xff\xfe\x00bad", b'a,b\n1,2\n"unclosed', b"a,b\n1,2,3,4\n1,2,3,4,5\n"],
+    [
+        b"",
+        b"\xff\xfd\x00bad",
+        b"\xff\xfea\x00b",
+        b'a,b\n1,2\n"unclosed',
+        b"a,b\n1,2,3,4\n1,2,3,4,5\n",
+    ],
 )
 def test_damaged_csv(tmp_path, content):
     (tmp_path / "d.csv").write_bytes(content)
@@ -219,7 +225,7 @@ def test_a_few_numbers_among_names_are_names(tmp_path):
 
 def test_decimal_commas_are_said(tmp_path):
     with pytest.raises(DataError, match=r"'a' must have decimal points.*'1,5' in line 2"):
-        load(written(tmp_path, "a;label\n1,5;x\n2;y\n2,75;y\n"))
+        load(written(tmp_path, 'a,label\n"1,5",x\n2,y\n"2,75",y\n'))
 
 
 @pytest.mark.parametrize(("column", "given"), [("label", {}), ("id", {"id_column": "id"})])

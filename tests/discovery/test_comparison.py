@@ -41,8 +41,9 @@ def test_curves_agree_with_the_single_functions(corner, compared):
     wrong = (corner.model.predict(corner.X) != corner.y)[rows]
     features = discovery.principal_components(corner.X[rows])
     part = replicate(
-        {"replication": -1, "size": len(rows)}, confidence[rows], wrong, features, None,
-        corner.scores[rows], ["fireassay.discovery.bansal_weld:BansalWeld"], 15, 5,
+        {"replication": -1, "size": len(rows)}, confidence[rows], wrong.astype(int),
+        np.zeros(len(rows), dtype=int), None, features, None, corner.scores[rows],
+        ["fireassay.discovery.learning_searches:BansalWeld"], 15, 5,
     )  # fmt: skip
     queried = part["queried"][0]
     ratio = discovery.sdr(confidence[rows][queried], wrong[queried])

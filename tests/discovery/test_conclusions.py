@@ -222,3 +222,23 @@ def test_a_search_with_groups_concludes_by_groups():
     assert "t over groups" in grouped.matched_random.method
     found = grouped.evidence()
     assert "independent-groups" in found.estimates["sdr"].rests_on
+
+
+def test_the_first_claim_is_about_raw_confidences_the_second_about_calibrated_ones():
+    rng = np.random.default_rng(4)
+    X = rng.random((900, 1))
+    y = (rng.random(900) < 0.2).astype(int)  # it says .99, and is right on 80 %
+    boaster = lambda rows: np.tile([0.99, 0.01], (len(rows), 1))  # noqa: E731
+    honest = discovery.calibrate(boaster, X[:400], y[:400])
+    search = discovery.Search("low-confidence", model=honest, X=X[400:], budget=100)
+    for _ in range(100):
+        row = search.ask()
+        search.tell(row, int(y[400 + row]))
+    found = search.result
+    assert found.raw.expected == pytest.approx(1.0)
+    assert found.expected == pytest.approx(20, abs=8)
+    evidence = found.evidence()
+    assert [claim.holds for claim in evidence.claims[:2]] == [True, False]
+    assert "its own confidences" in evidence.claims[0].text
+    assert "its calibrated confidences" in evidence.claims[1].text
+    assert evidence.estimates["sdr"].value > 5 > evidence.estimates["sdr_calibrated"].value

@@ -13,7 +13,8 @@ from PIL import Image
 
 from fireassay import discovery
 from fireassay.core.errors import AssumptionWarning, DataError
-from fireassay.discovery.shown_rows import keep_shown
+from fireassay.discovery.label_files import keep_shown
+from fireassay.web.queue_sources import queue_from_search
 
 
 @pytest.fixture
@@ -186,3 +187,22 @@ def test_pictures_lie_beside_the_file(tmp_path, shape):
     assert picture.size == (9, 8)
     expected = np.moveaxis(X[rows[0]], 0, -1) if shape[0] == 3 else X[rows[0]]
     np.testing.assert_array_equal(np.asarray(picture), np.rint(255 * expected))
+
+
+def test_three_people_label_by_file_and_a_visit_changes_nothing(run, corner):
+    rows = discovery.next_labels(run, run / "next.csv", count=2, people=3)
+    own, other = corner.y[rows[0]], "b" if corner.y[rows[0]] == "a" else "a"
+    said = {"ada": (own, own), "bo": (other, own), "cy": (own, other)}
+    for name, labels in said.items():
+        fill(run / "next.csv", labels)
+        result = discovery.add_labels(run, run / "next.csv", annotator=name)
+        queue_from_search(run, corner.X)  # what opening the page does
+    assert discovery.Search.load(run / "search.npz").book.people(result_questions(run)) == 3
+    assert [str(label) for label in result.labels] == [str(own), str(own)]
+    fill(run / "next.csv", (own, own))
+    with pytest.raises(DataError, match="--people"):
+        discovery.add_labels(run, run / "next.csv", annotator="dee")
+
+
+def result_questions(run):
+    return discovery.Search.load(run / "search.npz").questions

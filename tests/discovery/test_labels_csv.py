@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from fireassay.core import DataError
-from fireassay.discovery.labels_csv import from_csv, to_csv
-from fireassay.engine.label_records import GivenAnswer
+from fireassay.discovery.label_files import from_csv, to_csv
+from fireassay.engine.labels.records import GivenAnswer
 from fireassay.web.queue import read_queue, write_queue
 
 HOSTILE = ["=cmd()", "+1", "@x", "plain"]

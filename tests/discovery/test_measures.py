@@ -50,5 +50,5 @@ def test_counts_are_counts_and_sums_are_points(answers):
 def test_a_result_prints_what_was_found(answers):
     text = str(answers[0])
     assert "confident error" in text
-    assert "Errors found, over errors expected" in text
+    assert "Standardised discovery ratio" in text
     assert "Largest mean ratio" in str(answers[2])

@@ -49,8 +49,8 @@ def test_a_new_search_is_compared_with_all_others(registered, corner):
 
 
 def test_a_new_search_is_listed_and_runs_from_the_configuration(registered, corner):
-    from fireassay.assessment import parts
     from fireassay.assessment.context import Context
+    from fireassay.assessment.parts import discovery as part
     from fireassay.cli.main import app
     from fireassay.data import DataSet
     from fireassay.engine import Executor
@@ -59,7 +59,6 @@ def test_a_new_search_is_listed_and_runs_from_the_configuration(registered, corn
     assert listed.exit_code == 0
     assert "high-confidence" in listed.stdout
     assert "highest confidence first" in listed.stdout
-    part = parts.part_module("discovery")
     settings = part.Settings(search=registered, budget=5, matched_share=0.0, drawn=0)
     context = Context(corner.model, DataSet(corner.X, corner.y), executor=Executor(workers=1))
     assert part.cost(context, settings).calls == 0

@@ -12,16 +12,15 @@ from fireassay.core.errors import (
     ParameterError,
 )
 from fireassay.discovery import SEARCHES
-from fireassay.discovery.coverage import Coverage
-from fireassay.discovery.facility_location import FacilityLocation
-from fireassay.discovery.lakkaraju import LakkarajuPublished
+from fireassay.discovery.errors_covered import ErrorsCovered
+from fireassay.discovery.learning_searches import FacilityLocation, LakkarajuPublished
 from fireassay.discovery.strategy import Candidates
 
 every_search = pytest.mark.parametrize("name", SEARCHES)
 
 
 def start(name, corner, **changes):
-    settings = {"scores": corner.scores, "budget": 12, "seed": 3, **changes}
+    settings = {"scores": corner.scores, "budget": 12, "seed": 3, "audit_share": 0.0, **changes}
     return discovery.Search(name, model=corner.model, X=corner.X, **settings)
 
 
@@ -95,8 +94,9 @@ def test_budget_zero_one_and_more_than_the_pool(name, corner):
     one = start(name, corner, budget=1).run(lambda r: corner.y[r])
     assert len(one.rows) == 1
     few = discovery.Search(
-        name, model=corner.model, X=corner.X[:30], scores=corner.scores[:30], budget=1000
-    )
+        name, model=corner.model, X=corner.X[:30], scores=corner.scores[:30], budget=1000,
+        audit_share=0.0,
+    )  # fmt: skip
     everything = few.run(lambda r: corner.y[r])
     assert len(everything.rows) == everything.pool_size < 31
     assert few.remaining == 0
@@ -124,8 +124,9 @@ def test_one_candidate_and_identical_rows(name, corner):
     assert len(one.run(lambda r: "a").rows) == 1
     same = np.repeat(corner.X[:1], 20, axis=0)
     result = discovery.Search(
-        name, model=corner.model, X=same, scores=np.zeros(20), threshold=0.0, budget=5
-    ).run(lambda r: "a")
+        name, model=corner.model, X=same, scores=np.zeros(20), threshold=0.0, budget=5,
+        audit_share=0.0,
+    ).run(lambda r: "a")  # fmt: skip
     assert len(set(result.rows.tolist())) == 5
 
 
@@ -295,7 +296,7 @@ def small():
 
 
 def test_coverage_totals_are_the_definition(small):
-    coverage, distances = Coverage(small), small.space.distances(np.arange(40))
+    coverage, distances = ErrorsCovered(small), small.space.distances(np.arange(40))
     cover = np.exp(-(distances**2) / 0.001)
     for errors in ([], [3], [3, 17], [3, 17, 5]):
         if errors:

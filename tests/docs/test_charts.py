@@ -55,7 +55,7 @@ def test_marks_of_the_pages_name_examples_that_are_there():
         assert f"\n{found[2]} = " in text or f"def {found[2]}(" in text
 
 
-WITHOUT = {"pairs.md"}  # tables from the first line on
+WITHOUT = {"dossier.md", "judge.md", "pairs.md", "upgrade.md"}  # tables from the first line on
 
 
 @pytest.mark.parametrize(

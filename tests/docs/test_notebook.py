@@ -25,7 +25,7 @@ def test_every_cell_runs_and_shows_what_stands_in_the_file():
         if "text/html" in output["data"]
     ]
     for words, shown in zip(
-        ("Nothing here is a pass", "What would change this", "Right on", "interval"), html,
+        ("nothing here is a pass", "Do next", "Right on", "interval"), html,
         strict=True,
     ):  # fmt: skip
         assert words in shown

@@ -18,6 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.extras]
 PAGE = (Path(__file__).parents[2] / "docs" / "tutorial.md").read_text()
 _FENCE = re.compile(r"^( *)```(\w+)\n(.*?)^\1```", re.M | re.S)
 TABS = re.findall(r'^=== "(.+)"$', PAGE, re.M)
+JUDGED = "Predictions in two minutes"
 AFTER = [
     "2. See what it will cost", "3. Run it", "Labels from the field", "4. Read the report",
     "5. Keep it that way", "The same in Python",
@@ -110,12 +111,23 @@ def reader(tmp_path_factory, names):
 
 def test_nothing_on_the_page_is_left_out():
     first = PAGE.split("\n## 2.")[0]
-    told = [block for name in TABS for block in blocks(tab(name))]
+    told = blocks(section(JUDGED)) + [block for name in TABS for block in blocks(tab(name))]
     assert told == blocks(first)
     assert TABS == ["scikit-learn", "torch", "ONNX", "an HTTP service", "any Python code"]
-    assert re.findall(r"^## (.+)$", PAGE, re.M)[1:] == AFTER
+    assert re.findall(r"^## (.+)$", PAGE, re.M)[3:] == AFTER
     kinds = {kind for kind, _ in blocks(PAGE)}
     assert kinds == {"python", "sh", "text", "yaml"}
+
+
+def test_predictions(tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 2000)
+    p = np.where(rng.random(2000) < 0.98, 0.05 + 0.9 * y, 0.5)
+    text = "".join(f"{a},{b:.2f}\n" for a, b in zip(y, p, strict=True))
+    (tmp_path / "predictions.csv").write_text("y_true,y_prob\n" + text)
+    (said,) = Reader(tmp_path, {}).types(section(JUDGED))
+    assert "PASS" in said
+    assert (tmp_path / "judged" / "report.html").is_file()
 
 
 @pytest.mark.parametrize("name", ["scikit-learn", "torch", "ONNX", "any Python code"])
@@ -191,7 +203,7 @@ def test_from_the_plan_to_the_check(reader):
     reader.types(section("4. Read the report"))
     assert (reader.folder / "fireassay-run" / "report.html").is_file()
     (checked,) = reader.types(section("5. Keep it that way"))
-    assert "Pass" in checked
+    assert "PASS" in checked
     assert "<testsuite" in (reader.folder / "gates.xml").read_text()
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from fireassay.engine.label_book import LabelBook
+from fireassay.engine.labels.book import LabelBook
 from fireassay.web.queue import read_queue, write_queue
-from fireassay.web.queue_order import in_order
+from fireassay.web.queue_state import in_order
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 
 from fireassay.core import StoreError, codec, generator
 from fireassay.engine import ExecutionError, Executor, Failure, RunStore
-from fireassay.engine.attempt import Outcome
 from fireassay.engine.cluster import _next_size, _result
+from fireassay.engine.local import Outcome
 
 pytestmark = [pytest.mark.extras, pytest.mark.filterwarnings("default")]
 distributed = pytest.importorskip("distributed")

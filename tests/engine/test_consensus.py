@@ -1,5 +1,4 @@
-from fireassay.engine.consensus import consensus
-from fireassay.engine.label_records import GivenAnswer
+from fireassay.engine.labels.records import GivenAnswer, consensus
 
 
 def answers(*given):

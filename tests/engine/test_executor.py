@@ -11,8 +11,10 @@ import pytest
 
 from fireassay.classifiers import as_classifier
 from fireassay.core import BudgetExceededError, DataError, ParameterError, codec, generator
+from fireassay.core.clock import seconds_in_workers
 from fireassay.engine import ExecutionError, Executor, Failure, RunStore
-from fireassay.engine.elsewhere import ELSEWHERE
+from fireassay.engine import executor as executor_module
+from fireassay.engine.executor import ALL_CORES
 
 # Workers get the functions of this file themselves: they cannot import a test by its name.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -238,9 +240,9 @@ def burns(seconds):
 
 @pytest.mark.parametrize(("workers", "elsewhere"), [(1, 0.0), (2, 0.2)])
 def test_what_other_processes_do_is_added_up(workers, elsewhere):
-    before = ELSEWHERE.seconds
+    before = seconds_in_workers.seconds
     Executor(workers).map(burns, [0.05] * 4)
-    added = ELSEWHERE.seconds - before
+    added = seconds_in_workers.seconds - before
     assert elsewhere <= added <= 2 * elsewhere
 
 
@@ -263,3 +265,30 @@ def test_settings_are_checked(settings):
 def test_on_error_is_checked():
     with pytest.raises(ParameterError, match="on_error"):
         Executor().map(abs, [1], on_error="ignore")
+
+
+def _slept(row, seconds):
+    time.sleep(seconds)
+    return os.getpid()
+
+
+@pytest.mark.parametrize(("said", "here"), [(None, True), (60.0, False)])
+def test_all_cores_are_used_where_the_work_is_worth_it(monkeypatch, said, here):
+    monkeypatch.setattr(executor_module, "cores", lambda: 2)
+    executor = Executor(workers=ALL_CORES)
+    assert executor.processes == 2
+    found = executor.map(_slept, range(4), {"seconds": 0.01}, seconds=said)
+    assert (set(found) == {os.getpid()}) == here
+
+
+def test_a_run_that_turns_out_long_goes_on_in_processes(monkeypatch):
+    monkeypatch.setattr(executor_module, "cores", lambda: 2)
+    monkeypatch.setattr(executor_module, "_WORTH_S", 0.05)
+    found = Executor(workers=ALL_CORES).map(_slept, range(5), {"seconds": 0.1})
+    assert found[0] == os.getpid()
+    assert os.getpid() not in found[1:]
+
+
+def test_one_core_means_this_process(monkeypatch):
+    monkeypatch.setattr(executor_module, "cores", lambda: 1)
+    assert Executor(workers=ALL_CORES).is_alone

@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fireassay.core import DataError, StoreError
-from fireassay.engine.consensus import consensus
-from fireassay.engine.label_book import LabelBook
-from fireassay.engine.label_records import AnsweredDifferentlyError, LeaseLostError
+from fireassay.engine.labels.book import LabelBook
+from fireassay.engine.labels.records import AnsweredDifferentlyError, LeaseLostError, consensus
 from fireassay.web.queue import read_queue, write_queue
-from fireassay.web.queue_order import in_order
+from fireassay.web.queue_state import in_order
 
 
 def test_two_browsers_never_have_the_same_item(opened, take):
@@ -133,9 +132,8 @@ def test_labels_of_other_items_are_never_mixed_in(opened, tmp_path):
     book, _ = opened()
     book.close()
     (tmp_path / "queues" / "labels").rename(tmp_path / "old")
-    other = read_queue(write_queue(tmp_path, np.ones((3, 2)), classes="abc"))
-    with LabelBook(tmp_path) as again, pytest.raises(StoreError, match="other items"):
-        again.register(other)
+    with pytest.raises(StoreError, match="other items"), LabelBook(tmp_path) as again:
+        again.register(read_queue(write_queue(tmp_path, np.ones((3, 2)), classes="abc")))
 
 
 def test_other_files_are_refused(tmp_path):

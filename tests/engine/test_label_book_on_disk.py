@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from fireassay.core import StoreError
-from fireassay.engine.label_book import LabelBook
+from fireassay.engine.labels.book import LabelBook
 from fireassay.web.queue import read_queue, write_queue
 
 
@@ -66,8 +66,8 @@ def test_an_answer_that_was_said_to_be_saved_outlives_a_power_cut(
 
 LABEL_FOREVER = """
     import sys
-    from fireassay.engine.label_book import LabelBook
-    from fireassay.web.queue_order import in_order
+    from fireassay.engine.labels.book import LabelBook
+    from fireassay.web.queue_state import in_order
     from fireassay.web.queue import read_queue
     queue = read_queue(sys.argv[1])
     book = LabelBook(queue.run_folder)

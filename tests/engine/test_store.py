@@ -10,7 +10,7 @@ import pytest
 
 from fireassay.core import DataError, Estimate, StoreError
 from fireassay.core.errors import FireassayWarning
-from fireassay.engine import RunStore, schema
+from fireassay.engine import RunStore, journal_tables
 
 
 def test_values_come_back_as_they_were(tmp_path):
@@ -152,8 +152,10 @@ def test_an_older_run_is_brought_up_to_date_with_its_results(tmp_path, monkeypat
     with RunStore(tmp_path / "run") as store:
         store.expect(["a"], "n", "f")
         store.record("a", 5, 0.0)
-    monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
-    monkeypatch.setattr(schema, "_STEPS", (*schema._STEPS, "CREATE TABLE more (a);"))
+    monkeypatch.setattr(journal_tables, "VERSION", journal_tables.VERSION + 1)
+    monkeypatch.setattr(
+        journal_tables, "_STEPS", (*journal_tables._STEPS, "CREATE TABLE more (a);")
+    )
     with pytest.raises(StoreError, match="Open it once for writing"):
         RunStore(tmp_path / "run", read_only=True)
     with RunStore(tmp_path / "run") as store:
@@ -164,7 +166,7 @@ def test_an_older_run_is_brought_up_to_date_with_its_results(tmp_path, monkeypat
 def test_a_newer_run_is_refused(tmp_path):
     RunStore(tmp_path / "run").close()
     connection = sqlite3.connect(tmp_path / "run" / "run.sqlite")
-    connection.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+    connection.execute(f"PRAGMA user_version = {journal_tables.VERSION + 1}")
     connection.close()
     with pytest.raises(StoreError, match="Update fireassay"):
         RunStore(tmp_path / "run")
@@ -301,8 +303,8 @@ def test_facts_that_are_damaged_are_an_error_to_readers(tmp_path):
 
 def test_a_journal_without_checksums_is_done_again(tmp_path):
     with sqlite3.connect(tmp_path / "run.sqlite") as journal:
-        journal.executescript(schema._TABLES + "PRAGMA user_version = 1;")
-        journal.execute(f"PRAGMA application_id = {schema._APPLICATION_ID}")
+        journal.executescript(journal_tables._TABLES + "PRAGMA user_version = 1;")
+        journal.execute(f"PRAGMA application_id = {journal_tables._APPLICATION_ID}")
         journal.execute("INSERT INTO tasks VALUES (1, 'a', 'w', 'f', 'done', '1.5', NULL, NULL, 1)")
     with RunStore(tmp_path) as store:
         assert store.finished(["a"]) == {}
@@ -380,3 +382,17 @@ def test_a_transaction_left_open_by_an_interrupt_is_undone_by_the_next(tmp_path)
         store._connection.execute("BEGIN IMMEDIATE")
         store.set_meta("after", 1)
         assert store.meta("after") == 1
+
+
+def test_a_number_of_a_task_that_is_no_number_is_left_out(tmp_path):
+    with RunStore(tmp_path / "run") as store:
+        store.expect(["task"], name="tasks", function="module:task")
+        store.record("task", {"value": 0.25}, seconds=1.0)
+    base = sqlite3.connect(tmp_path / "run" / "run.sqlite")
+    base.execute("UPDATE tasks SET finished = ?", (b"\0",))
+    base.commit()
+    base.close()
+    with RunStore(tmp_path / "run") as store:
+        store.expect(["other"], name="tasks", function="module:task")
+        store.record("other", {"value": 0.5}, seconds=1.0)
+        assert store.finished(["other"]) == {"other": {"value": 0.5}}

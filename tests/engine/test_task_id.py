@@ -5,7 +5,7 @@ import pytest
 
 from fireassay.core import DataError, ParameterError
 from fireassay.data import two_moons
-from fireassay.engine.task_id import function_identity, task_ids
+from fireassay.engine.journal_tables import function_identity, task_ids
 
 
 def work(row, X=None, scale=1.0):

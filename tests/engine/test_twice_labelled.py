@@ -1,9 +1,9 @@
 import numpy as np
 
-from fireassay.engine.label_book import LabelBook
-from fireassay.engine.twice_labelled import twice_labelled
+from fireassay.engine.labels.book import LabelBook
+from fireassay.engine.labels.twice_labelled import twice_labelled
 from fireassay.web.queue import read_queue, write_queue
-from fireassay.web.queue_order import in_order
+from fireassay.web.queue_state import in_order
 
 
 def test_items_that_two_people_answered(tmp_path):

@@ -11,9 +11,9 @@ import pandas as pd
 from PIL import Image
 
 from fireassay.core import Estimate, Evidence, Provenance, codec
-from fireassay.core.extras import is_installed
+from fireassay.core.lazy import is_installed
 from fireassay.data import load
-from fireassay.discovery.labels_csv import from_csv
+from fireassay.discovery.label_files import from_csv
 from fireassay.report import Report
 from fireassay.web.queue import read_queue, write_queue
 

@@ -23,15 +23,15 @@ import pytest
 
 import fireassay as fa
 from fireassay.assessment import read_config
-from fireassay.assessment.looks import LookLedger
-from fireassay.assessment.run_folder import read_about, read_costs, read_gates
-from fireassay.classifiers.trusted_files import is_trusted
-from fireassay.core.extras import is_installed
+from fireassay.assessment.run.folder import read_about, read_costs, read_gates
+from fireassay.assessment.run.judging import LookLedger
+from fireassay.classifiers.trust import is_trusted
+from fireassay.core.lazy import is_installed
 from fireassay.curation.files import read_votes
 from fireassay.discovery import Search, next_labels
 from fireassay.engine import RunStore
 from fireassay.engine.answer_file import AnswerFile
-from fireassay.engine.label_book import LabelBook
+from fireassay.engine.labels.book import LabelBook
 from fireassay.survival.campaign_config import read_config as read_campaign
 
 Reader = Callable[[Path, bytes], None]
@@ -300,24 +300,6 @@ def skops_schema(folder: Path, content: bytes) -> None:
     file_named("m.skops")(folder, changed.getvalue())
 
 
-def booster(ending: str) -> bytes:
-    with tempfile.TemporaryDirectory() as name:
-        file, y = Path(name) / f"m{ending}", np.array([0, 1, 0, 1, 1, 0] * 8)
-        rows = np.tile(X, (8, 1))
-        if ending == ".txt":
-            import lightgbm
-
-            options = {"objective": "binary", "verbosity": -1, "min_data_in_leaf": 1}
-            data = lightgbm.Dataset(rows, y, params=options)
-            lightgbm.train(options, data, num_boost_round=2).save_model(file)
-        else:
-            import xgboost
-
-            options = {"objective": "binary:logistic", "max_depth": 2}
-            xgboost.train(options, xgboost.DMatrix(rows, y), num_boost_round=2).save_model(file)
-        return file.read_bytes()
-
-
 READERS: dict[str, tuple[Reader, bytes]] = {
     "fireassay.toml": (file_named("fireassay.toml", read_config), CONFIG.encode()),
     "campaign.toml": (file_named("campaign.toml", read_campaign), CAMPAIGN.encode()),
@@ -338,6 +320,8 @@ READERS: dict[str, tuple[Reader, bytes]] = {
     "server": (server_answer, as_json({"predictions": [[0.25, 0.75]] * 6})),
     "pickle": (refused(".pkl"), pickle.dumps(Runs())),
     "pt2": (refused(".pt2"), exported()),
+    "xgboost": (refused(".json"), b'{"learner": {"gradient_booster": {}}}'),
+    "lightgbm": (refused(".txt"), b"tree\nversion=v4\nnum_class=1\nnum_class=9\n"),
 }
 if is_installed("onnxruntime") and is_installed("onnx"):
     READERS["onnx"] = (file_named("m.onnx"), onnx_file())
@@ -345,8 +329,3 @@ if is_installed("skops"):
     READERS["skops"] = (file_named("m.skops"), skops_file())
     _archive = zipfile.ZipFile(io.BytesIO(READERS["skops"][1]))
     READERS["skops schema"] = (skops_schema, _archive.read("schema.json"))
-if is_installed("xgboost"):
-    READERS["xgboost json"] = (file_named("m.json"), booster(".json"))
-    READERS["xgboost ubj"] = (file_named("m.ubj"), booster(".ubj"))
-if is_installed("lightgbm"):
-    READERS["lightgbm"] = (file_named("m.txt"), booster(".txt"))

@@ -3,6 +3,7 @@
 import json
 import os
 import sqlite3
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typer.testing import CliRunner
 from fireassay.cli.main import app
 from fireassay.core.errors import StoreError
 from fireassay.engine import RunStore
-from fireassay.engine.label_book import LabelBook
+from fireassay.engine.labels.book import LabelBook
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="devices, pipes and links of POSIX")
 MODEL = "import numpy as np\ndef model(X): return np.column_stack([1 - X[:, 0], X[:, 0]])\n"
@@ -101,7 +102,10 @@ def test_a_run_is_not_written_over_other_files(folder: Path) -> None:
     write_config(folder, more='folder = "../documents"\n')
     done = call("run", "--trust")
     assert done.exit_code == 2
-    assert "must be a run folder" in done.output
+    assert "inside the folder of the configuration" in done.output
+    said = call("run", "--trust", "--output", str(victim))
+    assert said.exit_code == 2
+    assert "must be a run folder" in said.output
     assert sorted(entry.name for entry in victim.iterdir()) == ["artifacts", "result.json"]
     assert (victim / "result.json").read_text() == "precious"
     assert (victim / "artifacts" / ".kept").exists()
@@ -205,3 +209,93 @@ def test_a_schema_that_is_no_text_is_refused_in_words(tmp_path, file, table):
     (folder / file).write_bytes(damaged)
     with pytest.raises(StoreError, match="must be"):
         open_it(folder)
+
+
+@posix
+def test_what_a_run_writes_is_for_its_owner_alone(run: Path) -> None:
+    open_to_others = [p.name for p in run.rglob("*") if p.stat().st_mode & 0o077]
+    assert open_to_others == []
+    assert run.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("name", ["../elsewhere", "/tmp/elsewhere-of-fireassay", "link/run"])
+def test_a_configuration_does_not_write_outside_its_folder(folder: Path, name: str) -> None:
+    outside = folder.parent / "outside"
+    outside.mkdir()
+    (folder / "link").symlink_to(outside)
+    write_config(folder, more=f'folder = "{name}"\n')
+    done = call("run", "--trust")
+    assert done.exit_code == 2
+    assert "inside the folder of the configuration" in done.output
+    assert not (folder / name).exists()
+    said = call("run", "--trust", "--output", str(outside / "mine"))
+    assert said.exit_code == 0, said.output
+    assert (outside / "mine" / "result.json").exists()
+
+
+@posix
+@pytest.mark.parametrize("name", ["a.npy", "a.npz"])
+def test_a_small_file_that_is_cut_while_it_is_used_does_no_harm(tmp_path: Path, name: str) -> None:
+    X = np.random.default_rng(0).random((9000, 4))
+    np.save(tmp_path / name, X) if name == "a.npy" else np.savez(tmp_path / name, X=X)
+    code = (
+        "import os, sys; from fireassay.data import load; data = load(sys.argv[1]); "
+        "os.truncate(sys.argv[1], 100); print(data.X.sum() > 0)"
+    )
+    words = [sys.executable, "-c", code, str(tmp_path / name)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere SIGBUS ends the process, as is said")
+@pytest.mark.parametrize("name", ["a.npy", "a.npz"])
+@pytest.mark.parametrize(
+    "reading",
+    [
+        "data.X.sum()",
+        "np.asarray(data.X)[8_000_000:].copy()",
+        "fa.as_classifier(lambda X: np.tile([0.5, 0.5], (len(X), 1))).predict_proba(data.X)",
+        "in_a_thread(lambda: data.X.sum())",
+    ],
+)
+def test_a_large_file_that_is_cut_while_it_is_used_is_an_error(tmp_path, name, reading):
+    X = np.ones((9_000_000, 1))
+    np.save(tmp_path / name, X) if name == "a.npy" else np.savez(tmp_path / name, X=X)
+    code = f"""
+import os, sys
+from concurrent.futures import ThreadPoolExecutor
+import numpy as np
+import fireassay as fa
+from fireassay.data import load
+def in_a_thread(work):
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result()
+data = load(sys.argv[1])
+os.truncate(sys.argv[1], 2**20)
+try:
+    {reading}
+except fa.FireassayError as error:
+    print(error)
+print(np.ones(3).sum())
+"""
+    words = [sys.executable, "-c", code, str(tmp_path / name)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    expected = f"{name} became shorter while it was read. Run again.\n3.0\n"
+    assert (done.returncode, done.stdout) == (0, expected), done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="handled on Linux alone")
+def test_a_map_that_is_not_ours_ends_as_before(tmp_path: Path) -> None:
+    code = """
+import os, sys
+import numpy as np
+from fireassay.core.files import map_npy
+from pathlib import Path
+ours = map_npy(Path(sys.argv[1]))
+theirs = np.load(sys.argv[1], mmap_mode="r")
+os.truncate(sys.argv[1], 2**20)
+theirs.sum()
+"""
+    np.save(tmp_path / "a.npy", np.ones(9_000_000))
+    words = [sys.executable, "-c", code, str(tmp_path / "a.npy")]
+    assert subprocess.run(words, capture_output=True, check=False).returncode < 0

@@ -8,8 +8,7 @@ pytestmark = pytest.mark.extras
 
 from fireassay.classifiers import as_classifier  # noqa: E402
 from fireassay.core.errors import DataError, ParameterError  # noqa: E402
-from fireassay.networks.cnn import Cnn  # noqa: E402
-from fireassay.networks.mlp import Mlp  # noqa: E402
+from fireassay.networks.small_networks import Cnn, Mlp  # noqa: E402
 from fireassay.networks.training import train  # noqa: E402
 
 

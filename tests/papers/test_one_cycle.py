@@ -3,7 +3,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from fireassay.networks.mlp import Mlp  # noqa: E402
+from fireassay.networks.small_networks import Mlp  # noqa: E402
 from fireassay.papers.one_cycle import OneCycle, moved, train_one_cycle  # noqa: E402
 
 X = np.random.default_rng(0).random((64, 6, 6)).astype(np.float32)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from fireassay.engine.label_book import LabelBook
+from fireassay.engine.labels.book import LabelBook
 from fireassay.web.queue import QUEUES, read_queue
-from fireassay.web.queue_order import in_order
+from fireassay.web.queue_state import in_order
 from fireassay.web.review import KEEP, REJECT
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,6 +26,7 @@ def stored(folder):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_studies_without_data_run_and_go_on(tmp_path, monkeypatch):
     monkeypatch.delenv("FIREASSAY_DATA", raising=False)
     before = (ROOT / "studies" / "results" / "superpixels.json").read_bytes()
@@ -48,6 +49,7 @@ def test_the_page_on_supervisors_shows_what_is_stored(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("study", "result", "figures"),
     [
@@ -55,6 +57,8 @@ def test_the_page_on_supervisors_shows_what_is_stored(tmp_path):
         ("reliability_table1", "reliability_table1", 3),
         ("curation", "curation_case_studies", 1),
         ("reliability_mnist", "reliability_mnist", 0),
+        ("authors_archives", "authors_archives", 0),
+        ("reliability_authors_mnist", "reliability_authors_mnist", 0),
     ],
 )
 def test_quick_studies_on_real_data(study, result, figures, tmp_path):
@@ -67,6 +71,7 @@ def test_quick_studies_on_real_data(study, result, figures, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_what_people_keep_of_generated_samples_is_counted(tmp_path):
     if not os.environ.get("FIREASSAY_DATA"):
         pytest.skip("FIREASSAY_DATA is not set")
@@ -86,6 +91,14 @@ def test_what_people_keep_of_generated_samples_is_counted(tmp_path):
     assert (found["reviewed"], found["kept"], found["share"]) == (10, 7, 0.7)
     assert found["low"] < 0.7 < found["high"]
     assert (tmp_path / "ambiguity" / "ambiguity_fig_8.png").is_file()
+
+
+def test_one_table_of_one_paper_is_printed():
+    command = [sys.executable, str(ROOT / "studies" / "papers.py"), "003", "--table", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "| Table 1, MNIST, test error" in done.stdout
+    assert "Fig. 1" not in done.stdout
+    assert "TRASHFIRE" not in done.stdout
 
 
 def test_results_are_plain_json():

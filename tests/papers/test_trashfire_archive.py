@@ -1,9 +1,15 @@
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from fireassay.core.errors import AssumptionWarning
 from fireassay.papers.trashfire_archive import PRINTED, SCORES, cost_ratios, read_archive
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def experiments(n=400, seed=0):
@@ -44,3 +50,19 @@ def test_all_six_families_stand_beside_the_printed_ones(tmp_path):
     assert plain["censored"] == 0
     assert 0 < plain["unchanged"] < 400
     assert list(found.charts()) == ["fig_1", "fig_2", "fig_3", "fig_4"]
+
+
+def test_the_study_reads_a_table_of_ones_own(tmp_path):
+    before = (ROOT / "studies" / "results" / "survival_archive.json").read_bytes()
+    table = experiments(200)[["adv_fit_time", "adv_accuracy", "epochs"]]
+    table.to_csv(tmp_path / "table.csv", index=False)
+    study = [sys.executable, str(ROOT / "studies" / "survival_archive.py"), "--work", tmp_path]
+    done = subprocess.run(
+        [*study, "--table", tmp_path / "table.csv"], capture_output=True, text=True, check=True
+    )
+    assert "Warning: No row is censored" in done.stdout
+    assert "loglogistic" in done.stdout
+    assert "printed concordance" in done.stdout
+    made = {path.name for path in tmp_path.iterdir()}
+    assert {"survival_archive.json", "survival_fig_2.svg", "survival_fig_3.svg"} <= made
+    assert (ROOT / "studies" / "results" / "survival_archive.json").read_bytes() == before

@@ -6,7 +6,7 @@ pytest.importorskip("torch")
 from fireassay import data
 from fireassay.ambiguity import top_pair_accuracy
 from fireassay.core import DataError, ParameterError
-from fireassay.core.probabilities import entropy_bits
+from fireassay.core.arrays import entropy_bits
 from fireassay.papers.vae_baseline import VaeBaseline
 
 pytestmark = [pytest.mark.extras, pytest.mark.slow]

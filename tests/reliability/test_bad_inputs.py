@@ -67,7 +67,7 @@ def test_settings_that_would_do_nothing_are_refused(settings, latent):
 @pytest.mark.parametrize("method", reliability.METHODS)
 def test_groups_and_weights_that_a_method_cannot_use_are_refused(method):
     if "groups" not in reliability.METHODS[method].uses:
-        able = f"rectified, exact, groups-betting only.*'{method}'"
+        able = f"rectified, exact, groups-max only.*'{method}'"
         with pytest.raises(ParameterError, match=able):
             reliability.assess(MODEL, X, Y, method=method, groups=np.arange(60) // 3)
     if "weights" not in reliability.METHODS[method].uses:

@@ -6,8 +6,8 @@ from scipy.stats import binom
 from sklearn.tree import DecisionTreeClassifier
 
 from fireassay import as_classifier, reliability
+from fireassay.reliability.betting_bound import rectified_bound
 from fireassay.reliability.inputs import Inputs
-from fireassay.reliability.rectified_bound import rectified_bound
 from fireassay.statistics import clopper_pearson
 
 ALPHA = 0.025

@@ -8,8 +8,8 @@ import pytest
 
 from fireassay import as_classifier, reliability
 from fireassay.core import DataError, ParameterError
-from fireassay.reliability import field_risk
-from fireassay.reliability.disk_rows import rows_on_disk
+from fireassay.reliability import surrogate
+from fireassay.reliability.inputs import rows_on_disk
 
 MODEL = as_classifier(
     lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), classes=[0, 1], batch_size=None
@@ -54,12 +54,12 @@ def test_chunks_of_any_size_deal_fresh_rows_to_every_label(field, monkeypatch):
     X, y = labelled(200)
     guess = reliability.Rectified(surrogate=lambda X: X[:, 1] * 0.2)
     whole = reliability.assess(MODEL, X, y, operational=rows, method=guess)
-    monkeypatch.setattr(field_risk, "_CHUNK", 7000)
+    monkeypatch.setattr(surrogate, "_CHUNK", 7000)
     cut = reliability.assess(MODEL, X, y, operational=folder / "rows.npy", method=guess)
     assert cut.pmi == pytest.approx(whole.pmi, abs=2e-3)
     assert cut.pmi_upper == pytest.approx(whole.pmi_upper, rel=0.02)
-    labels = field_risk.dealt(1000, 30, np.random.default_rng(0), trial=True)
-    assert (labels == field_risk.TRIAL).sum() == 100
+    labels = surrogate.dealt(1000, 30, np.random.default_rng(0), trial=True)
+    assert (labels == surrogate.TRIAL).sum() == 100
     assert (np.bincount(labels[labels >= 0]) == 30).all()
 
 

@@ -6,7 +6,9 @@ from scipy.stats import binom
 
 from fireassay import as_classifier, reliability
 from fireassay.core import DataError, ParameterError
-from fireassay.statistics import clopper_pearson, groups_betting_upper
+from fireassay.core.groups import Groups
+from fireassay.report import Report
+from fireassay.statistics import clopper_pearson
 
 MODEL = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), classes=[0, 1])
 
@@ -76,52 +78,48 @@ def test_without_groups_independence_is_never_supported():
     X, y, _ = patients(3)
     assert status(reliability.assess(MODEL, X, y))["independent-rows"] == "untestable"
     X, y, _ = patients(3, (1,) * 300)
-    near = np.repeat(X, 3, axis=0) + np.random.default_rng(0).normal(0, 1e-6, (900, 3))
-    found = reliability.assess(MODEL, near, np.repeat(y, 3))
+    near = X + np.random.default_rng(0).normal(0, 1e-6, X.shape)
+    rows = np.random.default_rng(1).permutation(600)
+    found = reliability.assess(MODEL, np.vstack([X, near])[rows], np.tile(y, 2)[rows])
+    assert status(found)["independent-rows"] == "untestable"  # likeness is no objection
+    found = reliability.assess(MODEL, np.vstack([X, X])[rows], np.tile(y, 2)[rows])
     assert status(found)["independent-rows"] == "contradicted"
-    # The same rows, said to belong together, are no objection: copies across groups are.
-    together = np.repeat(np.arange(300), 3)
-    found = reliability.assess(MODEL, near, np.repeat(y, 3), groups=together)
-    assert status(found)["independent-groups"] == "untestable"
-    found = reliability.assess(MODEL, near, np.repeat(y, 3), groups=np.tile([0, 1, 2], 300))
-    assert status(found)["independent-groups"] == "contradicted"
 
 
-def test_sizes_that_go_with_rates_call_for_the_proven_bound():
-    sizes = np.random.default_rng(4).integers(1, 61, 60)
-    X, y, patient = patients(4, sizes, rates=np.where(sizes > 30, 0.25, 0.01))
+def test_errors_in_runs_contradict_and_a_file_sorted_by_class_does_not():
+    rng = np.random.default_rng(8)
+    X = rng.random((1000, 3))
+    y = (X[:, 0] > 0.5).astype(int)
+    bad = np.repeat(rng.random(100) < 0.1, 10)  # of ten rows each, in the order they came
+    found = reliability.assess(MODEL, X, np.where(bad & (rng.random(1000) < 0.8), 1 - y, y))
+    assert status(found)["independent-rows"] == "contradicted"
+    noisy = np.where(rng.random(1000) < 0.1, 1 - y, y)
+    order = np.argsort(noisy, kind="stable")
+    found = reliability.assess(MODEL, X[order], noisy[order])
+    assert status(found)["independent-rows"] == "untestable"
+
+
+def test_groups_max_is_a_second_line_and_keeps_no_limit_by_itself():
+    X, y, patient = patients(5)
     found = reliability.assess(MODEL, X, y, groups=patient)
-    assert status(found)["group-sizes-unrelated"] == "contradicted"
-    assert found.details.how == "groups-betting"
-    assert any("largest_group" in note for note in found.notes)
-    assert "group-sizes-unrelated" not in found.evidence().estimates["pmi_upper"].rests_on
-    X, y, patient = patients(5, sizes)
-    found = reliability.assess(MODEL, X, y, groups=patient)
-    assert status(found)["group-sizes-unrelated"] == "supported"
-    assert found.details.how.startswith("groups-max")
+    lines = found.frame().set_index("method")["pmi_upper"]
+    assert lines["groups-max"] < lines["groups-any"] == found.pmi_upper
+    short = reliability.assess(MODEL, X, y, groups=patient, method="groups-max")
+    assert short.pmi_upper == lines["groups-max"]
+    limit = {"max": {"pmi_upper": short.pmi_upper + 1e-3}}
+    refused = Report([short]).verdict(limit).checks[0]
+    assert refused.status == "undecided"
+    assert "rare-groups" in refused.explanation
+    accepted = Report([short], accepted={"rare-groups": "all sites are known"}).verdict(limit)
+    assert accepted.checks[0].status == "pass"
 
 
-def test_groups_betting_declares_the_largest_group():
+def test_a_group_above_the_declared_largest_one_is_refused():
     X, y, patient = patients(6)
-    method = reliability.GroupsBetting(largest_group=30)
-    found = reliability.assess(MODEL, X, y, groups=patient, method=method)
-    default = reliability.assess(MODEL, X, y, groups=patient)
-    assert default.pmi_upper < found.pmi_upper < 1
-    assert "groups-betting" in found.frame()["method"].tolist()
-    wrong = (X[:, 0] > 0.5).astype(int) != y
-    # Another order of the groups is another game, but not another story.
-    assert found.pmi_upper == pytest.approx(
-        groups_betting_upper(wrong, patient, 0.975, 30), rel=0.3
-    )
-    by_name = reliability.assess(MODEL, X, y, groups=patient, method="groups-betting")
-    seen = int(np.bincount(patient).max())
-    assert by_name.pmi_upper == pytest.approx(
-        groups_betting_upper(wrong, patient, 0.975, seen), rel=0.3
-    )
-    assert any("Declare it beforehand" in note for note in by_name.notes)
-    too_small = reliability.GroupsBetting(largest_group=20)
+    wide = reliability.assess(MODEL, X, y, groups=Groups(patient, largest=50)).pmi_upper
+    assert wide > reliability.assess(MODEL, X, y, groups=patient).pmi_upper
     with pytest.raises(DataError, match="more than the declared 20"):
-        reliability.assess(MODEL, X, y, groups=patient, method=too_small)
+        reliability.assess(MODEL, X, y, groups=Groups(patient, largest=20))
 
 
 def test_groups_do_not_go_with_weights_or_a_surrogate():

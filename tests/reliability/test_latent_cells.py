@@ -5,7 +5,7 @@ from sklearn.ensemble import ExtraTreesClassifier
 
 from fireassay import as_classifier, reliability
 from fireassay.core import DataError, ParameterError
-from fireassay.reliability import PcaLatent, TopCells, VaeLatent
+from fireassay.reliability import PcaLatent, Ram, TopCells, VaeLatent, assess
 
 
 @pytest.fixture(scope="module")
@@ -117,3 +117,18 @@ def test_odd_classifiers_in_latent_cells(digits, name):
     assert found.evidence().estimates["pmi_upper"].value >= error
     drawn = found.comparison[found.comparison["method"].str.contains("drawn")].iloc[0]
     assert 0 <= drawn["pmi"] <= drawn["pmi_upper"] <= 1
+
+
+def test_the_papers_logarithm_makes_failures_rarer():
+    images = np.random.default_rng(0).random((60, 4, 4))
+
+    def bright(X):
+        shares = np.asarray(X).reshape(len(X), -1).mean(axis=1)
+        return np.column_stack([1 - shares, shares])
+
+    def pmi(logarithm):
+        top = TopCells(side=0.5, top_k=20, draws=0, rest="mean", logarithm=logarithm)
+        ram = Ram(latent=PcaLatent(2).fit(images), top=top)
+        return assess(bright, images, images.mean(axis=(1, 2)) > 0.5, method=ram).details.pmi
+
+    assert 0 < pmi("common") < pmi("natural") < 1

@@ -185,7 +185,7 @@ def test_printing_a_result_reads_well():
     # A bound is rounded to its own side.
     said = "At most 0.64 % of inputs are misclassified (97.5 % confidence, 0 errors"
     assert text.startswith(said)
-    assert "Wrong in the field, at most: 0.64 %" in text
+    assert "Field error rate, at most: 0.64 %" in text
 
 
 def test_the_page_names_every_method_and_design():

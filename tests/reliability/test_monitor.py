@@ -6,7 +6,7 @@ from scipy.stats import binom, binomtest
 
 from fireassay import as_classifier
 from fireassay.core import DataError
-from fireassay.core.strict_json import dumps, loads
+from fireassay.core.json_files import dumps, loads
 from fireassay.reliability import Monitor
 
 MODEL = as_classifier(
@@ -172,3 +172,35 @@ def test_bad_rows_are_refused():
         monitor.update(np.zeros((3, 5)))
     with pytest.raises(DataError, match="20"):
         Monitor(MODEL, rows(5, rng)[0])
+
+
+def test_groups_and_late_labels_do_not_raise_false_alarms():
+    rng = np.random.default_rng(5)
+    model = as_classifier(lambda X: np.hstack([1 - X, X]), classes=[0, 1])
+    reference, batch = rng.random((400, 1)), np.repeat(np.arange(20), 20)
+    alarms = 0
+    for _ in range(20):  # at the limit, whole batches bad: counted by rows half of them alarm
+        monitor = Monitor(model, reference, limit=0.05, groups=batch)
+        rows = rng.random((1200, 1))
+        bad = np.repeat(rng.random(60) < 0.05, 20)
+        said = (rows[:, 0] > 0.5).astype(int)
+        own = np.repeat(np.arange(60), 20)
+        alarms += monitor.update(rows, np.where(bad, 1 - said, said), own).alarm
+    assert alarms == 0
+    monitor = Monitor(model, reference, limit=0.05, delayed=True)
+    rows = rng.random((600, 1))
+    wrong = rng.random(600) < 0.04
+    names = np.arange(600).astype(str)
+    monitor.see(rows, names)
+    monitor.judge(wrong[wrong], names[wrong])  # errors come first
+    state = monitor.state()
+    assert not state.alarm
+    assert state.pmi_upper > 0.9  # what waits may be wrong
+    monitor.judge(wrong[~wrong], names[~wrong])
+    assert monitor.state().pmi_upper < 0.08
+    other = Monitor(model, reference, limit=0.05, delayed=True)
+    other.restore(monitor.snapshot())
+    assert other.state() == monitor.state()
+    more = np.arange(600, 1200).astype(str)
+    labels = ((rows[:, 0] > 0.5) ^ (rng.random(600) < 0.3)).astype(int)
+    assert monitor.update(rows, labels, more).alarm

@@ -6,13 +6,13 @@ from fireassay import as_classifier
 from fireassay.data import unit_square
 from fireassay.reliability.cell_shares import Certified, estimator_for
 from fireassay.reliability.cells import Grid
+from fireassay.reliability.network_bounds import NetworkBounds, network_of
 
 pytestmark = [
     pytest.mark.extras,
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
 ]
 torch = pytest.importorskip("torch")
-pytest.importorskip("bound_propagation")
 
 
 def trained_module(classes=2):
@@ -68,3 +68,53 @@ def test_proven_boxes_are_constant_and_shares_agree_with_many_draws(classes, kin
 def test_layers_that_are_not_understood_are_only_sampled():
     odd = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.GELU(), torch.nn.Linear(4, 2))
     assert not isinstance(estimator_for(as_classifier(odd, output="logits"), 100), Certified)
+
+
+def images(bound):
+    """A convolutional network on flat 8 × 8 rows with every kind of layer that is understood."""
+    torch.manual_seed(0)
+    network = torch.nn.Sequential(
+        torch.nn.Unflatten(1, (1, 8, 8)),
+        torch.nn.Conv2d(1, 4, 3, padding=1, stride=1),
+        torch.nn.BatchNorm2d(4),
+        torch.nn.ReLU(),
+        torch.nn.MaxPool2d(2),
+        torch.nn.Conv2d(4, 4, 3, padding=1, groups=2, padding_mode=bound),
+        torch.nn.Sigmoid(),
+        torch.nn.AvgPool2d(2),
+        torch.nn.Flatten(),
+        torch.nn.Linear(16, 8, bias=False),
+        torch.nn.BatchNorm1d(8, affine=False),
+        torch.nn.Tanh(),
+        torch.nn.Dropout(),
+        torch.nn.Linear(8, 3),
+    )
+    network(torch.randn(200, 64))  # statistics of the normalisation
+    with torch.no_grad():
+        network[2].weight.copy_(torch.tensor([1.0, -2.0, 0.5, -0.1]))
+    return network
+
+
+@pytest.mark.parametrize("bound", ["zeros", "circular"])
+def test_convolutions_normalisation_and_pooling_are_bounded(bound):
+    network = images(bound)
+    rng = np.random.default_rng(1)
+    middle, half = rng.normal(size=(300, 64)), rng.choice([1e-4, 1e-3, 1e-2], (300, 1))
+    prover = NetworkBounds(network_of(network))
+    proven = prover.proven_class(middle - half, middle + half)
+    assert network.training, "the model itself is left as it was"
+    assert (proven >= 0).mean() > 0.3
+    assert (proven < 0).any()
+    sure = proven >= 0
+    corners = middle[sure, None] + half[sure, None] * rng.choice([-1, 1], (sure.sum(), 60, 64))
+    network.eval()
+    with torch.no_grad():
+        given = network(torch.as_tensor(corners.reshape(-1, 64)).float()).argmax(dim=1)
+    assert (given.numpy().reshape(-1, 60) == proven[sure, None]).all()
+
+
+def test_what_depends_on_other_rows_is_not_proven():
+    layers = [torch.nn.Linear(2, 4), torch.nn.BatchNorm1d(4, track_running_stats=False)]
+    assert network_of(torch.nn.Sequential(*layers, torch.nn.Linear(4, 2))) is None
+    pooled = [torch.nn.Unflatten(1, (1, 4, 4)), torch.nn.MaxPool2d(2, return_indices=True)]
+    assert network_of(torch.nn.Sequential(*pooled, torch.nn.Linear(4, 2))) is None

@@ -62,7 +62,7 @@ def test_a_fitted_risk_is_higher_where_errors_are():
 
 def test_labels_fitted_on_never_rectify_themselves():
     """Changing the last label must not change any earlier value of the game."""
-    from fireassay.reliability import rectified_bound
+    from fireassay.reliability import betting_bound
 
     rng = np.random.default_rng(0)
     X, y = world(300, rng)
@@ -73,7 +73,7 @@ def test_labels_fitted_on_never_rectify_themselves():
         wrong = (labelled.predicted != labels).astype(float)
         args = (labelled, labels, wrong, field, 0.025, None, np.ones(300), 1.0)
         args = (*args, np.random.default_rng(7))
-        return rectified_bound._play(*args)[0].values
+        return betting_bound._Game(*args).play()[0].values
 
     for row in (299, 170, 60):
         other = y.copy()

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from fireassay import as_classifier, reliability
-from fireassay.reliability import rectified_bound
+from fireassay.reliability import betting_bound
 
 
 def test_the_surrogate_is_fitted_on_ten_thousand_labels_at_most():
-    assert rectified_bound._refits(100, 200) == [40, 80]
-    assert rectified_bound._refits(20_480, 300_000)[-1] == 10_240
-    assert rectified_bound._refits(10**5, 2 * 10**5) == rectified_bound._refits(20_480, 300_000)
-    assert rectified_bound._refits(10**6, 2 * 10**6)[-1] == 1280  # of two million rows each
+    assert betting_bound._refits(100, 200) == [40, 80]
+    assert betting_bound._refits(20_480, 300_000)[-1] == 10_240
+    assert betting_bound._refits(10**5, 2 * 10**5) == betting_bound._refits(20_480, 300_000)
+    assert betting_bound._refits(10**6, 2 * 10**6)[-1] == 1280  # of two million rows each
 
 
 @pytest.mark.slow

@@ -6,8 +6,7 @@ from scipy.special import ndtr
 
 from fireassay import as_classifier, reliability
 from fireassay.core import DataError, ParameterError
-from fireassay.reliability.moves import normal_cdf
-from fireassay.reliability.rare_events import margin_of
+from fireassay.reliability.rare_events import margin_of, normal_cdf
 
 
 def beyond_plane(d, p):

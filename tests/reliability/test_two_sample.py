@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from fireassay import as_classifier, reliability
-from fireassay.reliability.two_sample import classifier_two_sample_p
+from fireassay.reliability.drift import classifier_two_sample_p
 
 MODEL = as_classifier(lambda X: np.tile([0.6, 0.4], (len(X), 1)), classes=[0, 1])
 

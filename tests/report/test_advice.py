@@ -7,11 +7,11 @@ import pytest
 from scipy.special import ndtri
 from scipy.stats import binom
 
-from fireassay.core import Assumption, Estimate, Evidence, Measure
+from fireassay.core import Assumption, Estimate, Evidence, Measure, Table
 from fireassay.report import Report
+from fireassay.report.advice import _rounded_up
 from fireassay.statistics import delong_interval, share
-from fireassay.statistics.grouped_share import GroupCounts, effective_rows
-from fireassay.statistics.labels_needed import alpha_at_look, labels_needed
+from fireassay.statistics.labels_needed import alpha_at_look
 
 MEASURES = (
     Measure("error", "Wrong", "share", "low", ""),
@@ -30,7 +30,7 @@ def advice(gates, *parts):
 
 def test_every_limit_that_is_not_kept_has_advice():
     parts = [
-        part(error=share(3, 100), found=Estimate.count(3, 40)),
+        part(error=share(1, 100), found=Estimate.count(3, 40)),
         Evidence.failed("survival", "boom"),
         Evidence.not_available("curation", "there are no votes"),
     ]
@@ -40,12 +40,12 @@ def test_every_limit_that_is_not_kept_has_advice():
             "discovery.sdr": 1,
         }
     }  # fmt: skip
-    found = {item.gate.number: item.text for item in advice(gates, *parts)}
+    found = {item.gate.number: str(item) for item in advice(gates, *parts)}
     assert set(found) == set(gates["max"])
     assert "more labels" in found["error"]
-    assert "no number of labels changes it, it must be at most 2" in found["found"]
-    assert "mend what broke in survival (boom)" in found["survival.trash"]
-    assert "give curation what it needs: there are no votes" in found["curation.covered"]
+    assert "labels change nothing: it must be at most 2" in found["found"]
+    assert "Mend survival: boom" in found["survival.trash"]
+    assert "Give curation what it needs: there are no votes" in found["curation.covered"]
     assert "fireassay run --only discovery" in found["discovery.sdr"]
 
 
@@ -59,42 +59,65 @@ def test_a_contradicted_assumption_is_to_be_mended_or_accepted():
     )
     (found,) = advice({"max": {"error": 0.5}}, evidence)
     assert "Rows are independent." in found.text
-    assert '[gates.accept] "independent-rows"' in found.text
+    assert '[gates.accept] "independent-rows"' in found.command
 
 
-def by_groups(hits, size):
-    """A share of rows in groups whose rows are all alike: a group is worth one row."""
-    wrong = np.repeat(hits, size)
-    groups = np.repeat(np.arange(len(hits)), size)
-    counts = GroupCounts.of(wrong, groups)
-    worth = Estimate.point(effective_rows(counts), len(wrong), "jackknife")
-    return {"error": share(wrong, groups=groups), "effective_n": worth}
+def by_groups(errors, rows):
+    pairs, times = np.unique(np.stack([errors, rows]), axis=1, return_counts=True)
+    wrong = np.concatenate([np.arange(m) < k for k, m in zip(errors, rows, strict=True)])
+    table = np.vstack([pairs, times]).T.tolist()
+    return Evidence(
+        "accuracy",
+        "h",
+        estimates={
+            "error": share(wrong, groups=np.repeat(np.arange(len(rows)), rows)),
+            "largest_group": Estimate.count(int(max(rows)), len(wrong)),
+        },
+        tables={"groups": Table(("errors", "rows", "groups"), tuple(map(tuple, table)))},
+        measures=MEASURES,
+    )
 
 
-def test_rows_that_repeat_each_other_are_counted_as_what_they_are_worth():
-    hits = np.zeros(60, dtype=bool)
-    hits[0] = True
-    numbers = by_groups(hits, 4)
-    (found,) = advice({"max": {"error": 0.05}}, part(**numbers))
-    repeats = 240 / numbers["effective_n"].value
-    assert 3.5 < repeats < 4.5  # four rows say as much as one
-    n = round(240 / repeats)
-    alone = labels_needed(round(n / 60), n, 0.05).more
-    assert found.labels == math.ceil(alone * repeats)
-    assert "rows are worth one" in found.text
-
-
-def test_with_as_many_rows_of_groups_the_limit_is_shown_in_most_worlds():
-    rng, worlds, passed = np.random.default_rng(0), 120, 0
-    hits = np.zeros(60, dtype=bool)
-    hits[0] = True
+@pytest.mark.parametrize("bad", [2, 3])
+def test_after_as_many_groups_the_limit_is_kept_as_often_as_said(bad):
+    """The unknown law of groups is what the Bayesian bootstrap of those seen makes of it."""
+    rng, worlds, passed = np.random.default_rng(bad), 60, 0
+    seen = np.r_[np.full(bad, 2), np.zeros(80 - bad, dtype=int)]
     gates = {"max": {"error": 0.05}}
-    (found,) = advice(gates, part(**by_groups(hits, 4)))
-    more = math.ceil(found.labels / 4)
-    for rate in rng.beta(1.5, 59.5, size=worlds):  # Jeffreys, after 1 of 60
-        world = np.concatenate([hits, rng.random(more) < rate])
-        passed += bool(Report([part(**by_groups(world, 4))]).verdict(gates))
+    (found,) = advice(gates, by_groups(seen, np.full(80, 8)))
+    assert "more groups" in found.text
+    for _ in range(worlds):
+        law = rng.dirichlet(np.ones(82))
+        drawn = rng.choice(np.r_[seen, 8, 0], found.labels, p=law)
+        world = by_groups(np.r_[seen, drawn], np.full(80 + found.labels, 8))
+        passed += world.estimates["error"].high <= 0.05
     assert passed >= binom.ppf(0.001, worlds, 0.8)
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 60), (1, 100), (3, 150)])
+def test_after_as_many_labels_the_limit_is_kept_as_often_as_said(k, n):
+    rng, worlds, passed = np.random.default_rng(k), 400, 0
+    gates = {"max": {"error": 0.05}}
+    (found,) = advice(gates, part(error=share(k, n)))
+    for rate in rng.beta(k + 1, n - k + 1, size=worlds):  # a uniform prior, updated
+        errors = k + rng.binomial(found.labels, rate)
+        passed += share(errors, n + found.labels).high <= 0.05
+    assert binom.ppf(0.001, worlds, 0.8) <= passed <= binom.ppf(0.999, worlds, 0.86)
+
+
+def test_what_is_too_close_is_said_and_never_no_more_labels():
+    gates = {"max": {"error": 0.05}}
+    for k, n in ((5, 100), (6, 100)):
+        (found,) = advice(gates, part(error=share(k, n)))
+        assert found.labels is None
+        assert "Too close to call" in found.text
+    (found,) = advice(gates, by_groups(np.r_[8, np.zeros(39, dtype=int)], np.full(40, 8)))
+    assert found.labels != 0
+
+
+def test_a_broken_limit_is_not_called_close():
+    (found,) = advice({"max": {"error": 0.05}}, part(error=share(30, 100)))
+    assert found.text.startswith("More labels will not help at 30")
 
 
 def test_with_as_many_rows_an_auroc_keeps_its_limit_as_often_as_promised():
@@ -126,16 +149,13 @@ def test_an_auroc_is_told_in_rows_by_which_its_interval_shrinks(value, half, n):
     assert value - 0.8416 * spread - 2.8070 * spread == pytest.approx(0.8, abs=1e-3)
 
 
-def test_a_share_beyond_its_limit_is_told_what_it_would_have_to_be():
-    (found,) = advice({"max": {"error": 0.05}}, part(error=share(30, 100)))
-    assert found.labels is None
-    assert "no number of labels passes at 30 %" in found.text
-    assert "it must be at most" in found.text
-
-
 def test_a_number_that_a_run_does_not_have_is_not_said_to_lack_an_interval():
     (missing,) = advice({"max": {"accuracy.auroc": 0.1}}, part(error=share(3, 100)))
     assert "has no such number" in missing.text
     point = Estimate.point(0.5, 100, "counted")
     (without,) = advice({"max": {"accuracy.auroc": 0.1}}, part(auroc=point))
     assert "has no such number" not in without.text
+
+
+def test_numbers_of_rows_are_never_too_small():
+    assert (_rounded_up(97), _rounded_up(83_297)) == ("97", "about 84,000")

@@ -7,9 +7,9 @@ import pytest
 
 from fireassay.core import Chart, Evidence, Sample
 from fireassay.core.drawing import IntervalRow, axis, bars, curves, intervals, matrix
-from fireassay.core.sample import png_uri
-from fireassay.report import Report, chart_embed
-from fireassay.report.chart_embed import chart_figure, still
+from fireassay.data.shown import png_uri
+from fireassay.report import Report, page_charts
+from fireassay.report.page_charts import chart_figure, still
 
 HOSTILE = "</script><script>alert(1)</script>{{7*7}}\"'><img src=x onerror=alert(2)>"
 
@@ -42,12 +42,12 @@ def test_drawings_in_one_page_share_no_id():
 def test_the_script_is_kept_and_a_damaged_copy_is_made_again(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr("vl_convert.javascript_bundle", lambda *given: "window.vega = 1;")
-    assert chart_embed._libraries() == "window.vega = 1;"
+    assert page_charts._libraries() == "window.vega = 1;"
     monkeypatch.setattr("vl_convert.javascript_bundle", lambda *given: "</SCRIPT>")
-    assert chart_embed._libraries() == "window.vega = 1;"
+    assert page_charts._libraries() == "window.vega = 1;"
     (kept,) = (tmp_path / "fireassay").glob("*.js")
     kept.write_text("window.veg")
-    assert chart_embed._libraries() == r"<\/script>"
+    assert page_charts._libraries() == r"<\/script>"
 
 
 @pytest.mark.slow

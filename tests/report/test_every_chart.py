@@ -8,7 +8,7 @@ import pytest
 
 import fireassay as fa
 from fireassay import attacks, curation, discovery, reliability, supervision, survival
-from fireassay.papers.four_approaches import compare_approaches
+from fireassay.curation.simulation import compare_approaches
 
 _RNG = np.random.default_rng(0)
 X = _RNG.random((240, 2))
@@ -50,7 +50,7 @@ def _supervised():
         X,
         Y,
         parts="supervision",
-        train=(X[::-1] * 0.999, Y[::-1]),
+        train=(X[::-1] * 0.9, Y[::-1]),
         settings={"supervision": {"supervisors": ("max-softmax", "knn"), "false_alarm": 0.3}},
     )
     return made["supervision"]

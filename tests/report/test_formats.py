@@ -20,8 +20,11 @@ from fireassay.core import (
     Table,
 )
 from fireassay.core.drawing import bars
-from fireassay.report import Report, result_schema
-from fireassay.report.chart_embed import csp_hash
+from fireassay.report import About, Report, result_schema
+from fireassay.report.exports import to_summary
+from fireassay.report.first_screen import first_screen
+from fireassay.report.page_charts import csp_hash
+from fireassay.report.verdict import HEADS
 
 HOSTILE = "</script><script>alert(1)</script> {{7*7}} =cmd() & \" ' \x00 \ud83d\ude00"
 HOSTILE = HOSTILE.encode("utf-16", "surrogatepass").decode("utf-16")
@@ -189,7 +192,7 @@ def test_the_page_starts_with_the_verdict_and_only_a_pass_is_green(tmp_path, sta
     body = page[page.index("<body>") :]
     box = body[body.index('<section class="verdict') : body.index("</section>")]
     assert body.index('<section class="verdict') < body.index("<nav")
-    assert state.capitalize() in box
+    assert HEADS[state] in box
     assert f'aria-hidden="true">{SHAPES[state]}</span>' in box
     greens = [tag for tag in body.split("<") if "class=" in tag and "good" in tag.split(">")[0]]
     assert bool(greens) == (state == "pass")
@@ -201,10 +204,7 @@ def test_every_form_says_the_verdict(tmp_path, state):
     goal = report.to_gsn(tmp_path / "r.yaml", gates).read_text().split("C1:")[0]
     assert ("undeveloped: true" in goal) == (state != "pass")
     assert ("supportedBy: [S1]" in goal) == (state == "pass")
-    assert (
-        f"**Verdict: {state.capitalize()}"
-        in report.to_model_card(tmp_path / "c", gates).read_text()
-    )
+    assert f"**Verdict: {HEADS[state]}" in report.to_model_card(tmp_path / "c", gates).read_text()
     suite = ElementTree.fromstring(report.to_junit(tmp_path / "r.xml", gates).read_text())
     kind = {"fail": "failure", "not enough evidence": "error", "no limits set": "skipped"}.get(
         state
@@ -326,3 +326,13 @@ def test_the_card_lists_numbers_and_metadata(tmp_path):
     assert "nan" not in head
     assert "| fine | 0\\.10 \\[0\\.00, 0\\.20\\] | 95 % | 3 | fine | reliability\\.fine |" in body
     assert "| not estimable |" in body.replace("x | ", "| ")
+
+
+def test_a_summary_says_what_changed_and_where_the_whole_report_is():
+    error = Estimate(0.04, 0.02, 0.06, 0.95, 500, "known")
+    part = Evidence("accuracy", "Wrong on 4 %.", estimates={"error": error})
+    verdict = Report([part]).verdict({"max": {"accuracy.error": 0.1}})
+    about = About("m.onnx", (), 0, change="Since the last run error went from 5 to 4 %.")
+    told = to_summary("runs/two", first_screen([part], verdict, None, about))
+    assert "Since the last run error went from 5 to 4 %" in told.replace("\\", "")
+    assert told.rstrip().endswith("Whole report: `runs/two/report.html`")

@@ -4,6 +4,7 @@ import pytest
 
 from fireassay.core import Estimate, Evidence, Measure, ParameterError
 from fireassay.report import Gate, Report
+from fireassay.report.gates import check_limit
 
 ERROR = Estimate(0.04, 0.02, 0.06, 0.95, 100, "Clopper-Pearson")
 DECLARED = (Measure("field_error", "Wrong in the field", "share", "low", ""),)
@@ -37,3 +38,9 @@ def test_a_number_that_is_not_there_yet_is_undecided(name):
 def test_gates_that_cannot_be_read(text):
     with pytest.raises(ParameterError):
         Gate.parse(text, "max")
+
+
+def test_a_share_of_five_is_five_per_cent():
+    error = Measure("error", "Wrong", "share", "low", "")
+    with pytest.raises(ParameterError, match=r"Write 0\.05 for 5 %\."):
+        check_limit(Gate("error", "max", 5), error)

@@ -8,7 +8,7 @@ import pytest
 from fireassay.core import Assumption, Cell, Estimate, Evidence, Measure, Sample
 from fireassay.report import About, DataFacts, Report
 from fireassay.report.gates import Gate
-from fireassay.report.interval_bar import interval_bar
+from fireassay.report.page_charts import interval_bar
 
 PMI = {
     "pmi": Estimate(0.047, 0.032, 0.066, 0.95, 719, "m"),
@@ -54,7 +54,7 @@ def test_the_bar_of_a_bound_has_its_sibling_and_the_limit_inside():
     # On the line, distances are as the numbers': (0.05 - 0.032) / (0.0655 - 0.032).
     where = (bar.limit - bar.low) / (bar.high - bar.low)
     assert where == pytest.approx((0.05 - 0.032) / (0.0655 - 0.032), abs=0.01)
-    assert "limit at most 5 %" in bar.words
+    assert "limit ≤ 5 %" in bar.words
 
 
 def test_what_not_to_rely_on_and_what_was_not_answered(tmp_path):

@@ -19,7 +19,7 @@ from fireassay.core import (
     Table,
 )
 from fireassay.core.drawing import bars
-from fireassay.core.sample import png_uri
+from fireassay.data.shown import png_uri
 from fireassay.report import About, DataFacts, Report
 
 pytestmark = [pytest.mark.slow, pytest.mark.extras]

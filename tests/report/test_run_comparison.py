@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fireassay.core import Estimate, Evidence, ParameterError, Provenance
+from fireassay.core import Estimate, Evidence, Measure, ParameterError, Provenance
 from fireassay.report import Report, assert_gate, compare_reports
+from fireassay.report.comparison import signed
+from fireassay.report.looks_and_changes import not_worse_check
 
 
 def share(hits, n, confidence=0.95):
@@ -69,9 +71,9 @@ def test_assert_gate_in_a_test_suite():
     evidence = run(share(10, 100)).parts[0]
     assert_gate(evidence, error=0.5)
     assert_gate(evidence, min={"accuracy.error": 0.01})
-    with pytest.raises(AssertionError, match=r"error at most 0.1: the limit 0.1 lies"):
+    with pytest.raises(AssertionError, match=r"error ≤ 0.1: the limit 0.1 lies"):
         assert_gate(evidence, error=0.1)
-    with pytest.raises(AssertionError, match=r"error at most 0.01: even its lower end is 0.06"):
+    with pytest.raises(AssertionError, match=r"error ≤ 0.01: even its lower end is 0.06"):
         assert_gate(evidence, error=0.01)
     with pytest.raises(AssertionError, match="not enough evidence"):
         assert_gate(Evidence.not_available("reliability", "no labels"), pmi_upper=0.1)
@@ -136,3 +138,11 @@ def test_runs_without_common_rows_say_so():
     page = comparison_html(old, new, compare_reports(first, second))
     assert "share no labelled rows" in page
     assert "No change of a number is shown." in page
+
+
+def test_changes_of_shares_are_told_in_points():
+    error = Measure("error", "Wrong on the labelled rows", "share", "low", "How often.")
+    change = Estimate(-0.021, -0.034, -0.008, 0.95, 700, "paired")
+    assert signed(error, change) == "−2.1 points [−3.4, −0.8]"
+    change = Estimate(0.002, -0.004, 0.008, 0.95, 900, "Newcombe, paired")
+    assert not_worse_check("accuracy.error", change, error, 0.01, "v1").status == "pass"

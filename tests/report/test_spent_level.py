@@ -5,7 +5,7 @@ from scipy.stats import beta
 
 from fireassay.core import Estimate, Evidence
 from fireassay.report import Gate
-from fireassay.report.spent_level import at_fraction, judge_spent
+from fireassay.report.looks_and_changes import at_fraction, judge_spent
 from fireassay.statistics import share
 
 

@@ -189,7 +189,7 @@ def test_the_exact_p_value_agrees_with_the_exact_interval():
 
 def test_print_says_state_label_limit_and_advice():
     text = str(judged({"max": {"error": 0.05}}, part(error=share(3, 100))))
-    assert text.startswith("Not enough evidence: 1 of 1 limit is undecided.")
-    assert "Wrong (at most 5 %): the limit 5 % lies between 0.6 % and 8.5 %" in text
-    assert "more labels" in text
-    assert "Nothing here is a pass" in str(judged({}))
+    assert text.startswith("INCONCLUSIVE: wrong is not shown to stay within 5 %.")
+    assert "Wrong (≤ 5 %): the limit 5 % lies between 0.6 % and 8.5 %" in text
+    assert "Too close to call" in text
+    assert "nothing here is a pass" in str(judged({}))

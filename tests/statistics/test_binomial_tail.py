@@ -4,7 +4,7 @@ from decimal import Decimal, localcontext
 
 import pytest
 
-from fireassay.statistics.binomial_tail import at_least, at_most
+from fireassay.statistics.counts import at_least, at_most
 
 
 def summed(first, last, n, rate):

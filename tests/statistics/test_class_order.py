@@ -4,7 +4,7 @@ from scipy.stats import hypergeom
 from sklearn.metrics import balanced_accuracy_score
 
 from fireassay.core import DataError
-from fireassay.statistics.class_order import class_order
+from fireassay.statistics.label_checks import class_order
 
 
 def answers(rng, y, k, accuracy):

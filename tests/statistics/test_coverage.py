@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 import fireassay.statistics as st
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 ALPHA = 0.05
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from fireassay.statistics.crossing import crossing
+from fireassay.statistics.betting import crossing
 
 RISING = {
     "line": (lambda x: x, 0.3, 0.3),

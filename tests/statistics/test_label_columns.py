@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
-from fireassay.statistics.label_columns import label_columns
+from fireassay.statistics.label_checks import label_columns
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 3, 600)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fireassay.statistics import betting_interval
-from fireassay.statistics.prediction_powered import (
+from fireassay.statistics.bounds_from_draws import (
     Moments,
     RectifiedValues,
     betting_upper,

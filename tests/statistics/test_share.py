@@ -9,9 +9,9 @@ from scipy.stats import binomtest
 
 from fireassay.core import Estimate, ParameterError
 from fireassay.statistics import share
-from fireassay.statistics.share import exact_shares
+from fireassay.statistics.shares import exact_shares
 
-share_file = importlib.import_module("fireassay.statistics.share")
+share_file = importlib.import_module("fireassay.statistics.shares")
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 7), (3, 40), (7, 7), (250, 1000)])

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from fireassay.assessment.slice_report import found_slice
+from fireassay.assessment.parts.slices import found_slice
 from fireassay.core import DataError
 from fireassay.statistics import clopper_pearson, find_slices, slice_members, slice_rates
 

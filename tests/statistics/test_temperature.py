@@ -9,7 +9,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
 from fireassay.core import ConvergenceWarning, DataError
-from fireassay.core.probabilities import softmax
+from fireassay.core.arrays import softmax
 from fireassay.statistics import fit_temperature
 
 temperature_module = importlib.import_module("fireassay.statistics.temperature")

@@ -6,18 +6,19 @@ from scipy.stats import binom, norm
 
 from fireassay.core import DataError, NotEnoughEvidenceError, ParameterError
 from fireassay.supervision import alarm_rule
+from fireassay.supervision.supervisor import rows_needed
 
 
 def test_the_order_statistic_is_the_defined_one():
     scores = np.random.default_rng(0).permutation(1000.0 + np.arange(1000))
     rule = alarm_rule(scores, 0.05, 0.95)
     allowed = max(j for j in range(1000) if binom.cdf(j, 1000, 0.05) <= 0.05)
-    assert rule.threshold == 1000 + 999 - allowed
+    assert rule.threshold == pytest.approx(1000 + 999 - allowed, rel=1e-8)
     assert rule.n_above == allowed
 
 
 def test_fewest_rows():
-    assert alarm_rule(np.arange(59.0)).threshold == 58
+    assert alarm_rule(np.arange(59.0)).threshold == pytest.approx(58, rel=1e-8)
     with pytest.raises(NotEnoughEvidenceError, match="59 nominal rows"):
         alarm_rule(np.arange(58.0))
     with pytest.raises(NotEnoughEvidenceError, match="4603"):
@@ -26,8 +27,14 @@ def test_fewest_rows():
 
 def test_ties_only_make_it_safer():
     rule = alarm_rule(np.repeat([0.0, 1.0], 100))
-    assert rule.threshold == 1.0
+    assert rule.threshold == pytest.approx(1.0, rel=1e-8)
     assert rule.n_above == 0
+
+
+def test_a_tied_score_rounded_another_way_raises_no_alarm():
+    rule = alarm_rule(np.repeat([0.1, 0.3], 100))
+    assert rule.threshold > 0.1 + 0.2  # 0.30000000000000004
+    assert rule.threshold == pytest.approx(0.3, rel=1e-8)
 
 
 @pytest.mark.parametrize("bad", [0, 1, -0.1, 2, np.nan, "x"])
@@ -86,3 +93,7 @@ def test_too_few_groups_are_refused():
     assert alarm_rule(scores).n_groups is None
     with pytest.raises(NotEnoughEvidenceError, match="more groups"):
         alarm_rule(scores, groups=cluster)
+
+
+def test_fifty_nine_rows_promise_five_per_cent():
+    assert rows_needed(0.05, 0.95) == 59  # 0.95^59 < 0.05 < 0.95^58

@@ -14,7 +14,7 @@ from fireassay.core.measure import find_measure
 from fireassay.data import breast_cancer, corrupt
 from fireassay.statistics import delong_interval
 from fireassay.supervision import SupervisorComparison
-from fireassay.supervision.winners import judge_together
+from fireassay.supervision.detection_table import judge_together
 
 COLUMNS = {"supervisor", "set", "auroc", "low", "high", "fpr95", "cost", "status", "reason"}
 
@@ -173,7 +173,7 @@ def test_every_number_is_described_and_says_what_it_rests_on(comparison, table, 
 def test_printed_it_is_the_headline_with_labels(comparison):
     said = str(comparison)
     assert said.startswith(comparison.recommended)
-    assert "False alarms of the monitor" in said
+    assert "False-alarm rate of the monitor" in said
 
 
 def test_the_pair_is_at_least_as_good_as_the_best_alone(comparison):
@@ -260,7 +260,7 @@ def test_groups_widen_intervals_and_stay_on_one_side(table, network):
     assert not sides[0] & sides[1]
     assert found.rules["mdsa"].n_groups == len(sides[1])
     assert "jackknife over groups" in found.evidence().estimates["auroc_noise"].method
-    assert "groups-max" in found.evidence().estimates["caught_noise"].method
+    assert "groups-any" in found.evidence().estimates["caught_noise"].method
     with pytest.raises(ParameterError, match="name sets"):
         supervision.compare(model, X, y, test, sets, ["pcs"], groups={"nosuch": patient})
 

@@ -5,9 +5,10 @@ import pytest
 from scipy.stats import binom, norm
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
-from fireassay.core import DataError
+from fireassay.core import DataError, Estimate
 from fireassay.statistics import delong, delong_interval
 from fireassay.supervision import detection_metrics
+from fireassay.supervision.detection_metrics import error_kept, jackknifed
 
 
 @pytest.mark.parametrize("digits", [1, 8])
@@ -157,3 +158,21 @@ def test_one_group_that_holds_a_whole_set_says_nothing():
     found = detection_metrics(nominal, suspicious, groups=who)
     assert (found.aupr.low, found.aupr.high) == (0.0, 1.0)
     assert "nothing is known" in found.aupr.method
+
+
+def test_wrong_rows_at_the_suspicious_end_cost_little():
+    found = error_kept(np.arange(100.0), np.arange(100) > 89, 0.95)
+    assert round(found.value, 4) == 0.0057
+    assert found.low < found.value < found.high
+
+
+def test_groups_never_narrow_an_interval():
+    scores, marks = np.arange(12.0), np.arange(12) % 4 > 1
+    alone = Estimate(0.5, 0.4, 0.6, 0.95, 12, "rows")
+
+    def share(weights):
+        return (weights * marks * (scores > 5)).sum(axis=1) / weights.sum(axis=1)
+
+    found = jackknifed(share, alone, marks, np.arange(12) // 2)
+    assert found.low <= 0.4
+    assert found.high >= 0.6

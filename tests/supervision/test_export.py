@@ -9,7 +9,7 @@ import pytest
 from fireassay import supervision
 from fireassay.core import DataError, ParameterError, codec
 from fireassay.supervision import NotAvailableError
-from fireassay.supervision.model_reader import ModelReader
+from fireassay.supervision.reading import ModelReader
 
 pytestmark = pytest.mark.extras
 

@@ -11,7 +11,7 @@ from fireassay.classifiers.kept_answers import KeptAnswers, KeptSet
 from fireassay.core import ModelError, ParameterError
 from fireassay.core.row_index import RowIndex
 from fireassay.supervision import NotAvailableError
-from fireassay.supervision.model_reader import ModelReader
+from fireassay.supervision.reading import ModelReader
 
 pytestmark = pytest.mark.extras
 torch = pytest.importorskip("torch")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from fireassay.supervision import nearest as module
-from fireassay.supervision.nearest import nearest
+from fireassay.supervision import distance_scores as module
+from fireassay.supervision.distance_scores import nearest
 
 WORLDS = {
     "no direction stands out": np.ones(80),

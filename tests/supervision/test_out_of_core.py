@@ -45,7 +45,7 @@ def in_memory(function, monkeypatch, *arguments):
 def test_scores_of_arrays_on_disk_in_bounded_memory(name, on_disk, monkeypatch):
     train, classes = on_disk
     # Distances held at once, for a block of references and of points.
-    monkeypatch.setattr("fireassay.supervision.nearest._CELLS", BLOCK // 8)
+    monkeypatch.setattr("fireassay.supervision.distance_scores._CELLS", BLOCK // 8)
     arguments = train, classes, train[:50] + np.float32(0.1), classes[:50]
     found, peak = peak_of(getattr(supervision, name), *arguments)
     # Blocks and what is made of them, and a handful of integers per row.

@@ -10,7 +10,10 @@ from fireassay import supervision
 from fireassay.cli.supervision import app
 from fireassay.core import ParameterError
 from fireassay.data import CORRUPTIONS, Corruption, corrupt, corruption_kinds, two_moons
+from fireassay.supervision.feature_scores import grid
 from fireassay.supervision.reading import FIELDS
+from fireassay.supervision.registry import without_inputs
+from fireassay.supervision.supervisor_comparison import trouble_in_words
 
 
 def test_rows_say_what_they_are_and_need():
@@ -58,3 +61,18 @@ def test_a_corruption_of_ones_own_takes_part(monkeypatch):
     chosen = found.kind == "upside_down"
     assert chosen.sum() == 2
     np.testing.assert_array_equal(found.X[chosen], images[chosen][:, ::-1])
+
+
+def test_supervisors_that_read_no_inputs_can_watch_texts():
+    assert "max-softmax" in without_inputs()
+    assert "autoencoder" not in without_inputs()
+
+
+def test_maps_are_averaged_to_what_fits():
+    sizes = [grid(shape, 512) for shape in ((32, 14, 14), (64, 7, 7), (2048, 7, 7))]
+    assert sizes == [(4, 4), (2, 2), (1, 1)]
+
+
+def test_sets_of_trouble_have_usual_names():
+    assert trouble_in_words("strong adversarial") == "strong attacks"
+    assert trouble_in_words("fog") == "fog"

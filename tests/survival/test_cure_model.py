@@ -5,8 +5,7 @@ import pytest
 from scipy.optimize import approx_fprime, minimize
 from scipy.stats import binom
 
-from fireassay.survival.cure_likelihood import CureLikelihood
-from fireassay.survival.cure_model import fit_cure_model
+from fireassay.survival.cure import CureLikelihood, fit_cure_model
 from fireassay.survival.times import Times
 
 

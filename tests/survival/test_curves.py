@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fireassay import survival
-from fireassay.survival.concordance import concordance
-from fireassay.survival.times import Times, read_times
-from fireassay.survival.turnbull import intervals_overlap, turnbull
+from fireassay.survival.fit_numbers import concordance
+from fireassay.survival.times import Times, intervals_overlap, read_times, turnbull
 
 
 def test_curve_band_median_and_rmst_are_those_of_lifelines(lung, oracle):

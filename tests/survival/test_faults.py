@@ -12,7 +12,7 @@ from fireassay.core.errors import (
     NotEnoughEvidenceError,
     ParameterError,
 )
-from fireassay.survival import newton
+from fireassay.survival import aft
 
 
 def rows(n=60, seed=0, **columns):
@@ -134,7 +134,7 @@ def test_constant_missing_and_unknown_covariates_are_named():
 
 
 def test_no_convergence_is_said(monkeypatch):
-    honest = newton.maximise
+    honest = aft.maximise
 
     def hurried(*arguments, **options):
         return honest(*arguments, **{**options, "max_iterations": 1})

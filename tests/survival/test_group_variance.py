@@ -6,7 +6,7 @@ import pytest
 
 from fireassay import survival
 from fireassay.core.errors import AssumptionWarning
-from fireassay.survival.group_variance import group_variance
+from fireassay.survival.fit_numbers import group_variance
 
 
 def linear_parts(seed=0, n_groups=8, per=5):

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from fireassay.survival.aft import mean_time
 from fireassay.survival.design_matrix import design_matrix
 from fireassay.survival.error_distributions import (
     ExtremeValue,
@@ -15,7 +16,6 @@ from fireassay.survival.error_distributions import (
 from fireassay.survival.families import FAMILIES, AftFamily
 from fireassay.survival.fit import fit
 from fireassay.survival.likelihood import LogTimes, totals_at, value_at
-from fireassay.survival.mean_time import mean_time
 from fireassay.survival.times import read_times
 
 

@@ -12,8 +12,9 @@ from fireassay import data, survival
 from fireassay.attacks import deepfool, hopskipjump, pgd
 from fireassay.classifiers import as_classifier
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
-from fireassay.survival.assumptions import gradients_not_masked
+from fireassay.survival.attacker_checks import adaptive
 from fireassay.survival.defences import Conf, FeatureSqueezing, GaussIn, GaussOut
+from fireassay.survival.rows import gradients_not_masked
 
 observe_module = importlib.import_module("fireassay.survival.observe")
 
@@ -172,7 +173,7 @@ def test_the_chance_of_a_wrong_answer_is_that_of_drawn_noise():
 
 def test_an_answer_may_be_right_on_average_and_wrong_most_of_the_time():
     close = np.array([[0.12] + [0.11] * 8])  # one class leads a little, over eight others
-    model = survival.adaptive.adaptive(survival.defend(lambda X: np.repeat(close, len(X), 0),
+    model = adaptive(survival.defend(lambda X: np.repeat(close, len(X), 0),
                                                        GaussOut(0.1)))  # fmt: skip
     assert close.argmax() == 0
     assert model.mostly_wrong(close, np.array([0])).tolist() == [True]

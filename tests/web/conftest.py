@@ -73,8 +73,8 @@ class Running:
     """The real app in a thread, on a free port."""
 
     def __init__(self, folders, **access):
-        from fireassay.web.app import create_app
         from fireassay.web.security import Access
+        from fireassay.web.server import create_app
 
         self.socket = socket.socket()
         self.socket.bind(("127.0.0.1", 0))
@@ -137,11 +137,13 @@ def sure_of_the_first(X):
 def make_run():
     """A real run of one part on rows of any kind, with its table of samples."""
     from fireassay.assessment.context import Context
-    from fireassay.assessment.parts import settings_models
-    from fireassay.assessment.running import Run
+    from fireassay.assessment.parts.table import settings_models
+    from fireassay.assessment.run.judging import Judge
+    from fireassay.assessment.run.loop import Run
     from fireassay.classifiers import as_classifier
     from fireassay.data import DataSet
     from fireassay.engine import Executor, RunStore
+    from fireassay.report.gates import parse_gates
 
     def making(folder, X, y, *, model=sure_of_the_first, gates=None, samples=True, **more):
         with RunStore(folder) as store:
@@ -151,7 +153,8 @@ def make_run():
                 executor=Executor(store=store, progress=False),
             )
             settings = {name: kind() for name, kind in settings_models().items()}
-            Run(context, ("accuracy",), settings, gates=gates, samples=samples).go()
+            judge = Judge(parse_gates(gates or {}))
+            Run(context, ("accuracy",), settings, judge=judge, samples=samples).go()
         return folder
 
     return making

@@ -14,9 +14,9 @@ import pytest
 from fireassay import discovery
 from fireassay.core import Chart, Estimate, Evidence, Sample, Table
 from fireassay.core.drawing import bars
-from fireassay.core.sample import png_uri
-from fireassay.engine.consensus import consensus
-from fireassay.engine.label_book import LabelBook
+from fireassay.data.shown import png_uri
+from fireassay.engine.labels.book import LabelBook
+from fireassay.engine.labels.records import consensus
 from fireassay.report import Report
 from fireassay.web.queue import read_queue, write_queue
 from fireassay.web.review import kept_rows, write_review_queue
@@ -232,13 +232,13 @@ def report_folder(folder):
             Sample(7, "wrong", truth="cat", said="dog", pictures={"input": png_uri(np.eye(8))}),
         ),
     )
-    from fireassay.assessment.run_folder import PART_KEYS
+    from fireassay.assessment.run.stale import write_made
     from fireassay.engine import RunStore
 
     with RunStore(folder) as store:
         store.expect(["k"], "part reliability", "f")
         store.record("k", {"evidence": evidence, "result": None}, 0.1)
-        store.set_meta(PART_KEYS, {"reliability": "k"})
+        write_made(store, {"reliability": {"key": "k", "objects": None, "files": None}})
     Report([evidence], "A run").to_json(folder / "result.json")
 
 

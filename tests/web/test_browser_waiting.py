@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from fireassay import discovery
-from fireassay.discovery.shown_rows import keep_shown
-from fireassay.web.search_queue import queue_from_search
+from fireassay.discovery.label_files import keep_shown
+from fireassay.web.queue_sources import queue_from_search
 
 pytestmark = [pytest.mark.slow, pytest.mark.extras]
 api = pytest.importorskip("playwright.sync_api", reason="needs playwright (extra 'dev')")

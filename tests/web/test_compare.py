@@ -9,9 +9,9 @@ import pytest
 pytest.importorskip("fastapi")
 pytestmark = pytest.mark.extras
 
-from fireassay.assessment.run_folder import read_report  # noqa: E402
-from fireassay.web.chart_links import linked  # noqa: E402
-from fireassay.web.sample_set import read_samples  # noqa: E402
+from fireassay.assessment.run.folder import read_report  # noqa: E402
+from fireassay.web.pages import linked  # noqa: E402
+from fireassay.web.sample_rows import read_samples  # noqa: E402
 
 
 def better(X):
@@ -73,15 +73,16 @@ def test_one_number_over_time(two_runs, start):
 def test_marks_lead_to_their_rows(two_runs):
     rows = read_samples(two_runs / "after")["test"]
     charts = read_report(two_runs / "after")["accuracy"].charts
-    recall = linked(charts["recall"], "accuracy", "recall", "k", rows)
-    marks = recall.body["data"]["values"]
+    confusion = linked(charts["confusion matrix"], "accuracy", "confusion matrix", "k", rows)
+    marks = confusion.body["data"]["values"]
     assert {row["href"] for row in marks} == {
-        "/runs/k/samples?truth=cat", "/runs/k/samples?truth=dog",
-    }  # fmt: skip
-    assert any(layer.get("encoding", {}).get("href") for layer in recall.body["layer"])
+        f"/runs/k/samples?truth={a}&said={b}" for a in ("cat", "dog") for b in ("cat", "dog")
+    }
+    assert any(layer.get("encoding", {}).get("href") for layer in confusion.body["layer"])
     diagram = linked(charts["reliability diagram"], "accuracy", "reliability diagram", "k", rows)
     for row in diagram.body["data"]["values"]:
         low, high = re.search(r"confidence=([\d.]+?)\.\.([\d.]+)", row["href"]).groups()
         assert float(low) <= row["x"] <= float(high)
-    assert "href" not in json.dumps(charts["recall"].body)  # the report's own chart stays
-    assert linked(charts["recall"], "accuracy", "recall", "k", None) is charts["recall"]
+    own = charts["confusion matrix"]
+    assert "href" not in json.dumps(own.body)  # the report's own chart stays
+    assert linked(own, "accuracy", "confusion matrix", "k", None) is own

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 
 from fireassay import discovery
-from fireassay.engine.consensus import consensus
-from fireassay.engine.label_records import GivenAnswer, Slot
-from fireassay.web.discovery_curve import curve
+from fireassay.engine.labels.records import GivenAnswer, Slot, consensus
 from fireassay.web.queue import read_queue, write_queue
-from fireassay.web.queue_status import live, queue_status
+from fireassay.web.queue_state import curve, live, queue_status
 
 
 @pytest.fixture

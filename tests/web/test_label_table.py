@@ -1,8 +1,8 @@
 import numpy as np
 
 from fireassay import web
-from fireassay.engine.label_book import LabelBook
-from fireassay.web.queue_order import in_order
+from fireassay.engine.labels.book import LabelBook
+from fireassay.web.queue_state import in_order
 
 
 def test_the_table_says_what_people_said(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from fireassay import discovery
 from fireassay.core import Cell, Chart, Estimate, Evidence, Sample, Table
 from fireassay.core.drawing import bars
-from fireassay.core.sample import png_uri
+from fireassay.data.shown import png_uri
 from fireassay.engine import RunStore
 from fireassay.report import Report
 from fireassay.web.label_pages import answer_keys
@@ -69,13 +69,13 @@ def test_a_run_with_its_report_and_charts(tmp_path, start):
 
 
 def test_charts_and_pictures_come_from_the_journal_and_cannot_run(tmp_path, start):
-    from fireassay.assessment.run_folder import PART_KEYS
+    from fireassay.assessment.run.stale import write_made
 
     evidence = hostile_evidence()
     with RunStore(tmp_path) as store:
         store.expect(["k"], "part discovery", "f")
         store.record("k", {"evidence": evidence, "result": None}, 0.1)
-        store.set_meta(PART_KEYS, {"discovery": "k"})
+        write_made(store, {"discovery": {"key": "k", "objects": None, "files": None}})
     Report([evidence], "t").to_json(tmp_path / "result.json")
     served = start([tmp_path])
     client = served.client()

@@ -5,10 +5,10 @@ import pytest
 from scipy.stats import binomtest
 
 from fireassay.core import DataError
-from fireassay.engine.consensus import consensus
-from fireassay.engine.label_book import LabelBook
+from fireassay.engine.labels.book import LabelBook
+from fireassay.engine.labels.records import consensus
 from fireassay.web.queue import read_queue
-from fireassay.web.queue_order import in_order
+from fireassay.web.queue_state import in_order
 from fireassay.web.review import (
     KEEP,
     keep_reviewed,

@@ -14,14 +14,18 @@ import pytest
 pytest.importorskip("fastapi")
 pytestmark = pytest.mark.extras
 
-from fireassay.cli.trusting import remember  # noqa: E402
+from fireassay.cli.loading import remember  # noqa: E402
 from fireassay.core import Estimate, Evidence, Measure  # noqa: E402
 from fireassay.engine.run_lock import RunLock  # noqa: E402
 from fireassay.report import Report  # noqa: E402
 from fireassay.web import run_process  # noqa: E402
-from fireassay.web.progress import run_progress  # noqa: E402
 from fireassay.web.projects import find_projects  # noqa: E402
-from fireassay.web.run_process import process_mark, started_process, stop_run  # noqa: E402
+from fireassay.web.run_process import (  # noqa: E402
+    process_mark,
+    run_status,
+    started_process,
+    stop_run,
+)
 
 TOML = """
 [model]
@@ -179,8 +183,8 @@ def test_a_run_outlives_the_app_and_can_be_stopped_and_goes_on(project, start, m
     assert client.post(f"/runs/{key_of_run}/stop", csrf=False).status == 403
     assert client.post(f"/runs/{key_of_run}/stop").status == 303
     wait_for(lambda: started_process(run) is None)
-    assert not run_progress(run).running
-    assert "goes on" in "\n".join(run_progress(run).log)
+    assert not run_status(run).running
+    assert "goes on" in "\n".join(run_status(run).log)
     assert (
         not (run / "result.json").exists()
         or "accuracy" not in json.loads((run / "result.json").read_text())["parts"]
@@ -228,7 +232,7 @@ def test_a_zombie_and_a_dead_process_are_not_running(tmp_path):
     ended = subprocess.Popen([sys.executable, "-c", ""])
     os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)  # dead, and nobody has asked yet
     (tmp_path / "run.lock").write_text(str(ended.pid))
-    assert not run_progress(tmp_path).running
+    assert not run_status(tmp_path).running
     ended.wait()
     holding = (
         "import sys, time; from pathlib import Path; from fireassay.engine.run_lock import RunLock;"
@@ -237,9 +241,9 @@ def test_a_zombie_and_a_dead_process_are_not_running(tmp_path):
     program = [sys.executable, "-c", holding, str(tmp_path / "run.lock")]
     with subprocess.Popen(program, stdout=subprocess.PIPE) as alive:
         assert alive.stdout.readline() == b"held\n"
-        assert run_progress(tmp_path).running
+        assert run_status(tmp_path).running
         os.kill(alive.pid, signal.SIGKILL)
-    assert not run_progress(tmp_path).running
+    assert not run_status(tmp_path).running
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc which files are open")

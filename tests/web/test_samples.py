@@ -16,9 +16,12 @@ pytestmark = pytest.mark.extras
 from fireassay.core import DataError  # noqa: E402
 from fireassay.web.label_table import labels  # noqa: E402
 from fireassay.web.queue import read_queue  # noqa: E402
-from fireassay.web.sample_item import neighbours, text_of  # noqa: E402
 from fireassay.web.sample_query import Query, counted, mask_of  # noqa: E402
-from fireassay.web.sample_set import read_samples  # noqa: E402
+from fireassay.web.sample_rows import (  # noqa: E402
+    neighbours,
+    read_samples,
+    text_of,
+)
 
 HOSTILE = "</script><script>alert(1)</script>"
 

@@ -4,7 +4,7 @@ import pytest
 from fireassay import discovery
 from fireassay.core import DataError, StoreError
 from fireassay.web.queue import read_queue
-from fireassay.web.search_queue import queue_from_search
+from fireassay.web.queue_sources import queue_from_search
 from fireassay.web.workspace import Workspace
 
 

@@ -9,11 +9,11 @@ pytestmark = pytest.mark.extras
 
 from fireassay import discovery  # noqa: E402
 from fireassay.core import DataError  # noqa: E402
-from fireassay.discovery.shown_rows import keep_shown  # noqa: E402
-from fireassay.web.item_view import features, png  # noqa: E402
+from fireassay.discovery.label_files import keep_shown  # noqa: E402
 from fireassay.web.pages import number  # noqa: E402
 from fireassay.web.queue import read_queue  # noqa: E402
-from fireassay.web.search_queue import queue_from_search  # noqa: E402
+from fireassay.web.queue_pages import item_facts  # noqa: E402
+from fireassay.web.queue_sources import queue_from_search  # noqa: E402
 
 
 def model(rows):
@@ -32,10 +32,16 @@ def test_tables_with_names_and_holes(tmp_path):
     frame = pd.DataFrame({"pulse": X[:, 0], "ward": ["north", None] * 10})
     queue = waiting(tmp_path, X, frame)
     row = int(queue.rows[0])
-    (name, pulse), (other, ward) = features(queue, 0)
+    (name, pulse), (other, ward) = item_facts(queue, None, 0)["features"]
     assert (name, other) == ("pulse", "ward")
     assert float(pulse) == pytest.approx(X[row, 0])
     assert number(ward) == ("north" if row % 2 == 0 else "")
+
+
+def test_texts_are_words(tmp_path):
+    texts = [f"text number {i}" for i in range(20)]
+    queue = waiting(tmp_path, np.random.default_rng(0).random((20, 2)), np.array(texts))
+    assert item_facts(queue, None, 0)["words"] == texts[int(queue.rows[0])]
 
 
 def test_pictures_with_channels_first(tmp_path):
@@ -43,7 +49,7 @@ def test_pictures_with_channels_first(tmp_path):
     queue = waiting(tmp_path, X, X)
     assert queue.kind == "image"
     assert queue.content.shape[1:] == (8, 9, 3)
-    assert png(queue, 0).startswith(b"\x89PNG")
+    assert item_facts(queue, None, 0)["sharp"]
     expected = np.rint(255 * np.moveaxis(X[int(queue.rows[0])], 0, -1).astype(float))
     np.testing.assert_array_equal(queue.content[0], expected)
 

@@ -2,19 +2,18 @@
 
 from typing import TYPE_CHECKING
 
-from fireassay.core.lazy_names import lazy_names
+from fireassay.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from fireassay.ambiguity.ambiguous_set import AmbiguousSet, ControlSet
-    from fireassay.ambiguity.diversity import diversity
+    from fireassay.ambiguity.ambiguous_set import AmbiguousSet, ControlSet, MixedSet, mix
     from fireassay.ambiguity.export import export_set, read_set
     from fireassay.ambiguity.generator import AmbiguityGenerator
     from fireassay.ambiguity.label_check import LabelCheck, check_soft_labels
     from fireassay.ambiguity.measures import MEASURES
-    from fireassay.ambiguity.metrics import top_pair_accuracy
-    from fireassay.ambiguity.mixing import MixedSet, mix
+    from fireassay.ambiguity.metrics import diversity, top_pair_accuracy
     from fireassay.ambiguity.model_answers import AmbiguityEvaluation, evaluate
     from fireassay.ambiguity.preset import PRESETS, Preset
+    from fireassay.ambiguity.release import Release, read_release, write_release
 
 __all__ = [
     "MEASURES",
@@ -26,13 +25,16 @@ __all__ = [
     "LabelCheck",
     "MixedSet",
     "Preset",
+    "Release",
     "check_soft_labels",
     "diversity",
     "evaluate",
     "export_set",
     "mix",
+    "read_release",
     "read_set",
     "top_pair_accuracy",
+    "write_release",
 ]
 
 lazy_names(__name__)

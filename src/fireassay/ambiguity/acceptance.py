@@ -7,16 +7,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from fireassay.ambiguity.autoencoders import (
+from fireassay.ambiguity.latent_grid import confined_anchors
+from fireassay.ambiguity.preset import Preset
+from fireassay.ambiguity.scaling import ReducedTargets
+from fireassay.ambiguity.stacked_networks import (
     PairAutoencoders,
+    PairRows,
     analytic_probability,
+    balanced_accuracy,
     prior_means,
 )
-from fireassay.ambiguity.batches import PairRows
-from fireassay.ambiguity.latent_grid import confined_anchors
-from fireassay.ambiguity.pair_classifiers import balanced_accuracy
-from fireassay.ambiguity.preset import Preset
-from fireassay.ambiguity.reduced_targets import ReducedTargets
 
 LABEL_ACCURACY = 0.9
 REAL_FAKE = (0.4, 0.6)
@@ -27,24 +27,7 @@ _PRIOR_SAMPLES = 2000
 
 @dataclass(frozen=True)
 class Judgement:
-    """One autoencoder on held-out rows.
-
-    Attributes
-    ----------
-    label_accuracy
-        How often the discriminator gives the true class of a held-out row the higher probability.
-    real_fake_accuracy
-        How well it tells codes of held-out rows from samples of the prior; 0.5 is ideal.
-    reference_accuracy
-        What a pair classifier reaches on the same rows; NaN if none was asked.
-    analytic_gap
-        Mean absolute difference between the labels over the confined latent space and the
-        posterior that follows from the prior alone, sigmoid(6 x): a check that costs nothing.
-    reconstruction_rmse
-        Root mean square error of held-out features, on the scale [0, 1].
-    reason
-        Why it is rejected; empty if it is accepted.
-    """
+    """One autoencoder on held-out rows."""
 
     label_accuracy: float
     real_fake_accuracy: float
@@ -105,12 +88,10 @@ def required_label_accuracy(reference: float) -> float:
 
 
 def allowed_real_fake(reference: float) -> tuple[float, float]:
-    """0.4 to 0.6, or more where even a pair classifier does not reach 0.95.
-
-    The encoder does not see the class. Rows that could be either class, twice the share that a
-    pair classifier gets wrong, end up between the two priors, where they belong; a discriminator
-    tells these from samples of the prior, and half of their share adds to its accuracy.
-    """
+    """Allowed accuracy of real against fake codes: 0.4 to 0.6, wider where classes overlap."""
+    # The encoder does not see the class. Rows of either class (twice a pair classifier's error) lie
+    # between the two priors; a discriminator tells them from prior samples, which adds half of
+    # their share to its accuracy.
     low, high = REAL_FAKE
     if np.isnan(reference):
         return low, high

@@ -1,4 +1,4 @@
-"""A set as a folder that anything can read: arrays, tables, manifest, picture sheets."""
+"""Export of a generated set: arrays, tables, manifest, picture sheets."""
 
 from __future__ import annotations
 
@@ -13,12 +13,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet, ControlSet
-from fireassay.ambiguity.sheets import is_image, pair_sheet
-from fireassay.core import strict_json
+from fireassay.core import json_files
 from fireassay.core.errors import DataError
-from fireassay.core.extras import is_installed
 from fireassay.core.files import write_bytes
-from fireassay.core.lazy_modules import pd
+from fireassay.core.lazy import is_installed, pd
+
+_PER_ROW = 12
+
+
+def is_image(X: NDArray[Any]) -> bool:
+    """Whether rows can be shown: ``(n, h, w)`` or ``(n, h, w, 1 or 3)`` in [0, 1]."""
+    shown = X.ndim == 3 or (X.ndim == 4 and X.shape[3] in (1, 3))
+    return bool(shown and min(X.shape[1:3]) >= 4 and X.min() >= 0.0 and X.max() <= 1.0)
+
+
+def tiles(images: NDArray[Any], columns: int = _PER_ROW, gap: int = 1) -> NDArray[np.uint8]:
+    """Images side by side as one picture, white lines between; pixels are rounded, not cut."""
+    grey = images if images.ndim == 4 else images[..., None]
+    n, height, width, channels = grey.shape
+    rows = -(-n // columns)
+    sheet = np.full(
+        (rows * (height + gap) + gap, columns * (width + gap) + gap, channels), 255, dtype=np.uint8
+    )
+    pixels = np.round(np.clip(grey, 0.0, 1.0) * 255.0).astype(np.uint8)
+    for i, image in enumerate(pixels):
+        top = gap + (i // columns) * (height + gap)
+        left = gap + (i % columns) * (width + gap)
+        sheet[top : top + height, left : left + width] = image
+    return sheet[..., 0] if channels == 1 else sheet
+
+
+def pair_sheet(amb: AmbiguousSet, first: Any, second: Any, most: int = 48) -> NDArray[np.uint8]:
+    """Samples of one pair, from the first class's side to the second's."""
+    rows = amb.of_pair(first, second)[:most]
+    towards_second = amb.soft_labels[rows, amb.classes.index(second)]
+    return tiles(amb.X[rows[np.argsort(towards_second, kind="stable")]])
+
 
 ARRAYS, CONTROL, MANIFEST, TABLE = "ambiguous.npz", "control.npz", "manifest.json", "samples"
 
@@ -34,14 +64,10 @@ def export_set(
     With ``feature_names`` of table rows, the samples have a column for each feature. Equal sets
     give equal bytes, but for the versions in the manifest.
 
-    Parameters
-    ----------
-    amb
-        The set.
-    folder
-        Where the files go; made if it is not there.
-    feature_names
-        Of the columns of table rows.
+    Args:
+        amb: The set.
+        folder: Where the files go; made if it is not there.
+        feature_names: Of the columns of table rows.
 
     >>> from fireassay.ambiguity import AmbiguityGenerator
     >>> from fireassay.data import digits
@@ -78,7 +104,7 @@ def export_set(
     files = [
         write_bytes(folder / ARRAYS, _npz(arrays)),
         write_bytes(folder / CONTROL, _npz(control)),
-        write_bytes(folder / MANIFEST, strict_json.dumps(manifest, indent=2).encode()),
+        write_bytes(folder / MANIFEST, json_files.dumps(manifest, indent=2).encode()),
         _write_table(_samples(amb, feature_names), folder),
     ]
     if is_image(amb.X):
@@ -89,15 +115,11 @@ def export_set(
 def read_set(folder: str | Path) -> AmbiguousSet:
     """Read what `export_set` wrote.
 
-    Parameters
-    ----------
-    folder
-        What `export_set` was given.
+    Args:
+        folder: What `export_set` was given.
 
-    Raises
-    ------
-    DataError
-        If a file is missing, damaged, or not the one the manifest names.
+    Raises:
+        DataError: If a file is missing, damaged, or not the one the manifest names.
 
     >>> read_set("nowhere")
     Traceback (most recent call last):
@@ -111,7 +133,7 @@ def read_set(folder: str | Path) -> AmbiguousSet:
             got=str(folder),
             do="Write one: fireassay ambiguity generate DATA -o FOLDER, or export_set.",
         )
-    manifest = strict_json.loads(_read(folder / MANIFEST))
+    manifest = json_files.loads(_read(folder / MANIFEST))
     if not isinstance(manifest, dict) or "sha256" not in manifest:
         raise DataError("Expected the manifest of an ambiguous set.", got=str(folder / MANIFEST))
     arrays, control = _arrays(folder / ARRAYS), _arrays(folder / CONTROL)

@@ -11,37 +11,28 @@ import torch
 from numpy.typing import NDArray
 
 from fireassay.ambiguity.acceptance import Judgement, judge, pair_summary, untrainable
-from fireassay.ambiguity.autoencoders import PairAutoencoders
-from fireassay.ambiguity.batches import PairRows
-from fireassay.ambiguity.pair_classifiers import PairClassifiers
 from fireassay.ambiguity.pairs import Pair
 from fireassay.ambiguity.preset import Preset
-from fireassay.ambiguity.reduced_targets import ReducedTargets
-from fireassay.ambiguity.scaling import EncoderInputs, plain_inputs, principal_inputs
-from fireassay.ambiguity.training_groups import train_groups
+from fireassay.ambiguity.scaling import (
+    EncoderInputs,
+    ReducedTargets,
+    plain_inputs,
+    principal_inputs,
+)
+from fireassay.ambiguity.stacked_networks import PairAutoencoders, PairClassifiers, PairRows
+from fireassay.ambiguity.training import train_groups
 from fireassay.core.errors import NotEnoughEvidenceError
-from fireassay.core.lazy_modules import pd
+from fireassay.core.lazy import pd
 from fireassay.core.seeds import generator
 from fireassay.core.threads import one_blas_thread, one_torch_thread
+from fireassay.engine import Executor
 
 LEAST_ROWS = 20
 
 
 @dataclass(frozen=True, eq=False)
 class FittedPairs:
-    """Trained autoencoders with what they were judged by.
-
-    Attributes
-    ----------
-    stacks, places
-        The networks, and for each autoencoder its stack and its place there.
-    pairs
-        Class positions of each autoencoder's pair.
-    splits
-        "test", "train" or "" (rejected) for each autoencoder.
-    report, autoencoders
-        The tables for the user, per pair and per autoencoder.
-    """
+    """Trained autoencoders with what they were judged by."""
 
     stacks: tuple[PairAutoencoders, ...]
     places: tuple[tuple[int, int], ...]
@@ -76,9 +67,7 @@ def fit_pairs(
     tries: int,
     preset: Preset,
     seed: int,
-    *,
-    workers: int = 1,
-    cluster: Any = None,
+    executor: Executor,
 ) -> FittedPairs:
     """Train and judge ``tries`` autoencoders for each pair that can be trained."""
     used = np.isin(y_index, np.unique(np.asarray(pairs))) & ~held_out
@@ -108,8 +97,7 @@ def fit_pairs(
     members = [(i, attempt) for attempt in range(tries) for i in trainable]
     with one_torch_thread():
         stacks, places = train_groups(
-            inputs.numpy(), decoded, learn, members, pairs, preset, seed,
-            workers=workers, cluster=cluster,
+            inputs.numpy(), decoded, learn, members, pairs, preset, seed, executor,
         )  # fmt: skip
         references = _references(inputs, learn, check, trainable, pairs, preset, seed)
         judgements = [

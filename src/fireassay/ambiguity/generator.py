@@ -14,11 +14,11 @@ from fireassay.ambiguity.preset import Preset, check_preset
 from fireassay.ambiguity.scaling import FeatureScaling, check_inputs
 from fireassay.classifiers import as_classifier
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
-from fireassay.core.extras import require
 from fireassay.core.hashing import sha256
-from fireassay.core.lazy_modules import pd
+from fireassay.core.lazy import pd, require
 from fireassay.core.seeds import check_seed, generator
 from fireassay.core.validation import check_choice, check_integer, check_labels, check_real
+from fireassay.engine import Executor
 
 if TYPE_CHECKING:
     from fireassay.ambiguity.fitting import FittedPairs
@@ -35,18 +35,13 @@ class AmbiguityGenerator:
     two sides of a plane; what their decoders make of the points in between shows both. No model
     under test takes part, unless ``pairs="confused"`` asks for its confusions.
 
-    Parameters
-    ----------
-    pairs
-        "all"; a list of pairs of class labels; or "confused": the pairs that ``model`` confuses.
-    tries
-        Autoencoders per pair. Train and test samples come from different ones: two at least.
-    preset
-        "fast", "paper", or a `Preset`.
-    seed
-        Same seed, same data: same bytes on one machine.
-    model
-        For ``pairs="confused"``: anything `as_classifier` takes.
+    Args:
+        pairs: "all"; a list of pairs of class labels; or "confused": the pairs that ``model``
+            confuses.
+        tries: Autoencoders per pair. Train and test samples come from different ones: two at least.
+        preset: "fast", "paper", or a `Preset`.
+        seed: Same seed, same data: same bytes on one machine.
+        model: For ``pairs="confused"``: anything `as_classifier` takes.
 
     >>> import numpy as np
     >>> from fireassay.data import digits
@@ -80,26 +75,22 @@ class AmbiguityGenerator:
         *,
         workers: int = 1,
         cluster: Any = None,
+        kept: Any = None,
     ) -> Self:
         """Train the autoencoders and judge them on held-out rows.
 
-        Parameters
-        ----------
-        X
-            Images in [0, 1] of shape ``(n, height, width[, channels])``, or rows ``(n, d)`` and
-            windows ``(n, time, channels)`` of any scale.
-        y
-            A class label per row.
-        workers, cluster
-            Processes on this machine, or the address of a Dask scheduler, that train groups of
-            autoencoders; the result does not depend on them.
+        Args:
+            X: Images in [0, 1] of shape ``(n, height, width[, channels])``, or rows ``(n, d)`` and
+                windows ``(n, time, channels)`` of any scale.
+            y: A class label per row.
+            workers, cluster: Processes on this machine, or the address of a Dask scheduler, that
+                train groups of autoencoders; the result does not depend on them.
+            kept: A `ContentStore` that has what earlier runs trained.
 
-        Raises
-        ------
-        DataError
-            For unusable data, a single class, or if no pair can be trained (with the reasons).
-        MissingExtraError
-            Without torch.
+        Raises:
+            DataError: For unusable data, a single class, or if no pair can be trained (with the
+                reasons).
+            MissingExtraError: Without torch.
         """
         require("torch", "torch", "Generating ambiguous inputs")
         check_integer(self.tries, "tries", low=1)
@@ -127,7 +118,11 @@ class AmbiguityGenerator:
 
         self.fitted_: FittedPairs = fit_pairs(
             self.scaling_.flat(array), y_index, self.held_out_, self.pairs_, self.classes_,
-            self.tries, preset, self.seed, workers=workers, cluster=cluster,
+            self.tries, preset, self.seed,
+            Executor(
+                workers=workers, cluster=cluster, kept=kept,
+                progress=False if workers == 1 and cluster is None else None,
+            ),
         )  # fmt: skip
         self.labels_ = labels
         return self
@@ -152,23 +147,16 @@ class AmbiguityGenerator:
     ) -> AmbiguousSet:
         """Draw ambiguous inputs, equally many per accepted pair.
 
-        Parameters
-        ----------
-        n
-            How many.
-        delta_max
-            Largest difference of the two class probabilities, in (0, 1]. The paper uses 0.25 to
-            test and 0.4 to train.
-        split
-            "test" or "train": their autoencoders differ. "any": all accepted ones.
-        weighted
-            Draw regions where images change fast more often; False draws uniformly.
+        Args:
+            n: How many.
+            delta_max: Largest difference of the two class probabilities, in (0, 1]. The paper uses
+                0.25 to test and 0.4 to train.
+            split: "test" or "train": their autoencoders differ. "any": all accepted ones.
+            weighted: Draw regions where images change fast more often; False draws uniformly.
 
-        Raises
-        ------
-        NotEnoughEvidenceError
-            If no accepted autoencoder is there for this split, or none has a point that is
-            ambiguous enough.
+        Raises:
+            NotEnoughEvidenceError: If no accepted autoencoder is there for this split, or none has
+                a point that is ambiguous enough.
         """
         fitted = self._fitted()
         check_integer(n, "n", low=1)

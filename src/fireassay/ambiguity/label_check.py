@@ -14,16 +14,15 @@ from fireassay.ambiguity.scaling import FeatureScaling, check_inputs
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Evidence, Provenance, Table
-from fireassay.core.extras import require
-from fireassay.core.lazy_modules import pd
+from fireassay.core.lazy import pd, require
 from fireassay.core.result import Answer
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_class_indices, check_integer
 from fireassay.statistics import betting_interval, spearman
 
 if TYPE_CHECKING:
-    from fireassay.ambiguity.batches import PairRows
     from fireassay.ambiguity.scaling import EncoderInputs
+    from fireassay.ambiguity.stacked_networks import PairRows
 
 _COMPONENTS = 64
 
@@ -32,18 +31,13 @@ _COMPONENTS = 64
 class LabelCheck(Answer):
     """Soft labels against an ensemble of pair classifiers.
 
-    Attributes
-    ----------
-    label_error
-        Mean absolute difference of P(second class) between label and ensemble.
-    disagreement
-        Mean spread (standard deviation) of the ensemble itself: the floor of what can be expected.
-    rank_correlation
-        Spearman's rho between label and ensemble.
-    ensemble, soft
-        P(second class) of each row by the ensemble and by its soft label.
-    by_pair
-        The difference and its sign per pair.
+    Attributes:
+        label_error: Mean absolute difference of P(second class) between label and ensemble.
+        disagreement: Mean spread (standard deviation) of the ensemble itself: the floor of what can
+            be expected.
+        rank_correlation: Spearman's rho between label and ensemble.
+        ensemble, soft: P(second class) of each row by the ensemble and by its soft label.
+        by_pair: The difference and its sign per pair.
     """
 
     label_error: Estimate
@@ -90,23 +84,15 @@ def check_soft_labels(
 ) -> LabelCheck:
     """Compare soft labels with small classifiers trained on the two classes of each pair.
 
-    Parameters
-    ----------
-    amb
-        The set to check; it is not changed.
-    X, y
-        Nominal rows of the same classes, best ones the generator has not seen.
-    members
-        Classifiers per pair, each trained on its own bootstrap sample.
-    confidence
-        Of the interval of the label error.
-    seed
-        Of the bootstrap samples and the training.
+    Args:
+        amb: The set to check; it is not changed.
+        X, y: Nominal rows of the same classes, best ones the generator has not seen.
+        members: Classifiers per pair, each trained on its own bootstrap sample.
+        confidence: Of the interval of the label error.
+        seed: Of the bootstrap samples and the training.
 
-    Raises
-    ------
-    DataError
-        If a class of the set has fewer than two rows in X.
+    Raises:
+        DataError: If a class of the set has fewer than two rows in X.
 
     >>> from fireassay.ambiguity import AmbiguityGenerator
     >>> from fireassay.data import digits
@@ -122,8 +108,8 @@ def check_soft_labels(
     index = check_class_indices(y, amb.classes, n=len(array))
     scaling = FeatureScaling.of(np.concatenate([array, amb.X.astype(array.dtype)]))
     flat = scaling.flat(array)
-    from fireassay.ambiguity.pair_classifiers import PairClassifiers
     from fireassay.ambiguity.scaling import principal_inputs
+    from fireassay.ambiguity.stacked_networks import PairClassifiers
     from fireassay.core.threads import one_torch_thread
 
     inputs = principal_inputs(flat, _COMPONENTS, seed)
@@ -168,7 +154,7 @@ def _bootstrap(
     index: NDArray[np.int64], pair: tuple[int, int], classes: tuple[Any, ...],
     rng: np.random.Generator,
 ) -> PairRows:  # fmt: skip
-    from fireassay.ambiguity.batches import PairRows
+    from fireassay.ambiguity.stacked_networks import PairRows
 
     parts = []
     for label in pair:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from fireassay.ambiguity.autoencoders import CLASS_MEAN, PairAutoencoders
+from fireassay.ambiguity.stacked_networks import CLASS_MEAN, PairAutoencoders
 from fireassay.core.arrays import FloatArray
 
 CELLS = 50
@@ -14,17 +14,7 @@ _FINEST = 32
 
 @dataclass(frozen=True, eq=False)
 class LatentGrid:
-    """Cells of the latent plane of one autoencoder whose anchor is ambiguous enough.
-
-    Attributes
-    ----------
-    anchors
-        Centres of the cells, ``(m, 2)``.
-    size
-        Width and height of a cell.
-    weights
-        Probability of each cell, ``(m,)``; empty if no anchor is ambiguous enough.
-    """
+    """Cells of the latent plane of one autoencoder whose anchor is ambiguous enough."""
 
     anchors: FloatArray
     size: FloatArray
@@ -47,13 +37,9 @@ def confined_anchors(latent_sd: float, columns: int = CELLS) -> tuple[FloatArray
 def latent_grid(
     net: PairAutoencoders, delta_max: float, latent_sd: float, *, weighted: bool = True
 ) -> LatentGrid:
-    """The grid of one autoencoder (a stack of one).
-
-    A cell counts if its anchor's two class probabilities differ by at most ``delta_max``; its
-    weight is the norm of the decoder's Jacobian there, so that regions where images change fast
-    are drawn more often. For a small ``delta_max`` the columns are halved until some anchor
-    is in the ambiguous band.
-    """
+    """Latent cells of one autoencoder whose class probabilities differ by <= delta_max."""
+    # A cell's weight is the norm of the decoder's Jacobian: where images change fast, more samples.
+    # For a small delta_max the columns are halved until some anchor is ambiguous enough.
     columns = CELLS
     while True:
         anchors, size = confined_anchors(latent_sd, columns)

@@ -1,25 +1,34 @@
 """The numbers of ambiguity, declared once."""
 
+from typing import Final
+
 from fireassay.core.measure import Measure
+
+SENTENCES: Final = {
+    "pair": "On inputs between two classes, both come first on {} of inputs.",
+    "entropy": "On inputs between its two classes, its uncertainty is {}; a coin has one.",
+    "judge": "The generator decides which two classes an input lies between; have a person check "
+    "a sample.",
+}
 
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "top_pair",
-        "Both classes come first",
+        "Top-two accuracy on ambiguous inputs",
         "share",
         "high",
         "Inputs between two classes for which exactly these two are its first two.",
     ),
     Measure(
         "entropy",
-        "Uncertainty between two classes",
+        "Entropy on ambiguous inputs",
         "bits",
         "neither",
         "Mean entropy of its answers on these inputs; 1 bit is a fair coin between two.",
     ),
     Measure(
         "separation",
-        "Tells ambiguous from clear inputs",
+        "AUROC of uncertainty, ambiguous against clear inputs",
         "auc",
         "high",
         "How often it is more uncertain on an ambiguous input than on a clear one that went "
@@ -76,14 +85,14 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "control_accuracy",
-        "Right on clear inputs of the same generator",
+        "Accuracy on clear inputs of the same generator",
         "share",
         "high",
         "Accuracy on unambiguous rows that went through the same generator.",
     ),
     Measure(
         "control_entropy",
-        "Uncertainty on clear inputs of the same generator",
+        "Entropy on clear inputs of the same generator",
         "bits",
         "low",
         "Mean entropy of its answers on unambiguous rows that went through the same generator.",

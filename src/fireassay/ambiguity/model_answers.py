@@ -10,22 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet
-from fireassay.ambiguity.measures import MEASURES
+from fireassay.ambiguity.measures import MEASURES, SENTENCES
 from fireassay.ambiguity.metrics import expected_top_k, top_columns, top_k_hits, top_pair_hits
 from fireassay.ambiguity.pairs import column_classes
 from fireassay.classifiers import as_classifier
-from fireassay.core.arrays import FloatArray, Probabilities
+from fireassay.core.arrays import FloatArray, Probabilities, entropy_bits
 from fireassay.core.chart import Chart
 from fireassay.core.drawing import matrix
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
-from fireassay.core.lazy_modules import pd
-from fireassay.core.percent import percent
-from fireassay.core.probabilities import entropy_bits
+from fireassay.core.lazy import pd
 from fireassay.core.result import Answer
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_real
+from fireassay.core.words import percent
 from fireassay.statistics import betting_interval, clopper_pearson, delong_interval, share
 
 PAIRS = "top pair by classes"
@@ -44,26 +43,20 @@ _RESTS_ON = {
 class AmbiguityEvaluation(Answer):
     """A model's answers on an ambiguous set.
 
-    Attributes
-    ----------
-    top1, top2
-        Share of inputs whose higher-probability class is the first, or among the first two.
-    top_pair
-        Share whose two most probable classes are exactly the two the input lies between.
-    entropy
-        Mean entropy of the predicted probabilities, in bits (a fair coin: 1).
-    top1_drawn, top2_drawn
-        Against the label drawn from the soft label.
-    top1_expected, top2_expected
-        Expectation over such draws; top-1 cannot be above ``top1_best``.
-    top1_best
-        What a perfect model would reach in expectation: the mean of the higher probability.
-    control_accuracy, control_entropy
-        On reconstructed nominal inputs; None without control rows the model knows.
-    separation
-        AUROC of the entropy, ambiguous against reconstructed nominal inputs.
-    by_pair
-        The same per pair, with intervals.
+    Attributes:
+        top1, top2: Share of inputs whose higher-probability class is the first, or among the first
+            two.
+        top_pair: Share whose two most probable classes are exactly the two the input lies between.
+        entropy: Mean entropy of the predicted probabilities, in bits (a fair coin: 1).
+        top1_drawn, top2_drawn: Against the label drawn from the soft label.
+        top1_expected, top2_expected: Expectation over such draws; top-1 cannot be above
+            ``top1_best``.
+        top1_best: What a perfect model would reach in expectation: the mean of the higher
+            probability.
+        control_accuracy, control_entropy: On reconstructed nominal inputs; None without control
+            rows the model knows.
+        separation: AUROC of the entropy, ambiguous against reconstructed nominal inputs.
+        by_pair: The same per pair, with intervals.
     """
 
     top1: Estimate
@@ -102,10 +95,8 @@ class AmbiguityEvaluation(Answer):
     def pair_chart(self, links: Sequence[str] = ()) -> Chart:
         """Top-pair accuracy per pair of classes, as a triangle.
 
-        Parameters
-        ----------
-        links
-            Where the cell of each pair of ``by_pair`` leads to, if anywhere.
+        Args:
+            links: Where the cell of each pair of ``by_pair`` leads to, if anywhere.
         """
         named = [*self.by_pair["first"], *self.by_pair["second"]]
         classes = dict.fromkeys(sorted(named, key=lambda label: (str(type(label)), label)))
@@ -177,8 +168,7 @@ class AmbiguityEvaluation(Answer):
             limits=(_LIMIT,),
             provenance=self.provenance,
             answer="top_pair",
-            sentence=f"Between two classes it ranks exactly those two first on "
-            f"{MEASURES[0].told(self.top_pair)} of inputs.",
+            sentence=SENTENCES["pair"].format(MEASURES[0].told(self.top_pair)),
         )
 
 
@@ -190,20 +180,15 @@ def _told(separation: Estimate) -> str:
 def evaluate(model: Any, amb: AmbiguousSet, confidence: float = 0.95) -> AmbiguityEvaluation:
     """Measure a model on an ambiguous set; one query per input and control row.
 
-    Parameters
-    ----------
-    model
-        A classifier, or anything `as_classifier` takes. Its classes are matched by label; columns
-        without names are taken to be in the order of the set's classes, with a warning.
-    amb
-        What `AmbiguityGenerator.sample` gave.
-    confidence
-        Of every interval: Clopper-Pearson for shares, betting for means, DeLong for the AUROC.
+    Args:
+        model: A classifier, or anything `as_classifier` takes. Its classes are matched by label;
+            columns without names are taken to be in the order of the set's classes, with a warning.
+        amb: What `AmbiguityGenerator.sample` gave.
+        confidence: Of every interval: Clopper-Pearson for shares, betting for means, DeLong for the
+            AUROC.
 
-    Raises
-    ------
-    DataError
-        If the model does not know a class of the set's pairs.
+    Raises:
+        DataError: If the model does not know a class of the set's pairs.
 
     >>> from fireassay.ambiguity import AmbiguityGenerator
     >>> from fireassay.data import digits

@@ -26,14 +26,7 @@ def choose_pairs(
     X: NDArray[Any],
     y_index: NDArray[np.int64],
 ) -> list[Pair]:
-    """Pairs as class positions, the lower first.
-
-    Parameters
-    ----------
-    pairs
-        "all", "confused" (the pairs that ``model`` confuses on X, most confused first), or a
-        list of pairs of class labels.
-    """
+    """Pairs as class positions, the lower first."""
     if isinstance(pairs, str):
         if pairs == "all":
             return list(combinations(range(len(classes)), 2))
@@ -107,11 +100,7 @@ def _confused(
 
 
 def column_classes(model_classes: Sequence[Any], classes: Sequence[Any]) -> tuple[Any, ...]:
-    """The model's classes; if these are mere column numbers, the data's classes in their order.
-
-    Functions, ONNX files and torch modules answer in columns 0 … k-1. If the data have as many
-    classes with names of their own, the columns are taken to be in sorted order of these names.
-    """
+    """The model's classes, or the data's sorted names where the model only has columns 0 … k-1."""
     known, own = tuple(model_classes), tuple(classes)
     if known != tuple(range(len(own))) or set(known) & set(own):
         return known

@@ -13,52 +13,38 @@ _LONG, _SHORT = 700, 200
 class Preset:
     """Everything that decides how a stack of autoencoders is trained.
 
-    Attributes
-    ----------
-    hidden
-        Units of the two hidden layers of the encoder and decoder; None: 128, or 64 for up to 256
-        features.
-    discriminator_hidden
-        Units of the two hidden layers of the discriminator.
-    components
-        Principal components the encoder sees; None: the features themselves.
-    epochs, steps
-        Length of the training: in passes over the largest pair, or (if 0) in steps; None: 700, or
-        200 for up to 256 features.
-    batch
-        Rows per autoencoder and step.
-    warm_up
-        First steps, in which the codes are pulled to the mean of their class instead of being
-        made to fool the discriminator.
-    aligned_styles
-        In the warm-up, the codes are also pulled to a height that says how far a row is along the
-        direction in which both classes vary most. Between two classes then lie things of one
-        style, not a slanted one over an upright one.
-    mismatch_negatives
-        Also teach the discriminator that a prior sample with the wrong label is fake.
-    balanced
-        Each batch has equally many rows of both classes.
-    encoder_rate, decoder_rate, discriminator_rate, fooling_rate
-        Adam's step for each part; "fooling" is the encoder's step against the discriminator.
-    decay
-        Let the steps fall to zero in the last two thirds of the training.
-    code_noise, style_noise
-        Standard deviation of noise on the codes before they are decoded, along the line between
-        the classes and across it. Between the classes the decoder then learns a mixture of both,
-        half and half in the middle, instead of whatever it happens to make of points it never
-        saw. Noise across that line would mix styles too, and wash the images out.
-    beta1
-        Adam's first decay rate.
-    dropout
-        Share of hidden units dropped while training.
-    start_at_mean
-        Decoders begin with the mean of their pair, so that background is black from the start.
-    relative_acceptance
-        Judge an autoencoder by what a pair classifier reaches where that is below 0.95.
-    latent_sd
-        Height of the confined latent space: this many standard deviations up and down.
-    summary
-        What it is, in a few words.
+    Attributes:
+        hidden: Units of the two hidden layers of the encoder and decoder; None: 128, or 64 for up
+            to 256 features.
+        discriminator_hidden: Units of the two hidden layers of the discriminator.
+        components: Principal components the encoder sees; None: the features themselves.
+        epochs, steps: Length of the training: in passes over the largest pair, or (if 0) in steps;
+            None: 700, or 200 for up to 256 features.
+        batch: Rows per autoencoder and step.
+        warm_up: First steps, in which the codes are pulled to the mean of their class instead of
+            being made to fool the discriminator.
+        aligned_styles: In the warm-up, the codes are also pulled to a height that says how far a
+            row is along the direction in which both classes vary most. Between two classes then lie
+            things of one style, not a slanted one over an upright one.
+        mismatch_negatives: Also teach the discriminator that a prior sample with the wrong label is
+            fake.
+        balanced: Each batch has equally many rows of both classes.
+        encoder_rate, decoder_rate, discriminator_rate, fooling_rate: Adam's step for each part;
+            "fooling" is the encoder's step against the discriminator.
+        decay: Let the steps fall to zero in the last two thirds of the training.
+        code_noise, style_noise: Standard deviation of noise on the codes before they are decoded,
+            along the line between the classes and across it. Between the classes the decoder then
+            learns a mixture of both, half and half in the middle, instead of whatever it happens to
+            make of points it never saw. Noise across that line would mix styles too, and wash the
+            images out.
+        beta1: Adam's first decay rate.
+        dropout: Share of hidden units dropped while training.
+        start_at_mean: Decoders begin with the mean of their pair, so that background is black from
+            the start.
+        relative_acceptance: Judge an autoencoder by what a pair classifier reaches where that is
+            below 0.95.
+        latent_sd: Height of the confined latent space: this many standard deviations up and down.
+        summary: What it is, in a few words.
 
     >>> import dataclasses
     >>> quick = dataclasses.replace(PRESETS["fast"], name="quick", steps=100)

@@ -8,10 +8,10 @@ import torch
 from numpy.typing import NDArray
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet, ControlSet
-from fireassay.ambiguity.autoencoders import PairAutoencoders
 from fireassay.ambiguity.fitting import FittedPairs
 from fireassay.ambiguity.latent_grid import latent_grid
 from fireassay.ambiguity.scaling import FeatureScaling
+from fireassay.ambiguity.stacked_networks import PairAutoencoders
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import NotEnoughEvidenceError
 from fireassay.core.seeds import generator

@@ -1,4 +1,4 @@
-"""Features as rows of numbers in [0, 1], and back; and what the encoder sees of them."""
+"""Features scaled to [0, 1] and back, and reduced targets for wide rows."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -49,13 +49,7 @@ class FeatureScaling:
 
 
 def check_inputs(X: ArrayLike) -> NDArray[Any]:
-    """Features of any shape ``(n, ...)``; pixels must be in [0, 1].
-
-    Raises
-    ------
-    DataError
-        Besides what `check_features` refuses: images of 0 … 255, and data that never varies.
-    """
+    """Features of any shape ``(n, ...)``; pixels must be in [0, 1]."""
     array = check_features(X, min_rows=2)
     low, high = float(array.min()), float(array.max())
     if array.ndim >= 3 and low >= 0.0 and 1.0 < high <= _PIXEL_RANGE:
@@ -110,3 +104,45 @@ def plain_inputs(flat: Float32Array) -> EncoderInputs:
     return EncoderInputs(
         np.zeros(flat.shape[1], dtype=np.float32), np.eye(flat.shape[1], dtype=np.float32)
     )
+
+
+MOST_FEATURES = 1024
+_INSIDE = 0.95  # of the range of a sigmoid, so that the farthest row can be reached
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedTargets:
+    """Decoder targets in [0, 1]: the features, or their principal components above 1,024 features.
+    Components share one scale, so that squared errors agree; a decoder of all pixels would spend
+    nearly all of its work on what the components know already.
+    """
+
+    axes: EncoderInputs | None = None
+    scale: float = 1.0
+
+    @classmethod
+    def of(cls, flat: Float32Array, seen: EncoderInputs) -> "ReducedTargets":
+        """For rows of features, ``(n, features)``, of which encoders see some components.
+
+        >>> all_of_them = EncoderInputs(np.zeros(3), np.eye(3))
+        >>> ReducedTargets.of(np.eye(3, dtype=np.float32), all_of_them).axes is None
+        True
+        """
+        features, components = seen.axes.shape
+        if features <= MOST_FEATURES or components == features:
+            return cls()
+        axes = EncoderInputs(seen.centre, seen.axes / np.linalg.norm(seen.axes[:, 0]))
+        return cls(axes, 2.0 * float(np.abs(axes(flat)).max()) / _INSIDE)
+
+    def reduced(self, flat: Float32Array) -> Float32Array:
+        """What stands for these rows."""
+        if self.axes is None:
+            return flat
+        return np.asarray(0.5 + self.axes(flat) / self.scale, dtype=np.float32)
+
+    def restored(self, values: Float32Array) -> Float32Array:
+        """The rows that these numbers stand for, within [0, 1]."""
+        if self.axes is None:
+            return values
+        scores = (values - np.float32(0.5)) * np.float32(self.scale)
+        return np.clip(scores @ self.axes.axes.T + self.axes.centre, 0.0, 1.0)

@@ -1,16 +1,25 @@
-"""Training a stack of pair autoencoders, every pair and try at once."""
+"""Training of pair autoencoders, in groups of fixed size."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.nn import functional
 
-from fireassay.ambiguity.autoencoders import PairAutoencoders, prior_means
-from fireassay.ambiguity.batches import PairBatches, PairRows
+from fireassay.ambiguity.pairs import Pair
 from fireassay.ambiguity.preset import Preset
-from fireassay.engine import track
+from fireassay.ambiguity.stacked_networks import (
+    PairAutoencoders,
+    PairBatches,
+    PairRows,
+    prior_means,
+)
+from fireassay.core.seeds import generator
+from fireassay.core.threads import one_torch_thread
+from fireassay.engine import Executor, track
+from fireassay.networks.adam import Adam
 
 _DARKEST = 1e-3
 _SMALL = 1e-6
@@ -25,23 +34,10 @@ def train(
     *,
     watched: bool = True,
 ) -> PairAutoencoders:
-    """Train one autoencoder per entry of ``rows``.
-
-    Each step reconstructs, then teaches the discriminator, then has the encoder fool it. A loss
-    is summed over the stack and averaged over rows, and Adam works weight by weight: every
-    network learns as if it were alone.
-
-    Parameters
-    ----------
-    inputs, targets
-        What the encoder sees and what the decoder has to give, float32 ``[n, .]``.
-    rows
-        The training rows of each autoencoder.
-    generators
-        One per autoencoder, for first weights, batches and prior samples.
-    watched
-        Show a progress bar, where a person may see it.
-    """
+    """Train one autoencoder per entry of ``rows``, each with its own generator."""
+    # A step reconstructs, teaches the discriminator, then has the encoder fool it. Losses are
+    # summed over the stack and averaged over rows: with Adam every network learns as if it were
+    # alone.
     nets = PairAutoencoders(inputs.shape[1], targets.shape[1], preset, generators).train()
     if preset.start_at_mean:
         _start_at_mean(nets, targets, rows)
@@ -120,9 +116,9 @@ class _Adams:
         self.discriminate = self._adam((nets.discriminator, preset.discriminator_rate))
         self.fool = self._adam((nets.encoder, preset.fooling_rate))
 
-    def _adam(self, *parts: tuple[torch.nn.Module, float]) -> torch.optim.Adam:
+    def _adam(self, *parts: tuple[torch.nn.Module, float]) -> Adam:
         groups = [{"params": [*net.parameters()], "lr": rate, "peak": rate} for net, rate in parts]
-        return torch.optim.Adam(groups, betas=(self.preset.beta1, 0.999), fused=True)
+        return Adam(groups, betas=(self.preset.beta1, 0.999))
 
     def set_rates(self, step: int) -> None:
         """Full steps for a third of the training, then a straight line to zero."""
@@ -134,19 +130,16 @@ class _Adams:
                 group["lr"] = group["peak"] * factor
 
 
-def _step(optimizer: torch.optim.Adam, loss: torch.Tensor) -> None:
-    optimizer.zero_grad(set_to_none=True)
+def _step(optimizer: Adam, loss: torch.Tensor) -> None:
+    optimizer.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]
     optimizer.step()
 
 
 def shared_styles(inputs: torch.Tensor, rows: Sequence[PairRows]) -> torch.Tensor:
-    """How far each row is along the style of each pair, ``[pairs, n]``; 0 for rows of no class.
-
-    The style of a pair is the direction in which rows vary most *within* their classes, pooled
-    over the two; each class is then brought to mean 0 and variance 1. A slanted 1 and a slanted 7
-    get like values, so that a point between the classes is between two things of one style.
-    """
+    """Each row's position on a pair's main within-class direction, ``[pairs, n]``; else 0."""
+    # Each class has mean 0 and variance 1, so a slanted 1 and a slanted 7 get like values, and a
+    # point between the classes is between two things of one style.
     styles = torch.zeros(len(rows), len(inputs))
     for i, pair in enumerate(rows):
         first, second = torch.from_numpy(pair.first), torch.from_numpy(pair.second)
@@ -161,3 +154,75 @@ def _along_style(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
     axis = axis * torch.sign(axis[axis.abs().argmax()])
     scores = [part @ axis for part in centred]
     return torch.cat([part / part.std().clamp_min(_SMALL) for part in scores])
+
+
+Member = tuple[int, int]
+"""A pair's number, and the number of the try."""
+
+_GROUP = 24
+_GROUP_WEIGHTS = 16_000_000
+
+
+def train_groups(
+    inputs: NDArray[np.float32],
+    targets: NDArray[np.float32],
+    learn: Sequence[PairRows],
+    members: Sequence[Member],
+    pairs: Sequence[Pair],
+    preset: Preset,
+    seed: int,
+    executor: Executor,
+) -> tuple[list[PairAutoencoders], list[tuple[int, int]]]:
+    """Train all members, a stack of networks per group."""
+    groups = _groups(members, inputs.shape[1], targets.shape[1], preset)
+    shared = {
+        "inputs": inputs,
+        "targets": targets,
+        "learn": [(rows.first, rows.second) for rows in learn],
+        "pairs": list(pairs),
+        "preset": preset,
+        "seed": seed,
+        "watched": executor.is_alone,
+    }
+    each = 0.17 if targets.shape[1] <= 256 else 0.9 + 9e-4 * targets.shape[1]
+    seconds = each * len(members)
+    weights = executor.map(
+        train_group, groups, shared, name="training autoencoders", seconds=seconds
+    )
+    stacks = [
+        PairAutoencoders.of_weights(inputs.shape[1], targets.shape[1], preset, own)
+        for own in weights
+    ]
+    places = [(i, place) for i, group in enumerate(groups) for place in range(len(group))]
+    return stacks, places
+
+
+def train_group(
+    group: Sequence[Member],
+    inputs: NDArray[np.float32],
+    targets: NDArray[np.float32],
+    learn: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
+    pairs: Sequence[Pair],
+    preset: Preset,
+    seed: int,
+    watched: bool,
+) -> list[NDArray[np.float32]]:
+    """Train one group as a stack, and return its weights."""
+    rows = [PairRows(*learn[i]) for i, _ in group]
+    rngs = [generator(seed, "train", *pairs[i], attempt) for i, attempt in group]
+    with one_torch_thread():
+        nets = train(
+            torch.from_numpy(inputs), torch.from_numpy(targets), rows, preset, rngs, watched=watched
+        )
+    return nets.weight_arrays()
+
+
+def _groups(
+    members: Sequence[Member], inputs: int, outputs: int, preset: Preset
+) -> list[list[Member]]:
+    """Equal parts of the members, small enough for memory; they do not depend on the workers."""
+    hidden = preset.units(outputs)
+    weights = hidden * (inputs + outputs + 2 * hidden)
+    most = min(_GROUP, max(1, _GROUP_WEIGHTS // weights))
+    parts = np.array_split(np.arange(len(members)), -(-len(members) // most))
+    return [[members[i] for i in part] for part in parts]

@@ -2,26 +2,30 @@
 
 from typing import TYPE_CHECKING
 
-from fireassay.core.lazy_names import lazy_names
+from fireassay.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from fireassay.assessment.config import Config, read_config
-    from fireassay.assessment.configured_run import run_assessment
-    from fireassay.assessment.demonstration import run_demo
-    from fireassay.assessment.evaluation import evaluate
-    from fireassay.assessment.initialising import initialise
-    from fireassay.assessment.planning import Plan, make_plan
-    from fireassay.assessment.power import HowMany, how_many
-    from fireassay.assessment.run_outcome import RunOutcome
+    from fireassay.assessment.demo import run_demo
+    from fireassay.assessment.evaluate import evaluate
+    from fireassay.assessment.init import initialise
+    from fireassay.assessment.judge import judge
+    from fireassay.assessment.monitor import Monitor, MonitoredAnswers
+    from fireassay.assessment.plan.plan import Plan, make_plan
+    from fireassay.assessment.plan.power import HowMany, how_many
+    from fireassay.assessment.run.start import RunOutcome, run_assessment
 
 __all__ = [
     "Config",
     "HowMany",
+    "Monitor",
+    "MonitoredAnswers",
     "Plan",
     "RunOutcome",
     "evaluate",
     "how_many",
     "initialise",
+    "judge",
     "make_plan",
     "read_config",
     "run_assessment",

@@ -1,97 +1,22 @@
 """The configuration file: what to assess, with what, and the limits to keep."""
 
 import tomllib
-from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
-from fireassay.assessment.decision import Decision
-from fireassay.assessment.measures import full_name, measure_of
-from fireassay.assessment.parts import PARTS, settings_models
+from fireassay.assessment.model_section import ModelSection, Section
+from fireassay.assessment.parts.operating_point import Decision
+from fireassay.assessment.parts.table import PARTS, checked_gate, settings_models
 from fireassay.classifiers.import_path import is_import_path
 from fireassay.core import ConfigError, DataError, ParameterError
-from fireassay.core.regular_file import read_small_text
-from fireassay.data.natural_range import as_normalisation
-from fireassay.report.gates import Direction, Gate, check_limit
+from fireassay.core.files import read_small_text
+from fireassay.data.csv_file import Reading
+from fireassay.report.gates import Gate, parse_gates
 
 FILE_NAME = "fireassay.toml"
-
-
-class Section(BaseModel):
-    """A table of the file: unknown keys are errors, values are checked."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class HttpSection(Section):
-    """How to talk to a model behind an address: ``[model.http]``."""
-
-    request: str | None = Field(
-        default=None,
-        description='The request as JSON with {rows} (or {row}: one by one), e.g. {"inputs": '
-        "{rows}}.",
-    )
-    answer: str | None = Field(
-        default=None, description="Where the scores are in the answer, e.g. outputs[0].scores."
-    )
-    token_env: str | None = Field(
-        default=None, description="Name of the environment variable with the bearer token."
-    )
-    timeout_s: float | None = Field(default=None, gt=0, description="Seconds for one request.")
-    retries: int | None = Field(default=None, ge=0, description="Attempts after a failure.")
-    ca_file: str | None = Field(
-        default=None, description="Certificates (PEM) of a server that has signed its own."
-    )
-    concurrency: int | None = Field(
-        default=None, ge=1, le=64, description="Requests under way at a time."
-    )
-
-
-class ModelSection(Section):
-    """Which model, and how to talk to it."""
-
-    path: str = Field(
-        description="A file (.onnx, .skops), an http(s) address, or package.module:name."
-    )
-    output: Literal["probabilities", "logits", "labels"] = Field(
-        default="probabilities", description="What the model returns."
-    )
-    classes: tuple[str | int, ...] | None = Field(
-        default=None, description="Class labels in the order of the model's columns."
-    )
-    bounds: tuple[float, float] | None = Field(
-        default=None, description="Smallest and largest allowed input value."
-    )
-    mean: tuple[float, ...] | None = Field(
-        default=None,
-        description="Images that were normalised: the mean of each channel (of 0 to 1, or of "
-        "0 to 255) that was taken away. Attacks and corruptions then work on natural images.",
-    )
-    std: tuple[float, ...] | None = Field(
-        default=None, description="And what each channel was divided by."
-    )
-    batch_size: Annotated[int, Field(ge=1)] | None = Field(
-        default=None, description="Rows sent to the model at once (left out: the adapter's choice)."
-    )
-    device: str | None = Field(default=None, description="For torch models: cpu, cuda, …")
-    http: HttpSection = Field(
-        default=HttpSection(), description="For addresses: how to ask and where the answer is."
-    )
-
-    @property
-    def normalisation(self) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
-        """Mean and standard deviation of the channels, if they were given."""
-        return None if self.mean is None or self.std is None else (self.mean, self.std)
-
-    @model_validator(mode="after")
-    def _normalised_or_bounded(self) -> Self:
-        try:
-            as_normalisation(self.mean, self.std, self.bounds)
-        except ParameterError as error:
-            raise ValueError(str(error)) from error
-        return self
 
 
 class DataSection(Section):
@@ -108,14 +33,35 @@ class DataSection(Section):
     groups: str | None = Field(
         default=None, description="Patient or device of each voted row (.npy), if rows repeat."
     )
+    split: str | None = Field(
+        default=None,
+        description="The column of the test table that says test, train, or field or validation: "
+        "one file for all rows.",
+    )
     label: str | None = Field(default=None, description="The label column of a table.")
     categorical: tuple[str, ...] | None = Field(
         default=None, description="Columns of a table that are names, also if they look numeric."
     )
-    group: str | None = Field(
+    encoding: str | None = Field(default=None, description="Of a CSV file: latin-1, cp1252.")
+    header: bool | None = Field(default=None, description="Whether a CSV file names its columns.")
+    na: tuple[str, ...] | None = Field(
+        default=None, description='What stands for a missing value in a CSV file: ["?", "-9"].'
+    )
+    drop_unlabelled: bool | None = Field(default=None, description="Leave out unlabelled rows.")
+    size: tuple[int, int] | None = Field(
+        default=None, description="Height and width that images of several sizes are brought to."
+    )
+    group: str | tuple[str, ...] | None = Field(
         default=None,
         description="The column (or npz array) that says which rows belong together: a patient, "
-        "a device, a video. It is no feature; intervals count groups, not rows.",
+        "a device, a video. It is no feature; intervals count groups, not rows. Of several, "
+        'as ["site", "patient"], the first counts.',
+    )
+    largest_group: int | None = Field(
+        default=None, ge=1, description="The most rows that a group can have (seen or not)."
+    )
+    rows_per_group: int | None = Field(
+        default=None, ge=1, description="Take so many rows of each group, drawn by lot."
     )
     id: str | None = Field(default=None, description="The id column of a table.")
     ignore: tuple[str, ...] | None = Field(
@@ -134,13 +80,20 @@ class DataSection(Section):
         description="For texts: package.module:name of a function perturb(text, rng) that gives "
         "changed texts of the same meaning; survival and supervision then can ask more.",
     )
-    kind: Literal["image", "series", "integer", "real"] | None = Field(
-        default=None, description="What the rows of an array are, where the type does not say it."
+    kind: Literal["image", "series", "table", "text", "tokens", "integer", "real"] | None = Field(
+        default=None,
+        description="What the rows are, where type and shape do not say it: image, series, table, "
+        "text or tokens; integer or real for arrays of numbers.",
     )
     missing: bool | None = Field(
         default=None,
         description="Allow missing values (NaN) in arrays, for a model that takes them.",
     )
+
+    @property
+    def reading(self) -> Reading:
+        """What CSV files do not say of themselves."""
+        return Reading(self.encoding, self.header, self.na or ())
 
 
 class DecisionSection(Section):
@@ -157,9 +110,20 @@ class DecisionSection(Section):
         '{ "sepsis" = 0.2 }. All parts judge the decision.',
     )
 
+    positive: str | int | None = Field(
+        default=None, description="The class that sensitivity and other short names are about."
+    )
+    prevalence: dict[str, Annotated[float, Field(gt=0, lt=1)]] = Field(
+        default_factory=dict,
+        description="How frequent a class is elsewhere, for PPV and NPV there: { sepsis = 0.02 }.",
+    )
+    ordered: tuple[str | int, ...] = Field(
+        default=(), description="All classes in an order that means something: low, mid, high."
+    )
+
     def decision(self) -> Decision:
         """Checked as far as it can be without the model."""
-        return Decision.of(self.costs, self.threshold)
+        return Decision.of(self.costs, self.threshold, self.positive, self.prevalence, self.ordered)
 
     @model_validator(mode="after")
     def _costs_are_named(self) -> Self:
@@ -177,7 +141,17 @@ class RunSection(Section):
     title: str = Field(default="Fire assay", description="The title of the report.")
     seed: int = Field(default=0, ge=0, description="Same seed, same result.")
     parts: tuple[str, ...] = Field(default=tuple(PARTS), description="What to run.")
-    workers: int = Field(default=1, ge=1, description="Processes on this machine.")
+    workers: int | None = Field(
+        default=None,
+        ge=1,
+        description="Processes on this machine. By default all cores where the model is a file "
+        "and the work takes seconds, else one.",
+    )
+    store: str | None = Field(
+        default=None,
+        description="The folder of what depends on the data alone and serves every model; "
+        '"off": none. By default in the user\'s cache.',
+    )
     max_minutes: float | None = Field(
         default=None, gt=0, description="Most minutes in all; parts that do not fit wait."
     )
@@ -220,18 +194,56 @@ class GatesSection(Section):
         examples=[{"independent-rows": "one row per patient, see protocol 7"}],
     )
 
+    @property
+    def as_written(self) -> tuple[Gate, ...]:
+        """The limits by the names that the file has for their numbers."""
+        return parse_gates({"max": self.max, "min": self.min})
+
+
+class RequirementSection(Section):
+    """One requirement of the argument: ``[requirements.R1]``."""
+
+    text: str = Field(min_length=1, description="The requirement in one sentence.")
+    gates: tuple[str, ...] = Field(
+        min_length=1, description="Names of the limits in [gates] that support the requirement."
+    )
+
+
+class PredictionsSection(Section):
+    """A file of predictions instead of ``[model]`` and ``[data]``; names of its columns."""
+
+    file: str = Field(description="CSV, Parquet, JSON lines or npz.")
+    truth: str | None = Field(default=None, description="Column of the truth.")
+    answer: str | None = Field(default=None, description="Column of the answers.")
+    probability: str | tuple[str, ...] | None = Field(
+        default=None, description="Column of the probability, or one per class."
+    )
+    answer_confidence: str | None = Field(default=None, description="Confidence of the answer.")
+    id: str | None = Field(default=None, description="Column of ids.")
+    group: str | None = Field(default=None, description="Column of patients or devices.")
+    time: str | None = Field(default=None, description="Column of times.")
+    weight: str | None = Field(default=None, description="Column of weights.")
+    slices: tuple[str, ...] | None = Field(default=None, description="Columns to slice by.")
+    classes: tuple[str | int, ...] | None = Field(default=None, description="All classes.")
+    indeterminate: str | None = Field(default=None, description='The answer for "cannot tell".')
+    unlabelled: str | None = Field(default=None, description='The truth for "not known".')
+    threshold: float | None = Field(
+        default=None, gt=0, lt=1, description="Answer the positive class from here on."
+    )
+    per: Literal["any", "majority", "last"] | None = Field(
+        default=None, description="Judge groups instead of rows."
+    )
+    exposure: str | None = Field(default=None, description="Column of exposure.")
+    largest_group: float | None = Field(default=None, ge=1, description="Most rows of a group.")
+
 
 class Config(Section):
     """The whole file. Settings of a part stand under the part's own name.
 
-    Attributes
-    ----------
-    model, data, decision, run, gates
-        The tables of the file.
-    settings
-        Settings of each part by its name.
-    folder
-        Where relative paths start.
+    Attributes:
+        model, data, decision, run, gates, about, requirements: The tables of the file.
+        settings: Settings of each part by its name.
+        folder: Where relative paths start.
 
     >>> config = Config(model={"path": "m.onnx"}, data={"test": "t.npz"}, folder="/runs")
     >>> config.resolve("t.npz"), config.resolve("hospital.models:sepsis")
@@ -240,12 +252,37 @@ class Config(Section):
 
     model: ModelSection
     data: DataSection
+    predictions: PredictionsSection | None = None
     decision: DecisionSection = DecisionSection()
     run: RunSection = RunSection()
     gates: GatesSection = GatesSection()
+    about: dict[str, str] = Field(
+        default_factory=dict,
+        description="What only people know, for the dossier: intended_use, responsible, setting.",
+    )
+    requirements: dict[str, RequirementSection] = Field(
+        default_factory=dict, description="Requirements by id: the legs of the argument."
+    )
     settings: dict[str, Any] = Field(default_factory=dict)
     folder: Path = Path()
     file_name: str = FILE_NAME
+
+    @model_validator(mode="before")
+    @classmethod
+    def _recorded(cls, tables: Any) -> Any:
+        """Predictions stand for the model and its rows."""
+        given = tables.get("predictions") if isinstance(tables, dict) else None
+        if not isinstance(given, dict) or "file" not in given:
+            return tables
+        if "model" in tables or "data" in tables:
+            raise ValueError("[predictions] stands instead of [model] and [data]: leave them out")
+        data = {"test": given["file"], "label": given.get("truth"), "group": given.get("group")}
+        return {**tables, "model": {"path": "recorded answers"}, "data": data}
+
+    @cached_property
+    def limits(self) -> tuple[Gate, ...]:
+        """The limits of ``[gates]``, each by the full name of its number."""
+        return tuple(checked_gate(gate, self.run.parts) for gate in self.gates.as_written)
 
     def resolve(self, path: str) -> str:
         """A path of the file, relative to its folder; addresses and import names stay."""
@@ -257,15 +294,11 @@ class Config(Section):
 def read_config(path: str | Path = FILE_NAME) -> Config:
     """Read and check a configuration file.
 
-    Parameters
-    ----------
-    path
-        Of the file; its folder is where relative paths in it start.
+    Args:
+        path: Of the file; its folder is where relative paths in it start.
 
-    Raises
-    ------
-    ConfigError
-        Names the file, the line and the key of every mistake.
+    Raises:
+        ConfigError: Names the file, the line and the key of every mistake.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as name:
@@ -308,7 +341,10 @@ def read_config(path: str | Path = FILE_NAME) -> Config:
             line = _line_of(text, ("run", "parts"))
             known = ", ".join(PARTS)
             mistakes.append(f"{path}:{line}: run.parts: unknown {unknown[0]!r}, known: {known}")
-        mistakes += _unknown_gates(config, text, path)
+        try:
+            config.limits  # noqa: B018 - resolved and checked here, once
+        except ParameterError:
+            mistakes += _unknown_gates(config, text, path)
     if mistakes:
         raise ConfigError("The configuration has mistakes:\n  " + "\n  ".join(sorted(mistakes)))
     return config
@@ -330,19 +366,12 @@ def _refuse_trust(tables: dict[str, Any], text: str, path: Path) -> None:
 def _unknown_gates(config: Config, text: str, path: Path) -> list[str]:
     """Gates on numbers that no part can have, or that keep nothing bad out: said before a run."""
     found = []
-    sides: tuple[tuple[Direction, Mapping[str, float]], ...] = (
-        ("max", config.gates.max),
-        ("min", config.gates.min),
-    )
-    for direction, limits in sides:
-        for name, limit in limits.items():
-            try:
-                measure = measure_of(full_name(name, config.run.parts))
-                if measure is not None:
-                    check_limit(Gate(name, direction, limit), measure)
-            except ParameterError as error:
-                line = _line_of(text, ("gates", direction, *name.split(".")))
-                found.append(f"{path}:{line}: gates.{direction}: {error}")
+    for gate in config.gates.as_written:
+        try:
+            checked_gate(gate, config.run.parts)
+        except ParameterError as error:
+            line = _line_of(text, ("gates", gate.direction, *gate.number.split(".")))
+            found.append(f"{path}:{line}: gates.{gate.direction}: {error}")
     return found
 
 

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Literal
 
 from fireassay.assessment.config import FILE_NAME, Config, read_config
-from fireassay.assessment.run_folder import RESULT, read_report, reservations
-from fireassay.classifiers.code_beside import code_beside, code_digest
+from fireassay.assessment.run.folder import RESULT, read_report, reservations
 from fireassay.classifiers.import_path import is_import_path
 from fireassay.classifiers.model_file import model_kind
-from fireassay.classifiers.trusted_files import is_trusted, is_trusted_digest
+from fireassay.classifiers.trust import code_beside, code_digest, is_trusted, is_trusted_digest
 from fireassay.core.errors import ConfigError, FireassayError
-from fireassay.core.extras import EXTRAS, is_installed
-from fireassay.core.regular_file import check_regular
+from fireassay.core.files import check_regular
+from fireassay.core.lazy import EXTRAS, is_installed
 from fireassay.engine import RunStore
 
 State = Literal["sound", "stale", "mend"]
@@ -25,17 +24,7 @@ _SAY_TRUST = "Look at what it does. If it may run, say so once: fireassay run --
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at.
-
-    Attributes
-    ----------
-    what
-        What was looked at.
-    state
-        "sound", "stale" (a result that cannot be relied on), or "mend" (a run would fail).
-    found, do
-        What is the case, and what to do about it.
-    """
+    """One thing that was looked at."""
 
     what: str
     state: State
@@ -45,11 +34,6 @@ class Finding:
 
 def check_project(place: Path) -> list[Finding]:
     """Everything that a run of this project would stumble over, and whether its last run counts.
-
-    Parameters
-    ----------
-    place
-        A configuration file, or the folder that has it.
 
     >>> [finding.state for finding in check_project(Path("/nowhere"))]
     ['mend']

@@ -2,58 +2,34 @@
 
 from typing import TYPE_CHECKING
 
-from fireassay.core.lazy_names import lazy_names
+from fireassay.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from fireassay.attacks.apgd import apgd
-    from fireassay.attacks.art import ArtAttack, art
-    from fireassay.attacks.attack_space import AttackSpace
-    from fireassay.attacks.attacked_model import AttackedModel
-    from fireassay.attacks.auto import auto, members
-    from fireassay.attacks.bim import bim
-    from fireassay.attacks.blocks import in_blocks
-    from fireassay.attacks.boundary import boundary
-    from fireassay.attacks.column_rule import ColumnRule
-    from fireassay.attacks.deepfool import deepfool
-    from fireassay.attacks.discrete import discrete
-    from fireassay.attacks.fgm import fgm
-    from fireassay.attacks.fmn import fmn
-    from fireassay.attacks.hopskipjump import hopskipjump
-    from fireassay.attacks.pgd import pgd
-    from fireassay.attacks.pixel import pixel
-    from fireassay.attacks.registry import ATTACKS, AttackRow, make, suite
-    from fireassay.attacks.result import AttackResult
-    from fireassay.attacks.spaced_classifier import SpacedClassifier
-    from fireassay.attacks.square import square
-    from fireassay.attacks.threshold import threshold
-
-__all__ = [
-    "ATTACKS",
-    "ArtAttack",
-    "AttackResult",
-    "AttackRow",
-    "AttackSpace",
-    "AttackedModel",
-    "ColumnRule",
-    "SpacedClassifier",
-    "apgd",
-    "art",
-    "auto",
-    "bim",
-    "boundary",
-    "deepfool",
-    "discrete",
-    "fgm",
-    "fmn",
-    "hopskipjump",
-    "in_blocks",
-    "make",
-    "members",
-    "pgd",
-    "pixel",
-    "square",
-    "suite",
-    "threshold",
-]
+    from fireassay.attacks.apgd import apgd as apgd
+    from fireassay.attacks.art import ArtAttack as ArtAttack
+    from fireassay.attacks.art import art as art
+    from fireassay.attacks.attack_space import AttackSpace as AttackSpace
+    from fireassay.attacks.attack_space import ColumnRule as ColumnRule
+    from fireassay.attacks.attacked_model import AttackedModel as AttackedModel
+    from fireassay.attacks.auto import auto as auto
+    from fireassay.attacks.auto import members as members
+    from fireassay.attacks.blocks import in_blocks as in_blocks
+    from fireassay.attacks.boundary import boundary as boundary
+    from fireassay.attacks.boundary import hopskipjump as hopskipjump
+    from fireassay.attacks.deepfool import deepfool as deepfool
+    from fireassay.attacks.deepfool import fmn as fmn
+    from fireassay.attacks.discrete import discrete as discrete
+    from fireassay.attacks.evolution import pixel as pixel
+    from fireassay.attacks.evolution import threshold as threshold
+    from fireassay.attacks.gradient_steps import bim as bim
+    from fireassay.attacks.gradient_steps import fgm as fgm
+    from fireassay.attacks.gradient_steps import pgd as pgd
+    from fireassay.attacks.registry import ATTACKS as ATTACKS
+    from fireassay.attacks.registry import AttackRow as AttackRow
+    from fireassay.attacks.registry import make as make
+    from fireassay.attacks.registry import suite as suite
+    from fireassay.attacks.result import AttackResult as AttackResult
+    from fireassay.attacks.spaced import SpacedClassifier as SpacedClassifier
+    from fireassay.attacks.square import square as square
 
 lazy_names(__name__)

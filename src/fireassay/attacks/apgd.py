@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.attacks.attacked_model import AttackedModel, Index
-from fireassay.attacks.losses import Loss, log_odds, logit_ratio, target_ratio
-from fireassay.attacks.margins import confirm, rivals
+from fireassay.attacks.gradient_steps import random_points
+from fireassay.attacks.losses import Loss, confirm, log_odds, logit_ratio, rivals, target_ratio
 from fireassay.attacks.norms import steepest_step
-from fireassay.attacks.pgd import random_points
 from fireassay.attacks.result import NOT_FOUND, AttackResult
 from fireassay.core.validation import check_choice, check_integer
 
@@ -36,32 +35,23 @@ def apgd(
 ) -> AttackResult:
     """Search the ball of radius ``eps`` with steps that shrink when they stop paying.
 
-    Parameters
-    ----------
-    model, X, y, eps, mask, max_queries
-        As in `fgm`.
-    norm
-        ``"linf"`` or ``"l2"``.
-    steps
-        Most steps per start, at least 1; fewer where ``max_queries`` allows no more.
-    loss
-        ``"ce"`` (cross-entropy, as log-odds), ``"dlr"`` (difference of logits ratio) or
-        ``"targeted"`` (the same toward one class: the likeliest other first, then the next).
-    restarts
-        Starts per sample, at least 1; samples that fell are left alone. Of ``"targeted"`` each
-        start has the next target, and they share the steps that ``max_queries`` allows: at least
-        twenty each, so that fewer targets are tried where it allows little.
-    seed
-        Of the starts.
+    Args:
+        model, X, y, eps, mask, max_queries: As in `fgm`.
+        norm: ``"linf"`` or ``"l2"``.
+        steps: Most steps per start, at least 1; fewer where ``max_queries`` allows no more.
+        loss: ``"ce"`` (cross-entropy, as log-odds), ``"dlr"`` (difference of logits ratio) or
+            ``"targeted"`` (the same toward one class: the likeliest other first, then the next).
+        restarts: Starts per sample, at least 1; samples that fell are left alone. Of ``"targeted"``
+            each start has the next target, and they share the steps that ``max_queries`` allows: at
+            least twenty each, so that fewer targets are tried where it allows little.
+        seed: Of the starts.
 
-    Notes
-    -----
     Croce and Hein 2020, Algorithm 1: first step 2 eps, momentum 0.75, and at checkpoints of
     falling distance a step is halved, from the best point so far, if fewer than 75 % of the steps
     raised the loss or neither step nor best loss has changed since the last checkpoint. A step
     costs one forward and one gradient query, a fall one forward query more.
 
-    >>> from fireassay.attacks.line_model import line_model
+    >>> from fireassay.attacks.inputs import line_model
     >>> model = line_model(0.5)
     >>> apgd(model, [[0.45], [0.3]], [0, 0], eps=0.1).success.tolist()
     [True, False]
@@ -74,7 +64,7 @@ def apgd(
         needs_gradients=True, norms=("l2", "linf"),
     )  # fmt: skip
     asked = np.arange(target.n)
-    asked = asked[target.room(asked) >= 1]
+    asked = asked[target.queries_left(asked) >= 1]
     scores = target.probabilities(target.original[asked], asked)
     rows = target.begin_with(scores, asked)
     if not len(rows):
@@ -87,7 +77,9 @@ def apgd(
         starts = min(restarts, others.shape[1], max(target.limit // _LEAST_STEPS, 1))
     steps = min(steps, max((target.limit - 1) // starts, 1))
     for start in range(starts):
-        standing = np.flatnonzero((target.status[rows] == NOT_FOUND) & (target.room(rows) >= 1))
+        standing = np.flatnonzero(
+            (target.status[rows] == NOT_FOUND) & (target.queries_left(rows) >= 1)
+        )
         rows, others = rows[standing], others[standing]
         generators = [generators[i] for i in standing]
         if not len(rows):
@@ -130,7 +122,7 @@ def _climb(
             values = np.where(halve, best_values, values)
             rises, since = np.zeros_like(rises), step
         # Where the loss is flat there is no way up: what is left is better spent elsewhere.
-        kept = np.flatnonzero(standing & (target.room(rows) >= 1) & slopes.any(axis=1))
+        kept = np.flatnonzero(standing & (target.queries_left(rows) >= 1) & slopes.any(axis=1))
         if not len(kept) or step == steps - 1:
             return
         rows, columns, points, before = rows[kept], columns[kept], points[kept], before[kept]

@@ -17,7 +17,7 @@ from fireassay.attacks.attacked_model import AttackedModel
 from fireassay.attacks.result import AttackResult
 from fireassay.classifiers import GradientClassifier
 from fireassay.core.errors import ModelError, ParameterError
-from fireassay.core.extras import require
+from fireassay.core.lazy import require
 from fireassay.core.seeds import derived_seed
 
 
@@ -29,10 +29,8 @@ class ArtAttack:
     cost. ART does not say when a sample fell, so the failure lies anywhere between the first
     prediction and the last query.
 
-    Attributes
-    ----------
-    name, parameters
-        As in `art`.
+    Attributes:
+        name, parameters: As in `art`.
     """
 
     name: str
@@ -79,12 +77,9 @@ def art(name: str, **parameters: Any) -> ArtAttack:
 
     ``parameters`` go to ART as they are. The model's inputs and answers are float32 on ART's side.
 
-    Parameters
-    ----------
-    name
-        Of a class in ``art.attacks.evasion``.
-    parameters
-        Of that class.
+    Args:
+        name: Of a class in ``art.attacks.evasion``.
+        parameters: Of that class.
 
     >>> from fireassay import as_classifier
     >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])  # the boundary is at 0.5
@@ -183,11 +178,7 @@ def _estimator(name: str, target: AttackedModel) -> Any:
 
 
 def write_settings_of_art() -> None:
-    """Write the settings file that ART needs, whole or not at all.
-
-    ART writes it when it is first imported, and a second process that reads it half written cannot
-    import ART: two workers on a new machine, or every process after one that was killed there.
-    """
+    """Write ART's settings file whole: ART cannot be imported beside a half-written one."""
     file = Path.home() / ".art" / "config.json"
     if not os.access(Path.home(), os.W_OK) or (file.exists() and file.stat().st_size):
         return

@@ -1,15 +1,84 @@
-"""What may change under attack, column by column, and what a change of one means."""
+"""Columns that an attack may change, how far, and what a change of one means."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.attacks.column_rule import ColumnRule
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.hashing import sha256
+from fireassay.core.validation import check_choice, check_real
+
+CHANGES = ("free", "fixed", "increase only")
+KINDS = ("real", "integer", "category")
+
+
+@dataclass(frozen=True)
+class ColumnRule:
+    """One column of an `AttackSpace`; what is left out follows from the rows.
+
+    Attributes:
+        change: ``"free"``, ``"fixed"`` (age, sex) or ``"increase only"``.
+        kind: ``"real"``, ``"integer"`` (counts, codes) or ``"category"``.
+        low, high: Smallest and largest allowed value.
+        values: Allowed values of a category.
+        eps: The largest change of this column, in its own unit.
+
+    >>> ColumnRule.read("visits", "integer")
+    ColumnRule(change='free', kind='integer', low=None, high=None, values=None, eps=None)
+    >>> ColumnRule.read("age", {"change": "fixed"}).change
+    'fixed'
+    """
+
+    change: str = "free"
+    kind: str | None = None
+    low: float | None = None
+    high: float | None = None
+    values: tuple[float, ...] | None = None
+    eps: float | None = None
+
+    def __post_init__(self) -> None:
+        check_choice(self.change, "change", CHANGES)
+        if self.kind is not None:
+            check_choice(self.kind, "kind", KINDS)
+        if self.eps is not None:
+            check_real(self.eps, "eps", low=0.0)
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ParameterError(
+                "The range of a column must not be empty.", got=f"{self.low:g} to {self.high:g}"
+            )
+
+    @classmethod
+    def read(cls, name: str, given: Any) -> "ColumnRule":
+        """A rule as people write it: one word, or a table of the attributes above.
+
+        Raises:
+            ParameterError: Naming the column.
+        """
+        if isinstance(given, cls):
+            return given
+        known = {field.name for field in fields(cls)}
+        try:
+            if given in CHANGES:
+                return cls(given)
+            if given in KINDS:
+                return cls(kind=given)
+            if not isinstance(given, Mapping) or not set(given) <= known:
+                raise ParameterError(
+                    f"A rule is one of {', '.join((*CHANGES, *KINDS))}, or a table of "
+                    f"{', '.join(sorted(known))}.",
+                    got=repr(given),
+                )
+            values = given.get("values")
+            rule = {**given, "values": None if values is None else tuple(values)}
+            if values is not None and "kind" not in rule:
+                rule["kind"] = "category"
+            return cls(**rule)
+        except ParameterError as error:
+            raise ParameterError(f"Column {name!r}: {error}") from error
+
 
 Vector = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -28,22 +97,15 @@ class AttackSpace:
     `discrete` moves integers and categories, too. Every adversarial row is a valid row: fixed
     columns and holes stay, integers are whole, categories are allowed values.
 
-    Attributes
-    ----------
-    shape, dtype
-        Of a row as the model takes it.
-    low, high
-        Smallest and largest allowed value of each feature.
-    origin, unit
-        Where the attack's scale is zero, and how long a step of one is.
-    moving, increasing, integer, category
-        Flags: may change at all, may only grow, whole numbers, codes.
-    values
-        Allowed values of each category that may change, by its position.
-    most_categories
-        How many categories of one row may change: a tenth of them, at least one.
-    scaled
-        Whether ``eps`` is in units of the columns (True) or in the model's own numbers.
+    Attributes:
+        shape, dtype: Of a row as the model takes it.
+        low, high: Smallest and largest allowed value of each feature.
+        origin, unit: Where the attack's scale is zero, and how long a step of one is.
+        moving, increasing, integer, category: Flags: may change at all, may only grow, whole
+            numbers, codes.
+        values: Allowed values of each category that may change, by its position.
+        most_categories: How many categories of one row may change: a tenth of them, at least one.
+        scaled: Whether ``eps`` is in units of the columns (True) or in the model's own numbers.
 
     >>> X = np.array([[0.5, 3, 1], [1.5, 9, 2], [1.0, 4, 1]])
     >>> space = AttackSpace.of(X, {"visits": "integer", "ward": "category"},
@@ -83,32 +145,23 @@ class AttackSpace:
     ) -> "AttackSpace":
         """The space of these rows.
 
-        Parameters
-        ----------
-        X
-            Rows as the model takes them, ``(n, …)``; NaN is a hole, which stays one.
-        columns
-            Rules by name (``"*"``: every column without one), each a word or a table: see
-            `ColumnRule`. Categories take the values that their column shows in X; with ``"*"``
-            and no names (tokens) those that any column shows.
-        names
-            Of the columns; by default their positions.
-        kinds
-            ``"real"``, ``"integer"`` or ``"category"`` for each column; by default integers where
-            X has an integer type, reals otherwise.
-        bounds
-            The model's. With them ``eps`` is in the model's own numbers; without, a change of one
-            is what lies between the 5 % and the 95 % quantile of a column (its range where that
-            is zero), and of images the range of all pixels.
-        moving
-            Flags of the columns that may change at all; by default all that are not constant.
-        eps
-            The size that the attack will have; a column's own ``eps`` is turned into its unit.
+        Args:
+            X: Rows as the model takes them, ``(n, …)``; NaN is a hole, which stays one.
+            columns: Rules by name (``"*"``: every column without one), each a word or a table: see
+                `ColumnRule`. Categories take the values that their column shows in X; with ``"*"``
+                and no names (tokens) those that any column shows.
+            names: Of the columns; by default their positions.
+            kinds: ``"real"``, ``"integer"`` or ``"category"`` for each column; by default integers
+                where X has an integer type, reals otherwise.
+            bounds: The model's. With them ``eps`` is in the model's own numbers; without, a change
+                of one is what lies between the 5 % and the 95 % quantile of a column (its range
+                where that is zero), and of images the range of all pixels.
+            moving: Flags of the columns that may change at all; by default all that are not
+                constant.
+            eps: The size that the attack will have; a column's own ``eps`` is turned into its unit.
 
-        Raises
-        ------
-        ParameterError
-            For a rule of a column that is not there.
+        Raises:
+            ParameterError: For a rule of a column that is not there.
         """
         array = np.asarray(X)
         rows = array.reshape(len(array), -1).astype(np.float64)
@@ -130,8 +183,7 @@ class AttackSpace:
             free[at] = rule.change != "fixed" and (free[at] or moving is None)
             increasing[at] = rule.change == "increase only"
             kind[at] = rule.kind or kind[at]
-            low[at] = low[at] if rule.low is None else rule.low
-            high[at] = high[at] if rule.high is None else rule.high
+            low[at], high[at] = _first(rule.low, low[at]), _first(rule.high, high[at])
             unit[at] = unit[at] if rule.eps is None else rule.eps / eps
             if rule.values is not None:
                 values[at] = np.unique(np.array(rule.values, dtype=np.float64))
@@ -297,3 +349,7 @@ def _unit(rows: Vector, low: Vector, high: Vector, *, together: bool) -> Vector:
         return whole
     first, last = np.nanquantile(rows, _QUANTILES, axis=0)
     return np.where(last > first, last - first, whole)
+
+
+def _first(given: float | None, usual: float) -> float:
+    return usual if given is None else given

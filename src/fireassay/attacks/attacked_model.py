@@ -7,27 +7,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.attacks.attack_inputs import (
+from fireassay.attacks.attack_space import AttackSpace
+from fireassay.attacks.inputs import (
     bounds_of,
     check_inside,
     check_some_free,
     checked_classifier,
     checked_mask,
 )
-from fireassay.attacks.attack_space import AttackSpace
 from fireassay.attacks.norms import NORMS, length, project
 from fireassay.attacks.result import ALREADY_WRONG, FOUND, NOT_FOUND, AttackResult
 from fireassay.classifiers.kept_answers import asking_anew
-from fireassay.classifiers.score_gradient import backward_passes, score_gradient
+from fireassay.classifiers.protocol import backward_passes, score_gradient
+from fireassay.core.arrays import softmax
 from fireassay.core.errors import ModelError, ParameterError
-from fireassay.core.probabilities import softmax
 from fireassay.core.seeds import check_seed, generator
-from fireassay.core.validation import (
-    check_class_indices,
-    check_features,
-    check_integer,
-    check_real,
-)
+from fireassay.core.validation import check_class_indices, check_features, check_integer, check_real
 
 Index = NDArray[np.int64]
 
@@ -43,23 +38,15 @@ class AttackedModel:
     failure, and counts as the class attacked. A model whose answers are random says by itself which
     expected answers are failures (a method ``mostly_wrong(probabilities, goal)``).
 
-    Parameters
-    ----------
-    attack
-        Name of the attack, which names its random numbers and its result.
-    model, X, y, norm, seed, mask
-        As in every attack.
-    max_queries
-        Hard limit of forward queries per sample.
-    eps
-        If given, only points within this distance count.
-    needs_gradients
-        Whether to refuse a model without them.
-    norms
-        In which the attack can measure.
-    moves
-        ``"reals"``: of a model with an `AttackSpace`, real columns alone; ``"all"``: integers and
-        categories, too.
+    Args:
+        attack: Name of the attack, which names its random numbers and its result.
+        model, X, y, norm, seed, mask: As in every attack.
+        max_queries: Hard limit of forward queries per sample.
+        eps: If given, only points within this distance count.
+        needs_gradients: Whether to refuse a model without them.
+        norms: In which the attack can measure.
+        moves: ``"reals"``: of a model with an `AttackSpace`, real columns alone; ``"all"``:
+            integers and categories, too.
 
     >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
     >>> target = AttackedModel("a step right", half, [[0.4], [0.1]], [0, 0], norm="l2", seed=0)
@@ -128,7 +115,7 @@ class AttackedModel:
         contents = (hashlib.sha256(self.original[row].tobytes()).hexdigest() for row in rows)
         return [generator(self.seed, self.attack, content) for content in contents]
 
-    def room(self, rows: Index) -> Index:
+    def queries_left(self, rows: Index) -> Index:
         """Forward queries that are left for each of these samples."""
         return np.asarray(self.limit - self.queries[rows])
 
@@ -251,7 +238,7 @@ class AttackedModel:
 
     def begin(self, rows: Index) -> Index:
         """Predict the samples themselves; returns those that an attack still has to break."""
-        rows = rows[self.room(rows) >= 1]
+        rows = rows[self.queries_left(rows) >= 1]
         return self.begin_with(self.probabilities(self.original[rows], rows), rows)
 
     def begin_with(self, scores: NDArray[np.float64], rows: Index) -> Index:

@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 
 from fireassay.attacks.apgd import apgd
 from fireassay.attacks.attacked_model import Index
+from fireassay.attacks.boundary import hopskipjump
 from fireassay.attacks.discrete import discrete
-from fireassay.attacks.hopskipjump import hopskipjump
-from fireassay.attacks.pgd import pgd
+from fireassay.attacks.gradient_steps import pgd
 from fireassay.attacks.result import FOUND, NOT_FOUND, AttackResult
 from fireassay.attacks.square import square
 from fireassay.classifiers import GradientClassifier, as_classifier
-from fireassay.classifiers.score_gradient import backward_passes
+from fireassay.classifiers.protocol import backward_passes
 from fireassay.core.errors import ParameterError
 from fireassay.core.validation import check_features, check_integer, check_lengths, check_real
 
@@ -58,10 +58,8 @@ _EVERY = (*_WITH_GRADIENTS, *_BLACK_BOX)
 def members(model: Any) -> tuple[Member, ...]:
     """The attacks that `auto` tries on this model, in order.
 
-    Parameters
-    ----------
-    model
-        A classifier.
+    Args:
+        model: A classifier.
 
     >>> from fireassay import as_classifier
     >>> model = as_classifier(lambda X: np.hstack([1 - X, X]), classes=[0, 1], bounds=(0, 1))
@@ -97,29 +95,18 @@ def auto(
 ) -> AttackResult:
     """Try the strongest attacks that the model allows, one after another, within one budget.
 
-    Parameters
-    ----------
-    model, X, y, eps, mask
-        As in `fgm`; gradients are used where the model has them.
-    norm
-        ``"linf"`` or ``"l2"``.
-    budget
-        Forward-equivalent queries per row for all attacks together, at least 1.
-    gradient_cost
-        Forward-equivalents of one gradient query, besides its forward pass.
-    max_queries
-        Hard limit of forward queries per row for all attacks together.
-    seed
-        Of every attack.
+    Args:
+        model, X, y, eps, mask: As in `fgm`; gradients are used where the model has them.
+        norm: ``"linf"`` or ``"l2"``.
+        budget: Forward-equivalent queries per row for all attacks together, at least 1.
+        gradient_cost: Forward-equivalents of one gradient query, besides its forward pass.
+        max_queries: Hard limit of forward queries per row for all attacks together.
+        seed: Of every attack.
 
-    Returns
-    -------
-    AttackResult
-        Counts run over all attacks; ``made_by`` says which of them broke a row, ``not_tried``
-        which were left out, and why.
+    Returns:
+        Counts run over all attacks; ``made_by`` says which of them broke a row, ``not_tried`` which
+        were left out, and why.
 
-    Notes
-    -----
     With gradients: pgd (10 steps), apgd away from the class, apgd toward the likeliest other
     classes (as many as get twenty steps each), square.
     With probabilities alone: square, then hopskipjump; with labels alone hopskipjump. Where

@@ -1,14 +1,100 @@
-"""Discrete attack: single columns first, then random blocks of columns, over allowed values."""
+"""Discrete attack on table columns, and the values that each column may take."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.attacks.attacked_model import AttackedModel, Index
-from fireassay.attacks.choices import Choices, make_choices
-from fireassay.attacks.margins import ask_leads
+from fireassay.attacks.losses import ask_leads
 from fireassay.attacks.result import AttackResult
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """Ranges ``least`` to ``most`` per sample and feature, and how many may change at once.
+    ``step`` is the distance of two values of an integer, 0 for reals and categories.
+    """
+
+    target: AttackedModel
+    free: Index
+    least: Matrix
+    most: Matrix
+    step: NDArray[np.float64]
+    limited_columns: NDArray[np.bool_]
+    limit: int
+
+    def draw(self, rows: Index, columns: Index, uniform: NDArray[np.float64]) -> NDArray[Any]:
+        """One value per sample and column: an end half of the time, else any (reals: an end)."""
+        low, high = self.least[rows, columns], self.most[rows, columns]
+        own, step = self.target.original[rows, columns].astype(np.float64), self.step[columns]
+        ends = np.where(np.where(uniform < 0.5, uniform < 0.25, uniform < 0.75), low, high)
+        count = np.where(step > 0, np.rint((high - low) / np.where(step > 0, step, 1.0)), 0.0)
+        between = low + np.floor((2 * uniform - 1) * (count + 1)) * step
+        found = np.where((step > 0) & (uniform >= 0.5), between, ends)
+        space = self.target.space
+        if space is not None:
+            for at in np.flatnonzero(space.category[columns]).tolist():
+                others = space.values[int(columns[at])]
+                others = others[others != own[at]]
+                found[at] = others[int(uniform[at] * len(others))]
+        # Where the range is the sample's own value there is nothing to choose.
+        return np.asarray(np.where(low == high, own, found), dtype=self.target.dtype)
+
+    def limited(
+        self, rows: Index, points: NDArray[Any], generators: list[np.random.Generator]
+    ) -> NDArray[Any]:
+        """Points with at most ``limit`` changes in the limited columns: some at random go back."""
+        changed = (points != self.target.original[rows]) & self.limited_columns
+        for at in np.flatnonzero(changed.sum(axis=1) > self.limit).tolist():
+            some = generators[at].permutation(np.flatnonzero(changed[at]))[self.limit :]
+            points[at, some] = self.target.original[rows[at], some]
+        return points
+
+
+def make_choices(target: AttackedModel) -> Choices:
+    """The choices of an attack in linf (each column within eps) or l0 (so many columns)."""
+    own = target.original.astype(np.float64)
+    d = own.shape[1]
+    space = target.space
+    low = np.broadcast_to(target.low.astype(np.float64), own.shape)
+    high = np.broadcast_to(target.high.astype(np.float64), own.shape)
+    reach = np.full((len(own), 1), np.inf)
+    if target.norm == "linf":
+        # Less what rounding can add, so that the distance never exceeds eps.
+        largest = (np.abs(own).max(axis=1, keepdims=True) + target.eps).astype(target.dtype)
+        reach = np.maximum(target.eps - np.spacing(largest).astype(np.float64), 0.0)
+    least, most = np.maximum(low, own - reach), np.minimum(high, own + reach)
+    step = np.zeros(d)
+    limited, limit = np.ones(d, dtype=np.bool_), d
+    if target.norm == "l0":
+        limit = int(target.eps)
+    if space is not None:
+        whole = space.integer
+        step = np.where(whole, 1.0 / space.unit, 0.0)
+        steps_down = np.floor((own - least)[:, whole] / step[whole] + 1e-9)
+        steps_up = np.floor((most - own)[:, whole] / step[whole] + 1e-9)
+        least[:, whole] = own[:, whole] - np.maximum(steps_down, 0) * step[whole]
+        most[:, whole] = own[:, whole] + np.maximum(steps_up, 0) * step[whole]
+        category = space.category
+        least[:, category] = np.broadcast_to(low, own.shape)[:, category]
+        most[:, category] = np.broadcast_to(high, own.shape)[:, category]
+        least = np.where(space.increasing, own, least)
+        least, most = np.minimum(least, own), np.maximum(most, own)
+        least, most = np.where(target.stays, own, least), np.where(target.stays, own, most)
+        if target.norm == "linf":
+            limited, limit = category, space.most_categories
+        else:
+            limit = min(limit, d)
+    unlimited = ~np.isfinite(least) | ~np.isfinite(most)
+    seen_low, seen_high = own.min(axis=0), own.max(axis=0)
+    least = np.where(unlimited, seen_low, least)
+    most = np.where(unlimited, seen_high, most)
+    return Choices(target, target.free, least, most, step, limited, limit)
+
 
 # Of a budget: for trying columns one by one, and for putting the best of them together.
 _SINGLE_SHARE, _TOGETHER_SHARE = 0.35, 0.15
@@ -31,23 +117,15 @@ def discrete(
 ) -> AttackResult:
     """Search over the values that columns may take: integers, categories, ends of real ranges.
 
-    Parameters
-    ----------
-    model, X, y, mask
-        As in `fgm`; gradients are not needed. What columns may do comes from the model's space
-        (`SpacedClassifier`); without one every column is real.
-    norm
-        ``"linf"``: integers and reals move by at most ``eps``, and so many categories take any
-        allowed value as the space allows. ``"l0"``: at most ``eps`` columns take any value.
-    eps
-        The largest change, or the largest number of changed columns; > 0.
-    max_queries
-        Hard limit of forward queries per sample.
-    seed
-        Of the order of columns and of the blocks.
+    Args:
+        model, X, y, mask: As in `fgm`; gradients are not needed. What columns may do comes from the
+            model's space (`SpacedClassifier`); without one every column is real.
+        norm: ``"linf"``: integers and reals move by at most ``eps``, and so many categories take
+            any allowed value as the space allows. ``"l0"``: at most ``eps`` columns take any value.
+        eps: The largest change, or the largest number of changed columns; > 0.
+        max_queries: Hard limit of forward queries per sample.
+        seed: Of the order of columns and of the blocks.
 
-    Notes
-    -----
     A third of the queries tries columns one by one from the sample itself. Those that brought the
     class's lead down are then put together, best first, and each is kept if the lead does not grow.
     The rest changes random blocks of columns at once, as `square` does with pixels; blocks shrink.
@@ -163,11 +241,11 @@ class _Search:
         """Leads (inf where nothing is asked) and who goes on; nothing new costs no query."""
         leads = np.full(len(self.rows), np.inf)
         standing = np.ones(len(self.rows), dtype=np.bool_)
-        asked = np.flatnonzero(changed & (self.target.room(self.rows) >= 1))
+        asked = np.flatnonzero(changed & (self.target.queries_left(self.rows) >= 1))
         if len(asked):
             finished = self.target.inside(proposals[asked], self.rows[asked])
             leads[asked], standing[asked] = ask_leads(self.target, finished, self.rows[asked])
-        return leads, np.asarray(standing & (self.target.room(self.rows) >= 1))
+        return leads, np.asarray(standing & (self.target.queries_left(self.rows) >= 1))
 
     def _keep(self, standing: NDArray[np.bool_]) -> None:
         """Go on with these samples."""

@@ -1,31 +1,71 @@
-"""Losses of the logits and their derivatives, none of which vanishes when the softmax saturates.
+"""Losses and margins of the logits, with derivatives that do not vanish.
 
 Each takes logits ``(n, k)`` and class indices ``(n, m)``, the attacked class first, and gives one
 value per row and the weights of the logits in its gradient.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.attacks.attacked_model import Index
-from fireassay.attacks.margins import lead, rivals
-from fireassay.core.probabilities import softmax
+from fireassay.attacks.attacked_model import AttackedModel, Index
+from fireassay.attacks.result import NOT_FOUND
+from fireassay.classifiers import GradientClassifier
+from fireassay.classifiers.answers import log_probabilities
+from fireassay.core.arrays import softmax
+
+Scores = NDArray[np.float64]
+
+
+def lead(scores: Scores, goal: Index) -> Scores:
+    """Score of the attacked class minus the best other one; negative where the class is another."""
+    return np.asarray(scores[np.arange(len(goal)), goal] - rivals(scores, goal).max(axis=1))
+
+
+def rivals(scores: Scores, goal: Index) -> Scores:
+    """The scores with the attacked class out of the race."""
+    others = scores.copy()
+    others[np.arange(len(goal)), goal] = -np.inf
+    return others
+
+
+def ask_leads(
+    target: AttackedModel, points: NDArray[Any], rows: Index
+) -> tuple[Scores, NDArray[np.bool_]]:
+    """Lead of the attacked class at one point per sample, and which samples still stand."""
+    # One forward query each, for logits or else log-probabilities; a point that is wrong by its
+    # logits is asked again as a user would ask.
+    if isinstance(target.model, GradientClassifier):
+        scores = target.logits(points, rows)
+        standing = confirm(target, points, rows, target.seems_wrong(scores, rows))
+        return lead(scores, target.goal[rows]), standing
+    answers, wrong = target.answers(points, rows)
+    target.settle(points, rows, wrong)
+    leads = lead(log_probabilities(answers), target.goal[rows])
+    return leads, np.asarray(target.status[rows] == NOT_FOUND)
+
+
+def confirm(
+    target: AttackedModel, points: NDArray[Any], rows: Index, wrong: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Book the points whose logits say right; ask again about the others. True: still standing."""
+    target.stood(rows[~wrong])
+    target.keep_last(points[~wrong], rows[~wrong])
+    suspects = np.flatnonzero(wrong & (target.queries_left(rows) >= 1))
+    target.check(points[suspects], rows[suspects])
+    standing = target.status[rows] == NOT_FOUND
+    # Without a query left to confirm it, a point does not count.
+    return np.asarray(standing & (~wrong | (target.queries_left(rows) >= 1)))
+
 
 Matrix = NDArray[np.float64]
 Loss = Callable[[Matrix, Index], tuple[Matrix, Matrix]]
 
 
 def log_odds(logits: Matrix, columns: Index) -> tuple[Matrix, Matrix]:
-    """Logarithm of the odds against the attacked class.
-
-    Cross-entropy is log(1 + exp(this)): both rise together and point the same way, but this one
-    stays a number where the other rounds to zero.
-
-    >>> log_odds(np.array([[1000.0, 0.0]]), np.array([[0]]))
-    (array([-1000.]), array([[-1.,  1.]]))
-    """
+    """Log-odds against the attacked class, and slope: cross-entropy that never rounds to 0."""
     goal, take = columns[:, 0], np.arange(len(logits))
     others = rivals(logits, goal)
     best = others.max(axis=1)
@@ -46,13 +86,7 @@ def margin(logits: Matrix, columns: Index) -> tuple[Matrix, Matrix]:
 
 
 def logit_ratio(logits: Matrix, columns: Index) -> tuple[Matrix, Matrix]:
-    """Difference of logits ratio: minus the lead over the spread of the three largest logits.
-
-    Croce and Hein 2020, Eq. (6). With two classes there is no third: minus the lead itself.
-
-    >>> logit_ratio(np.array([[3.0, 1.0, 2.0]]), np.array([[0]]))[0]
-    array([-0.5])
-    """
+    """Difference of logits ratio (Croce and Hein 2020, Eq. 6); with two classes minus the lead."""
     goal = columns[:, 0]
     rival = rivals(logits, goal).argmax(axis=1)
     weights = _toward(logits, goal, rival)
@@ -63,11 +97,8 @@ def logit_ratio(logits: Matrix, columns: Index) -> tuple[Matrix, Matrix]:
 
 
 def target_ratio(logits: Matrix, columns: Index) -> tuple[Matrix, Matrix]:
-    """As `logit_ratio`, toward one class: the second column.
-
-    Croce and Hein 2020, Eq. (7): the spread is from the largest logit to the mean of the third and
-    fourth. With fewer than four classes minus the lead over that class itself.
-    """
+    """The targeted `logit_ratio` (Croce and Hein 2020, Eq. 7) toward the second column."""
+    # With fewer than four classes: minus the lead over the target.
     weights = _toward(logits, columns[:, 0], columns[:, 1])
     if logits.shape[1] < 4:
         return np.asarray((weights * logits).sum(axis=1)), weights

@@ -32,11 +32,9 @@ def steepest_step(
     low: Rows | float,
     high: Rows | float,
 ) -> Rows:
-    """The step of length ``size`` along which a linear function with this gradient grows most.
-
-    For l1 the step goes, feature by feature, to where it pays most and stops at the bounds (the
-    exact optimum inside the box); for l2 and linf it is the usual normalised or signed gradient.
-    """
+    """The step of length ``size`` along which a linear function with this gradient grows most."""
+    # l1: the exact optimum inside the box, feature by feature; l2, linf: normalised, signed
+    # gradient.
     slope = np.asarray(gradient, dtype=np.float64)
     if norm == "linf":
         return np.asarray(size * np.sign(slope))

@@ -10,22 +10,17 @@ from typing import Any
 from fireassay.attacks.apgd import apgd
 from fireassay.attacks.art import art
 from fireassay.attacks.auto import auto
-from fireassay.attacks.bim import bim
-from fireassay.attacks.boundary import boundary
-from fireassay.attacks.deepfool import deepfool
+from fireassay.attacks.boundary import boundary, hopskipjump
+from fireassay.attacks.deepfool import deepfool, fmn
 from fireassay.attacks.discrete import discrete
-from fireassay.attacks.fgm import fgm
-from fireassay.attacks.fmn import fmn
-from fireassay.attacks.hopskipjump import hopskipjump
-from fireassay.attacks.pgd import pgd
-from fireassay.attacks.pixel import pixel
+from fireassay.attacks.evolution import pixel, threshold
+from fireassay.attacks.gradient_steps import bim, fgm, pgd
 from fireassay.attacks.result import AttackResult
 from fireassay.attacks.square import square
-from fireassay.attacks.threshold import threshold
 from fireassay.core.errors import ParameterError
 from fireassay.core.hashing import sha256
 from fireassay.core.registry import Registry
-from fireassay.engine.task_id import function_identity
+from fireassay.engine.journal_tables import function_identity
 
 Attack = Callable[..., AttackResult]
 _SUITE_NORM = "linf"
@@ -36,20 +31,14 @@ _SUITE_SHARE = 0.1
 class AttackRow:
     """What a caller needs to know to choose an attack, and to keep it within a budget.
 
-    Attributes
-    ----------
-    name, function, summary
-        How people choose it, what runs, and what it does in a few words.
-    norms
-        In which it can measure; the checks that every attack must pass go through all of them.
-    needs_gradients
-        Whether answers alone are not enough.
-    needs_scores
-        Whether decisions alone are not enough: it compares probabilities or logits.
-    fixed_size
-        Whether it goes to the whole size ``eps``, however near the boundary is.
-    most_queries
-        Forward queries of the whole attack, where that is known.
+    Attributes:
+        name, function, summary: How people choose it, what runs, and what it does in a few words.
+        norms: In which it can measure; the checks that every attack must pass go through all of
+            them.
+        needs_gradients: Whether answers alone are not enough.
+        needs_scores: Whether decisions alone are not enough: it compares probabilities or logits.
+        fixed_size: Whether it goes to the whole size ``eps``, however near the boundary is.
+        most_queries: Forward queries of the whole attack, where that is known.
 
     >>> sorted(name for name, row in ATTACKS.items() if not row.needs_gradients)
     ['auto', 'boundary', 'discrete', 'hopskipjump', 'pixel', 'square', 'threshold']
@@ -175,17 +164,12 @@ class PreparedAttack:
 def make(name: str, **parameters: Any) -> Attack:
     """An attack by name, with its parameters set: ``make("pgd", eps=0.1)(model, X, y, seed=3)``.
 
-    Parameters
-    ----------
-    name
-        A name of `ATTACKS`, or ``"art:"`` and the name of an evasion attack of ART.
-    parameters
-        Of the attack.
+    Args:
+        name: A name of `ATTACKS`, or ``"art:"`` and the name of an evasion attack of ART.
+        parameters: Of the attack.
 
-    Raises
-    ------
-    ParameterError
-        For a name that is not in the table.
+    Raises:
+        ParameterError: For a name that is not in the table.
 
     >>> make("pgd", eps=0.1)
     PreparedAttack(function=<function pgd at ...>, parameters={'eps': 0.1})
@@ -211,17 +195,12 @@ def suite(model: Any, eps: float | None = None) -> list[tuple[str, dict[str, Any
 
     `members` names the attacks that it takes in turn.
 
-    Parameters
-    ----------
-    model
-        A classifier.
-    eps
-        The largest change of a feature; by default a tenth of the range of the inputs.
+    Args:
+        model: A classifier.
+        eps: The largest change of a feature; by default a tenth of the range of the inputs.
 
-    Raises
-    ------
-    ParameterError
-        Without ``eps`` for a model whose range is not known.
+    Raises:
+        ParameterError: Without ``eps`` for a model whose range is not known.
 
     >>> import numpy as np
     >>> from fireassay import as_classifier

@@ -20,30 +20,25 @@ FOUND, NOT_FOUND, ALREADY_WRONG = "found", "not found", "already wrong"
 class AttackResult(Result):
     """One entry per attacked sample; nothing depends on batch size or row order.
 
-    Attributes
-    ----------
-    adversarial
-        Inputs of the shape and type of X, inside the bounds: the adversarial one where there is
-        one, otherwise the last point that was checked (fixed-size attacks) or the sample itself.
-    success
-        Whether the model, asked again about exactly ``adversarial``, gave another class than the
-        one attacked. True for samples that were wrong before the attack.
-    distance
-        Distance of ``adversarial`` from X in ``norm``; inf: not found, 0: already wrong.
-    queries, gradient_queries
-        Rows sent forward and backward for this sample. A gradient's forward pass is in ``queries``.
-    queries_before_failure, queries_to_failure
-        Forward queries at the last check that was still right and at the first that was wrong
-        (inf: never). The failure lies between the two. ``gradient_queries_before_failure`` and
-        ``gradient_queries_to_failure`` are the backward passes at the same two checks.
-    status
-        ``"found"``, ``"not found"`` or ``"already wrong"``.
-    shared_queries
-        Forward queries made once for all samples (predicting a pool), in no sample's count.
-    made_by
-        Of several attacks in turn: which of them found each sample's point ("" where none did).
-    not_tried
-        Of several attacks in turn: those that were left out, each with the reason.
+    Attributes:
+        adversarial: Inputs of the shape and type of X, inside the bounds: the adversarial one where
+            there is one, otherwise the last point that was checked (fixed-size attacks) or the
+            sample itself.
+        success: Whether the model, asked again about exactly ``adversarial``, gave another class
+            than the one attacked. True for samples that were wrong before the attack.
+        distance: Distance of ``adversarial`` from X in ``norm``; inf: not found, 0: already wrong.
+        queries, gradient_queries: Rows sent forward and backward for this sample. A gradient's
+            forward pass is in ``queries``.
+        queries_before_failure, queries_to_failure: Forward queries at the last check that was still
+            right and at the first that was wrong (inf: never). The failure lies between the two.
+            ``gradient_queries_before_failure`` and ``gradient_queries_to_failure`` are the backward
+            passes at the same two checks.
+        status: ``"found"``, ``"not found"`` or ``"already wrong"``.
+        shared_queries: Forward queries made once for all samples (predicting a pool), in no
+            sample's count.
+        made_by: Of several attacks in turn: which of them found each sample's point ("" where none
+            did).
+        not_tried: Of several attacks in turn: those that were left out, each with the reason.
     """
 
     attack: str

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.attacks.attacked_model import AttackedModel, Index
-from fireassay.attacks.margins import ask_leads
+from fireassay.attacks.directions import Layout, hill, make_layout
+from fireassay.attacks.losses import ask_leads
 from fireassay.attacks.result import AttackResult
-from fireassay.attacks.windows import Layout, hill, make_layout
 from fireassay.core.validation import check_real
 
 # Of 10,000 steps, those at which windows lose half of their area.
@@ -33,23 +33,15 @@ def square(
 ) -> AttackResult:
     """Search the ball of radius ``eps`` at random, square by square; asks for scores only.
 
-    Parameters
-    ----------
-    model, X, y, mask
-        As in `fgm`; gradients are not needed.
-    norm
-        ``"linf"`` or ``"l2"``.
-    eps
-        Radius of the ball, > 0.
-    max_queries
-        Hard limit of forward queries per sample; windows shrink over them.
-    first_share
-        Share of the pixels in the first windows, in (0, 1]; by default 0.8 (linf) or 0.1 (l2).
-    seed
-        Of the windows.
+    Args:
+        model, X, y, mask: As in `fgm`; gradients are not needed.
+        norm: ``"linf"`` or ``"l2"``.
+        eps: Radius of the ball, > 0.
+        max_queries: Hard limit of forward queries per sample; windows shrink over them.
+        first_share: Share of the pixels in the first windows, in (0, 1]; by default 0.8 (linf) or
+            0.1 (l2).
+        seed: Of the windows.
 
-    Notes
-    -----
     Andriushchenko et al. 2020. The loss is the lead of the attacked class in logits, where the
     model has them, and in log-probabilities otherwise: neither vanishes when the softmax saturates.
     linf starts from stripes of ±eps and sets one random window per step to ±eps; l2 starts from a
@@ -76,7 +68,7 @@ def square(
 
 
 def _search(target: AttackedModel, layout: Layout, rows: Index, share: float) -> None:
-    rows = rows[target.room(rows) >= 1]
+    rows = rows[target.queries_left(rows) >= 1]
     if not len(rows):
         return
     generators = target.generators(rows)
@@ -85,7 +77,7 @@ def _search(target: AttackedModel, layout: Layout, rows: Index, share: float) ->
     leads, standing = ask_leads(target, points, rows)
     steps = max(target.limit - 2, 1)
     for step in range(steps):
-        kept = np.flatnonzero(standing & (target.room(rows) >= 1))
+        kept = np.flatnonzero(standing & (target.queries_left(rows) >= 1))
         rows, points, leads = rows[kept], points[kept], leads[kept]
         generators = [generators[i] for i in kept]
         if not len(rows):

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.attacks.attacked_model import AttackedModel, Index
-from fireassay.attacks.subspace import Subspace, make_subspace
+from fireassay.attacks.directions import Subspace, make_subspace
 from fireassay.core.errors import DataError
 from fireassay.core.validation import check_class_indices, check_features
 
 _POOL_TRIES = 5
+_BLOCK = 512  # rows whose distances to a whole pool are held at once
 _NOISE_TRIES = 25
 
 
@@ -25,10 +26,7 @@ class Pool:
 
 
 def make_pool(target: AttackedModel, pool: Any) -> Pool | None:
-    """Read the ``pool`` argument: an array, or a pair of an array and its predicted labels.
-
-    An array is predicted once for all samples; these queries are the result's ``shared_queries``.
-    """
+    """The `Pool` of an array (predicted once) or of a pair (array, predicted labels)."""
     if pool is None:
         return None
     labels: ArrayLike | None = None
@@ -54,11 +52,7 @@ def make_pool(target: AttackedModel, pool: Any) -> Pool | None:
 def find_starts(
     target: AttackedModel, rows: Index, generators: list[np.random.Generator], pool: Pool | None
 ) -> tuple[Index, NDArray[Any]]:
-    """Misclassified points for as many of these samples as possible, one query per proposal.
-
-    First the nearest pool members of another predicted class, then noise. Returns positions in
-    ``rows`` and the points.
-    """
+    """Positions in ``rows`` that got a misclassified start (pool first, then noise); starts."""
     points = np.zeros((len(rows), target.original.shape[1]), dtype=target.dtype)
     started = np.zeros(len(rows), dtype=np.bool_)
     if pool is not None:
@@ -105,7 +99,7 @@ def _try(
     started: NDArray[np.bool_],
 ) -> None:
     before = np.arange(len(positions)) - np.searchsorted(positions, positions)
-    affordable = target.room(rows[positions]) > before
+    affordable = target.queries_left(rows[positions]) > before
     positions = positions[affordable]
     if not len(positions):
         return
@@ -119,16 +113,21 @@ def _nearest_others(target: AttackedModel, rows: Index, pool: Pool) -> Index:
     """Indices of the nearest pool members of another class, ascending; −1 where there is none."""
     count = min(_POOL_TRIES, len(pool.points))
     nearest = np.full((len(rows), count), -1, dtype=np.int64)
+    if not count:
+        return nearest
     members = pool.points[:, target.free].astype(np.float64)
     squares = np.square(members).sum(axis=1)
-    for position, row in enumerate(rows):
-        others = np.flatnonzero(pool.predicted != target.goal[row])
-        if not len(others):
-            continue
-        sample = target.original[row, target.free].astype(np.float64)
-        distance = squares[others] - 2.0 * (members[others] @ sample)
-        first = np.argsort(distance, kind="stable")[:count]
-        nearest[position, : len(first)] = others[first]
+    for start in range(0, len(rows), _BLOCK):
+        some = rows[start : start + _BLOCK]
+        products = target.original[some][:, target.free].astype(np.float64) @ members.T
+        distance = squares - 2.0 * products
+        distance[pool.predicted == target.goal[some, None]] = np.inf
+        first = np.sort(np.argpartition(distance, count - 1, axis=1)[:, :count], axis=1)
+        near = np.take_along_axis(distance, first, axis=1)
+        order = np.argsort(near, axis=1, kind="stable")
+        ranked = np.take_along_axis(first, order, axis=1)
+        found = np.isfinite(np.take_along_axis(near, order, axis=1))
+        nearest[start : start + _BLOCK] = np.where(found, ranked, -1)
     return nearest
 
 

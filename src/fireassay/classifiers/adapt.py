@@ -8,7 +8,6 @@ from fireassay.classifiers.adapters import ADAPTERS, ALL_OPTIONS, Adapter, every
 from fireassay.classifiers.asking import HANG_S, read_in_time
 from fireassay.classifiers.base import BaseClassifier
 from fireassay.classifiers.declared import SUPPORTED
-from fireassay.classifiers.five_lines import refuse_object
 from fireassay.classifiers.protocol import Classifier
 from fireassay.core.errors import ModelError, ParameterError
 from fireassay.core.validation import check_real
@@ -35,55 +34,41 @@ def as_classifier(
 ) -> Classifier:
     """Any model as a `Classifier`: counted, checked, within a budget. Sends no query itself.
 
-    Parameters
-    ----------
-    obj
-        A fitted scikit-learn estimator, a torch module, a function ``f(X) -> probabilities``, a
-        MAITE image-classification model, a file (``.onnx``, ``.skops``), a URL
-        (``http://…``: "POST JSON", or KServe v2 if it ends in ``/infer``), an import path
-        ``"package.module:name"`` (a model, a function, or a function without arguments that
-        loads one), or a `Classifier`, which is returned as it is. All kinds are
-        rows of ``fireassay.classifiers.adapters``.
-    classes
-        Class labels in column order. Default: the estimator's own, else 0 … k-1 from the first
-        answer.
-    bounds
-        ``(low, high)``: inputs outside are refused, attacks stay inside.
-    output
-        What the model returns: "probabilities", "logits" (the softmax is applied) or "labels"
-        (become one-hot rows; needs ``classes``, unless the estimator knows them).
-    device
-        For torch: where to run, e.g. "cuda"; the module itself stays where it is.
-    batch_size
-        Rows in the largest block. "auto": 256, filled up so that answers do not depend on how
-        calls are cut, with smaller blocks where they give the same bytes; tree-based estimators
-        get each call whole, servers at most 256 rows and no filling. None sends each call as it is.
-    max_queries
-        Hard budget of rows: the call that would pass it raises `BudgetExceededError` unsent.
-    trust
-        Allow files that can run code when read (pickle, joblib, torch, unknown types in skops).
-        Files that ``fireassay init --trust`` or ``run --trust`` has written into your own settings
-        need it no more.
-    token_env, timeout_s, retries, ca_file
-        For URLs: the name of the environment variable with the bearer token, seconds for one
-        request in all, how often to try again after 429, 5xx and timeouts, and a file of
-        certificates (PEM) for a server that has signed its own.
-    request, answer, concurrency
-        For URLs: the request as JSON with ``{rows}`` in it, e.g. ``'{"inputs": {rows}}'``, the
-        path of the scores in the answer, e.g. ``"outputs[0].scores"``, and how many requests may
-        be under way at a time.
-    hang_minutes
-        Most minutes for reading the model, and for its answer to one block of rows; a model that
-        takes longer is interrupted, and `ModelError` says so.
+    Args:
+        obj: A fitted scikit-learn estimator, a torch module, a function ``f(X) -> probabilities``,
+            a MAITE image-classification model, a file (``.onnx``, ``.skops``), a URL (``http://…``:
+            "POST JSON", or KServe v2 if it ends in ``/infer``), an import path
+            ``"package.module:name"`` (a model, a function, or a function without arguments that
+            loads one), or a `Classifier`, which is returned as it is. All kinds are rows of
+            ``fireassay.classifiers.adapters``.
+        classes: Class labels in column order. Default: the estimator's own, else 0 … k-1 from the
+            first answer.
+        bounds: ``(low, high)``: inputs outside are refused, attacks stay inside.
+        output: What the model returns: "probabilities", "logits" (the softmax is applied) or
+            "labels" (become one-hot rows; needs ``classes``, unless the estimator knows them).
+        device: For torch and ONNX: where to run, e.g. "cuda"; a module itself stays where it is.
+        batch_size: Rows in the largest block. "auto": 256, filled up so that answers do not depend
+            on how calls are cut, with smaller blocks where they give the same bytes; tree-based
+            estimators get each call whole, servers at most 256 rows and no filling. None sends each
+            call as it is.
+        max_queries: Hard budget of rows: the call that would pass it raises `BudgetExceededError`
+            unsent.
+        trust: Allow files that can run code when read (pickle, joblib, torch, unknown types in
+            skops). Files that ``fireassay init --trust`` or ``run --trust`` has written into your
+            own settings need it no more.
+        token_env, timeout_s, retries, ca_file: For URLs: the name of the environment variable with
+            the bearer token, seconds for one request in all, how often to try again after 429, 5xx
+            and timeouts, and a file of certificates (PEM) for a server that has signed its own.
+        request, answer, concurrency: For URLs: the request as JSON with ``{rows}`` in it, e.g.
+            ``'{"inputs": {rows}}'``, the path of the scores in the answer, e.g.
+            ``"outputs[0].scores"``, and how many requests may be under way at a time.
+        hang_minutes: Most minutes for reading the model, and for its answer to one block of rows; a
+            model that takes longer is interrupted, and `ModelError` says so.
 
-    Raises
-    ------
-    ModelError
-        For anything that is not a classifier of numeric features or images.
-    UntrustedFileError
-        For a file that could run code, without ``trust``.
-    ParameterError
-        For options that do not apply to this model.
+    Raises:
+        ModelError: For anything that is not a classifier of numeric features or images.
+        UntrustedFileError: For a file that could run code, without ``trust``.
+        ParameterError: For options that do not apply to this model.
 
     >>> import numpy as np
     >>> model = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), bounds=(0, 1))
@@ -99,7 +84,6 @@ def as_classifier(
         )
     if isinstance(obj, Classifier):
         return _unchanged(obj, classes, bounds, output, batch_size, max_queries)
-    refuse_object(obj)
     hang_s = 60 * check_real(hang_minutes, "hang_minutes", low=0)
     given = {
         "classes": classes,

@@ -10,7 +10,7 @@ import importlib
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fireassay.core.extras import EXTRAS, is_installed
+from fireassay.core.lazy import EXTRAS, is_installed
 from fireassay.core.registry import Registry
 
 _HERE: Final = "fireassay.classifiers."
@@ -28,25 +28,26 @@ _TO_ONNX: Final = (
     'Export the model to ONNX: torch.onnx.export(module.eval(), (example_batch,), "model.onnx", '
     'dynamic_shapes=({0: "rows"},), external_data=False)'
 )
+# The libraries' own readers believe what a file says, and then read and write outside their memory.
+_BOOSTER_TO_ONNX: Final = (
+    "Export the model to ONNX: onnxmltools.convert_{library}(booster, initial_types=[("
+    '"rows", FloatTensorType([None, columns]))]), with FloatTensorType of '
+    "onnxmltools.convert.common.data_types"
+)
 
 
 @dataclass(frozen=True)
 class Adapter:
     """One kind of model.
 
-    Attributes
-    ----------
-    name, summary
-        What it is called, and how people write it as the argument of `as_classifier`.
-    module
-        Where ``adapt`` (or the function named by ``maker``) and ``accepts`` are; imported when a
-        model is looked at, so that nobody pays for libraries of other kinds.
-    extra
-        The extra of fireassay that it needs, if any.
-    gradients, layers
-        What such a model offers besides probabilities, in a few words.
-    takes
-        Options of `as_classifier` that only some models have.
+    Attributes:
+        name, summary: What it is called, and how people write it as the argument of
+            `as_classifier`.
+        module: Where ``adapt`` (or the function named by ``maker``) and ``accepts`` are; imported
+            when a model is looked at, so that nobody pays for libraries of other kinds.
+        extra: The extra of fireassay that it needs, if any.
+        gradients, layers: What such a model offers besides probabilities, in a few words.
+        takes: Options of `as_classifier` that only some models have.
 
     >>> ADAPTERS["torch"].extra, ADAPTERS["function"].accepts(abs)
     ('torch', True)
@@ -79,23 +80,17 @@ class Adapter:
 class ModelFile(Adapter):
     """One kind of model file, told by its first bytes, its members (zip) or its ending.
 
-    Attributes
-    ----------
-    endings
-        Of the file's name.
-    heads
-        First bytes that give it away under any name.
-    members
-        Ends of the names of files that only such a zip archive has.
-    runs_code
-        Reading it can run any code: only for those who say ``trust=True``.
-    instead
-        How to save such a model in a file that cannot; empty says the safe endings.
-    name, summary, module, maker, extra, gradients, layers, takes
-        As of an `Adapter`.
+    Attributes:
+        endings: Of the file's name.
+        heads: First bytes that give it away under any name.
+        members: Ends of the names of files that only such a zip archive has.
+        runs_code: Reading it can run any code, by design or because compiled code believes what it
+            says: only for those who say ``trust=True``.
+        instead: How to save such a model in a file that cannot; empty says the safe endings.
+        name, summary, module, maker, extra, gradients, layers, takes: As of an `Adapter`.
 
     >>> [name for name, row in FILES.items() if not row.runs_code]
-    ['onnx', 'skops', 'xgboost file', 'lightgbm file']
+    ['onnx', 'skops']
     """
 
     endings: tuple[str, ...] = ()
@@ -110,28 +105,33 @@ class ModelFile(Adapter):
 ADAPTERS: Final = Registry[Adapter](
     "kind of model",
     [
-        Adapter("function", "a function `f(X) -> probabilities`", _HERE + "callable_adapter"),
+        Adapter("function", "a function `f(X) -> probabilities`", _HERE + "backends.callable"),
         Adapter(
             "scikit-learn",
             "a fitted scikit-learn estimator (or anything with `predict_proba`)",
-            _HERE + "sklearn_adapter",
+            _HERE + "backends.sklearn",
         ),
         Adapter(
             "torch",
             "a `torch.nn.Module`",
-            _HERE + "torch_adapter",
+            _HERE + "backends.torch",
             extra="torch",
             gradients="yes",
             layers="submodules",
             takes=("device",),
         ),
         Adapter(
-            "xgboost", "a native `xgboost.Booster`", _HERE + "xgboost_adapter", extra="xgboost"
+            "xgboost", "a native `xgboost.Booster`", _HERE + "backends.xgboost", extra="xgboost"
         ),
         Adapter(
-            "lightgbm", "a native `lightgbm.Booster`", _HERE + "lightgbm_adapter", extra="lightgbm"
+            "lightgbm", "a native `lightgbm.Booster`", _HERE + "backends.lightgbm", extra="lightgbm"
         ),
-        Adapter("maite", "a MAITE image-classification model", _HERE + "maite_adapter"),
+        Adapter(
+            "library",
+            "a Keras, CatBoost or fastText model, or a Hugging Face `pipeline` of texts",
+            _HERE + "backends.libraries",
+        ),
+        Adapter("maite", "a MAITE image-classification model", _HERE + "backends.maite"),
         Adapter("file", "a model file", _HERE + "model_file", takes=ALL_OPTIONS),
         Adapter(
             "import path",
@@ -144,7 +144,7 @@ ADAPTERS: Final = Registry[Adapter](
         Adapter(
             "server",
             '`"http://…"` (KServe v2, or any JSON by a template)',
-            _HERE + "http_adapter",
+            _HERE + "backends.http",
             takes=SERVER_OPTIONS,
         ),
     ],
@@ -157,15 +157,16 @@ FILES: Final = Registry[ModelFile](
         ModelFile(
             "onnx",
             '`"model.onnx"`',
-            _HERE + "onnx_adapter",
+            _HERE + "backends.onnx",
             extra="interop",
             layers="values of the graph",
+            takes=("device",),
             endings=(".onnx",),
         ),
         ModelFile(
             "skops",
             '`"model.skops"`',
-            _HERE + "skops_adapter",
+            _HERE + "backends.skops",
             extra="interop",
             takes=("trust",),
             endings=(".skops",),
@@ -173,25 +174,30 @@ FILES: Final = Registry[ModelFile](
         ),
         ModelFile(
             "xgboost file",
-            '`"model.ubj"` or `"model.json"` of XGBoost',
-            _HERE + "xgboost_adapter",
+            "a `.ubj` or `.json` file of XGBoost, with `trust=True`",
+            _HERE + "backends.xgboost",
             maker="adapt_file",
             extra="xgboost",
             endings=(".ubj", ".json"),
+            runs_code=True,
+            instead=_BOOSTER_TO_ONNX.format(library="xgboost"),
         ),
         ModelFile(
             "lightgbm file",
-            '`"model.txt"` of LightGBM',
-            _HERE + "lightgbm_adapter",
+            "a `.txt` file of LightGBM, with `trust=True`",
+            _HERE + "backends.lightgbm",
             maker="adapt_file",
             extra="lightgbm",
             endings=(".txt",),
             heads=(b"tree\n",),
+            runs_code=True,
+            instead=_BOOSTER_TO_ONNX.format(library="lightgbm"),
         ),
         ModelFile(
             "pt2",
             "a `.pt2` file of `torch.export.save`, with `trust=True`",
-            _HERE + "torch_export_adapter",
+            _HERE + "backends.torch",
+            maker="adapt_exported",
             extra="torch",
             gradients="yes",
             takes=("device",),
@@ -201,9 +207,51 @@ FILES: Final = Registry[ModelFile](
             instead=_TO_ONNX,
         ),
         ModelFile(
+            "torchscript",
+            "a file of `torch.jit.save`, with `trust=True`",
+            _HERE + "trust",
+            maker="adapt_torchscript",
+            extra="torch",
+            gradients="yes",
+            takes=("device",),
+            members=("/constants.pkl",),
+            runs_code=True,
+            instead=_TO_ONNX,
+        ),
+        ModelFile(
+            "keras file",
+            "a `.keras` or `.h5` file, with `trust=True`",
+            _HERE + "backends.libraries",
+            maker="adapt_keras",
+            endings=(".keras", ".h5", ".hdf5"),
+            heads=(b"\x89HDF\r\n",),
+            members=("model.weights.h5",),
+            runs_code=True,
+            instead='Export the model to ONNX: model.export("model.onnx", format="onnx")',
+        ),
+        ModelFile(
+            "catboost file",
+            "a `.cbm` file, with `trust=True`",
+            _HERE + "backends.libraries",
+            maker="adapt_catboost",
+            endings=(".cbm",),
+            heads=(b"CBM1",),
+            runs_code=True,
+            instead='Export the model to ONNX: model.save_model("model.onnx", format="onnx")',
+        ),
+        ModelFile(
+            "fasttext file",
+            "a `.ftz` or `.bin` file of fastText, with `trust=True`",
+            _HERE + "backends.libraries",
+            maker="adapt_fasttext",
+            endings=(".ftz",),
+            heads=(b"\xba\x16\x4f\x2f",),
+            runs_code=True,
+        ),
+        ModelFile(
             "torch pickle",
             "a file of `torch.save`, with `trust=True`",
-            _HERE + "trusted_pickle",
+            _HERE + "trust",
             maker="adapt_torch",
             extra="torch",
             gradients="as the object",
@@ -217,7 +265,7 @@ FILES: Final = Registry[ModelFile](
         ModelFile(
             "pickle",
             "a pickle or joblib file, with `trust=True`",
-            _HERE + "trusted_pickle",
+            _HERE + "trust",
             gradients="as the object",
             layers="as the object",
             takes=("device",),

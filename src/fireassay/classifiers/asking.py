@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from fireassay.classifiers.block_ladder import Call
+from fireassay.classifiers.blocks import Call
 from fireassay.core.arrays import AnyArray
-from fireassay.core.byte_images import stay_bytes
 from fireassay.core.errors import FireassayError, ModelError
-from fireassay.core.patience import AskedToEnd, HangsError, Watch, watched
+from fireassay.core.mapped import stay_bytes
+from fireassay.core.watchdog import AskedToEnd, HangsError, Watch, watched
 
 HANG_S: Final = 1800.0
 _READING = threading.local()
@@ -23,14 +23,7 @@ _WAITS = "See what it waits for: a lock, a server, input()."
 def asked(
     call: Call, blocks: Sequence[AnyArray], start: int, stop: int, hang_s: float
 ) -> tuple[AnyArray, ...]:
-    """What the model answers for one block, which holds rows ``start`` to ``stop`` - 1.
-
-    Raises
-    ------
-    ModelError
-        Whatever the model raises, also what ``sys.exit`` and Ctrl-C raise, and if it does not
-        answer within ``hang_s`` seconds. Ctrl-C of the user and SIGTERM go through.
-    """
+    """What the model answers for one block, which holds rows ``start`` to ``stop`` - 1."""
     watch: Watch | None = None
     try:
         with watched(hang_s, "The model") as watch:
@@ -56,11 +49,6 @@ def read_in_time(hang_s: float) -> Iterator[None]:
     """While a model is read: what its code must not do is an error of the model.
 
     Reading may read another one (a name leads to a file): the outermost counts.
-
-    Raises
-    ------
-    ModelError
-        If it takes longer than ``hang_s`` seconds, or ends the program.
     """
     if getattr(_READING, "is_under_way", False):
         yield
@@ -105,11 +93,6 @@ def fresh_block(array: AnyArray, start: int, stop: int, padding: int) -> AnyArra
 
 class Answers:
     """The answers of several blocks in their places, each number copied once.
-
-    Parameters
-    ----------
-    n
-        Rows in all.
 
     >>> answers = Answers(3)
     >>> answers.put(0, 2, (np.array([1.0, 2.0]),))

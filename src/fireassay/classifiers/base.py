@@ -3,21 +3,21 @@
 import contextlib
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.classifiers import answers, block_ladder, declared
+from fireassay.classifiers import answers, declared, first_use
+from fireassay.classifiers import blocks as block_ladder
 from fireassay.classifiers.asking import HANG_S, Answers, asked, fresh_block
-from fireassay.classifiers.block_choice import ChoosesBlocks
-from fireassay.classifiers.block_ladder import Call
+from fireassay.classifiers.blocks import Call, ChoosesBlocks, kind_of_objects
 from fireassay.classifiers.kept_answers import Keep, KeptAnswers
-from fireassay.classifiers.object_blocks import kind_of_objects
 from fireassay.core.arrays import AnyArray, Probabilities
-from fireassay.core.byte_images import stay_bytes
 from fireassay.core.errors import ModelError
 from fireassay.core.hashing import sha256
+from fireassay.core.mapped import stay_bytes
 from fireassay.core.validation import check_choice, check_features, check_integer
 
 Output = Literal["probabilities", "logits", "labels"]
@@ -30,20 +30,16 @@ class BaseClassifier(ChoosesBlocks):
 
     Rows are sent in blocks of ``batch_size`` rows, the last one filled up by repeating its last
     row, so that an answer does not depend on how a caller cut the rows into calls. Smaller blocks
-    are used once a probe has shown that they give the same bytes (``block_sizes``).
+    are used once a probe has shown that they give the same bytes (``block_sizes``). Functions,
+    servers and models under a budget get their rows in cuts of ``batch_size``, not filled up.
 
-    Parameters
-    ----------
-    classes
-        Class labels in column order; None takes 0 … k-1 from the first answer.
-    bounds
-        Smallest and largest allowed input value; inputs outside are refused.
-    output
-        What the model returns: "probabilities", "logits" or "labels".
-    batch_size
-        Rows in the largest block ("auto": 256); None sends each call as it is.
-    max_queries
-        Hard budget of rows, probes included; the call that would pass it sends nothing.
+    Args:
+        classes: Class labels in column order; None takes 0 … k-1 from the first answer.
+        bounds: Smallest and largest allowed input value; inputs outside are refused.
+        output: What the model returns: "probabilities", "logits" or "labels".
+        batch_size: Rows in the largest block ("auto": 256); None sends each call as it is.
+        max_queries: Hard budget of rows that reach the model; the call that would pass it sends
+            nothing.
 
     >>> class Half(BaseClassifier):
     ...     def _raw(self, block):
@@ -62,6 +58,8 @@ class BaseClassifier(ChoosesBlocks):
     hang_s: float = HANG_S  # seconds for one block, after which the model is said to hang
     takes_missing: bool = False  # whether NaN is sent, and not refused
     takes_integers: bool = False  # whether integers are sent as such, and not as floats
+    counts_requests: bool = False  # whether `_raw` counts the rows itself, as often as they go out
+    may_be_trained: bool = False  # whether training changes it in place: its identity is read anew
 
     def __init__(
         self,
@@ -75,12 +73,15 @@ class BaseClassifier(ChoosesBlocks):
         self.output = check_choice(output, "output", OUTPUTS)
         self._classes = None if classes is None else declared.checked_classes(classes)
         self._declared_classes = self._classes
-        self._is_settled = False
+        self._is_settled = self._has_answered = False
         self._bounds = None if bounds is None else declared.checked_bounds(bounds)
         size = BLOCK_ROWS if batch_size == "auto" else batch_size
         rows = None if size is None else check_integer(size, "batch_size", low=1)
         super().__init__(rows, max_queries)
         self.kept: KeptAnswers | None = None  # answers about rows of a run's data
+        self._identity: str | None = None
+        self.made_from: Any = None  # files, and how often others took its place: part of what it is
+        self.beside: tuple[Path, ...] = ()  # files besides its own that it was read from
 
     # What an adapter says -------------------------------------------------------------------
 
@@ -124,7 +125,11 @@ class BaseClassifier(ChoosesBlocks):
     @property
     def sha256(self) -> str:
         """Identifies the model and the options that change its answers or its inputs."""
-        content = self._content_hash()
+        if self._identity is None or self.may_be_trained:
+            self.identify()
+        content = str(self._identity)
+        if self.made_from:
+            content = sha256("made from", content, self.made_from)
         if (self.output, self._declared_classes, self._bounds) == ("probabilities", None, None):
             return content
         names = (
@@ -132,9 +137,25 @@ class BaseClassifier(ChoosesBlocks):
         )
         return sha256("classifier", content, self.output, names, self._bounds)
 
+    def identify(self) -> None:
+        """Take the identity of the model as it is now; asking it does not change it."""
+        self._identity = self._content_hash()
+
+    @property
+    def keeps_state(self) -> bool:
+        """Whether the model's content has changed since its identity was taken."""
+        return self._identity is not None and self._content_hash() != self._identity
+
     def predict_proba(self, X: ArrayLike) -> Probabilities:
         """Probabilities of shape ``(n, k)``, rows summing to one: float32 stays, else float64."""
-        objects = declared.as_objects(X) if self.takes_objects else None
+        if self._has_answered:
+            return self._answered(X)
+        found = first_use.answered(self, X)
+        self._has_answered = True
+        return found
+
+    def _answered(self, X: ArrayLike) -> Probabilities:
+        objects = self._objects(X)
         if objects is not None:
             call, positions = self._of_objects(objects), np.arange(len(objects))
             kind = kind_of_objects(objects)
@@ -145,6 +166,7 @@ class BaseClassifier(ChoosesBlocks):
         return self._sent_anew(rows, 0, None)
 
     def _sent_anew(self, rows: AnyArray, known: int, keep: Keep | None) -> Probabilities:
+        """Send rows, not counting ``known`` of them against the budget."""
         with self.counting_kept(known):
             return self._in_blocks("probabilities", self._probabilities_of_block, rows, keep=keep)[
                 0
@@ -156,7 +178,9 @@ class BaseClassifier(ChoosesBlocks):
 
         def call(positions: AnyArray) -> tuple[AnyArray, ...]:
             if isinstance(chosen, list):
-                return self._probabilities_of_block([chosen[i] for i in positions])
+                texts = [chosen[i] for i in positions]
+                named = getattr(self, "feature_names", None) or ("text",)
+                return self._probabilities_of_block(first_use.handed(texts, self.rows_as, named))
             return self._probabilities_of_block(chosen.iloc[positions].reset_index(drop=True))
 
         return call
@@ -224,23 +248,19 @@ class BaseClassifier(ChoosesBlocks):
         ``may_probe`` only what was decided before is used: positions of frames and texts are no
         rows to decide with.
         """
-        n = len(arrays[0])
-        self._reserve(n + vars(self._local).pop("known", 0), gradients_per_row)
+        n, known = len(arrays[0]), vars(self._local).pop("known", 0)
+        sizes = self._sizes(kind, call, arrays, may_probe=may_probe)
+        if self.max_queries is not None:
+            self._check_room(sum(size for _, _, size in self._pieces(arrays[0], sizes)))
+        self._count(queries=known)
         answered = Answers(n)
-        sent = rows = 0
-        try:
-            sizes = self._sizes(kind, call, arrays, may_probe=may_probe)
-            for start, stop, size in self._pieces(arrays[0], sizes):
-                sent, rows = stop, rows + size
-                found = self._piece(call, arrays, start, stop, size)
-                answered.put(start, stop, found)
-                if keep is not None:
-                    keep(start, stop, found[0])
-        finally:
-            unsent = n - sent
-            self._count(
-                queries=-unsent, gradient_queries=-unsent * gradients_per_row, rows_sent=rows
-            )
+        for start, stop, size in self._pieces(arrays[0], sizes):
+            asked_now = stop - start
+            self._count(queries=asked_now, gradient_queries=asked_now * gradients_per_row)
+            found = self._piece(call, arrays, start, stop, size)
+            answered.put(start, stop, found)
+            if keep is not None:
+                keep(start, stop, found[0])
         return answered.whole()
 
     def _piece(
@@ -255,7 +275,7 @@ class BaseClassifier(ChoosesBlocks):
         n = len(rows)
         if sizes is None:
             yield 0, n, n
-        elif self.pads_blocks:
+        elif self.has_fixed_batch or (self.pads_blocks and self.max_queries is None):
             yield from block_ladder.cut(n, sizes, block_ladder.call_price(rows))
         else:
             for start in range(0, n, sizes[-1]):
@@ -265,13 +285,16 @@ class BaseClassifier(ChoosesBlocks):
     def _ask(
         self, call: Call, blocks: list[AnyArray], start: int, stop: int
     ) -> tuple[AnyArray, ...]:
+        """The one exit to the model: what passes here is counted, and kept within the budget."""
         self._local.first_row = start
+        if not self.counts_requests:
+            self._deliver(len(blocks[0]))
         return asked(call, blocks, start, stop, self.hang_s)
 
     def _sent(
         self, call: Call, arrays: Sequence[AnyArray], sizes: tuple[int, ...] | None
     ) -> list[AnyArray]:
-        """Answers for rows that no caller asked about; whoever sends them counts them."""
+        """Answers for rows that no caller asked about."""
         answered = Answers(len(arrays[0]))
         for start, stop, size in self._pieces(arrays[0], sizes):
             answered.put(start, stop, self._piece(call, arrays, start, stop, size))
@@ -285,6 +308,13 @@ def innermost(model: Any) -> Any:
     return model
 
 
+def identify(model: Any) -> None:
+    """Take the identity of the innermost classifier as it is now: one for a whole run."""
+    model = innermost(model)
+    if isinstance(model, BaseClassifier):
+        model.identify()
+
+
 @contextlib.contextmanager
 def without_probes(model: Any) -> Iterator[None]:
     """Meanwhile this thread's calls send no row but their own: hooks would read a probe's, too."""
@@ -295,6 +325,13 @@ def without_probes(model: Any) -> Iterator[None]:
         yield
     finally:
         held["watched"] -= 1
+
+
+def hand_rows_as(model: Any, rows: str | None) -> None:
+    """Let the innermost classifier send texts in another way, or frames of numbers as frames."""
+    model = innermost(model)
+    if rows in ("array", "frame", "each") and isinstance(model, BaseClassifier):
+        model.rows_as = rows
 
 
 def allow_missing(model: Any) -> None:

@@ -53,12 +53,9 @@ class CodedClassifier(WrappedClassifier):
     So everything that works on arrays of numbers works on tables, texts and tokens, while the
     model sees nothing but valid rows: a code that stands for nothing is refused.
 
-    Parameters
-    ----------
-    model
-        The inner classifier, which takes frames, texts or integers.
-    book
-        The codes, `fireassay.data.Codebook`.
+    Args:
+        model: The inner classifier, which takes frames, texts or integers.
+        book: The codes, `fireassay.data.Codebook`.
 
     >>> import pandas as pd
     >>> from fireassay.classifiers import as_classifier

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from fireassay.classifiers.wrapped import WrappedClassifier
-from fireassay.core.arrays import AnyArray, FloatArray, IntArray, Probabilities
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray, Probabilities, softmax
 from fireassay.core.errors import ModelError, ParameterError
-from fireassay.core.probabilities import softmax
 from fireassay.core.validation import check_real
 
 # A probability on the threshold counts as reached, whatever the last bit says.
@@ -29,13 +28,10 @@ class Decided(WrappedClassifier):
     confidence thus meets the decision that will be used. `own` gives the model's own
     probabilities back.
 
-    Parameters
-    ----------
-    model
-        A `Classifier`, or anything `as_classifier` takes.
-    threshold
-        By class, as in ``model.classes`` or written as text, in (0, 1). At least one class must
-        be without.
+    Args:
+        model: A `Classifier`, or anything `as_classifier` takes.
+        threshold: By class, as in ``model.classes`` or written as text, in (0, 1). At least one
+            class must be without.
 
     >>> screening = Decided(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), {1: 0.2})
     >>> answers = screening.predict_proba([[0.1], [0.2], [0.6]])

@@ -6,8 +6,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.core.byte_images import stay_bytes
 from fireassay.core.errors import DataError, ParameterError
+from fireassay.core.mapped import stay_bytes
 from fireassay.core.validation import check_real
 
 _ROUNDING: Final = 1e-6  # of the declared range: what float32 conversions may add
@@ -34,10 +34,7 @@ def refuse_text(X: ArrayLike) -> None:
 
 
 def as_objects(X: Any) -> Any:
-    """Rows that are no numbers, as a frame or a list of texts; None for rows of numbers.
-
-    A frame of plain numbers without holes is an array of numbers.
-    """
+    """Texts, or a frame that is not all numbers without holes; None for rows of numbers."""
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         plain = all(getattr(dtype, "kind", "O") in "fiub" for dtype in X.dtypes)
         return None if plain and not X.isna().to_numpy().any() else X

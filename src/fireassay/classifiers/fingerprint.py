@@ -11,16 +11,8 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
 
 
 def fingerprint(value: Any) -> str:
-    """The content of an object as 64 hexadecimal digits.
-
-    Walks through containers, arrays, functions (bytecode, defaults, closure, named globals) and
-    the state of other objects. What cannot be read counts by its type alone.
-
-    >>> fingerprint(lambda X: X + 1) == fingerprint(lambda X: X + 1)
-    True
-    >>> fingerprint(lambda X: X + 1) == fingerprint(lambda X: X + 2)
-    False
-    """
+    """The content of an object, its containers, arrays and code as 64 hexadecimal digits."""
+    # What cannot be read counts by its type alone.
     walk = _Walk()
     walk.feed(value)
     return walk.digest.hexdigest()

@@ -4,6 +4,7 @@ import functools
 import importlib
 import inspect
 import re
+import types
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,7 @@ _PATTERN = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w
 
 
 def is_import_path(text: str) -> bool:
-    """Whether a text reads like "package.module:name".
-
-    >>> is_import_path("hospital.models:sepsis"), is_import_path("C:/models/m.onnx")
-    (True, False)
-    """
+    """Whether a text reads like "package.module:name"."""
     return _PATTERN.fullmatch(text) is not None
 
 
@@ -34,11 +31,9 @@ def adapt(path: str, **options: Any) -> Any:
 
 
 def loaded(found: Any, path: str) -> Any:
-    """What a factory makes; anything else as it is. A factory is called once in a process.
-
-    A function or class that needs no argument is called: what it returns is the model, if that
-    can be one. A function that returns something else, such as an array, is the model itself.
-    """
+    """What a factory (called once in a process) makes; anything else as it is."""
+    # A function or class that needs no argument is called; if its return, such as an array, cannot
+    # be a model, the function itself is the model.
     if not (inspect.isroutine(found) or inspect.isclass(found)):
         return found
     made: Any = _called
@@ -84,6 +79,17 @@ def _can_be_a_model(made: Any) -> bool:
     return isinstance(made, Classifier) or any(row.accepts(made) for row in ADAPTERS.values())
 
 
+def loaded_class(kind: type, path: str) -> Any:
+    """An object of a class that needs no argument."""
+    try:
+        return kind()
+    except Exception as failure:
+        raise ModelError(
+            f"'{path}' names a method: its class must be made without arguments.",
+            got=f"{type(failure).__name__}: {failure}"[:400],
+        ) from failure
+
+
 def import_object(path: str) -> Any:
     """The object that "package.module:name" names; importing a module runs its code."""
     module_name, _, name = path.partition(":")
@@ -117,5 +123,9 @@ def import_object(path: str) -> Any:
                 f"'{path}' must name an object.",
                 got=f"no '{part}' in {getattr(found, '__name__', type(found).__name__)}",
             )
+        own = inspect.getattr_static(found, part, None)  # None: made on demand by the module
+        bound = inspect.isfunction(own) or isinstance(own, types.MethodDescriptorType)
+        if inspect.isclass(found) and bound:
+            found = loaded_class(found, path)  # "module:Class.method" is a method of an object
         found = getattr(found, part)
     return found

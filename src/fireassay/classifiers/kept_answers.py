@@ -45,13 +45,6 @@ class KeptAnswers:
     is not kept at all. A copy in another process has what was known when it was sent, if that is
     little (64 MB), and asks the model about the rest.
 
-    Parameters
-    ----------
-    sets
-        The data sets.
-    like
-        One answer or more: how many classes, and which type of number.
-
     >>> sets = [KeptSet(RowIndex(np.array([[0.0], [1.0]])))]
     >>> table = KeptAnswers(sets, like=np.array([[0.5, 0.5]]))
     >>> sent = []
@@ -77,6 +70,7 @@ class KeptAnswers:
             one.first, n = n, n + len(one.index.rows)
         self.held: BoolArray = np.zeros(n, dtype=np.bool_)
         self._answers = np.empty((n, like.shape[1]), dtype=like.dtype)
+        self.grows = True  # whether answers of later calls are kept, too
         self._writing = threading.Lock()
         self._local = threading.local()
 
@@ -126,18 +120,7 @@ class KeptAnswers:
         return found
 
     def answered(self, rows: AnyArray, send: Send, count: Callable[[int], None]) -> Probabilities:
-        """Answers for all rows; ``send`` gets those that are not known yet, each once.
-
-        Parameters
-        ----------
-        rows
-            What is asked.
-        send
-            ``send(rows, known, keep)`` asks the model, counts ``known`` rows more as asked, and
-            calls ``keep(start, stop, answers)`` as answers come.
-        count
-            Counts rows as asked where nothing has to be sent.
-        """
+        """Answers for all rows; ``send`` gets those that are not known yet, each once."""
         places = self.places(rows)
         fresh = self._fresh(places)
         known = len(rows) - len(fresh)
@@ -149,9 +132,9 @@ class KeptAnswers:
                 self.store(mine[start:stop], answers)
 
             if not known:
-                return send(rows, 0, keep)
+                return send(rows, 0, keep if self.grows else None)
             try:
-                sent = _some_at_a_time(rows, fresh, known, send, keep)
+                sent = _some_at_a_time(rows, fresh, known, send, keep if self.grows else None)
             except ModelError:
                 return send(rows, 0, None)  # says the rows' numbers as if nothing were kept
         else:
@@ -163,6 +146,8 @@ class KeptAnswers:
         known = places != NOWHERE
         known[known] = self.held[places[known]]
         left = np.flatnonzero(~known)
+        if not self.grows:
+            return left
         ours = left[places[left] != NOWHERE]
         first = ours[np.unique(places[ours], return_index=True)[1]]
         return np.sort(np.concatenate([left[places[left] == NOWHERE], first]))
@@ -175,6 +160,7 @@ class KeptAnswers:
             return taken
         joined = np.empty((len(places), sent.shape[1]), np.result_type(sent, self._answers))
         ours = np.flatnonzero(places != NOWHERE)
+        ours = ours[self.held[places[ours]]]
         joined[ours] = self._answers[places[ours]]
         joined[fresh] = sent
         return joined
@@ -207,7 +193,7 @@ class KeptAnswers:
 
 
 def _some_at_a_time(
-    rows: AnyArray, chosen: IntArray, known: int, send: Send, keep: Keep
+    rows: AnyArray, chosen: IntArray, known: int, send: Send, keep: Keep | None
 ) -> Probabilities:
     """Answers for the chosen rows; of large ones few are copied at a time, in whole blocks."""
     most = _NUMBERS_COPIED // max(1, math.prod(rows.shape[1:]))
@@ -216,7 +202,8 @@ def _some_at_a_time(
     for start in range(0, len(chosen), step):
 
         def keep_here(first: int, last: int, answers: Probabilities, start: int = start) -> None:
-            keep(start + first, start + last, answers)
+            if keep is not None:
+                keep(start + first, start + last, answers)
 
         some = rows[chosen[start : start + step]]
         found.append(send(some, known if not start else 0, keep_here))

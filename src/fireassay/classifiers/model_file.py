@@ -4,9 +4,9 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from fireassay.classifiers import five_lines
+from fireassay.classifiers import wrapping_examples
 from fireassay.classifiers.adapters import FILES, ModelFile, safe_endings
-from fireassay.classifiers.trusted_files import is_trusted
+from fireassay.classifiers.trust import is_trusted
 from fireassay.core.errors import ModelError, UntrustedFileError
 
 
@@ -25,7 +25,8 @@ def adapt(path: str | Path, **options: Any) -> Any:
         options = {**options, "trust": options["trust"] or is_trusted(path)}
     if kind.runs_code and not options["trust"]:
         raise UntrustedFileError(
-            f"A {kind.name} file can run any code when it is read, so it is not opened.",
+            f"A {kind.name.removesuffix(' file')} file can run any code when it is read, so it is "
+            "not opened.",
             got=f"{str(path)!r}",
             do=f"{kind.instead or f'Save the model as {safe_endings()}'}; if you made this file "
             "yourself, say trust=True (--trust).",
@@ -34,13 +35,7 @@ def adapt(path: str | Path, **options: Any) -> Any:
 
 
 def model_kind(path: Path) -> ModelFile:
-    """The row of `FILES` that a file belongs to; nothing in it is run.
-
-    Raises
-    ------
-    ModelError
-        If there is no such file, or it is none of these.
-    """
+    """The row of `FILES` that a file belongs to; nothing in it is run."""
     if not path.is_file():
         raise ModelError(
             "A model given as text must be a file, an http:// address or 'package.module:name'.",
@@ -55,13 +50,13 @@ def model_kind(path: Path) -> ModelFile:
 
 def _kind(path: Path, head: bytes) -> ModelFile:
     if head[:2] == b"PK":
-        five_lines.refuse_file(path, path.suffix.lower())
         return _zip_kind(path)
     ending = path.suffix.lower()
-    five_lines.refuse_file(path, ending)
+    if head[4:8] == b"TFL3":
+        wrapping_examples.refuse_tflite(path)
     named = next((row for row in FILES.values() if ending in row.endings), None)
     told = next((row for row in FILES.values() if row.heads and head.startswith(row.heads)), None)
-    if told is not None and (named is None or not named.runs_code):
+    if told is not None and (named is None or not named.runs_code or not named.heads):
         return told
     if named is None:
         raise ModelError(
@@ -82,10 +77,6 @@ def _zip_kind(path: Path) -> ModelFile:
         raise ModelError(
             "The model file must be a whole zip archive.", got=f"{str(path)!r} ({damage})"
         ) from damage
-    if any(name.endswith("/constants.pkl") for name in names) and not any(
-        name.endswith("archive_format") for name in names
-    ):
-        five_lines.refuse_file(path, ".torchscript")
     for row in FILES.values():
         if row.members and any(name.endswith(row.members) for name in names):
             return row

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.classifiers import declared
 from fireassay.classifiers.base import BaseClassifier, innermost
-from fireassay.classifiers.block_ladder import Call
+from fireassay.classifiers.blocks import Call
 from fireassay.core.arrays import Probabilities
 from fireassay.core.errors import ParameterError, ReproducibilityWarning
 from fireassay.core.validation import check_integer, check_real
@@ -19,20 +18,16 @@ from fireassay.core.validation import check_integer, check_real
 class ProbeResult:
     """What a few rows, sent several times, say about a model.
 
-    Attributes
-    ----------
-    deterministic
-        The same rows sent twice gave the same bytes.
-    batch_invariant
-        Rows sent one by one gave the same probabilities as in one block (within ``tolerance``).
-    order_invariant
-        Rows sent in reverse order gave the same probabilities (within ``tolerance``).
-    repeat_difference, batch_difference, order_difference
-        The largest differences of a probability.
-    rows
-        Rows of X that were used.
-    queries
-        Rows sent in all; they count as ``probe_queries``.
+    Attributes:
+        deterministic: The same rows sent twice gave the same bytes.
+        batch_invariant: Rows sent one by one gave the same probabilities as in one block (within
+            ``tolerance``).
+        order_invariant: Rows sent in reverse order gave the same probabilities (within
+            ``tolerance``).
+        repeat_difference, batch_difference, order_difference: The largest differences of a
+            probability.
+        rows: Rows of X that were used.
+        queries: Rows sent in all; they are delivered, but count as nobody's ``queries``.
     """
 
     deterministic: bool
@@ -52,22 +47,15 @@ def probe(model: Any, X: ArrayLike, *, rows: int = 16, tolerance: float = 1e-5) 
     Looks at the bare model: adapters hide batch effects from the rest of fireassay by sending
     blocks of one size. A model that answers differently each time cannot be hidden.
 
-    Parameters
-    ----------
-    model
-        An adapter made by `as_classifier`, or anything it takes; of a wrapped classifier
-        (temperature-scaled, defended) the innermost one is probed.
-    X
-        Rows to use, at least one.
-    rows
-        How many rows to use at most.
-    tolerance
-        Difference of probabilities that counts as rounding.
+    Args:
+        model: An adapter made by `as_classifier`, or anything it takes; of a wrapped classifier
+            (temperature-scaled, defended) the innermost one is probed.
+        X: Rows to use, at least one.
+        rows: How many rows to use at most.
+        tolerance: Difference of probabilities that counts as rounding.
 
-    Warns
-    -----
-    ReproducibilityWarning
-        If the model is not deterministic.
+    Warns:
+        ReproducibilityWarning: If the model is not deterministic.
 
     >>> batch_mean = lambda X: np.tile([0.6, 0.4], (len(X), 1)) + 0.3 * X.mean() * np.array([1, -1])
     >>> found = probe(batch_mean, np.array([[0.0], [1.0]]))
@@ -82,7 +70,7 @@ def probe(model: Any, X: ArrayLike, *, rows: int = 16, tolerance: float = 1e-5) 
     call, chosen = _question(inner, _decoded(as_classifier(model), X))
     chosen = chosen[:rows]
     queries = 4 * len(chosen)
-    inner._reserve(queries, name="probe_queries")
+    inner._check_room(queries)
     first, repeated = _answers(inner, call, chosen), _answers(inner, call, chosen)
     backwards = _answers(inner, call, chosen[::-1])[::-1]
     alone = np.concatenate([_answers(inner, call, row[None]) for row in chosen])
@@ -121,22 +109,21 @@ def answers_again(model: Any, X: ArrayLike) -> Probabilities:
     if not isinstance(inner, BaseClassifier):
         return np.asarray(given.predict_proba(X))
     call, rows = _question(inner, _decoded(given, X))
-    inner._reserve(len(rows), name="probe_queries")
     return _answers(inner, call, rows)
 
 
-def answers_in_blocks(model: Any, X: Any) -> Probabilities:
-    """What the model says about rows sent as a caller's are, in blocks of the largest size.
+def answers_as_sent(model: Any, X: Any) -> Probabilities:
+    """What a model says about rows sent as one block, which nobody counts as a question.
 
-    They count as ``probe_queries``; what stands around the model (codes, rules) applies.
+    What stands around the model (codes, rules) applies.
     """
-    if not isinstance(model, BaseClassifier):
-        answers: Probabilities = model._answer(answers_in_blocks(model.model, model._seen(X)), X)
+    if isinstance(model, BaseClassifier):
+        call, rows = _question(model, X)
+        return _answers(model, call, rows)
+    if hasattr(model, "_seen"):
+        answers: Probabilities = model._answer(answers_as_sent(model.model, model._seen(X)), X)
         return answers
-    call, rows = _question(model, X)
-    model._reserve(len(rows), name="probe_queries")
-    size = model.batch_size
-    return model._sent(call, (rows,), None if size is None else (size,))[0]
+    return np.asarray(model.predict_proba(X))
 
 
 def _adapter(model: Any) -> BaseClassifier:
@@ -159,7 +146,7 @@ def _decoded(model: Any, X: Any) -> Any:
 
 def _question(model: BaseClassifier, X: Any) -> tuple[Call, NDArray[Any]]:
     """How to ask about rows, and what to ask with: the rows, or positions of frames and texts."""
-    objects = declared.as_objects(X) if model.takes_objects else None
+    objects = model._objects(X)
     if objects is None:
         return model._probabilities_of_block, model._checked_input(X)
     return model._of_objects(objects), np.arange(len(objects))

@@ -1,20 +1,19 @@
-"""What fireassay asks of a model: probabilities first, gradients and activations apart."""
+"""Protocols of a classifier: probabilities, gradients, activations."""
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.core.arrays import FloatArray, Probabilities
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray, Probabilities
 
 
 class _WithoutReading(type(Protocol)):  # type: ignore[misc]
-    """Checks ``isinstance`` by the names an object has, without reading its properties.
+    """Checks ``isinstance`` by the names an object has, without reading its properties."""
 
-    Reading them would compute a content hash, or raise while the classes are not known yet.
-    """
+    # Reading them would compute a content hash, or raise while the classes are not known yet.
 
     def __instancecheck__(cls, instance: Any) -> bool:
         if not cls.__dict__.get("_is_protocol", False):
@@ -120,3 +119,24 @@ _PROTOCOL_NAMES = {
 def _has(instance: Any, name: str) -> bool:
     missing = object()
     return inspect.getattr_static(instance, name, missing) is not missing
+
+
+Weigh = Callable[[FloatArray, IntArray], FloatArray]
+
+
+def backward_passes(model: Any) -> int:
+    """Gradient queries that `score_gradient` takes per row: one, or one for each class."""
+    return int(getattr(model, "backward_passes", 0)) or len(model.classes)
+
+
+def score_gradient(
+    model: Any, X: AnyArray, columns: IntArray, weigh: Weigh
+) -> tuple[FloatArray, AnyArray]:
+    """Logits, and the gradient of their sum with the weights ``weigh(logits, columns)``."""
+    # A gradient classifier that is not ours gives the gradient of every logit instead.
+    if hasattr(model, "score_gradient"):
+        found: tuple[FloatArray, AnyArray] = model.score_gradient(X, columns, weigh)
+        return found
+    every = np.tile(np.arange(len(model.classes)), (len(X), 1))
+    logits, slopes = model.logit_gradients(X, every)
+    return logits, np.einsum("nk,nk...->n...", weigh(logits, columns), slopes)

@@ -6,14 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fireassay.classifiers.adapt import as_classifier
-from fireassay.classifiers.answers import log_probabilities
 from fireassay.classifiers.protocol import GradientClassifier
 from fireassay.classifiers.wrapped import WrappedClassifier
-from fireassay.core.arrays import AnyArray, FloatArray, Probabilities
+from fireassay.core.arrays import AnyArray, FloatArray, Probabilities, softmax
 from fireassay.core.errors import ModelError
-from fireassay.core.probabilities import softmax
 from fireassay.core.validation import check_class_indices, check_real
-from fireassay.statistics import fit_temperature
+from fireassay.statistics.announced_errors import Temperature
+from fireassay.statistics.announced_errors import temperature as find_temperature
 
 
 class TemperatureScaled(WrappedClassifier):
@@ -21,19 +20,17 @@ class TemperatureScaled(WrappedClassifier):
 
     Has gradients and layers when the inner classifier has them. Queries are the inner ones.
 
-    Parameters
-    ----------
-    model
-        A `Classifier`, or anything `as_classifier` takes.
-    temperature
-        Above 0; above 1 it makes answers less sure.
+    Args:
+        model: A `Classifier`, or anything `as_classifier` takes.
+        temperature: Above 0; above 1 it makes answers less sure.
+        fitted: What `calibrate` found out about it.
 
     >>> model = TemperatureScaled(as_classifier(lambda X: np.array([[0.8, 0.2]] * len(X))), 2.0)
     >>> model.predict_proba([[0.0]]).round(4)
     array([[0.6667, 0.3333]])
     """
 
-    def __init__(self, model: Any, temperature: float) -> None:
+    def __init__(self, model: Any, temperature: float, fitted: Temperature | None = None) -> None:
         super().__init__(model)
         if self.output == "labels":
             raise ModelError(
@@ -41,7 +38,7 @@ class TemperatureScaled(WrappedClassifier):
                 got="a model that gives labels",
             )
         self.temperature = check_real(temperature, "temperature", low=0)
-        self._divisor = self.temperature
+        self._divisor, self.fitted = self.temperature, fitted
 
     def _identity(self) -> tuple[Any, ...]:
         return "temperature", self.temperature
@@ -51,6 +48,10 @@ class TemperatureScaled(WrappedClassifier):
         if isinstance(self.model, GradientClassifier):
             return softmax(self.model.logits(X) / self.temperature)
         return super().predict_proba(X)
+
+    def at(self, probabilities: Probabilities, temperature: float) -> FloatArray:
+        """Answers of this model as they would be at another temperature; 1 gives the raw ones."""
+        return _powers(probabilities, self.temperature / temperature)
 
     def _answer(self, probabilities: Probabilities, X: AnyArray) -> FloatArray:  # noqa: ARG002
         return _powers(probabilities, 1.0 / self.temperature)
@@ -71,14 +72,13 @@ def _powers(probabilities: Probabilities, exponent: float) -> FloatArray:
 def calibrate(model: Any, X: ArrayLike, y: ArrayLike) -> TemperatureScaled:
     """The classifier with the temperature that fits labelled rows best.
 
+    Exact zeros do not decide it, and one that worsens the log loss of held-out rows is not used.
+
     Use rows that neither trained the model nor will be used to judge it.
 
-    Parameters
-    ----------
-    model
-        A `Classifier`, or anything `as_classifier` takes.
-    X, y
-        Rows and their true labels, as in ``model.classes``.
+    Args:
+        model: A `Classifier`, or anything `as_classifier` takes.
+        X, y: Rows and their true labels, as in ``model.classes``.
 
     >>> boaster = lambda X: np.tile([0.99, 0.01], (len(X), 1))
     >>> honest = calibrate(boaster, np.zeros((10, 1)), [0] * 8 + [1] * 2)
@@ -87,8 +87,9 @@ def calibrate(model: Any, X: ArrayLike, y: ArrayLike) -> TemperatureScaled:
     """
     inner: Any = as_classifier(model)
     if isinstance(inner, GradientClassifier):
-        logits = inner.logits(X)
+        probabilities = softmax(inner.logits(X))
     else:
-        logits = log_probabilities(inner.predict_proba(X))
-    labels = check_class_indices(y, inner.classes, n=len(logits))
-    return TemperatureScaled(inner, fit_temperature(logits, labels))
+        probabilities = inner.predict_proba(X)
+    labels = check_class_indices(y, inner.classes, n=len(probabilities))
+    fitted = find_temperature(probabilities, labels)
+    return TemperatureScaled(inner, fitted.value, fitted)

@@ -1,4 +1,4 @@
-"""A classifier around another one: it changes what goes in or what comes out, and loses nothing."""
+"""Base of wrapped classifiers, and the view in which distances are measured."""
 
 import functools
 from abc import ABC, abstractmethod
@@ -10,10 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers.adapt import as_classifier
 from fireassay.classifiers.answers import labels_of
-from fireassay.classifiers.block_ladder import BlockSizes
-from fireassay.classifiers.protocol import ActivationClassifier, GradientClassifier
-from fireassay.classifiers.score_gradient import Weigh, backward_passes, score_gradient
-from fireassay.classifiers.views import flat_rows, has_view, numeric_view
+from fireassay.classifiers.blocks import BlockSizes
+from fireassay.classifiers.protocol import (
+    ActivationClassifier,
+    GradientClassifier,
+    Weigh,
+    backward_passes,
+    score_gradient,
+)
 from fireassay.core.arrays import (
     AnyArray,
     BoolArray,
@@ -21,9 +25,39 @@ from fireassay.core.arrays import (
     FloatArray,
     IntArray,
     Probabilities,
+    softmax,
 )
 from fireassay.core.hashing import sha256
-from fireassay.core.probabilities import softmax
+from fireassay.core.mapped import LEAST_NUMBERS
+
+
+def numeric_view(model: Any, rows: AnyArray) -> FloatArray:
+    """Rows as points, shape (n, d): as the model views them, if it does, else as they are.
+
+    Args:
+        model: A classifier; `CodedClassifier` and what is wrapped around it have a view.
+        rows: As the classifier takes them.
+
+    >>> numeric_view(None, np.zeros((2, 3, 3))).shape
+    (2, 9)
+    """
+    if not has_view(model):
+        return flat_rows(rows)
+    viewed: FloatArray = model.view(rows)
+    return viewed
+
+
+def has_view(model: Any) -> bool:
+    """Whether a classifier has a view of its rows that is not the rows themselves."""
+    inner = getattr(model, "model", None)
+    return hasattr(model, "book") or (inner is not None and has_view(inner))
+
+
+def flat_rows(rows: AnyArray) -> FloatArray:
+    """Rows as float64 points; too many to be held twice stay as they are, uncopied."""
+    flat = rows.reshape(len(rows), -1)
+    return flat if flat.size >= LEAST_NUMBERS else flat.astype(np.float64, copy=False)
+
 
 Targets = Sequence[int] | IntArray
 
@@ -47,10 +81,8 @@ class WrappedClassifier(ABC):
     (rounding, noise): then the gradient is the inner one at the mapped rows, as an attacker who
     knows of the map would take it.
 
-    Parameters
-    ----------
-    model
-        The inner classifier, or anything `as_classifier` takes.
+    Args:
+        model: The inner classifier, or anything `as_classifier` takes.
 
     >>> class Mirrored(WrappedClassifier):
     ...     def _identity(self):
@@ -136,14 +168,9 @@ class WrappedClassifier(ABC):
         return int(self.model.queries)
 
     @property
-    def probe_queries(self) -> int:
-        """Rows that probes have sent so far."""
-        return int(getattr(self.model, "probe_queries", 0))
-
-    @property
-    def rows_sent(self) -> int:
-        """Rows sent for the callers' questions, padding included."""
-        return int(getattr(self.model, "rows_sent", self.model.queries))
+    def rows_delivered(self) -> int:
+        """Rows that reached the innermost model so far."""
+        return int(getattr(self.model, "rows_delivered", self.model.queries))
 
     @property
     def max_queries(self) -> int | None:

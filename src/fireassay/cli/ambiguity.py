@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from fireassay.cli.console import emit, emit_json, say
-from fireassay.cli.numeric_rows import load_numbers
+from fireassay.cli.loading import load_numbers, probe_words, probed
 from fireassay.cli.options import (
     Bounds,
     Cluster,
@@ -21,7 +22,6 @@ from fireassay.cli.options import (
     Trust,
     Workers,
 )
-from fireassay.cli.probing import probe_words, probed
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -32,21 +32,22 @@ app = typer.Typer(
 
 @app.command()
 def generate(
-    data: Annotated[Path, typer.Argument(help="Labelled rows: npz, CSV, Parquet, idx, folder.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write the set to.")],
-    n: Annotated[int, typer.Option("-n", min=1, help="How many inputs.")] = 10_000,
+    data: Annotated[Path, Argument(help="Labelled rows: npz, CSV, Parquet, idx, folder.")],
+    output: Annotated[Path, Option("--output", "-o", help="Folder to write the set to.")],
+    n: Annotated[int, Option("-n", min=1, help="How many inputs.")] = 10_000,
     pair: Annotated[
-        list[str] | None, typer.Option(help="FIRST,SECOND: only this pair (repeatable).")
+        list[str] | None, Option(help="FIRST,SECOND: only this pair (repeatable).")
     ] = None,
     confused_by: Annotated[
-        str | None, typer.Option(help="A model: only the pairs that it confuses.")
+        str | None, Option(help="A model: only the pairs that it confuses.")
     ] = None,
-    tries: Annotated[int, typer.Option(min=1, help="Autoencoders per pair.")] = 2,
-    preset: Annotated[str, typer.Option(help="How autoencoders are trained.")] = "fast",
-    delta_max: Annotated[
-        float, typer.Option(help="Largest difference of the two probabilities.")
-    ] = 0.25,
-    split: Annotated[str, typer.Option(help="test, train or any.")] = "test",
+    tries: Annotated[int, Option(min=1, help="Autoencoders per pair.")] = 2,
+    preset: Annotated[str, Option(help="How autoencoders are trained.")] = "fast",
+    delta_max: Annotated[float, Option(help="Largest difference of the two probabilities.")] = 0.25,
+    split: Annotated[str, Option(help="test, train or any.")] = "test",
+    release: Annotated[
+        bool, Option("--release", help="Also a Parquet file with images, and a card.")
+    ] = False,
     label: LabelColumn = None,
     bounds: Bounds = None,
     model_output: ModelOutput = "probabilities",
@@ -62,7 +63,7 @@ def generate(
 
     Example: fireassay ambiguity generate train.npz --pair 3,8 --pair 4,9 -o ambiguous
     """
-    from fireassay.ambiguity import AmbiguityGenerator
+    from fireassay.ambiguity import AmbiguityGenerator, write_release
     from fireassay.classifiers import as_classifier
     from fireassay.core.errors import ParameterError
 
@@ -86,6 +87,8 @@ def generate(
     ).fit(loaded.X, loaded.labels, workers=workers, cluster=cluster)
     amb = gen.sample(n, delta_max=delta_max, split=split)
     files = amb.export(output, loaded.feature_names)
+    if release:
+        files += write_release(amb, output / "release")
     if json:
         emit_json(
             {
@@ -108,8 +111,8 @@ def generate(
 
 @app.command()
 def evaluate(
-    model: Annotated[str, typer.Argument(help="A file, an http(s) address, or module:name.")],
-    ambiguous: Annotated[Path, typer.Argument(help="A folder written by generate.")],
+    model: Annotated[str, Argument(help="A file, an http(s) address, or module:name.")],
+    ambiguous: Annotated[Path, Argument(help="A folder written by generate.")],
     output: Output = None,
     bounds: Bounds = None,
     model_output: ModelOutput = "probabilities",

@@ -1,166 +1,171 @@
 """``fireassay check``: judge a run's numbers against limits, for people and for CI."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from fireassay.cli.console import emit_json, say
 from fireassay.cli.options import Json, Quiet
 
 if TYPE_CHECKING:
-    from fireassay.report import Gate, GateCheck, Report
+    from fireassay.cli.check_runs import CheckedRun
+    from fireassay.report import GateCheck
 
 
 def check(
-    run: Annotated[Path, typer.Argument(help="A run folder, or its result.json.")],
+    runs: Annotated[
+        list[Path], Argument(help="Run folders, or their result.json.", metavar="RUN…")
+    ],
     max_: Annotated[
-        list[str] | None, typer.Option("--max", help="NAME=VALUE: the number may not be above.")
+        list[str] | None, Option("--max", help="NAME=VALUE: the number may not be above.")
     ] = None,
     min_: Annotated[
-        list[str] | None, typer.Option("--min", help="NAME=VALUE: the number may not be below.")
+        list[str] | None, Option("--min", help="NAME=VALUE: the number may not be below.")
     ] = None,
     spend: Annotated[
-        bool,
-        typer.Option("--spend", help="Share the error probability among all looks at the labels."),
+        bool, Option("--spend", help="Share the error probability among all looks at the labels.")
     ] = False,
     not_worse_than: Annotated[
-        Path | None, typer.Option(help="A run on the same rows: this one may not be worse.")
+        Path | None, Option(help="A run on the same rows: this one may not be worse.")
     ] = None,
     margin: Annotated[
-        float, typer.Option(min=0.0, help="By how much a number may be worse than that run's.")
+        float, Option(min=0.0, help="By how much a number may be worse than that run's.")
     ] = 0.0,
     number: Annotated[
         list[str] | None,
-        typer.Option(help="Which numbers may not be worse (repeatable); accuracy.error."),
+        Option(help="Which numbers may not be worse (repeatable); accuracy.error."),
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Undecided limits fail.")] = False,
-    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML here.")] = None,
+    strict: Annotated[bool, Option("--strict", help="Undecided limits fail.")] = False,
+    require_lock: Annotated[
+        bool, Option("--require-lock", help="Only limits locked before a look may pass.")
+    ] = False,
+    require_model: Annotated[
+        bool, Option("--require-model", help="Only a compared model may pass.")
+    ] = False,
+    offline: Annotated[
+        bool, Option("--offline", help="Ask no model: it is then not compared.")
+    ] = False,
+    model_sha256: Annotated[
+        str | None, Option(help="SHA-256 that the judged model must have.")
+    ] = None,
+    data_sha256: Annotated[
+        str | None, Option(help="SHA-256 that the judged test rows must have.")
+    ] = None,
+    junit: Annotated[Path | None, Option(help="Write JUnit XML here.")] = None,
+    summary: Annotated[Path | None, Option(help="Write the verdict as Markdown here.")] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Judge numbers against limits: --max and --min, or those of the run's [gates].
 
-    A limit is kept if the unfavourable end of the number's interval keeps it, broken if even the
-    favourable end breaks it, undecided otherwise.
+    A limit is met if the unfavourable end of the number's interval meets it. It is not met if even
+    the favourable end does not. Else it is undecided.
 
-    The run is compared with its configuration, model and data as they are now: no limit is kept by
-    a number that was made from others, or while a run in the folder has not come to its end.
+    The run is compared with its configuration, model and data as they are now. A number that was
+    made from others meets no limit, nor does an unfinished run. Of code and addresses 16 answers
+    are asked again.
 
-    How often these labels were judged before is kept in the project's fireassay-looks.json, and
-    said: of many models judged on the same labels a bad one passes by chance. --spend, or [gates]
-    looks, shares the error probability among them.
+    The project's fireassay-looks.json counts how often these labels were judged. Of many models
+    judged on the same labels a bad one passes by chance. --spend, or [gates] looks, shares the
+    error probability among the looks.
 
-    Exit code 0: pass. 1: a limit is broken. 2: usage. 3: not enough evidence, no limits set, or
+    Exit code 0: pass. 1: a limit is not met. 2: usage. 3: not enough evidence, no limits set, or
     made from another model or other data.
 
     Example: fireassay check fireassay-run --max error=0.05 --min accuracy=0.9
     """
-    from dataclasses import asdict, replace
+    from fireassay.cli.check_runs import judged_runs, show_table, write_files
 
-    from fireassay.assessment.judging import judge_run
-    from fireassay.assessment.run_folder import read_gates, read_report, reservations
-    from fireassay.cli.answers import shape, show_verdict
-    from fireassay.core.files import write_text
-    from fireassay.report import Gate
-    from fireassay.report.gates import parse_gates
-    from fireassay.report.junit import to_junit
-    from fireassay.report.not_worse import with_check
-
-    report = read_report(run, charts=False)
-    reserved = reservations(run, report)
-    given = [Gate.parse(text, "max") for text in max_ or []]
-    given += [Gate.parse(text, "min") for text in min_ or []]
-    gates = [_meant(gate, report) for gate in given] or parse_gates(read_gates(run))
-    judged = judge_run(run, report, gates, strict=strict, spend=spend)
-    verdict = judged.verdict
-    if not_worse_than is not None:
-        for extra in _not_worse(run, report, not_worse_than, margin, number or ["accuracy.error"]):
-            verdict = with_check(verdict, extra, strict=strict)
-    if reserved and verdict.status == "pass":
-        verdict = replace(verdict, status="not enough evidence")
-    if junit is not None:
-        write_text(junit, to_junit(report.parts, verdict, report.title))
+    found = judged_runs(
+        runs,
+        [*((text, "max") for text in max_ or []), *((text, "min") for text in min_ or [])],
+        strict=strict,
+        spend=spend,
+        base=not_worse_than,
+        changes=(margin, number or ["accuracy.error"]),
+        require_lock=require_lock,
+        require_model=require_model,
+        offline=offline,
+        digests={"model": model_sha256, "data": data_sha256},
+    )
+    write_files(found, junit, summary)
     if json:
-        checks = [
-            {
-                **asdict(c.gate),
-                "label": c.label,
-                "status": c.status,
-                "word": c.word,
-                "explanation": c.explanation,
-                "accepted": dict(c.accepted),
-                "looks": judged.looks.get(c.gate.number),
-            }
-            for c in verdict.checks
-        ]
-        advice = [
-            {"number": a.gate.number, "text": a.text, "labels": a.labels} for a in verdict.advice
-        ]
-        emit_json(
-            {
-                "status": verdict.status,
-                "headline": verdict.headline,
-                "exit_code": verdict.exit_code,
-                "failed_parts": verdict.failed_parts,
-                "reservations": reserved,
-                "checks": checks,
-                "advice": advice,
-            }
-        )
+        documents = {str(one.run): _document(one) for one in found}
+        emit_json(documents if len(found) > 1 else next(iter(documents.values())))
+    elif len(found) > 1 and not quiet:
+        show_table(found)
     elif not quiet:
-        for c in verdict.checks:
-            said = f"{shape(c.status)} {c.word:<10}{c.label}, {c.limit} ({c.gate.number})"
-            say(f"{said}: {c.explanation}")
-            look = judged.looks.get(c.gate.number, 1)
-            if look > 1:
-                say(f"{'':<12}judged {look} times on these labels{_spent(spend, report)}")
-        for name in verdict.failed_parts:
-            say(f"failed    {name}: {report[name].reason}")
-        for name, reason in reserved.items():
-            say(f"not now   {name}: {reason}")
-        if not verdict.checks:
-            say("Set limits with --max, --min or a [gates] table.")
-        show_verdict(verdict)
-    raise typer.Exit(verdict.exit_code)
+        _show(found[0])
+    codes = {one.verdict.exit_code for one in found}
+    raise typer.Exit(next(code for code in (1, 3, 0) if code in codes))
 
 
-def _spent(spend: bool, report: "Report") -> str:
-    if spend or report.fractions:
-        return ", and at that level"
-    return ": of many models a bad one may pass by chance, see --spend"
+def _document(one: "CheckedRun") -> Any:
+    """The verdict as strict JSON: every check, what to do, and what is not of now."""
+    from dataclasses import asdict
+
+    verdict, screen = one.verdict, one.screen
+    checks = [
+        {
+            **asdict(c.gate),
+            **{name: getattr(c, name) for name in ("label", "status", "word", "explanation")},
+            **_found(c),
+            "struck": line.struck,
+            "assumes": line.assumes,
+            "accepted": dict(c.accepted),
+            "looks": one.looks.get(c.gate.number),
+        }
+        for line in screen.limits
+        for c in [line.check]
+    ]
+    return {
+        "status": verdict.status,
+        "headline": verdict.headline,
+        "exit_code": verdict.exit_code,
+        "lock": verdict.lock,
+        "lock_state": verdict.lock_state,
+        "model": verdict.model,
+        "model_state": verdict.model_state,
+        "failed_parts": verdict.failed_parts,
+        "reservations": one.reserved,
+        "checks": checks,
+        "advice": [
+            {"number": a.gate.number, "text": a.text, "labels": a.labels, "command": a.command}
+            for a in verdict.advice
+        ],
+        **screen.document(),
+    }
 
 
-def _not_worse(
-    run: Path, report: "Report", base: Path, margin: float, numbers: list[str]
-) -> "list[GateCheck]":
-    """The change of each number since another run on the same rows, as a gate."""
-    from fireassay.assessment.measures import full_name
-    from fireassay.assessment.paired_runs import pair_runs
-    from fireassay.assessment.run_folder import read_report, reservations
-    from fireassay.report.not_worse import not_worse_check
-
-    before = read_report(base)
-    changes = dict(pair_runs(base, run, (before, report)).changes)
-    if reservations(base, before) or reservations(run, report):
-        changes = {}
-    found = []
-    for given in numbers:
-        name = full_name(given, [part.question for part in report.parts])
-        part, _, short = name.partition(".")
-        measure = report[part].measure(short)
-        found.append(not_worse_check(name, changes.get(name), measure, margin, str(base)))
-    return found
+def _found(check: "GateCheck") -> dict[str, Any]:
+    """Value, interval, n and method of the number behind a limit; nothing where there is none."""
+    if check.estimate is None or check.measure is None:
+        return {}
+    names = ("value", "low", "high", "confidence", "n", "method")
+    found = {name: getattr(check.estimate, name) for name in names}
+    return {**found, "found": check.measure.shown(check.estimate)}
 
 
-def _meant(gate: "Gate", report: "Report") -> "Gate":
-    """The gate by its full name; a name that no part can have is refused at once."""
-    from dataclasses import replace
+def _show(one: "CheckedRun") -> None:
+    """The limits with their reasons, what is not of now, and what to do."""
+    from fireassay.cli.console import show_limits, show_verdict
 
-    from fireassay.assessment.measures import full_name
-
-    part = gate.number.partition(".")[0]
-    known = {name for item in report.parts for name in item.estimates}
-    if gate.number in known or any(item.question == part for item in report.parts):
-        return gate  # the report knows best
-    return replace(gate, number=full_name(gate.number, [p.question for p in report.parts]))
+    often = ": of many models a bad one may pass by chance, see --spend"
+    level = ", and at that level" if one.report.fractions else often
+    show_verdict(one.verdict)
+    show_limits(one.screen)
+    for c in one.verdict.checks:
+        say(f"{c.label} ({c.gate.number}): {c.explanation}")
+        look = one.looks.get(c.gate.number, 1)
+        if look > 1:
+            say(f"  judged {look} times on these labels{level}")
+    for name in one.verdict.failed_parts:
+        say(f"failed    {name}: {one.report[name].reason}")
+    for name, reason in one.reserved.items():
+        say(f"not now   {name}: {reason}")
+    for action in one.screen.actions:
+        say(f"Do next: {action}")
+    if not one.verdict.checks:
+        say("Set limits with --max, --min or a [gates] table.")

@@ -9,16 +9,18 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from fireassay.core.words import visible
 from fireassay.version import __version__
-from fireassay.visible import visible
 
 if TYPE_CHECKING:
     from fireassay.core.evidence import Evidence
+    from fireassay.report import Report, Verdict
+    from fireassay.report.first_screen import FirstScreen
 
 _answers: Any = None
 _TOGETHER = re.compile(r"(?<=\d) (?=%)|(?<=\bn) (?==)|(?<=\bn =) (?=\d)")  # "95 %", "n = 500"
@@ -34,10 +36,7 @@ def say(text: str = "", *, quiet: bool = False) -> None:
 
 
 def say_wrapped(text: str, *, quiet: bool = False, indent: int = 13) -> None:
-    """Print a line that a terminal breaks between words, the rest below its second column.
-
-    In a file or a pipe it stays one line.
-    """
+    """Print one line; a terminal wraps the line between words with a hanging indent."""
     say(_between_words(text, sys.stdout, indent), quiet=quiet)
 
 
@@ -65,11 +64,7 @@ def flush() -> None:
 
 @contextlib.contextmanager
 def only_answers() -> Iterator[None]:
-    """While inside, standard output has what `say` says, and nothing else.
-
-    What models and libraries print, in Python or by themselves, goes to standard error: a word of
-    theirs would make JSON unreadable.
-    """
+    """Send what models and libraries print to standard error: a word of theirs would break JSON."""
     global _answers
     if _answers is not None:
         yield
@@ -181,6 +176,98 @@ def emit(evidence: "Evidence", *, as_json: bool = False, quiet: bool = False) ->
 
 def emit_json(value: Any) -> None:
     """Print strict JSON, NaN and infinities tagged."""
-    from fireassay.core import strict_json
+    from fireassay.core import json_files
 
-    say(strict_json.dumps(value, indent=2))
+    say(json_files.dumps(value, indent=2))
+
+
+# Green is for a pass alone.
+STYLES = {"pass": "green", "fail": "red", "undecided": "yellow", "not enough evidence": "yellow"}
+_WIDTH = 100
+_LABEL = 28
+
+
+def show_answers(report: "Report", verdict: "Verdict") -> None:
+    """The first screen of a report as text."""
+    from fireassay.report.first_screen import first_screen
+
+    show_screen(first_screen(report.parts, verdict, report.accepted, report.about))
+
+
+def show_verdict(verdict: "Verdict") -> None:
+    """The verdict in one line, and what is to be known of its limits and of the model."""
+    from rich.text import Text
+
+    head = f"{shape(verdict.status)} {verdict.headline}"
+    _print(Text(visible(head), f"bold {STYLES.get(verdict.status, '')}".strip()))
+    for said in verdict.said:
+        _print(Text(visible(said)))
+
+
+def show_screen(screen: "FirstScreen") -> None:
+    """Verdict, limits, answers, what to do next, and what is not known."""
+    from rich.text import Text
+
+    show_verdict(screen.verdict)
+    if screen.about is not None and screen.about.change:
+        _print(Text(visible(screen.about.change)))
+    show_limits(screen)
+    _print(Text(""))
+    for answer in screen.answers_shown:
+        marks = [*answer.tags, *(["contradicted by the data"] if answer.struck else [])]
+        said = Text(f"{visible(answer.part.question.capitalize()):<12} ")
+        said += Text(visible(answer.sentence), "strike" if answer.struck else "")
+        _print(said + Text(f" ({', '.join(marks)})" if marks else "", "yellow"))
+    _listed("Do next", [str(action) for action in screen.actions])
+    _listed("Do not rely on", [str(doubt) for doubt in screen.doubts])
+    _listed("Not known", screen.unknown)
+
+
+def show_limits(screen: "FirstScreen") -> None:
+    """One line for each limit: found, interval, limit, state; below it what it assumes."""
+    from rich.text import Text
+
+    rows = [(x.check.label, x.found, x.between, x.check.limit) for x in screen.limits]
+    if not rows:
+        return
+    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    wide[0] = min(wide[0], _LABEL)
+    for line, (label, *cells) in zip(screen.limits, rows, strict=True):
+        row = Text(visible(label if len(label) <= wide[0] else f"{label}\n"))
+        row.pad_right(wide[0] - len(label) if len(label) <= wide[0] else wide[0])
+        for cell, width in zip(cells, wide[1:], strict=True):
+            row += Text("  ") + Text(visible(cell), "strike" if line.struck and cell else "")
+            row.pad_right(width - len(cell))
+        _print(row + Text(f"  {line.state}", STYLES[line.check.status]))
+        if line.struck:
+            _print(Text("  contradicted by the data", "yellow"))
+        for each in line.assumes:
+            _print(Text(visible(f"  assumes: {each}")))
+
+
+def _listed(title: str, items: "Sequence[str]") -> None:
+    from rich.text import Text
+
+    if items:
+        _print(Text(f"\n{title}"))
+    for item in items:
+        _print(Text(visible(f"- {item}")))
+
+
+def _print(text: Any) -> None:
+    """Print styled text; a terminal wraps it between words."""
+    stdout_console().print(text, soft_wrap=not sys.stdout.isatty())
+
+
+def shape(status: str) -> str:
+    """The shape of a state, as on the page."""
+    from fireassay.report.first_screen import SHAPES
+
+    return SHAPES[status]
+
+
+def stdout_console() -> Any:
+    """Standard output, in colour where a person looks at it; wide enough for a table elsewhere."""
+    from rich.console import Console
+
+    return Console(file=sys.stdout, width=None if sys.stdout.isatty() else _WIDTH, highlight=False)

@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument
 
-from fireassay.cli.console import emit_json, say, starting
+from fireassay.cli.console import emit_json, say, shape, starting
 from fireassay.cli.options import Json, Quiet
 
 if TYPE_CHECKING:
@@ -21,19 +22,32 @@ _EXITS = {"sound": 0, "stale": 3, "mend": 1}
 def doctor(
     project: Annotated[
         Path | None,
-        typer.Argument(
-            help="A project's folder or its fireassay.toml [this folder, if it has one]."
-        ),
+        Argument(help="A project's folder or its fireassay.toml [this folder, if it has one]."),
     ] = None,
+    qualify: Annotated[
+        Path | None,
+        typer.Option(help="Write a record for tool qualification to this file, and nothing else."),
+    ] = None,
+    store: Annotated[
+        bool, typer.Option("--store", help="Only show what is kept between runs, and where.")
+    ] = False,
+    clear: Annotated[
+        bool, typer.Option("--clear-store", help="Take all of that away; runs compute it again.")
+    ] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Show what is installed, and what in a project must be mended before a run.
 
+    --qualify runs a self-test against known answers: versions, hashes and known limits go with it.
     Exit code 0: nothing. 1: something to mend. 3: the last run is stale or has not ended.
 
     Example: fireassay doctor my-project
     """
+    if qualify is not None:
+        raise typer.Exit(_qualify(qualify, json=json, quiet=quiet))
+    if store or clear:
+        return _show_store(project or Path(), json=json, quiet=quiet, clear=clear)
     starting("looking at the installation and the project", quiet=quiet or json)
     from fireassay.assessment.project_check import check_project
 
@@ -50,10 +64,56 @@ def doctor(
     raise typer.Exit(1 if 1 in exits else max(exits, default=0))
 
 
+def _qualify(file: Path, *, json: bool, quiet: bool) -> int:
+    starting("running the self-test", quiet=quiet or json)
+    from fireassay.assessment.qualification import qualification_record
+    from fireassay.core.files import write_text
+    from fireassay.core.json_files import dumps
+
+    record = qualification_record()
+    write_text(file, dumps(record, indent=2) + "\n")
+    if json:
+        emit_json(record)
+        return 0 if record["holds"] else 1
+    for test in record["self_test"]:
+        mark = shape("pass" if test["holds"] else "fail")
+        seen = "" if test["holds"] else f": expected {test['expected']}, got {test['got']}"
+        say(f"{mark} {test['what']} ({test['source']}){seen}", quiet=quiet and test["holds"])
+    say(f"written: {file}, {len(record['files'])} files hashed", quiet=quiet)
+    return 0 if record["holds"] else 1
+
+
+def _show_store(project: Path, *, json: bool, quiet: bool, clear: bool) -> None:
+    from fireassay.assessment.config import read_config
+    from fireassay.engine import ContentStore
+
+    file = project / _FILE if project.is_dir() else project
+    setting = read_config(file).run.store if file.exists() else None
+    store = ContentStore.configured(setting, file.parent)
+    if store is not None and clear:
+        store.clear()
+    sizes = [] if store is None else [about.st_size for _, about in store.files()]
+    found = {
+        "path": None if store is None else str(store.path),
+        "values": len(sizes),
+        "megabytes": round(sum(sizes) / 2**20, 1),
+        "most_megabytes": 0 if store is None else store.most_bytes // 2**20,
+    }
+    if json:
+        emit_json({"store": found})
+    elif not quiet and store is None:
+        say('store: off ([run] store = "off")')
+    elif not quiet:
+        say(
+            f"store: {found['path']}, {len(sizes)} values, {found['megabytes']} MB of at most "
+            f"{found['most_megabytes']:,} MB"
+        )
+
+
 def _installed() -> dict[str, Any]:
     from fireassay.classifiers.adapters import every_kind
     from fireassay.core.evidence import host_size, library_versions
-    from fireassay.core.extras import EXTRAS, is_installed
+    from fireassay.core.lazy import EXTRAS, is_installed
 
     return {
         "versions": library_versions(),
@@ -64,7 +124,7 @@ def _installed() -> dict[str, Any]:
 
 
 def _show(installed: dict[str, Any]) -> None:
-    from fireassay.core.extras import EXTRAS
+    from fireassay.core.lazy import EXTRAS
 
     for name, version in installed["versions"].items():
         say(f"{name:<14} {version}")
@@ -81,8 +141,8 @@ def _show(installed: dict[str, Any]) -> None:
 def _show_project(findings: "list[Finding]", place: Path | None) -> None:
     from rich.text import Text
 
-    from fireassay.cli.answers import stdout_console
-    from fireassay.visible import visible
+    from fireassay.cli.console import stdout_console
+    from fireassay.core.words import visible
 
     if place is None:
         say(f"{'project':<14} none here: no {_FILE} in this folder")

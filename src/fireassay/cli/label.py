@@ -1,23 +1,27 @@
 """``fireassay label``: buy labels for a search, by file."""
 
+import webbrowser
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from fireassay.cli.console import emit, emit_json, say, starting
+from fireassay.cli.loading import unprobed
 from fireassay.cli.options import Json, Quiet
-from fireassay.cli.probing import unprobed
 
 app = typer.Typer(no_args_is_help=True, help="Buy labels for a search: write rows, read labels.")
-Run = Annotated[Path, typer.Argument(help="The run folder, or its search.npz.")]
+Run = Annotated[Path, Argument(help="The run folder, or its search.npz.")]
+People = Annotated[int | None, Option("--people", min=1, max=20, help="People who label each row.")]
 
 
 @app.command("next")
 def next_(
     run: Run,
-    csv: Annotated[Path, typer.Option("--csv", help="File to write.")] = Path("next.csv"),
-    count: Annotated[int, typer.Option("--count", "-n", min=1, help="Rows to label.")] = 10,
+    csv: Annotated[Path, Option("--csv", help="File to write.")] = Path("next.csv"),
+    count: Annotated[int, Option("--count", "-n", min=1, help="Rows to label.")] = 10,
+    people: People = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -28,7 +32,7 @@ def next_(
     starting(f"asking the search of {run}", quiet=quiet or as_json)
     from fireassay.discovery import next_labels
 
-    rows = next_labels(run, csv, count)
+    rows = next_labels(run, csv, count, people)
     if as_json:
         emit_json({"rows": rows, "csv": str(csv)})
         return
@@ -39,8 +43,9 @@ def next_(
 @app.command()
 def add(
     run: Run,
-    csv: Annotated[Path, typer.Argument(help="The file with the labels.")],
-    annotator: Annotated[str, typer.Option("--annotator", help="Who labelled.")] = "",
+    csv: Annotated[Path, Argument(help="The file with the labels.")],
+    annotator: Annotated[str, Option("--annotator", help="Who labelled.")] = "",
+    people: People = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -51,5 +56,110 @@ def add(
     starting(f"reading {csv}", quiet=quiet or as_json)
     from fireassay.discovery import add_labels
 
-    found = add_labels(run, csv, annotator).evidence()
+    found = add_labels(run, csv, annotator, people).evidence()
     emit(unprobed(found, "labels are added without the model"), as_json=as_json, quiet=quiet)
+
+
+def serve(
+    run: Annotated[
+        list[Path] | None, Argument(help="Run folders, or folders with runs and projects in them.")
+    ] = None,
+    host: Annotated[
+        str, Option(help="Address to listen at. Any but 127.0.0.1 needs a token.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int | None, Option(min=0, max=65535, help="Default: the first free one from 8765.")
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None, Option(help="A name under which browsers reach it (repeatable).")
+    ] = None,
+    data: Annotated[
+        Path | None,
+        Option(help="The data of the search in the run folder: people label what it asks."),
+    ] = None,
+    label: Annotated[
+        str | None, Option(help="Column of labels in --data (as given to the search).")
+    ] = None,
+    ambiguous: Annotated[
+        Path | None, Option(help="An exported ambiguous set: people review its samples.")
+    ] = None,
+    annotators: Annotated[
+        int | None, Option(min=1, max=20, help="People per item (default: as before, or 1).")
+    ] = None,
+    open_: Annotated[bool, Option("--open", help="Open the browser.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Start and watch runs, browse their rows, compare them, label, in the browser.
+
+    Labels are on the disk before the page says so. On other addresses than 127.0.0.1 a token is
+    needed: the environment variable FIREASSAY_TOKEN, or a new one, which is printed.
+
+    Example: fireassay serve fireassay-run --open
+
+    Label for a search: fireassay discovery model.onnx rows.npz --output run, then
+    fireassay serve run --data rows.npz
+    """
+    starting("starting the app", quiet=quiet or json)
+    from fireassay.web.server import serve as start
+
+    here = Path("fireassay.toml").is_file()
+    folders = run or [Path() if here else Path("fireassay-run")]
+    _queues_of_searches(folders, annotators)
+    if data is not None and not _keeps_rows(folders[0]):
+        _queue_of_search(folders[0], data, label, annotators)
+    if ambiguous is not None:
+        _queue_of_review(folders[0], ambiguous, annotators)
+
+    def ready(address: str) -> None:
+        if json:
+            emit_json({"address": address})
+        else:
+            say(f"fireassay is at {address}  (Ctrl+C ends it)", quiet=quiet)
+        if open_:
+            webbrowser.open(address)
+
+    start(folders, host=host, port=port, allowed_hosts=allow_host or (), ready=ready)
+
+
+def _inside(folder: Path) -> list[Path]:
+    """The folders in a folder of run folders, and those of the projects in it."""
+    return [path.parent for path in sorted(folder.glob("*/search.npz"))] + [
+        path.parent for path in sorted(folder.glob("*/*/search.npz"))
+    ]
+
+
+def _keeps_rows(run: Path) -> bool:
+    return (run / "search-rows.npz").is_file() and (run / "search.npz").is_file()
+
+
+def _queues_of_searches(folders: list[Path], annotators: int | None) -> None:
+    """A run that waits for labels keeps its rows: nobody has to name them again."""
+    for run in [one for folder in folders for one in (folder, *_inside(folder))]:
+        if _keeps_rows(run):
+            from fireassay.web.queue_sources import queue_from_search
+
+            queue_from_search(run, annotators_per_item=annotators)
+
+
+def _queue_of_search(run: Path, data: Path, label: str | None, annotators: int | None) -> None:
+    from fireassay.data import load
+    from fireassay.web.queue_sources import queue_from_search
+
+    # Rows are as the search was given them: where the channels are is no question here.
+    layout: Any = {"layout": "HWC"} if data.suffix.lower() in (".npz", ".npy") else {}
+    loaded = load(data, label=label, **layout)
+    queue_from_search(
+        run,
+        loaded.X,
+        kind="series" if loaded.rows.form == "series" else None,
+        class_names=loaded.class_names,
+        feature_names=loaded.feature_names,
+        annotators_per_item=annotators,
+    )
+
+
+def _queue_of_review(run: Path, ambiguous: Path, annotators: int | None) -> None:
+    from fireassay.web.review import read_exported, write_review_queue
+
+    write_review_queue(run, read_exported(ambiguous), annotators_per_item=annotators or 1)

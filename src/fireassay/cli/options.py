@@ -1,59 +1,96 @@
 """Options that commands share: one word for one thing. Nothing scientific is imported here.
 
-A command that needs another default gives it; the word, its meaning and its range are these.
-"""
+A command that needs another default gives it; the word, its meaning and its range are these."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
-Config = Annotated[Path, typer.Option("--config", help="The configuration file.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as strict JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+from fireassay.core.errors import ParameterError
+
+Config = Annotated[Path, Option("--config", help="The configuration file.")]
+Json = Annotated[bool, Option("--json", help="Print the result as strict JSON.")]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="Print nothing but errors.")]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Folder or file to write results to.")
+    Path | None, Option("--output", "-o", help="Folder or file to write results to.")
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Same seed, same result.")]
+Seed = Annotated[int, Option("--seed", min=0, help="Same seed, same result.")]
 FileSeed = Annotated[
-    int | None, typer.Option("--seed", min=0, help="Instead of the configuration's seed.")
+    int | None, Option("--seed", min=0, help="Instead of the configuration's seed.")
 ]
-Workers = Annotated[int, typer.Option("--workers", min=1, help="Processes on this machine.")]
+Workers = Annotated[int, Option("--workers", min=1, help="Processes on this machine.")]
 Cluster = Annotated[
-    str | None, typer.Option("--cluster", help="Address of a Dask scheduler, tcp://host:8786.")
+    str | None, Option("--cluster", help="Address of a Dask scheduler, tcp://host:8786.")
 ]
-Only = Annotated[list[str] | None, typer.Option("--only", help="Only this part (repeatable).")]
+Only = Annotated[list[str] | None, Option("--only", help="Only this part (repeatable).")]
 Trust = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--trust", help="Allow models that run code: pickle, .pt2, package.module:name of a file."
     ),
 ]
 HangMinutes = Annotated[
     float,
-    typer.Option(
+    Option(
         "--hang-minutes", min=0.0, help="Most minutes for a model to load, or to answer a block."
     ),
 ]
 Bounds = Annotated[
     tuple[float, float] | None,
-    typer.Option("--bounds", help="Smallest and largest input value: LOW HIGH."),
+    Option("--bounds", help="Smallest and largest input value: LOW HIGH."),
 ]
-ModelOutput = Annotated[
-    str, typer.Option("--model-output", help="probabilities, logits or labels.")
-]
+ModelOutput = Annotated[str, Option("--model-output", help="probabilities, logits or labels.")]
+A_MODEL = "Model: .onnx, .skops, .pt2, package.module:name."
+ModelArgument = Annotated[str, Argument(help=A_MODEL)]
+LabelsColumn = Annotated[str | None, Option("--label", help="Column of the labels.")]
 Confidence = Annotated[
-    float, typer.Option("--confidence", min=0.0, max=1.0, help="Of every interval and bound.")
+    float, Option("--confidence", min=0.0, max=1.0, help="Of every interval and bound.")
 ]
-LabelColumn = Annotated[str | None, typer.Option("--label", help="The label column of a table.")]
+LabelColumn = Annotated[str | None, Option("--label", help="The label column of a table.")]
 NoSamples = Annotated[
-    bool,
-    typer.Option("--no-samples", help="Leave rows of the data out of report.html and result.json."),
+    bool, Option("--no-samples", help="Leave rows of the data out of report.html and result.json.")
 ]
 AcceptBelowBaseline = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--accept-below-baseline",
         help="Go on where the model agrees with the labels less than chance does.",
     ),
 ]
+
+
+def read_attack(text: str) -> tuple[str, dict[str, Any]]:
+    """Attack name and parameters: ('pgd', {'eps': 0.1}) for the text ``pgd:eps=0.1``."""
+    start = len("art:") if text.startswith("art:") else 0
+    name, _, rest = text[start:].partition(":")
+    parameters: dict[str, Any] = {}
+    for part in filter(None, rest.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise ParameterError("An attack is NAME:KEY=VALUE,KEY=VALUE.", got=repr(text))
+        parameters[key.strip()] = read_value(value.strip())
+    return text[:start] + name, parameters
+
+
+def read_defence(text: str) -> tuple[str, float]:
+    """Defence name and value: "conf=0.9" is ('conf', 0.9)."""
+    name, _, value = text.partition("=")
+    try:
+        return name, float(value)
+    except ValueError as error:
+        raise ParameterError("A defence is NAME=VALUE, e.g. conf=0.9.", got=repr(text)) from error
+
+
+def read_value(text: str) -> Any:
+    """A whole number, a number, or the text itself.
+
+    >>> [read_value(text) for text in ("3", "0.5", "linf")]
+    [3, 0.5, 'linf']
+    """
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

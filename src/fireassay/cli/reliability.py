@@ -5,83 +5,71 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from fireassay.cli.console import emit, say
-from fireassay.cli.numeric_rows import is_table, load_numbers, load_rows
-from fireassay.cli.options import HangMinutes, Json, Output, Quiet, Seed, Trust, Workers
-from fireassay.cli.probing import probed
+from fireassay.cli.loading import is_table, load_numbers, load_rows, need_labels, probed
+from fireassay.cli.options import (
+    HangMinutes,
+    Json,
+    LabelsColumn,
+    ModelArgument,
+    ModelOutput,
+    Output,
+    Quiet,
+    Seed,
+    Trust,
+    Workers,
+)
 
 if TYPE_CHECKING:
     from fireassay.data import DataSet
 
-_COUNT_ERRORS = ("rectified", "exact", "groups-betting")  # other methods measure distances
+_COUNT_ERRORS = ("rectified", "exact", "groups-max")  # other methods measure distances
 
 
 def reliability(
-    model: Annotated[str, typer.Argument(help="Model: .onnx, .skops, .pt2, package.module:name.")],
-    data: Annotated[Path, typer.Argument(help="Labelled rows the model was not trained on.")],
-    operational: Annotated[
-        Path | None, typer.Option("--operational", help="Unlabelled rows from the field.")
-    ] = None,
+    model: ModelArgument,
+    data: Annotated[Path, Argument(help="Labelled rows the model was not trained on.")],
+    operational: Annotated[Path | None, Option(help="Unlabelled rows from the field.")] = None,
     method: Annotated[
-        str,
-        typer.Option("--method", help="How; a wrong name is answered with the right ones."),
+        str, Option(help="How; a wrong name is answered with the right ones.")
     ] = "rectified",
-    confidence: Annotated[
-        float, typer.Option("--confidence", help="Of the bound, one-sided.")
-    ] = 0.975,
-    held_out: Annotated[
-        Path | None, typer.Option("--held-out", help="ram: labelled rows for its check.")
-    ] = None,
+    confidence: Annotated[float, Option(help="Of the bound, one-sided.")] = 0.975,
+    held_out: Annotated[Path | None, Option(help="ram: labelled rows for its check.")] = None,
     estimate_weights: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--estimate-weights",
             help="rectified: labels are not from the field, weigh them (no claim).",
         ),
     ] = False,
-    cells: Annotated[
-        int | None, typer.Option("--cells", min=1, help="ram, worst-case: cells per axis.")
-    ] = None,
+    cells: Annotated[int | None, Option(min=1, help="ram, worst-case: cells per axis.")] = None,
     bounds: Annotated[
-        tuple[float, float] | None,
-        typer.Option("--bounds", help="ram, worst-case: the box of the cells, LOW HIGH."),
+        tuple[float, float] | None, Option(help="ram, worst-case: the box of the cells, LOW HIGH.")
     ] = None,
-    bandwidth: Annotated[
-        float | None, typer.Option("--bandwidth", help="ram: bandwidth of the profile.")
-    ] = None,
+    bandwidth: Annotated[float | None, Option(help="ram: bandwidth of the profile.")] = None,
     epsilon: Annotated[
-        float | None,
-        typer.Option("--epsilon", help="conservative-bayes: P(pmi ≤ epsilon) = theta; 0.001."),
+        float | None, Option(help="conservative-bayes: P(pmi ≤ epsilon) = theta; 0.001.")
     ] = None,
-    theta: Annotated[
-        float | None, typer.Option("--theta", help="conservative-bayes: see epsilon; 0.5.")
-    ] = None,
+    theta: Annotated[float | None, Option(help="conservative-bayes: see epsilon; 0.5.")] = None,
     floor: Annotated[
-        float | None, typer.Option("--floor", help="conservative-bayes: smallest possible pmi; 0.")
+        float | None, Option(help="conservative-bayes: smallest possible pmi; 0.")
     ] = None,
     latent: Annotated[
-        int | None,
-        typer.Option("--latent", min=1, help="ram: cells in so many principal components."),
+        str | None, Option(help="ram: cells in so many principal components; vae or vae:8.")
     ] = None,
-    side: Annotated[
-        float | None, typer.Option("--side", help="ram with --latent: side of a cell; 0.5.")
-    ] = None,
-    label: Annotated[str | None, typer.Option("--label", help="Column of the labels.")] = None,
+    side: Annotated[float | None, Option(help="ram with --latent: side of a cell; 0.5.")] = None,
+    label: LabelsColumn = None,
     group: Annotated[
-        str | None,
-        typer.Option("--group", help="Column that says which rows belong together."),
+        str | None, Option(help="Column that says which rows belong together.")
     ] = None,
     largest_group: Annotated[
-        int | None,
-        typer.Option("--largest-group", min=1, help="groups-betting: most rows of a group."),
+        int | None, Option(min=1, help="The most rows that a group can have.")
     ] = None,
-    output_kind: Annotated[
-        str, typer.Option("--model-output", help="probabilities, logits or labels.")
-    ] = "probabilities",
+    output_kind: ModelOutput = "probabilities",
     target: Annotated[
-        float | None, typer.Option("--target", help="Also say how many labels this bound costs.")
+        float | None, Option(help="Also say how many labels this bound costs.")
     ] = None,
     workers: Workers = 1,
     output: Output = None,
@@ -96,32 +84,29 @@ def reliability(
     Example: fireassay reliability model.onnx test.npz --operational field.npz
     """
     from fireassay import as_classifier, reliability
-    from fireassay.assessment.coded_context import with_own_hash
-    from fireassay.core.errors import DataError
+    from fireassay.assessment.coded_rows import with_own_hash
+    from fireassay.core.groups import Groups
     from fireassay.data import DataSet
 
     classifier = as_classifier(model, output=output_kind, trust=trust, hang_minutes=hang_minutes)
     read: Callable[..., DataSet] = partial(load_numbers, question="reliability")
     if method in _COUNT_ERRORS:
         read = partial(load_rows, model=classifier)
-    labelled = read(data, label=label, group=group)
-    if labelled.y is None:
-        raise DataError(f"{data} must have labels.", got="none", do="Name their column: --label.")
+    labelled = need_labels(
+        read(data, label=label, group=group), data, "Name their column: --label."
+    )
     field = None if operational is None else _field_rows(operational, labelled, read, label, group)
     check = None
     if held_out is not None:
-        check = load_numbers(held_out, "reliability", label=label)
-        if check.y is None:
-            raise DataError(f"{held_out} must have labels.", got="none", do="Name them: --label.")
+        check = need_labels(load_numbers(held_out, "reliability", label=label), held_out)
     prior = {"epsilon": epsilon, "theta": theta, "floor": floor}
     given: dict[str, tuple[str, Any]] = {
         "--cells": ("cells", cells),
         "--bounds": ("bounds", bounds),
         "--bandwidth": ("bandwidth", bandwidth),
         "--held-out": ("held_out", None if check is None else (check.X, check.y)),
-        "--latent": ("latent", None if latent is None else _components(latent, labelled.X)),
+        "--latent": ("latent", None if latent is None else _latent(latent, labelled.X)),
         "--side": ("top", side),
-        "--largest-group": ("largest_group", largest_group),
         **{f"--{name}": ("prior", value) for name, value in prior.items()},
     }
     chosen = _method(method, {o: pair for o, pair in given.items() if pair[1] is not None})
@@ -133,7 +118,7 @@ def reliability(
         labelled.y,
         operational=field.X if isinstance(field, DataSet) else field,
         method=chosen,
-        groups=labelled.groups,
+        groups=None if labelled.groups is None else Groups(labelled.groups, largest_group),
         weights="estimate" if estimate_weights else None,
         confidence=confidence,
         seed=seed,
@@ -181,7 +166,7 @@ def _method(name: str, given: dict[str, tuple[str, Any]]) -> Any:
 
 def _in_codes(model: Any, labelled: "DataSet", field: Any) -> tuple[Any, dict[str, Any]]:
     """The model and the rows; names, texts and holes as codes, which the model never sees."""
-    from fireassay.assessment.coded_context import coded_sets
+    from fireassay.assessment.coded_rows import coded_sets
     from fireassay.data import DataSet
 
     sets = {"labelled": labelled}
@@ -199,7 +184,7 @@ def _field_rows(
     group: str | None,
 ) -> Any:
     """Operational rows like the labelled ones; an .npy table stays on disk."""
-    from fireassay.core.npy_header import map_npy
+    from fireassay.core.files import map_npy
 
     if path.suffix == ".npy" and path.exists() and labelled.X.ndim == 2:
         return map_npy(path)
@@ -213,7 +198,15 @@ def _field_rows(
     return read(path, label=where, group=group if group in names else None)
 
 
-def _components(dims: int, X: Any) -> Any:
-    from fireassay.reliability import PcaLatent
+def _latent(asked: str, X: Any) -> Any:
+    """Principal components ("3"), or a VAE that is trained on the labelled images ("vae:8")."""
+    from fireassay.core.errors import ParameterError
+    from fireassay.reliability import PcaLatent, VaeLatent
 
-    return PcaLatent(dims, (0, 1) if X.min() >= 0 and X.max() <= 1 else None).fit(X)
+    kind, _, dims = asked.partition(":") if asked[:1].isalpha() else ("pca", "", asked)
+    if kind not in ("pca", "vae") or not (dims or "8").isdigit() or dims == "0":
+        raise ParameterError("--latent takes 3, pca:3, vae or vae:8.", got=asked)
+    count = int(dims or 8)
+    if kind == "vae":
+        return VaeLatent(count).fit(X)
+    return PcaLatent(count, (0, 1) if X.min() >= 0 and X.max() <= 1 else None).fit(X)

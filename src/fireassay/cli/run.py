@@ -1,29 +1,61 @@
 """``fireassay run``: do the assessment; the same command goes on after a kill."""
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
-from fireassay.cli.console import emit_json, goes_on, loading, say, say_wrapped, starting
-from fireassay.cli.options import AcceptBelowBaseline, Cluster, Json, NoSamples, Quiet, Trust
-from fireassay.cli.trusting import remember_configured
+from fireassay.cli.console import at_work, emit_json, goes_on, loading, say, say_wrapped, starting
+from fireassay.cli.loading import remember_configured
+from fireassay.cli.options import (
+    AcceptBelowBaseline,
+    Cluster,
+    Config,
+    FileSeed,
+    Json,
+    NoSamples,
+    Quiet,
+    Seed,
+    Trust,
+)
+from fireassay.core.lazy import require
+
+if TYPE_CHECKING:
+    from fireassay.assessment import RunOutcome
 
 
 def run(
-    config: Annotated[Path, typer.Option(help="The configuration file.")] = Path("fireassay.toml"),
-    only: Annotated[list[str] | None, typer.Option(help="Run only this part (repeatable).")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Instead of the file's seed.")] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes on this machine.")] = None,
+    config: Annotated[Path, Option(help="The configuration file.")] = Path("fireassay.toml"),
+    only: Annotated[list[str] | None, Option(help="Run only this part (repeatable).")] = None,
+    seed: Annotated[int | None, Option(min=0, help="Instead of the file's seed.")] = None,
+    workers: Annotated[
+        int | None, Option(min=1, help="Processes on this machine [all cores for a model file].")
+    ] = None,
     cluster: Cluster = None,
     max_minutes: Annotated[
-        float | None, typer.Option(min=0, help="Most minutes in all; what does not fit waits.")
+        float | None,
+        Option(min=0, help="Most minutes in all; rows are then asked in random order."),
     ] = None,
     max_queries: Annotated[
-        int | None, typer.Option(min=1, help="Most rows sent to the model in all.")
+        int | None, Option(min=1, help="Most rows delivered to the model in all.")
+    ] = None,
+    stochastic: Annotated[
+        bool, Option("--stochastic", help="The deployed model answers at random, as meant.")
+    ] = False,
+    price: Annotated[
+        float | None, Option(min=0, help="What a row costs: then none is asked twice.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        Option("--output", "-o", help="Run folder, instead of the file's; may lie anywhere."),
     ] = None,
     accept_below_baseline: AcceptBelowBaseline = False,
     no_samples: NoSamples = False,
+    mlflow: Annotated[
+        bool, typer.Option("--mlflow", help="Log numbers, page and verdict to MLflow.")
+    ] = False,
     trust: Trust = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -38,10 +70,10 @@ def run(
     starting(f"reading {config}", quiet=quiet or json)
     with loading():
         from fireassay.assessment import read_config, run_assessment
-        from fireassay.assessment.spending import in_words
-        from fireassay.cli.answers import show_answers
 
         asked = read_config(config)
+    if mlflow:
+        require("mlflow", "mlflow", "run --mlflow")
     if trust:
         remember_configured(asked)
     with goes_on():
@@ -53,12 +85,58 @@ def run(
             cluster=cluster,
             max_minutes=max_minutes,
             max_queries=max_queries,
+            stochastic=stochastic or None,
+            price=price,
             samples=not no_samples,
             trust=trust,
+            folder=output,
             accept_below_baseline=accept_below_baseline,
             say=lambda line: say_wrapped(line, quiet=quiet or json),
             progress=False if quiet or json else None,
         )
+    _show(outcome, json, quiet)
+    if mlflow:
+        from fireassay.assessment.mlflow import log_run
+
+        say(f"MLflow run: {log_run(outcome.folder)}", quiet=quiet or json)
+    raise typer.Exit(outcome.exit_code)
+
+
+def demo(
+    output: Annotated[Path, Option("--output", "-o", help="The run folder.")] = Path(
+        "fireassay-demo"
+    ),
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Assess a small digits model and a clinical table, and write two offline reports.
+
+    The table is synthetic: sepsis of patients, judged from synthetic-admissions.csv. The digits'
+    limits are set so that one is kept, one broken and one undecided; it exits with 0 anyway.
+
+    Example: fireassay demo --output my-demo
+    """
+    starting("training a small model on built-in digits", quiet=quiet or json)
+    from fireassay.assessment import run_demo
+
+    with goes_on():
+        outcome = run_demo(
+            output,
+            seed=seed,
+            say=lambda line: say_wrapped(line, quiet=quiet or json),
+            progress=False if quiet or json else None,
+        )
+    _show(outcome, json, quiet)
+    if not (quiet or json):
+        say(f"report on a clinical table: {output / 'clinical' / 'report.html'}")
+
+
+def _show(outcome: "RunOutcome", json: bool, quiet: bool) -> None:
+    """Print what a run found: the whole document as JSON, or costs, answers and verdict."""
+    from fireassay.assessment.plan.costs import in_words
+    from fireassay.cli.console import show_answers
+
     if json:
         emit_json(outcome.report.document())
     elif not quiet:
@@ -67,4 +145,113 @@ def run(
             say(words)
         show_answers(outcome.report, outcome.verdict)
         say(f"report: {outcome.folder / 'report.html'}")
-    raise typer.Exit(outcome.exit_code)
+
+
+def plan(
+    config: Config = Path("fireassay.toml"),
+    seed: FileSeed = None,
+    trust: Trust = False,
+    like: Annotated[
+        Path | None,
+        Option(help="A run folder of the same model on fewer rows: what it took corrects."),
+    ] = None,
+    power: Annotated[
+        str | None,
+        Option(
+            help="Instead of costs, how many it takes for: bound, models, auroc, monitor, slices, "
+            "groups, audit, campaign."
+        ),
+    ] = None,
+    given: Annotated[
+        list[str] | None,
+        Option(help="With --power, what is assumed: NAME=NUMBER, e.g. limit=0.05."),
+    ] = None,
+    price: Annotated[
+        float | None, Option(min=0, help="What a row costs: the plan in money, too.")
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show queries, labels, minutes, memory and disk of each part, from a few measured batches.
+
+    After a run, also what each part took: the error of the plan. Run a hundredth of the rows in
+    a project of its own, and --like its run folder plans the whole.
+
+    Example: fireassay plan --power bound --given limit=0.05 --given rate=0.02
+    """
+    if power is not None or given:
+        _how_many(power, given or [], config, json=json)
+        return
+    starting("measuring a few batches", quiet=quiet or json)
+    with at_work("measuring the model", quiet=quiet or json):
+        with loading():
+            from fireassay.assessment import make_plan, read_config
+            from fireassay.assessment.plan.costs import in_words
+            from fireassay.assessment.run.folder import read_costs
+
+            read = read_config(config)
+        if trust:
+            remember_configured(read)
+        planned = make_plan(read, seed=seed, trust=trust, price=price)
+    if like is not None:
+        from fireassay.assessment.plan.costs import plan_like
+
+        planned = plan_like(planned, like)
+    costs = read_costs(read.folder / read.run.folder)
+    if json:
+        emit_json({**planned.to_dict(), "costs": costs})
+        return
+    if quiet:
+        return
+    say(str(planned))
+    if costs:
+        say()
+        _print_costs(costs)
+        words = in_words(costs)
+        if words is not None:
+            say(words)
+
+
+def _how_many(power: str | None, given: list[str], config: Path, *, json: bool) -> None:
+    """Answer one question about sizes; only the audit needs a project."""
+    from fireassay.assessment import how_many, read_config
+    from fireassay.core import ParameterError
+    from fireassay.data.npz_file import read_npy
+
+    if power is None:
+        raise ParameterError("--given belongs to --power.", got=" ".join(given))
+    numbers = {}
+    for text in given:
+        name, _, number = text.partition("=")
+        try:
+            numbers[name.strip()] = float(number)
+        except ValueError as error:
+            raise ParameterError(
+                "What is given must look like NAME=NUMBER.", got=repr(text)
+            ) from error
+    votes = None
+    if power == "audit":
+        read = read_config(config)
+        votes = None if read.data.votes is None else read_npy(read.folder / read.data.votes)
+    found = how_many(power, numbers, votes=votes)
+    if json:
+        emit_json(asdict(found))
+    else:
+        say(str(found))
+
+
+def _print_costs(costs: dict[str, dict[str, Any]]) -> None:
+    say("The run so far, planned → taken")
+    say(f"{'part':<13}{'queries':>22}{'labels':>16}{'minutes':>16}{'memory MB':>16}")
+    for part, cost in costs.items():
+        before, after = cost["planned"] or {}, cost["actual"]
+        cells = []
+        for key, scale, form, width in (
+            ("queries", 1, ",.0f", 22),
+            ("labels", 1, ",.0f", 16),
+            ("seconds", 60, ".2f", 16),
+            ("memory_mb", 1, ",.0f", 16),
+        ):
+            was = format(before[key] / scale, form) if key in before else "?"
+            cells.append(f"{f'{was} → {format(after[key] / scale, form)}':>{width}}")
+        say(f"{part:<13}{''.join(cells)}")

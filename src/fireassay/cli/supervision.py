@@ -5,11 +5,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from fireassay.cli.console import emit, emit_json, flush, say
-from fireassay.cli.numeric_rows import is_table, load_rows
-from fireassay.cli.options import HangMinutes, Json, Output, Quiet, Seed, Trust
-from fireassay.cli.probing import probe_words, probed
+from fireassay.cli.loading import is_table, load_rows, probe_words, probed
+from fireassay.cli.options import (
+    A_MODEL,
+    HangMinutes,
+    Json,
+    ModelOutput,
+    Output,
+    Quiet,
+    Seed,
+    Trust,
+)
 
 if TYPE_CHECKING:
     from fireassay.data import DataSet
@@ -19,23 +28,18 @@ app = typer.Typer(
     help="Runtime monitors: compare them, fit one with an alarm threshold, score inputs.",
 )
 
-Model = Annotated[
-    str, typer.Option("--model", help="Model: .onnx, .skops, .pt2, package.module:name.")
-]
-Train = Annotated[Path, typer.Option("--train", help="Labelled rows the model was trained on.")]
-ModelOutput = Annotated[
-    str, typer.Option("--model-output", help="probabilities, logits or labels.")
-]
+Model = Annotated[str, Option("--model", help=A_MODEL)]
+Train = Annotated[Path, Option("--train", help="Labelled rows the model was trained on.")]
 Layer = Annotated[
-    str | None, typer.Option("--layer", help="Layer to read, or 'inputs' for the rows themselves.")
+    str | None, Option("--layer", help="Layer to read, or 'inputs' for the rows themselves.")
 ]
 Members = Annotated[
     list[str] | None,
-    typer.Option("--member", help="A further model of an ensemble; say it for each of them."),
+    Option("--member", help="A further model of an ensemble; say it for each of them."),
 ]
-Workers = Annotated[int, typer.Option("--workers", help="Processes; the numbers stay the same.")]
-FalseAlarm = Annotated[float, typer.Option("--false-alarm", help="Promised false-alarm rate.")]
-Confidence = Annotated[float, typer.Option("--confidence", help="Of promise and intervals.")]
+Workers = Annotated[int, Option("--workers", help="Processes; the numbers stay the same.")]
+FalseAlarm = Annotated[float, Option("--false-alarm", help="Promised false-alarm rate.")]
+Confidence = Annotated[float, Option("--confidence", help="Of promise and intervals.")]
 
 
 @app.command()
@@ -67,12 +71,10 @@ def names(json: Json = False) -> None:
 def compare(
     model: Model,
     train: Train,
-    nominal: Annotated[Path, typer.Option("--nominal", help="Nominal rows, not from training.")],
-    sets: Annotated[
-        list[str], typer.Option("--set", help="NAME=PATH: rows of one kind of trouble.")
-    ],
+    nominal: Annotated[Path, Option(help="Nominal rows, not from training.")],
+    sets: Annotated[list[str], Option("--set", help="NAME=PATH: rows of one kind of trouble.")],
     supervisors: Annotated[
-        list[str] | None, typer.Option("--supervisor", help="See the command names; default: all.")
+        list[str] | None, Option("--supervisor", help="See the command names; default: all.")
     ] = None,
     members: Members = None,
     model_output: ModelOutput = "probabilities",
@@ -92,7 +94,7 @@ def compare(
     Example: fireassay supervision compare --model m.onnx --train train.npz --nominal test.npz
     --set invalid=other.npz --set corrupted=noisy.npz
     """
-    from fireassay.assessment.coded_context import coded_sets, with_own_hash
+    from fireassay.assessment.coded_rows import coded_sets, with_own_hash
     from fireassay.classifiers import as_classifier
     from fireassay.core.errors import ParameterError
     from fireassay.supervision import compare as run
@@ -137,15 +139,13 @@ def compare(
 
 @app.command()
 def fit(
-    name: Annotated[str, typer.Argument(help="A supervisor; see: fireassay supervision names.")],
+    name: Annotated[str, Argument(help="A supervisor; see: fireassay supervision names.")],
     model: Model,
     train: Train,
-    nominal: Annotated[
-        Path, typer.Option("--nominal", help="Nominal rows for the threshold, used nowhere else.")
-    ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
+    nominal: Annotated[Path, Option(help="Nominal rows for the threshold, used nowhere else.")],
+    output: Annotated[Path, Option("--output", "-o", help="File to write.")],
     onnx: Annotated[
-        Path | None, typer.Option("--onnx", help="Also write an ONNX graph, where there is one.")
+        Path | None, Option(help="Also write an ONNX graph, where there is one.")
     ] = None,
     members: Members = None,
     model_output: ModelOutput = "probabilities",
@@ -163,11 +163,11 @@ def fit(
     Example: fireassay supervision fit mdsa --model m.onnx --train train.npz --nominal fresh.npz
     -o monitor.npz
     """
-    from fireassay.assessment.coded_context import coded_sets
+    from fireassay.assessment.coded_rows import coded_sets
     from fireassay.classifiers import as_classifier
-    from fireassay.core.percent import percent
+    from fireassay.core.words import percent
     from fireassay.supervision import make, to_onnx
-    from fireassay.supervision.storage import described
+    from fireassay.supervision.registry import described
 
     # The model first: a module of the user's may register a supervisor beside it.
     given = as_classifier(model, output=model_output, trust=trust, hang_minutes=hang_minutes)
@@ -200,9 +200,9 @@ def fit(
 
 @app.command()
 def score(
-    monitor: Annotated[Path, typer.Argument(help="File written by: fireassay supervision fit.")],
+    monitor: Annotated[Path, Argument(help="File written by: fireassay supervision fit.")],
     data: Annotated[
-        str, typer.Argument(help="Rows (npz, csv, …), or '-' to read JSON lines as they come.")
+        str, Argument(help="Rows (npz, csv, …), or '-' to read JSON lines as they come.")
     ],
     model: Model,
     members: Members = None,
@@ -221,7 +221,7 @@ def score(
 
     Example: fireassay supervision score monitor.npz today.npz --model m.onnx
     """
-    from fireassay.assessment.coded_context import coded_sets
+    from fireassay.assessment.coded_rows import coded_sets
     from fireassay.classifiers import as_classifier
     from fireassay.supervision import load
 
@@ -309,7 +309,7 @@ def _stream(supervisor: Any, classifier: Any, limit: float | None, quiet: bool) 
     import sys
 
     from fireassay.core.errors import FireassayError
-    from fireassay.core.strict_json import dumps
+    from fireassay.core.json_files import dumps
 
     alarms = 0
     for number, line in enumerate(sys.stdin):
@@ -338,7 +338,7 @@ def _codes(supervisor: Any, classifier: Any, given: list[Any]) -> Any:
         return np.asarray([given], dtype=np.float64)
     import pandas as pd
 
-    from fireassay.assessment.coded_context import coded_sets
+    from fireassay.assessment.coded_rows import coded_sets
     from fireassay.data import DataSet
 
     row = pd.DataFrame([given], columns=list(names))

@@ -4,39 +4,47 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
-from fireassay.cli.attack_words import read_attack, read_defence, read_value
 from fireassay.cli.console import emit, emit_json, say
-from fireassay.cli.numeric_rows import load_rows
-from fireassay.cli.options import Cluster, HangMinutes, Json, Output, Quiet, Seed, Trust, Workers
-from fireassay.cli.probing import probed
-from fireassay.cli.trusting import remember
+from fireassay.cli.loading import load_rows, probed, remember
+from fireassay.cli.options import (
+    Cluster,
+    HangMinutes,
+    Json,
+    ModelOutput,
+    Output,
+    Quiet,
+    Seed,
+    Trust,
+    Workers,
+    read_attack,
+    read_defence,
+    read_value,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 app = typer.Typer(
-    no_args_is_help=True,
-    help="How soon does a model fall to an attack, and at whose cost?",
+    no_args_is_help=True, help="How soon does a model fall to an attack, and at whose cost?"
 )
 Rows = Annotated[
-    Path, typer.Argument(help="CSV or Parquet: lower, upper (or duration, event) and covariates.")
+    Path, Argument(help="CSV or Parquet: lower, upper (or duration, event) and covariates.")
 ]
 Covariates = Annotated[
-    list[str] | None, typer.Option("--covariate", "-c", help="A column; may be given often.")
+    list[str] | None, Option("--covariate", "-c", help="A column; may be given often.")
 ]
-Groups = Annotated[
-    str | None, typer.Option("--groups", help="Column of rows that belong together.")
-]
+Groups = Annotated[str | None, Option("--groups", help="Column of rows that belong together.")]
 
 
 @app.command()
 def model(
-    model: Annotated[str, typer.Argument(help="A model file, http:// address or package:name.")],
-    data: Annotated[Path, typer.Argument(help="Labelled test samples (npz, CSV, Parquet, idx).")],
+    model: Annotated[str, Argument(help="A model file, http:// address or package:name.")],
+    data: Annotated[Path, Argument(help="Labelled test samples (npz, CSV, Parquet, idx).")],
     attack: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--attack",
             "-a",
             help="Name and parameters: pgd:norm=linf,eps=0.1 (fireassay survival names lists "
@@ -45,37 +53,28 @@ def model(
     ] = None,
     eps: Annotated[
         float | None,
-        typer.Option(
-            help="Largest change of a feature, where no attack is named (default: a tenth)."
-        ),
+        Option(help="Largest change of a feature, where no attack is named (default: a tenth)."),
     ] = None,
     budget: Annotated[
-        int | None,
-        typer.Option(min=1, help="Queries per sample and attack (default: as fireassay run)."),
+        int | None, Option(min=1, help="Queries per sample and attack (default: as fireassay run).")
     ] = None,
     defence: Annotated[
-        str | None,
-        typer.Option(help="In front of the model, NAME=VALUE: conf=0.9 (see names)."),
+        str | None, Option(help="In front of the model, NAME=VALUE: conf=0.9 (see names).")
     ] = None,
     bounds: Annotated[
         tuple[float, float] | None,
-        typer.Option(
-            "--bounds",
-            help="Allowed input values: LOW HIGH; left out: each feature on its own range.",
-        ),
+        Option(help="Allowed input values: LOW HIGH; left out: each feature on its own range."),
     ] = None,
     class_name: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--class",
             help="Class names in the order of the outputs, where the model does not know them.",
         ),
     ] = None,
-    output_kind: Annotated[
-        str, typer.Option("--model-output", help="probabilities, logits or labels.")
-    ] = "probabilities",
+    output_kind: ModelOutput = "probabilities",
     samples: Annotated[
-        int | None, typer.Option(min=1, help="How many rows, drawn by the seed (default: all).")
+        int | None, Option(min=1, help="How many rows, drawn by the seed (default: all).")
     ] = None,
     workers: Workers = 1,
     cluster: Cluster = None,
@@ -91,9 +90,9 @@ def model(
     Example: fireassay survival model model.onnx test.npz --bounds 0 1 --samples 100
     """
     from fireassay import survival
-    from fireassay.assessment.attack_space import attack_space
-    from fireassay.assessment.coded_context import coded, why_not_attacked, with_own_hash
+    from fireassay.assessment.coded_rows import coded, why_not_attacked, with_own_hash
     from fireassay.assessment.context import Context
+    from fireassay.assessment.parts.attack_space import attack_space
     from fireassay.attacks import suite
     from fireassay.classifiers import as_classifier
     from fireassay.core.errors import DataError, ParameterError
@@ -144,9 +143,7 @@ def model(
 def fit(
     rows: Rows,
     covariate: Covariates = None,
-    family: Annotated[
-        str, typer.Option(help="A family of survival.FAMILIES (see names).")
-    ] = "weibull",
+    family: Annotated[str, Option(help="A family of survival.FAMILIES (see names).")] = "weibull",
     groups: Groups = None,
     output: Output = None,
     as_json: Json = False,
@@ -170,7 +167,7 @@ def fit(
 def compare(
     rows: Rows,
     covariate: Covariates = None,
-    test_share: Annotated[float, typer.Option(help="Share kept for the test part.")] = 0.2,
+    test_share: Annotated[float, Option(help="Share kept for the test part.")] = 0.2,
     groups: Groups = "model_id",
     seed: Seed = 0,
     as_json: Json = False,
@@ -192,52 +189,12 @@ def compare(
 
 
 @app.command()
-def paper(
-    table: Annotated[Path, typer.Argument(help="CSV of experiments: adv_fit_time, adv_accuracy …")],
-    figures: Annotated[
-        Path | None, typer.Option(help="Folder for Figs. 1 to 4 (SVG) and the scores (JSON).")
-    ] = None,
-    seed: Seed = 0,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Experiment-level rows as in the paper: all families beside its printed Table I.
-
-    Example: fireassay survival paper cifar100.csv --figures figures
-    """
-    import json
-    import warnings
-
-    from fireassay.cli.console import warn
-    from fireassay.core.errors import AssumptionWarning
-    from fireassay.papers.trashfire_archive import read_archive
-
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", AssumptionWarning)
-        found = read_archive(table, seed)
-    for text in dict.fromkeys(str(warning.message) for warning in caught):
-        warn(f"Warning: {text}")
-    if figures is not None:
-        figures.mkdir(parents=True, exist_ok=True)
-        for name, chart in found.charts().items():
-            (figures / f"{name}.svg").write_text(chart.svg(), encoding="utf-8")
-        text = json.dumps(found.to_dict(), indent=1, default=float)
-        (figures / "scores.json").write_text(text + "\n", encoding="utf-8")
-    if as_json:
-        emit_json(found.to_dict())
-        return
-    say(found.beside_printed().T.to_string(float_format="{:.3g}".format), quiet=quiet)
-    if figures is not None:
-        say(f"Figs. 1 to 4: {figures}", quiet=quiet)
-
-
-@app.command()
 def plan(
-    time_ratio: Annotated[float, typer.Option(help="The factor worth seeing.")] = 1.2,
-    power: Annotated[float, typer.Option(help="Probability of seeing it.")] = 0.8,
-    failure_share: Annotated[float, typer.Option(help="Share failing within the budget.")] = 0.5,
-    between_model_sd: Annotated[float, typer.Option(help="Spread of log time of models.")] = 0.0,
-    samples_per_model: Annotated[int, typer.Option(min=1)] = 100,
+    time_ratio: Annotated[float, Option(help="The factor worth seeing.")] = 1.2,
+    power: Annotated[float, Option(help="Probability of seeing it.")] = 0.8,
+    failure_share: Annotated[float, Option(help="Share failing within the budget.")] = 0.5,
+    between_model_sd: Annotated[float, Option(help="Spread of log time of models.")] = 0.0,
+    samples_per_model: Annotated[int, Option(min=1)] = 100,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -265,16 +222,16 @@ def plan(
 
 @app.command()
 def campaign(
-    config: Annotated[Path, typer.Argument(help="The campaign's TOML file.")],
-    store: Annotated[Path, typer.Option(help="Run folder; a killed run goes on from it.")],
+    config: Annotated[Path, Argument(help="The campaign's TOML file.")],
+    store: Annotated[Path, Option(help="Run folder; a killed run goes on from it.")],
     workers: Workers = 1,
     cluster: Cluster = None,
     output: Output = None,
     report: Annotated[
-        Path | None, typer.Option(help="Write tables, charts and conclusions as one HTML page.")
+        Path | None, Option(help="Write tables, charts and conclusions as one HTML page.")
     ] = None,
     sample: Annotated[
-        float | None, typer.Option(help="Share of the trials to run, drawn at random.")
+        float | None, Option(help="Share of the trials to run, drawn at random.")
     ] = None,
     trust: Trust = False,
     as_json: Json = False,
@@ -342,7 +299,7 @@ def _read(path: Path) -> "pd.DataFrame":
     import pandas as pd
 
     from fireassay.core.errors import DataError
-    from fireassay.core.extras import require
+    from fireassay.core.lazy import require
 
     try:
         if path.suffix == ".parquet":
@@ -357,7 +314,7 @@ def _read(path: Path) -> "pd.DataFrame":
 
 def _write(frame: "pd.DataFrame", path: Path) -> None:
     if path.suffix == ".parquet":
-        from fireassay.core.extras import require
+        from fireassay.core.lazy import require
 
         require("pyarrow", "tables", "Writing Parquet")
         frame.to_parquet(path)

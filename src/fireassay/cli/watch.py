@@ -4,64 +4,58 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from fireassay.cli.console import emit_json, say, starting
 from fireassay.cli.options import Config, Json, ModelOutput, Quiet, Seed, Trust
 
 if TYPE_CHECKING:
-    from fireassay.assessment.watching import Watch
+    from fireassay.assessment.watch.watch import Watch
 
 _SAVING = 5.0
 
 
 def watch(
     source: Annotated[
-        str, typer.Argument(help="A .csv or .jsonl that grows, a folder of these, or - (stdin).")
+        str, Argument(help="A .csv or .jsonl that grows, a folder of these, or - (stdin).")
     ],
-    model: Annotated[
-        str | None, typer.Option("--model", help="The model; left out: the configuration's.")
-    ] = None,
+    model: Annotated[str | None, Option(help="The model; left out: the configuration's.")] = None,
     reference: Annotated[
-        Path | None,
-        typer.Option("--reference", help="Rows as they should be, in the order of time, labelled."),
+        Path | None, Option(help="Rows as they should be, in the order of time, labelled.")
     ] = None,
+    predictions: Annotated[
+        bool, Option("--predictions", help="The file has predictions: no model, no configuration.")
+    ] = False,
     config: Config = Path("fireassay.toml"),
     limit: Annotated[
-        float | None,
-        typer.Option("--limit", help="Error rate that is accepted; left out: the reference's."),
+        float | None, Option(help="Error rate that is accepted; left out: the reference's.")
     ] = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder of the state and the page.")
+        Path, Option("--output", "-o", help="Folder of the state and the page.")
     ] = Path("fireassay-watch"),
     false_alarm: Annotated[
-        float,
-        typer.Option("--false-alarm", help="Chance of ever a false alarm, of errors and inputs."),
+        float, Option(help="Chance of ever a false alarm, of errors and inputs.")
     ] = 0.01,
     confidence: Annotated[
-        float, typer.Option("--confidence", help="Of the bound on the newest labels, one-sided.")
+        float, Option(help="Of the bound on the newest labels, one-sided.")
     ] = 0.975,
-    window: Annotated[
-        int, typer.Option("--window", min=1, help="How many newest labels the bound is about.")
-    ] = 500,
-    remember: Annotated[
-        int, typer.Option("--remember", min=1, help="Rows whose answers wait for a label.")
-    ] = 100_000,
-    label: Annotated[str, typer.Option("--label", help="Name of the label.")] = "label",
-    id_: Annotated[str, typer.Option("--id", help="Name of the id.")] = "id",
-    answer: Annotated[
-        str, typer.Option("--answer", help="Name of the answer, where the stream has it.")
-    ] = "answer",
+    window: Annotated[int, Option(min=1, help="How many newest labels the bound is about.")] = 500,
+    remember: Annotated[int, Option(min=1, help="Rows whose answers wait for a label.")] = 100_000,
+    label: Annotated[str, Option(help="Name of the label.")] = "label",
+    id_: Annotated[str, Option("--id", help="Name of the id.")] = "id",
+    group: Annotated[
+        str | None, Option(help="Name of the patient, device or batch of a row.")
+    ] = None,
+    largest_group: Annotated[
+        int | None, Option(min=1, help="The most rows that a group can have.")
+    ] = None,
+    answer: Annotated[str, Option(help="Name of the answer, where the stream has it.")] = "answer",
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on until an alarm, or Ctrl-C.")
+        bool, Option("--follow", "-f", help="Go on until an alarm, or Ctrl-C.")
     ] = False,
-    every: Annotated[
-        float, typer.Option("--every", min=0.05, help="Seconds between looks with --follow.")
-    ] = 2.0,
+    every: Annotated[float, Option(min=0.05, help="Seconds between looks with --follow.")] = 2.0,
     replayed: Annotated[
-        bool,
-        typer.Option(
-            "--replayed", help="Stdin starts again at its first line: skip what is known."
-        ),
+        bool, Option("--replayed", help="Stdin starts again at its first line: skip what is known.")
     ] = False,
     output_kind: ModelOutput = "probabilities",
     trust: Trust = False,
@@ -82,30 +76,36 @@ def watch(
     import sys
 
     starting(f"following {source}", quiet=quiet or json)
-    from fireassay.assessment.watch_lines import Columns
-    from fireassay.assessment.watch_page import write_page
-    from fireassay.assessment.watch_source import lines_of, new_lines
+    from fireassay.assessment.watch.lines import Columns
+    from fireassay.assessment.watch.page import write_page
+    from fireassay.assessment.watch.source import lines_of, new_lines
     from fireassay.engine.run_lock import RunLock
 
     output.mkdir(parents=True, exist_ok=True)
     lock = RunLock(output / "lock")
+    settings = {
+        "limit": limit,
+        "alpha": false_alarm,
+        "confidence": confidence,
+        "window": window,
+        "seed": seed,
+    }
     try:
-        watching = _watch(
-            config,
-            model,
-            reference,
-            Columns(id_, answer, label),
-            output,
-            remember,
-            output_kind=output_kind,
-            trust=trust,
-            settings={
-                "limit": limit,
-                "alpha": false_alarm,
-                "confidence": confidence,
-                "window": window,
-                "seed": seed,
-            },
+        watching = (
+            _of_predictions(source, output, remember, settings, largest_group, group)
+            if (predictions)
+            else _watch(
+                config,
+                model,
+                reference,
+                Columns(id_, answer, label, group),
+                output,
+                remember,
+                output_kind=output_kind,
+                trust=trust,
+                settings=settings,
+                largest_group=largest_group,
+            )
         )
         if source == "-":
             lines = lines_of(
@@ -127,28 +127,48 @@ def watch(
     raise typer.Exit(watching.exit_code)
 
 
+def _of_predictions(
+    source: str,
+    output: Path,
+    remember: int,
+    settings: dict[str, Any],
+    largest: float | None,
+    group: str | None,
+) -> "Watch":
+    from fireassay.assessment.watch.predictions import watch_predictions
+
+    return watch_predictions(Path(source), output, remember, settings, largest, group)
+
+
 def _go(watching: "Watch", lines: Any, source: str, *, follow: bool, every: float) -> None:
     """Take in what there is; with --follow wait for more until there is an alarm."""
     import time
 
-    from fireassay.assessment.watch_page import write_page
-    from fireassay.assessment.watch_source import new_lines
+    from fireassay.assessment.watch.page import write_page
+    from fireassay.assessment.watch.source import new_lines
 
     saved = spent = 0.0
+    refresh = max(1, round(every))
     while True:
+        unsaved = False
         for some in lines:
             watching.take(some)
+            unsaved = True
             started = time.monotonic()
             # A state with many answers that wait takes long to write: a sixth of the time at most.
             if started - saved >= _SAVING * spent:
                 watching.save()
-                write_page(watching, source, max(1, round(every)))
+                write_page(watching, source, refresh)
+                unsaved = False
                 saved = time.monotonic()
                 spent = saved - started
             if follow and watching.alarm:
                 return
         if not follow or source == "-":
             return
+        if unsaved:  # who looks at the page while nothing comes must see the newest lines
+            watching.save()
+            write_page(watching, source, refresh)
         time.sleep(every)
         lines = new_lines(Path(source), watching.cursor)
 
@@ -164,35 +184,48 @@ def _watch(
     output_kind: str,
     trust: bool,
     settings: dict[str, Any],
+    largest_group: int | None = None,
 ) -> "Watch":
     """The watch of a model and a reference, as given or as configured."""
-    from dataclasses import asdict
+    from dataclasses import asdict, replace
 
     from fireassay import as_classifier
     from fireassay.assessment.config import read_config
-    from fireassay.assessment.inputs import load_context
-    from fireassay.assessment.watch_lines import LineReader
-    from fireassay.assessment.watched_table import watched_rows
-    from fireassay.assessment.watching import Watch
-    from fireassay.core import strict_json
+    from fireassay.assessment.context import load_context
+    from fireassay.assessment.grouped_rows import group_columns
+    from fireassay.assessment.watch.lines import LineReader, watched_rows
+    from fireassay.assessment.watch.watch import Watch
+    from fireassay.core import DataError, json_files
+    from fireassay.core.groups import Groups
     from fireassay.data import load
     from fireassay.reliability import Monitor
 
     configured = None
     if model is None or reference is None:
         configured = load_context(read_config(config), trust=trust)
+        if columns.group is None and configured.test.groups is not None and reference is None:
+            columns = replace(columns, group=group_columns(read_config(config).data)[0])
     if model is not None:
         classifier = as_classifier(model, output=output_kind, trust=trust)
     elif configured is not None:
         classifier = configured.model
     if reference is not None:
-        rows = load(reference, label=_label_of(reference, columns.label))
+        rows = load(
+            reference,
+            label=_label_of(reference, columns.label),
+            **({} if columns.group is None else {"group": columns.group}),
+        )
     elif configured is not None:
         rows = configured.test
     classifier, rows = watched_rows(classifier, rows)
     given = rows.X if rows.y is None else (rows.X, rows.y)
-    monitor = Monitor(classifier, given, **settings)
-    said = strict_json.dumps({**settings, "columns": asdict(columns)})
+    groups = rows.groups
+    if columns.group is not None and groups is None:
+        raise DataError("The reference must have the group of each row.", got="none")
+    if groups is not None and largest_group is not None:
+        groups = Groups(groups, largest_group)
+    monitor = Monitor(classifier, given, groups=groups, delayed=True, **settings)
+    said = json_files.dumps({**settings, "columns": asdict(columns), "largest": largest_group})
     about = f"{classifier.sha256} {rows.sha256} {said}"
     return Watch(monitor, LineReader(rows, columns), output, about, remember)
 

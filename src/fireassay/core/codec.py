@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import io
+import json
 import lzma
 import struct
 import zipfile
@@ -14,20 +16,74 @@ from typing import Any
 
 import numpy as np
 
-from fireassay.core import strict_json
-from fireassay.core.arrays import AnyArray
+from fireassay.core import json_files
+from fireassay.core.arrays import AnyArray, is_frame
 from fireassay.core.errors import DataError
-from fireassay.core.files import write_bytes
-from fireassay.core.frames import is_frame
-from fireassay.core.lazy_modules import pd
-from fireassay.core.limits import MAX_BYTES, check_declared_size
-from fireassay.core.npy_header import check_npy_header
-from fireassay.core.regular_file import check_regular
+from fireassay.core.files import (
+    MAX_BYTES,
+    check_declared_size,
+    check_npy_header,
+    check_regular,
+    write_bytes,
+)
+from fireassay.core.lazy import pd
+
+# name -> "module:Class". A moved or renamed class keeps its name; a test lists what is missing.
+TABLE = Path(__file__).with_name("saved_names.json")
+PAPERS = TABLE.parents[1] / "papers"  # in the repository, not in the wheel
+# Version 2 named the module: its package and class are the name, but for these.
+_VERSION_2 = {"fireassay.assessment.watch.lines:Columns": "assessment.watch.Columns"}
+
+
+def saved_name(kind: type) -> str:
+    """The name under which a dataclass of fireassay is saved."""
+    name = _names().get(f"{kind.__module__}:{kind.__qualname__}")
+    if name is None:
+        raise DataError(
+            "Only dataclasses of fireassay can be saved and loaded.",
+            got=f"{kind.__module__}.{kind.__qualname__}",
+        )
+    return name
+
+
+def saved_class(name: str) -> type:
+    """The dataclass behind a saved name, also behind a module path of version 2."""
+    if ":" in name:
+        module, _, qualified = name.partition(":")
+        package = module.split(".")[1] if "." in module else ""
+        name = _VERSION_2.get(name, f"{package}.{qualified}")
+    if name not in _homes():
+        raise DataError(
+            "The file names a class that this version of fireassay does not have.",
+            got=repr(name),
+            do="Make the result again, or open it with the version that saved it.",
+        )
+    module, _, qualified = _homes()[name].partition(":")
+    found = getattr(importlib.import_module(module), qualified)
+    assert isinstance(found, type) and dataclasses.is_dataclass(found)  # noqa: PT018 - our table
+    return found
+
+
+@functools.cache
+def _homes() -> dict[str, str]:
+    homes: dict[str, str] = json.loads(TABLE.read_text(encoding="utf-8"))
+    return {
+        name: home
+        for name, home in homes.items()
+        if home.split(".")[1] != "papers" or PAPERS.is_dir()
+    }
+
+
+@functools.cache
+def _names() -> dict[str, str]:
+    return {home: name for name, home in _homes().items()}
+
 
 Arrays = dict[str, AnyArray]
 _TREE = "tree.json"
-# Of the file: 1 had no number in it. Raised when a saved result of before can no longer be read.
-SCHEMA_VERSION = 2
+# Of the file: 1 had no number in it, 2 named classes by their modules.
+SCHEMA_VERSION = 3
+_READ = (2, SCHEMA_VERSION)
 _DAMAGED = (
     ArithmeticError,
     AttributeError,
@@ -47,11 +103,7 @@ _DAMAGED = (
 
 
 def encode(value: Any) -> tuple[Any, Arrays]:
-    """Split a value into a JSON tree and the arrays it refers to.
-
-    Plain types, lists, tuples, dicts with string keys, arrays, pandas frames, and dataclasses of
-    fireassay are understood; anything else is refused.
-    """
+    """Split plain values, arrays, frames and saved dataclasses into a JSON tree and its arrays."""
     arrays: Arrays = {}
     return _encode(value, arrays), arrays
 
@@ -70,7 +122,7 @@ def decode(tree: Any, arrays: Arrays) -> Any:
         return _decode_frame(tree["$frame"], arrays)
     if "$class" in tree:
         fields = {name: decode(item, arrays) for name, item in tree["fields"].items()}
-        return _own_dataclass(tree["$class"])(**fields)
+        return saved_class(tree["$class"])(**fields)
     if "$dict" in tree:
         return {key: decode(item, arrays) for key, item in tree["$dict"].items()}
     return {key: decode(item, arrays) for key, item in tree.items()}
@@ -84,10 +136,8 @@ def save(value: Any, path: str | Path) -> Path:
 def load(path: str | Path) -> Any:
     """Read what `save` wrote.
 
-    Raises
-    ------
-    DataError
-        If the file is not a fireassay result, or is damaged.
+    Raises:
+        DataError: If the file is not a fireassay result, or is damaged.
     """
     try:
         content = check_regular(path).read_bytes()
@@ -102,7 +152,7 @@ def to_bytes(value: Any) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         versioned = {"schema_version": SCHEMA_VERSION, "tree": tree}
-        _write_member(archive, _TREE, strict_json.dumps(versioned, sort_keys=False).encode())
+        _write_member(archive, _TREE, json_files.dumps(versioned, sort_keys=False).encode())
         for name, array in arrays.items():
             member = io.BytesIO()
             np.lib.format.write_array(member, array, allow_pickle=False)
@@ -110,14 +160,8 @@ def to_bytes(value: Any) -> bytes:
     return buffer.getvalue()
 
 
-def from_bytes(content: bytes, *, name: str = "the result") -> Any:
-    """The inverse of `to_bytes`.
-
-    Raises
-    ------
-    DataError
-        If these are not such bytes, or those of a fireassay with another schema version.
-    """
+def from_bytes(content: bytes, *, name: str = "the result", only: str | None = None) -> Any:
+    """The inverse of `to_bytes`; with ``only`` the value of one key of a saved dict."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = archive.infolist()
@@ -125,15 +169,15 @@ def from_bytes(content: bytes, *, name: str = "the result") -> Any:
                 raise DataError("A saved result has each array once.", got="a name twice")
             declared = sum(member.file_size for member in members)
             check_declared_size(declared, MAX_BYTES, name, packed=len(content))
-            saved = strict_json.loads(archive.read(_TREE))
+            saved = json_files.loads(archive.read(_TREE))
             arrays = {
                 member.filename.removesuffix(".npy"): _read_array(archive, member, name)
                 for member in members
                 if member.filename != _TREE
             }
         version = _version_of(saved)
-        if version == SCHEMA_VERSION:
-            return decode(saved["tree"], arrays)
+        if version in _READ:
+            return decode(saved["tree"] if only is None else saved["tree"][only], arrays)
     except _DAMAGED as error:
         raise DataError(
             f"Expected {name} to be a result saved by fireassay.", got=f"{error}"
@@ -176,14 +220,12 @@ def _encode(value: Any, arrays: Arrays) -> Any:
     if is_frame(value):
         return {"$frame": _encode_frame(value, arrays)}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        path = f"{type(value).__module__}:{type(value).__qualname__}"
         fields = {
             field.name: _encode(getattr(value, field.name), arrays)
             for field in dataclasses.fields(value)
             if field.init
         }
-        _own_dataclass(path)
-        return {"$class": path, "fields": fields}
+        return {"$class": saved_name(type(value)), "fields": fields}
     if isinstance(value, tuple):
         return {"$tuple": [_encode(item, arrays) for item in value]}
     if isinstance(value, list):
@@ -219,15 +261,3 @@ def _decode_frame(tree: dict[str, Any], arrays: Arrays) -> pd.DataFrame:
     frame = pd.DataFrame({i: pd.Series(column, index=index) for i, column in enumerate(values)})
     frame.columns = pd.Index(columns)
     return frame if values else pd.DataFrame(index=index)
-
-
-def _own_dataclass(path: str) -> type[Any]:
-    module_name, _, qualified = path.partition(":")
-    # "fireassay.__main__" is a program: importing it would run it.
-    own = module_name.split(".")[0] == "fireassay" and "__" not in module_name
-    if not own or not qualified.isidentifier():
-        raise DataError("Only dataclasses of fireassay can be saved and loaded.", got=repr(path))
-    found = getattr(importlib.import_module(module_name), qualified, None)
-    if not (isinstance(found, type) and dataclasses.is_dataclass(found)):
-        raise DataError("Expected the name of a fireassay dataclass.", got=repr(path))
-    return found

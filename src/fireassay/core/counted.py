@@ -1,15 +1,11 @@
-"""What counts its own queries: a model of which copies may work in other processes."""
+"""A model that counts its own queries, also those of its copies in other processes."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
 
 
 class Counted(Protocol):
-    """A model that knows what was asked of it, by which thread, and what else was asked of copies.
-
-    ``Executor.map`` sends copies of a model to workers. With these two methods it adds what each
-    task asked there to the model here, whatever the number of workers.
-    """
+    """A model that counts its queries per thread and adds those made by copies in workers."""
 
     max_queries: int | None
 

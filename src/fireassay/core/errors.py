@@ -1,5 +1,10 @@
 """Typed errors and warnings: what was expected, what came, what to do."""
 
+import functools
+import warnings
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
 
 class FireassayError(ValueError):
     """Base of every error that fireassay raises on purpose.
@@ -74,5 +79,28 @@ class ConvergenceWarning(FireassayWarning):
     """An iterative fit stopped before it converged."""
 
 
+class DeprecatedNameWarning(FireassayWarning, FutureWarning):
+    """A name that was used has a successor, and goes in the version that is said."""
+
+
 class ReproducibilityWarning(FireassayWarning):
     """A result may not be reproducible, because the model itself is not."""
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def deprecated(use: str, *, gone_in: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate the function behind an old name: ``use`` is the new one, ``gone_in`` a version."""
+
+    def warning(function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def still_works(*args: P.args, **kwargs: P.kwargs) -> R:
+            text = f"{function.__qualname__} is now {use}; fireassay {gone_in} drops the old name."
+            warnings.warn(text, DeprecatedNameWarning, stacklevel=2)
+            return function(*args, **kwargs)
+
+        return still_works
+
+    return warning

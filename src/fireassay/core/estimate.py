@@ -15,22 +15,17 @@ _CONFIDENCE_OF = {"count": 1.0, "point": 0.0}
 class Estimate:
     """A value with its interval, the interval's confidence, the sample size and the method.
 
-    Attributes
-    ----------
-    value, low, high
-        ``low <= value <= high``; a bound, a count and a point have all three equal.
-    confidence
-        Of the interval or bound; 1 for a count, which is exact, and 0 for a point, which has none.
-    n
-        The number of observations behind the value.
-    method
-        How the interval was made, in words.
-    kind
-        ``"interval"``; ``"bound"``: itself a one-sided confidence bound; ``"count"``: counted, not
-        estimated; ``"point"``: a number without an interval. An interval that has shrunk to a
-        point is still an interval, not a bound.
-    rests_on
-        Ids of the assumptions (`Assumption.id`) without which the number says nothing.
+    Attributes:
+        value, low, high: ``low <= value <= high``; a bound, a count and a point have all three
+            equal.
+        confidence: Of the interval or bound; 1 for a count, which is exact, and 0 for a point,
+            which has none.
+        n: The number of observations behind the value.
+        method: How the interval was made, in words.
+        kind: ``"interval"``; ``"bound"``: itself a one-sided confidence bound; ``"count"``:
+            counted, not estimated; ``"point"``: a number without an interval. An interval that has
+            shrunk to a point is still an interval, not a bound.
+        rests_on: Ids of the assumptions (`Assumption.id`) without which the number says nothing.
 
     >>> print(Estimate(0.031, 0.020, 0.047, confidence=0.95, n=400, method="Clopper-Pearson"))
     0.031 [0.020, 0.047] n=400
@@ -94,13 +89,7 @@ class Estimate:
 
     @classmethod
     def bound(
-        cls,
-        value: float,
-        confidence: float,
-        n: int,
-        method: str,
-        *,
-        rests_on: tuple[str, ...] = (),
+        cls, value: float, confidence: float, n: int, method: str, *, rests_on: tuple[str, ...] = ()
     ) -> "Estimate":
         """A one-sided confidence bound: it is compared with a gate as it stands."""
         return cls(value, value, value, confidence, n, method, "bound", rests_on)

@@ -21,6 +21,7 @@ from fireassay.version import __version__
 AssumptionStatus = Literal["supported", "contradicted", "untestable"]
 EvidenceStatus = Literal["done", "failed", "not available"]
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+CELL_ROWS = "rows of each cell"  # a table of row ids: left out with the samples
 _LIBRARIES = (
     "numpy",
     "scipy",
@@ -36,17 +37,12 @@ _LIBRARIES = (
 class Assumption:
     """Something a number depends on, and what the data says about it.
 
-    Attributes
-    ----------
-    statement
-        The assumption in one plain sentence.
-    status
-        ``"supported"``, ``"contradicted"`` or ``"untestable"`` on the user's data.
-    check
-        How it was checked, with the check's figure, or why it cannot be.
-    id
-        A short stable name, e.g. ``"independent-rows"``: what `Estimate.rests_on` and
-        ``[gates.accept]`` refer to.
+    Attributes:
+        statement: The assumption in one plain sentence.
+        status: ``"supported"``, ``"contradicted"`` or ``"untestable"`` on the user's data.
+        check: How it was checked, with the check's figure, or why it cannot be.
+        id: A short stable name, e.g. ``"independent-rows"``: what `Estimate.rests_on` and
+            ``[gates.accept]`` refer to.
 
     >>> Assumption("Rows are independent.", "untestable", "", id="independent-rows").status
     'untestable'
@@ -73,12 +69,9 @@ class Assumption:
 class Claim:
     """One sentence a reader may take away, and whether the data supports it (None: no verdict).
 
-    Attributes
-    ----------
-    text
-        The sentence.
-    holds
-        Whether the data supports it.
+    Attributes:
+        text: The sentence.
+        holds: Whether the data supports it.
 
     >>> Claim("At most one input in a hundred is misread.", holds=True).holds
     True
@@ -92,10 +85,8 @@ class Claim:
 class Table:
     """A table for the report: text and numbers, row by row.
 
-    Attributes
-    ----------
-    columns, rows, caption
-        As a reader sees them.
+    Attributes:
+        columns, rows, caption: As a reader sees them.
 
     >>> import pandas as pd
     >>> Table.from_frame(pd.DataFrame({"n": [3]}, index=["a"]), "Rows per class").caption
@@ -119,16 +110,11 @@ class Table:
 class Provenance:
     """Where a number comes from. Seconds are kept apart: equal results must be equal bytes.
 
-    Attributes
-    ----------
-    seed
-        Same seed, same result.
-    model_sha256, data_sha256
-        What model and data were.
-    queries, labels
-        Rows sent to the model, and labels used.
-    versions, host
-        Of the libraries; size of the machine.
+    Attributes:
+        seed: Same seed, same result.
+        model_sha256, data_sha256: What model and data were.
+        queries, labels: Rows sent to the model, and labels used.
+        versions, host: Of the libraries; size of the machine.
 
     >>> Provenance(seed=7, queries=400).queries
     400
@@ -154,48 +140,29 @@ class LeadingNumber(TypedDict, total=False):
 class Evidence:
     """What one question's answer rests on.
 
-    Attributes
-    ----------
-    question
-        The package's name, e.g. ``"reliability"``.
-    headline
-        The answer in one line for a manager.
-    status
-        ``"done"``, ``"failed"`` or ``"not available"``; the last two with a ``reason``. A step that
-        did not run is never a pass.
-    estimates
-        Every number by name, each with its interval. Gates refer to these names.
-    measures
-        What the numbers are: label, unit and meaning, by name (see `Measure`).
-    limits
-        What the numbers do not say, in plain words.
-    partial
-        What cut the part short, e.g. a budget; empty if it did all it was asked to. Gates on the
-        numbers of such a part are undecided.
-    stale
-        What has changed since the part ran (another model, other data); empty if nothing has.
-        A stale answer is kept and shown, but no gate relies on it.
-    answer
-        The name of the number that answers the question: the one in ``sentence``, in tables of
-        all questions, and in the app.
-    sentence
-        The answer in at most 20 words with this one number.
-    seconds
-        Wall-clock time, kept out of `to_dict` so that equal results are equal bytes.
-    claims
-        Sentences that a reader may take away.
-    assumptions
-        What the numbers rest on, and whether the data speaks against it.
-    tables
-        For the report, by name.
-    charts
-        For the report, by name; the first is the part's own picture.
-    samples
-        Inputs that prove the headline, most telling first.
-    withheld
-        How many samples were left out on request (``--no-samples``).
-    provenance
-        Where the numbers come from.
+    Attributes:
+        question: The package's name, e.g. ``"reliability"``.
+        headline: The answer in one line for a manager.
+        status: ``"done"``, ``"failed"`` or ``"not available"``; the last two with a ``reason``. A
+            step that did not run is never a pass.
+        estimates: Every number by name, each with its interval. Gates refer to these names.
+        measures: What the numbers are: label, unit and meaning, by name (see `Measure`).
+        limits: What the numbers do not say, in plain words.
+        partial: What cut the part short, e.g. a budget; empty if it did all it was asked to. Gates
+            on the numbers of such a part are undecided.
+        stale: What has changed since the part ran (another model, other data); empty if nothing
+            has. A stale answer is kept and shown, but no gate relies on it.
+        answer: The name of the number that answers the question: the one in ``sentence``, in tables
+            of all questions, and in the app.
+        sentence: The answer in at most 20 words with this one number.
+        seconds: Wall-clock time, kept out of `to_dict` so that equal results are equal bytes.
+        claims: Sentences that a reader may take away.
+        assumptions: What the numbers rest on, and whether the data speaks against it.
+        tables: For the report, by name.
+        charts: For the report, by name; the first is the part's own picture.
+        samples: Inputs that prove the headline, most telling first.
+        withheld: How many samples were left out on request (``--no-samples``).
+        provenance: Where the numbers come from.
 
     >>> share = Estimate(0.9, 0.8, 0.95, confidence=0.95, n=50, method="Clopper-Pearson")
     >>> found = Evidence("accuracy", "Right on nine of ten rows.", estimates={"accuracy": share})
@@ -255,7 +222,9 @@ class Evidence:
 
     def without_samples(self) -> "Evidence":
         """The same without any row of the data; how many were left out is kept."""
-        return dataclasses.replace(self, samples=(), withheld=self.withheld + len(self.samples))
+        tables = {name: t for name, t in self.tables.items() if name != CELL_ROWS}
+        left = self.withheld + len(self.samples)
+        return dataclasses.replace(self, samples=(), withheld=left, tables=tables)
 
     def measure(self, name: str) -> Measure:
         """What one of the numbers is; a number nobody described is shown by its own name."""

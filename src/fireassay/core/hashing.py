@@ -10,17 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from fireassay.core.arrays import is_frame, is_series
 from fireassay.core.errors import DataError
-from fireassay.core.frames import is_frame, is_series
 
 
 def sha256(*values: Any) -> str:
     """SHA-256 of values by content: arrays, frames, sparse matrices, dataclasses, plain types.
 
-    Parameters
-    ----------
-    values
-        What to hash, in this order.
+    Args:
+        values: What to hash, in this order.
 
     >>> sha256(np.arange(3), {"a": 1, "b": 2.0}) == sha256(np.arange(3), {"b": 2.0, "a": 1})
     True

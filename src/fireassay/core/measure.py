@@ -18,19 +18,14 @@ _SUFFIX = {"share": " %", "bits": " bits", "queries": " queries", "seconds": " s
 class Measure:
     """One number of a part, declared once in the package that computes it.
 
-    Attributes
-    ----------
-    name
-        What gates and ``result.json`` use; stable. A name such as ``"auroc_*"`` stands for a
-        family, one number per set, class or attack; ``{}`` in the label is then what stands there.
-    label
-        What people read.
-    unit
-        A ``"share"`` is shown in per cent, a ``"count"`` without decimals.
-    better
-        Which way is better for the user of the model.
-    meaning
-        One sentence, no jargon.
+    Attributes:
+        name: What gates and ``result.json`` use; stable. A name such as ``"auroc_*"`` stands for a
+            family, one number per set, class or attack; ``{}`` in the label is then what stands
+            there.
+        label: What people read.
+        unit: A ``"share"`` is shown in per cent, a ``"count"`` without decimals.
+        better: Which way is better for the user of the model.
+        meaning: One sentence, no jargon.
 
     >>> Measure("caught_*", "Caught: {}", "share", "high", "Trouble that raises the alarm.").of(
     ...     "caught_corrupted").label

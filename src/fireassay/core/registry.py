@@ -25,21 +25,7 @@ R = TypeVar("R", bound=Row)
 
 
 class Registry(Mapping[str, R]):
-    """Rows by name; help texts, configuration comments, docs tables and checks are made from it.
-
-    Parameters
-    ----------
-    kind
-        What the rows are, in one word for messages: "attack", "supervisor".
-    rows
-        In the order in which they are listed.
-
-    >>> class Colour:
-    ...     name, summary = "red", "like a rose"
-    >>> colours = Registry("colour", [Colour])
-    >>> colours.listed()
-    'red'
-    """
+    """Rows by name; help texts, configuration comments, docs tables and checks are made from it."""
 
     def __init__(self, kind: str, rows: Iterable[R] = ()) -> None:
         self.kind = kind

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.core.arrays import AnyArray, BoolArray, IntArray
-from fireassay.core.byte_images import stay_bytes
+from fireassay.core.mapped import stay_bytes
 
 NOWHERE: Final = -1
 _PIECE_BYTES: Final = 2**24
@@ -16,20 +16,7 @@ _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 
 class RowIndex:
     """The places of a data set's rows; equal rows all have the place of the first one.
-
-    A cheap mark of each row finds a place, and only rows that are equal in every byte count as
-    found: what happens to have the same mark is nowhere.
-
-    Parameters
-    ----------
-    rows
-        The data set, ``(n, ...)``; it is read in pieces and may live on disk.
-    as_asked
-        Turns rows of the data set into what questions hold (their type, for instance).
-
-    >>> index = RowIndex(np.array([[1.0], [2.0], [1.0]]))
-    >>> index.find(np.array([[2.0], [3.0], [1.0]])).tolist()
-    [1, -1, 0]
+    A cheap mark finds a place, and only rows that are equal in every byte count as found.
     """
 
     def __init__(self, rows: AnyArray, as_asked: Callable[[AnyArray], AnyArray] | None = None):
@@ -94,11 +81,7 @@ class RowIndex:
 
 
 def row_marks(rows: AnyArray) -> NDArray[np.uint64]:
-    """One number for each row: equal rows have equal ones, others hardly ever.
-
-    >>> bool(np.diff(row_marks(np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])))[0])
-    True
-    """
+    """One number for each row: equal rows have equal ones, others hardly ever."""
     found = np.empty(len(rows), dtype=np.uint64)
     factors: NDArray[np.uint64] = np.zeros(0, dtype=np.uint64)
     for a, b in pieces(rows):

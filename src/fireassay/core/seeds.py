@@ -20,12 +20,9 @@ def seed_sequence(seed: int, *names: str | int) -> np.random.SeedSequence:
     It depends on the seed and the names alone: never on the order in which work is done, on the
     number of workers or on the batch size.
 
-    Parameters
-    ----------
-    seed
-        An integer, at least 0.
-    names
-        What the work is called.
+    Args:
+        seed: An integer, at least 0.
+        names: What the work is called.
 
     >>> first, again = (seed_sequence(0, "rows", 7).generate_state(2) for _ in range(2))
     >>> bool((first == again).all())
@@ -42,10 +39,8 @@ def seed_sequence(seed: int, *names: str | int) -> np.random.SeedSequence:
 def generator(seed: int, *names: str | int) -> np.random.Generator:
     """An independent generator for one named piece of work.
 
-    Parameters
-    ----------
-    seed, names
-        As in `seed_sequence`.
+    Args:
+        seed, names: As in `seed_sequence`.
 
     >>> generator(0, "bootstrap").random() == generator(0, "bootstrap").random()
     True
@@ -58,10 +53,8 @@ def generator(seed: int, *names: str | int) -> np.random.Generator:
 def derived_seed(seed: int, *names: str | int) -> int:
     """A 32-bit seed for libraries that take only an int (scikit-learn, torch).
 
-    Parameters
-    ----------
-    seed, names
-        As in `seed_sequence`.
+    Args:
+        seed, names: As in `seed_sequence`.
 
     >>> derived_seed(0, "weights") == derived_seed(0, "weights") != derived_seed(0, "order")
     True

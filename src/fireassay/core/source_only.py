@@ -22,7 +22,7 @@ _folders: list[Path] = []
 
 class _FromSource(SourceFileLoader):
     def path_stats(self, path: Any) -> Any:
-        """Whether there is bytecode of this file is decided by its date, which is not told."""
+        """Always raises, so that Python ignores cached bytecode."""
         raise OSError(f"bytecode of {path} is not looked at")
 
 

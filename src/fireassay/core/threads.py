@@ -72,22 +72,14 @@ _torch_limit = _Limit(_limit_torch)
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Numpy's and scipy's BLAS on one thread: cheap enough for every call of a model.
-
-    With more threads a matrix product is cut at other rows, and the rows at a cut are rounded
-    differently: a worker process would not give the same bytes as the main one.
-    """
+    """BLAS on one thread: with more, products are cut at other rows and round differently."""
     with _blas_limit.held():
         yield
 
 
 @contextmanager
 def one_torch_thread() -> Iterator[None]:
-    """Torch, if it is loaded, on one thread.
-
-    More threads than free cores make small models many times slower, and sums may then depend on
-    the number of threads.
-    """
+    """Torch, if loaded, on one thread: more make small models slower and sums thread-dependent."""
     with _torch_limit.held():
         yield
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.core.arrays import IntArray, Probabilities
-from fireassay.core.byte_images import stay_bytes
 from fireassay.core.errors import DataError, ParameterError, ProbabilityError
+from fireassay.core.groups import Groups, largest_group
+from fireassay.core.mapped import stay_bytes
 
 Floats = NDArray[np.floating[Any]]
 _NUMBERS_AT_ONCE = 2**24
@@ -22,13 +23,7 @@ _TABLES = "Tables with names, texts and dates go through fireassay run or evalua
 
 
 def check_features(X: ArrayLike, *, name: str = "X", min_rows: int = 1) -> Floats:
-    """Features as a finite float array of shape ``(n, ...)``; float32 stays float32.
-
-    Raises
-    ------
-    DataError
-        For too few rows, no features, text, complex numbers, NaN or infinities.
-    """
+    """Features as a finite float array of shape ``(n, ...)``; float32 stays float32."""
     array = _numeric(X, name)
     if array.ndim < 2:
         raise DataError(
@@ -72,7 +67,7 @@ def check_finite(array: Floats, *, name: str) -> None:
 def check_labels(y: ArrayLike, *, name: str = "y", n: int | None = None) -> NDArray[Any]:
     """Labels as a 1-D array without missing values; integral floats become int64."""
     refuse_masked(y, name)
-    array = np.asarray(y)
+    array = y if isinstance(y, Groups) else np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -84,31 +79,42 @@ def check_labels(y: ArrayLike, *, name: str = "y", n: int | None = None) -> NDAr
     if array.dtype.kind == "c":
         raise DataError(f"{name} must be class labels.", got="complex numbers")
     if array.dtype.kind == "f":
-        if not np.isfinite(array).all():
-            raise DataError(f"{name} must not be missing.", got="NaN or infinity among the labels")
-        if (array != np.round(array)).any():
-            raise DataError(
-                f"{name} must be class labels, not continuous values.",
-                got=f"{array[array != np.round(array)][0]!r}",
-                do="fireassay tests classifiers; a regressor's target cannot be used.",
-            )
+        _check_whole(array, name)
         array = array.astype(np.int64)
     elif array.dtype.kind == "O":
-        missing = [i for i, label in enumerate(array) if label is None or label != label]
-        if missing:
-            raise DataError(f"{name} must not be missing.", got=f"no label in row {missing[0]}")
-        kinds = {str if isinstance(label, str) else type(label) for label in array}
-        if len(kinds) > 1:
-            raise DataError(
-                f"{name} must have labels of one type.",
-                got=", ".join(sorted(kind.__name__ for kind in kinds)),
-            )
+        _check_one_type(array, name)
         array = np.array(array.tolist())
+        array = Groups(array, largest_group(y)) if isinstance(y, Groups) else array
     elif array.dtype.kind in "iu":
         array = array.astype(np.int64)
     if n is not None:
         check_lengths(X=n, **{name: len(array)})
     return array
+
+
+def _check_whole(array: NDArray[Any], name: str) -> None:
+    """Refuse numbers that are missing, or continuous."""
+    if not np.isfinite(array).all():
+        raise DataError(f"{name} must not be missing.", got="NaN or infinity among the labels")
+    if (array != np.round(array)).any():
+        raise DataError(
+            f"{name} must be class labels, not continuous values.",
+            got=f"{array[array != np.round(array)][0]!r}",
+            do="fireassay tests classifiers; a regressor's target cannot be used.",
+        )
+
+
+def _check_one_type(array: NDArray[Any], name: str) -> None:
+    """Refuse objects that are missing, or of several types."""
+    missing = [i for i, label in enumerate(array) if label is None or label != label]
+    if missing:
+        raise DataError(f"{name} must not be missing.", got=f"no label in row {missing[0]}")
+    kinds = {str if isinstance(label, str) else type(label) for label in array}
+    if len(kinds) > 1:
+        raise DataError(
+            f"{name} must have labels of one type.",
+            got=", ".join(sorted(kind.__name__ for kind in kinds)),
+        )
 
 
 def check_class_indices(
@@ -138,18 +144,9 @@ def check_probabilities(
     tolerance: float = 1e-3,
     keep_float32: bool = False,
 ) -> Probabilities:
-    """Class probabilities as float64 rows that sum to one exactly (to rounding).
-
-    With ``keep_float32``, float32 rows stay as they come, and may be the caller's own memory; only
-    rows that sum to one by less than float32 rounds are divided by their sum. What happens to a
-    row never depends on the others.
-
-    Raises
-    ------
-    ProbabilityError
-        For NaN, values outside [0, 1], rows that do not sum to one within ``tolerance``,
-        a wrong shape or a wrong number of classes.
-    """
+    """Class probabilities as float64 rows that sum to one exactly (to rounding)."""
+    # With keep_float32, float32 rows stay (perhaps the caller's memory) unless their sum is off by
+    # more than rounding. What happens to a row never depends on the others.
     array = _numeric(probabilities, name, ProbabilityError)
     if array.ndim != 2:
         raise ProbabilityError(
@@ -207,12 +204,7 @@ def check_lengths(**lengths: int) -> None:
 
 
 def check_real(
-    value: Any,
-    name: str,
-    *,
-    low: float = -np.inf,
-    high: float = np.inf,
-    inclusive: str = "neither",
+    value: Any, name: str, *, low: float = -np.inf, high: float = np.inf, inclusive: str = "neither"
 ) -> float:
     """A finite real in an interval; ``inclusive`` is 'neither', 'low', 'high' or 'both'."""
     opening = "[" if inclusive in ("low", "both") else "("

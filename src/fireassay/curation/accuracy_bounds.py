@@ -12,13 +12,8 @@ from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption
-from fireassay.core.lazy_modules import pd
-from fireassay.core.validation import (
-    check_integer,
-    check_labels,
-    check_probabilities,
-    check_real,
-)
+from fireassay.core.lazy import pd
+from fireassay.core.validation import check_integer, check_labels, check_probabilities, check_real
 from fireassay.curation.findings import LABEL_MODEL, Finding
 from fireassay.curation.labelers import label_model
 from fireassay.curation.labelling import label_patterns
@@ -34,21 +29,14 @@ class AccuracyBounds(Finding):
     Everything here is conditional on the label model: if its posteriors are wrong, so are the
     bounds. Passing several labelers and seeds widens them to hold for each of those.
 
-    Attributes
-    ----------
-    low, high
-        Accuracy of the classifier on each dataset.
-    rest_low, rest_high
-        The same on all samples outside D_1.
-    verdict
-        "decreasing" when even the most favourable accuracy outside D_1 is below the least
-        favourable one inside; otherwise "not enough evidence".
-    sizes
-        Samples in each dataset.
-    confidence
-        The chance that both ends of every bound hold, given the label model.
-    models
-        Label models and seeds that the bounds hold for.
+    Attributes:
+        low, high: Accuracy of the classifier on each dataset.
+        rest_low, rest_high: The same on all samples outside D_1.
+        verdict: "decreasing" when even the most favourable accuracy outside D_1 is below the least
+            favourable one inside; otherwise "not enough evidence".
+        sizes: Samples in each dataset.
+        confidence: The chance that both ends of every bound hold, given the label model.
+        models: Label models and seeds that the bounds hold for.
 
     >>> from fireassay.curation import curate, simulate_votes
     >>> votes, y = simulate_votes([0.9, 0.9, 0.6, 0.6], coverage=0.8, n=1000, seed=0)
@@ -116,26 +104,9 @@ def frechet_bounds(
     labelers: Sequence[Any] = (),
     seeds: Sequence[int] = (),
 ) -> AccuracyBounds:
-    """Bounds on the accuracy of a classifier h from P(h | cell) and P(Y | cell) alone.
-
-    Samples are put into cells by weak label and confidence. Knowing only how often h and Y take
-    each class in a cell, P(h = Y) there is at least ``max_y(a_y + b_y) - 1`` and at most
-    ``sum_y min(a_y, b_y)`` (Fréchet). Both ends are widened by
-    ``½ Σ p_z √((K−1)/n_z) + √(ln(2/δ)/2n)`` for the estimated shares.
-
-    Parameters
-    ----------
-    result
-        A curation.
-    predictions
-        The classifier's classes (n,) or probabilities (n, k).
-    confidence
-        Of the widening: the chance that both ends hold.
-    n_bins
-        Confidence bins per weak label.
-    labelers, seeds
-        Further label models and seeds the bounds shall hold for.
-    """
+    """Bounds on P(h = Y) from P(h | cell) and P(Y | cell), cells by weak label and confidence."""
+    # Fréchet: at least max_y(a_y + b_y) - 1, at most sum_y min(a_y, b_y) in a cell. Both ends are
+    # widened by ½ Σ p_z √((K−1)/n_z) + √(ln(2/δ)/2n) for the estimated shares.
     check_real(confidence, "confidence", low=0.0, high=1.0)
     check_integer(n_bins, "n_bins", low=1)
     k = result.settings.n_classes

@@ -11,11 +11,11 @@ from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption
-from fireassay.core.lazy_modules import pd, special
-from fireassay.core.percent import percent
+from fireassay.core.lazy import pd, special
 from fireassay.core.result import Result
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_lengths, check_real
+from fireassay.core.words import percent
 from fireassay.curation.findings import Finding, independent_rows
 from fireassay.curation.order import order_test
 from fireassay.statistics import share
@@ -30,21 +30,14 @@ _CONFIDENCE = 0.95
 class Audit(Finding):
     """What a few true labels say about an order.
 
-    Attributes
-    ----------
-    accuracy, low, high
-        Prediction-powered accuracy of the weak labels in each dataset, 95 %; NaN where a ring has
-        no label.
-    auc, auc_interval, auc_p_value, verdict
-        The calibrated test on the audited samples.
-    labels_per_ring
-        How many labels fell into each ring.
-    sizes
-        Samples in each dataset.
-    gamma
-        Level of the test.
-    n
-        Labels that were bought.
+    Attributes:
+        accuracy, low, high: Prediction-powered accuracy of the weak labels in each dataset, 95 %;
+            NaN where a ring has no label.
+        auc, auc_interval, auc_p_value, verdict: The calibrated test on the audited samples.
+        labels_per_ring: How many labels fell into each ring.
+        sizes: Samples in each dataset.
+        gamma: Level of the test.
+        n: Labels that were bought.
 
     >>> from fireassay.curation import curate, simulate_votes
     >>> votes, y = simulate_votes([0.9, 0.9, 0.6, 0.6], coverage=0.8, n=1000, seed=0)
@@ -123,7 +116,7 @@ class Audit(Finding):
 def draw_audit(result: Curation, n_labels: int) -> IntArray:
     """Samples to label: as many from each ring, drawn with the curation's seed."""
     check_integer(n_labels, "n_labels", low=1, high=result.n)
-    rings = result.rings
+    rings = result.added_rows
     wanted = _spread(n_labels, np.array([len(ring) for ring in rings]))
     rng = generator(result.settings.seed, "audit")
     chosen = [
@@ -133,16 +126,11 @@ def draw_audit(result: Curation, n_labels: int) -> IntArray:
 
 
 def audit(result: Curation, rows: Any, y_audit: Any, gamma: float = 0.05) -> Audit:
-    """Judge an order from labels of some samples, drawn at random within each ring.
-
-    Notes
-    -----
-    With q the weak confidence of a sample's label and r = 1[label is right] - q its error, the
-    accuracy of a ring is ``mean of q over the ring + mean of r over its audited samples``: exact
-    on average, whatever the labeler, and sharp when the confidences are good. Rings combine by
-    size; each has the variance ``(1 - m/N) var(r) / m``, where var(r) counts one more right and one
-    more wrong label than were seen, so that a few labels that all agree do not claim certainty.
-    """
+    """Judge an order from labels of samples drawn at random within each ring."""
+    # With q the weak confidence and r = 1[label is right] - q, a ring's accuracy is mean(q) over
+    # the ring + mean(r) over its audited samples: unbiased for any labeler. Rings combine by size;
+    # each has variance (1 - m/N) var(r) / m, where var(r) counts one more right and one more wrong
+    # label, so that a few labels that agree do not claim certainty.
     check_real(gamma, "gamma", low=0.0, high=1.0)
     chosen = check_rows(rows, result.n)
     truth = check_labels(y_audit, name="y_audit")
@@ -181,10 +169,7 @@ def _spread(n_labels: int, sizes: IntArray) -> IntArray:
 
 
 def _powered(
-    result: Curation,
-    ring_of: IntArray,
-    rows: IntArray,
-    correct: BoolArray,
+    result: Curation, ring_of: IntArray, rows: IntArray, correct: BoolArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     n_rings = len(result.sizes)
     size = np.bincount(ring_of, minlength=n_rings).astype(np.float64)
@@ -225,18 +210,12 @@ _SIMULATIONS = 400
 class AuditPlan(Result):
     """How many labels an audit needs.
 
-    Attributes
-    ----------
-    n_labels, labels_per_ring
-        What to buy; all samples when even that is not enough.
-    power
-        Chance that the audit then says "decreasing", simulated, with its 95 % interval.
-    enough
-        Whether the asked power is reached.
-    assumed
-        The accuracy of the weak labels assumed in each ring.
-    gamma
-        Level of the test that was planned for.
+    Attributes:
+        n_labels, labels_per_ring: What to buy; all samples when even that is not enough.
+        power: Chance that the audit then says "decreasing", simulated, with its 95 % interval.
+        enough: Whether the asked power is reached.
+        assumed: The accuracy of the weak labels assumed in each ring.
+        gamma: Level of the test that was planned for.
 
     >>> from fireassay.curation import curate, simulate_votes
     >>> votes, y = simulate_votes([0.9, 0.9, 0.6, 0.6], coverage=0.8, n=1000, seed=0)
@@ -271,17 +250,14 @@ def plan_audit(
     power: float = 0.8,
     gamma: float = 0.05,
 ) -> AuditPlan:
-    """The fewest labels per ring with which the audit finds a fall of accuracy of this size.
-
-    The accuracy of the weak labels is assumed to fall evenly from the first ring to the last, and
-    the audit is simulated on the scores of this very curation.
-    """
+    """The fewest labels per ring that find this fall of accuracy, by simulation."""
+    # The accuracy of the weak labels is assumed to fall evenly from the first ring to the last.
     check_real(accuracy_last, "accuracy_last", low=0.0, high=1.0, inclusive="both")
     check_real(accuracy_first, "accuracy_first", low=accuracy_last, high=1.0, inclusive="high")
     check_real(power, "power", low=0.0, high=1.0)
     check_real(gamma, "gamma", low=0.0, high=1.0)
     score = result.score
-    rings = [score[ring] for ring in result.rings if len(ring)]
+    rings = [score[ring] for ring in result.added_rows if len(ring)]
     if len(rings) < 2:
         raise NotEnoughEvidenceError(
             "Planning an audit needs at least two datasets that hold samples.",
@@ -316,13 +292,7 @@ def plan_audit(
     )
 
 
-def _simulate(
-    rings: list[FloatArray],
-    assumed: FloatArray,
-    m: int,
-    gamma: float,
-    seed: int,
-) -> int:
+def _simulate(rings: list[FloatArray], assumed: FloatArray, m: int, gamma: float, seed: int) -> int:
     """In how many simulated audits with m labels per ring the verdict is "decreasing"."""
     # scipy.stats takes half a second to import: only when it is needed.
     from scipy.stats import rankdata

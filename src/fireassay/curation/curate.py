@@ -12,9 +12,9 @@ import numpy as np
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.chart import Chart
-from fireassay.core.errors import DataError
+from fireassay.core.errors import DataError, deprecated
 from fireassay.core.evidence import Evidence
-from fireassay.core.lazy_modules import pd
+from fireassay.core.lazy import pd
 from fireassay.core.result import Answer
 from fireassay.core.seeds import check_seed
 from fireassay.curation.accuracy_bounds import AccuracyBounds, frechet_bounds
@@ -59,53 +59,33 @@ def curate(
 ) -> Curation:
     """Label samples from weak votes and order them from safe to naturally adversarial.
 
-    Parameters
-    ----------
-    votes
-        Shape (n, m): -1 abstains, 0..k-1 are classes. Dense (also a memory map or a frame), or
-        scipy sparse with the class plus one stored.
-    n_classes
-        The number of classes, at least 2.
-    fit_votes
-        Votes to prune and fit on, when more samples are there than are to be ordered.
-    labeler
-        The name of a label model (`fireassay.curation.LABELERS`), a labeler object, or class
-        probabilities of shape (n, k).
-    prune
-        Labelling functions whose correlation is above this, in absolute value, are dependent and
-        one of them goes; None keeps all.
-    order_by
-        ``"lower_bound"`` of the interval, or the labeler's ``"confidence"``.
-    interval
-        ``"posterior"``, or ``"paper"`` as the authors' program computes it.
-    confidence
-        Nominal confidence of the interval, two-sided.
-    n_sets
-        The number of cumulative datasets.
-    default_class
-        The label where the two best classes are tied, or nobody votes.
-    drop_silent
-        Drop labelling functions that never vote before pruning.
-    seed
-        Same seed, same result.
-    prune_by
-        ``"votes"``: correlation of the raw votes; ``"errors"``: of the errors under the majority
-        vote, which does not punish two labelling functions for both being right.
-    effective_votes
-        Count dependent votes as fewer in the interval.
-    names
-        Names of the labelling functions; a frame's columns by default.
+    Args:
+        votes: Shape (n, m): -1 abstains, 0..k-1 are classes. Dense (also a memory map or a frame),
+            or scipy sparse with the class plus one stored.
+        n_classes: The number of classes, at least 2.
+        fit_votes: Votes to prune and fit on, when more samples are there than are to be ordered.
+        labeler: The name of a label model (`fireassay.curation.LABELERS`), a labeler object, or
+            class probabilities of shape (n, k).
+        prune: Labelling functions whose correlation is above this, in absolute value, are dependent
+            and one of them goes; None keeps all.
+        order_by: ``"lower_bound"`` of the interval, or the labeler's ``"confidence"``.
+        interval: ``"posterior"``, or ``"paper"`` as the authors' program computes it.
+        confidence: Nominal confidence of the interval, two-sided.
+        n_sets: The number of cumulative datasets.
+        default_class: The label where the two best classes are tied, or nobody votes.
+        drop_silent: Drop labelling functions that never vote before pruning.
+        seed: Same seed, same result.
+        prune_by: ``"votes"``: correlation of the raw votes; ``"errors"``: of the errors under the
+            majority vote, which does not punish two labelling functions for both being right.
+        effective_votes: Count dependent votes as fewer in the interval.
+        names: Names of the labelling functions; a frame's columns by default.
 
-    Returns
-    -------
-    Curation
+    Returns:
         Labels, confidences, intervals, order and datasets; `Curation.warnings` says what to be
         careful about.
 
-    Raises
-    ------
-    DataError
-        For votes outside the classes, missing votes, or tables that do not fit together.
+    Raises:
+        DataError: For votes outside the classes, missing votes, or tables that do not fit together.
 
     >>> result = curate([[0, 0, 0], [1, 1, 1], [0, 1, -1], [1, 1, -1]], prune=None, n_sets=2)
     >>> result.labels.tolist()
@@ -152,14 +132,10 @@ def curate(
 class Curation(Answer):
     """Samples labelled by weak votes and ordered from safe to naturally adversarial.
 
-    Attributes
-    ----------
-    kept_lfs
-        Indices of the labelling functions that survived pruning.
-    patterns, table
-        The distinct rows of votes, and what each of them gets.
-    warnings
-        What to be careful about, in plain words.
+    Attributes:
+        kept_lfs: Indices of the labelling functions that survived pruning.
+        patterns, table: The distinct rows of votes, and what each of them gets.
+        warnings: What to be careful about, in plain words.
     """
 
     kept_lfs: IntArray
@@ -227,16 +203,22 @@ class Curation(Answer):
         return [self.order[:size] for size in self.sizes]
 
     @property
-    def rings(self) -> list[IntArray]:
-        """What each dataset adds to the one before it."""
+    def added_rows(self) -> list[IntArray]:
+        """Sample numbers in dataset k that are not in dataset k - 1, for each k."""
         starts = np.concatenate([[0], self.sizes[:-1]])
         return [self.order[a:b] for a, b in zip(starts, self.sizes, strict=True)]
+
+    @property
+    @deprecated("Curation.added_rows", gone_in="0.5")
+    def rings(self) -> list[IntArray]:
+        """The old name of `added_rows`."""
+        return self.added_rows
 
     @property
     def dataset_number(self) -> IntArray:
         """The number (1 … N) of the first dataset each sample is in."""
         numbers = np.empty(self.n, dtype=np.int64)
-        for number, ring in enumerate(self.rings, start=1):
+        for number, ring in enumerate(self.added_rows, start=1):
             numbers[ring] = number
         return numbers
 
@@ -276,20 +258,14 @@ class Curation(Answer):
     ) -> Trend:
         """Check the order against true labels.
 
-        Parameters
-        ----------
-        y
-            The true class of each sample.
-        gamma
-            Level of the tests.
-        ties
-            ``"expected"``: accuracies in expectation over random tie-breaks; ``"stable"``: of the
-            very datasets of this result.
-        groups
-            A label per sample (patient, device) when samples of one group are alike; without it
-            the test takes repeated patients for new evidence.
-        n_permutations
-            For `Trend.permutation_p`.
+        Args:
+            y: The true class of each sample.
+            gamma: Level of the tests.
+            ties: ``"expected"``: accuracies in expectation over random tie-breaks; ``"stable"``: of
+                the very datasets of this result; ``"published"``: in the paper's order of ties.
+            groups: A label per sample (patient, device) when samples of one group are alike;
+                without it the test takes repeated patients for new evidence.
+            n_permutations: For `Trend.permutation_p`.
         """
         return validate(self, y, gamma, ties, groups=groups, n_permutations=n_permutations)
 
@@ -346,11 +322,17 @@ class Curation(Answer):
         labelers: Sequence[Any] | None = None,
         gamma: float = 0.05,
         groups: Any = None,
+        audit: tuple[Any, Any] | None = None,
+        predictions: Any = None,
     ) -> Stability:
-        """How much the answer depends on the seed, the labeler (all by default) and the sample."""
+        """How much the answer depends on the seed, the labeler (all by default) and the sample.
+
+        Without ``y``, audited rows with their labels or a model's predictions judge the labelers.
+        """
         return stability(
-            self, y, n_boot, seeds=seeds, labelers=labelers, gamma=gamma, groups=groups
-        )
+            self, y, n_boot, seeds=seeds, labelers=labelers, gamma=gamma, groups=groups,
+            audit=audit, predictions=predictions,
+        )  # fmt: skip
 
     def findings(self, **parts: Any) -> CurationFindings:
         """All that is known in one result.
@@ -361,7 +343,7 @@ class Curation(Answer):
 
     def charts(self) -> dict[str, Chart]:
         """Functions that depend on each other, if any, and the scores along the order."""
-        from fireassay.curation.charts import dependence_chart, score_chart
+        from fireassay.curation.analysis import dependence_chart, score_chart
 
         scores, dependent = score_chart(self), dependence_chart(self)
         return {"scores": scores, **({"labelling functions": dependent} if dependent else {})}

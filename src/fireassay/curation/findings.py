@@ -8,17 +8,10 @@ import numpy as np
 
 from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
-from fireassay.core.evidence import (
-    Assumption,
-    Claim,
-    Evidence,
-    LeadingNumber,
-    Provenance,
-    Table,
-)
+from fireassay.core.evidence import Assumption, Claim, Evidence, LeadingNumber, Provenance, Table
 from fireassay.core.hashing import sha256
 from fireassay.core.result import Answer
-from fireassay.curation.measures import MEASURES
+from fireassay.curation.measures import MEASURES, SENTENCES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,13 +92,10 @@ def independent_rows(n_groups: int) -> Assumption:
 class CurationFindings(Answer):
     """A curation with whatever was found out about it.
 
-    Attributes
-    ----------
-    curation
-        The order itself.
-    trend, audit, bounds, robustness, stability, calibration
-        Each as `Curation`'s method of that name (``validate`` for the trend) gives it; None where
-        it was not asked.
+    Attributes:
+        curation: The order itself.
+        trend, audit, bounds, robustness, stability, calibration: Each as `Curation`'s method of
+            that name (``validate`` for the trend) gives it; None where it was not asked.
 
     >>> from fireassay.curation import curate, simulate_votes
     >>> votes, y = simulate_votes([0.9, 0.9, 0.6, 0.6], coverage=0.8, n=1000, seed=0)
@@ -236,20 +226,12 @@ def _answer(findings: CurationFindings, estimates: dict[str, Estimate]) -> Leadi
     if findings.robustness is not None:
         verdict, _ = _about_the_classifier(findings, findings.robustness)
     if "agreement_auc" in estimates and verdict in BEHAVES:
-        name, less = "agreement_auc", "less" if verdict == "robust" else "not less"
-        shown = f"{100 * estimates[name].value:.0f} %"
-        should = "as" if verdict == "robust" else "unlike what"
-        text = (
-            f"On harder cases it follows weak labels {less}, {should} it should (in {shown} of "
-            "pairs)."
-        )
-        return {"answer": name, "sentence": text}
-    name = "last_accuracy" if "last_accuracy" in estimates else "covered"
+        name = "agreement_auc"
+    else:
+        name = verdict = "last_accuracy" if "last_accuracy" in estimates else "covered"
     measure = next(m for m in MEASURES if m.name == name)
-    said = "The weak labels are right on" if name == "last_accuracy" else "Functions vote on"
     told = measure.told(estimates[name])
-    text = f"Not shown how it behaves on hard cases. {said} {told} of samples."
-    return {"answer": name, "sentence": text}
+    return {"answer": name, "sentence": SENTENCES[verdict].format(told)}
 
 
 def _claims(findings: CurationFindings) -> list[Claim]:

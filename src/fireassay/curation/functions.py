@@ -11,9 +11,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.core.arrays import AnyArray
+from fireassay.core.arrays import AnyArray, is_frame
 from fireassay.core.errors import DataError, ParameterError
-from fireassay.core.frames import is_frame
 from fireassay.core.hashing import sha256
 from fireassay.core.validation import check_choice, check_integer
 from fireassay.curation.votes import ABSTAIN, MOST_CLASSES
@@ -25,14 +24,10 @@ from fireassay.engine import Executor, track
 class LabellingFunction:
     """A rule of thumb: given a sample it votes for a class, or abstains with -1.
 
-    Attributes
-    ----------
-    function
-        What decides; it can also be called directly through this object.
-    name, meaning
-        What tables and reports call it, and what it says in plain words.
-    batch
-        Whether it sees a block of samples at once and returns one vote for each.
+    Attributes:
+        function: What decides; it can also be called directly through this object.
+        name, meaning: What tables and reports call it, and what it says in plain words.
+        batch: Whether it sees a block of samples at once and returns one vote for each.
     """
 
     function: Callable[[Any], Any]
@@ -69,18 +64,13 @@ def labelling_function(
 ) -> LabellingFunction | Callable[[Callable[[Any], Any]], LabellingFunction]:
     """Make a labelling function of a plain function, with or without arguments.
 
-    Parameters
-    ----------
-    function
-        Takes a sample (a row of an array, a row of a data frame, a time-series window, a text …)
-        and returns a class 0, 1, … or -1 to abstain.
-    name
-        The function's own name by default.
-    meaning
-        The first line of the function's docstring by default.
-    batch
-        The function takes a block of samples and returns as many votes. Each sample must be judged
-        on its own: how samples are put into blocks is not defined.
+    Args:
+        function: Takes a sample (a row of an array, a row of a data frame, a time-series window, a
+            text …) and returns a class 0, 1, … or -1 to abstain.
+        name: The function's own name by default.
+        meaning: The first line of the function's docstring by default.
+        batch: The function takes a block of samples and returns as many votes. Each sample must be
+            judged on its own: how samples are put into blocks is not defined.
 
     >>> @labelling_function(meaning="a heart rate over 120 is not normal")
     ... def fast(row):
@@ -150,34 +140,23 @@ def apply(
 ) -> AnyArray:
     """The votes of labelling functions on samples, shape (n, m); -1 abstains.
 
-    Parameters
-    ----------
-    lfs
-        Labelling functions, or plain functions.
-    X
-        Samples: an array (each function sees ``X[i]``, e.g. a row or a window), a data frame (it
-        sees a row as a Series), a `DataSet`, `Windows` of time series, or any sequence.
-    n_classes
-        If given, votes above ``n_classes - 1`` are an error.
-    workers
-        Processes or threads to use.
-    backend
-        ``"processes"`` or ``"threads"``.
-    cluster
-        Address of a Dask scheduler, or a client; instead of ``workers``.
-    progress
-        None shows a bar on a terminal, False never; a function gets ``(done, total)`` blocks.
+    Args:
+        lfs: Labelling functions, or plain functions.
+        X: Samples: an array (each function sees ``X[i]``, e.g. a row or a window), a data frame (it
+            sees a row as a Series), a `DataSet`, `Windows` of time series, or any sequence.
+        n_classes: If given, votes above ``n_classes - 1`` are an error.
+        workers: Processes or threads to use.
+        backend: ``"processes"`` or ``"threads"``.
+        cluster: Address of a Dask scheduler, or a client; instead of ``workers``.
+        progress: None shows a bar on a terminal, False never; a function gets ``(done, total)``
+            blocks.
 
-    Returns
-    -------
-    ndarray
-        int8 (int16 with more than 127 classes).
+    Returns:
+        ndarray: int8 (int16 with more than 127 classes).
 
-    Raises
-    ------
-    LabellingError
-        When a labelling function raises, or returns something that is not a vote: named with the
-        first sample it failed on. A failure is never taken for an abstention.
+    Raises:
+        LabellingError: When a labelling function raises, or returns something that is not a vote:
+            named with the first sample it failed on. A failure is never taken for an abstention.
 
     >>> apply([lambda row: 1 if row[0] > 2 else -1], np.array([[1.0], [3.0]])).tolist()
     [[-1], [1]]

@@ -11,7 +11,7 @@ from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, AssumptionStatus
-from fireassay.core.lazy_modules import optimize, pd, special
+from fireassay.core.lazy import optimize, pd, special
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_lengths
 from fireassay.curation.audit import check_rows
@@ -29,18 +29,14 @@ _FAR_OFF = 0.05
 class LabelCalibration(Finding):
     """Weak confidences against true labels.
 
-    Attributes
-    ----------
-    ece
-        Expected calibration error of the confidences as they are.
-    recalibrated_ece
-        The same after recalibration, cross-fitted: no sample judges a map it helped to fit.
-    recalibrated
-        Recalibrated confidence of every sample.
-    slope, intercept
-        The map: logit of the new confidence is ``intercept + slope * logit(old)``.
-    curve
-        The reliability diagram.
+    Attributes:
+        ece: Expected calibration error of the confidences as they are.
+        recalibrated_ece: The same after recalibration, cross-fitted: no sample judges a map it
+            helped to fit.
+        recalibrated: Recalibrated confidence of every sample.
+        slope, intercept: The map: logit of the new confidence is ``intercept + slope *
+            logit(old)``.
+        curve: The reliability diagram.
 
     >>> from fireassay.curation import curate, simulate_votes
     >>> votes, y = simulate_votes([0.8] * 3, coverage=1.0, n=2000, seed=0)
@@ -63,7 +59,7 @@ class LabelCalibration(Finding):
 
     def charts(self) -> dict[str, Chart]:
         """The reliability diagram."""
-        from fireassay.curation.charts import calibration_chart
+        from fireassay.curation.analysis import calibration_chart
 
         return {"calibration": calibration_chart(self)}
 
@@ -90,10 +86,7 @@ class LabelCalibration(Finding):
 def calibrate(
     result: Curation, y_audit: Any, rows: Any = None, n_bins: int = 10
 ) -> LabelCalibration:
-    """Compare confidences with labels of all samples, or of the given rows.
-
-    The recalibration is logistic with two parameters, which a small audit can carry.
-    """
+    """Compare confidences with labels of all samples or of ``rows``; logistic correction."""
     check_integer(n_bins, "n_bins", low=1)
     chosen = np.arange(result.n) if rows is None else check_rows(rows, result.n)
     truth = check_labels(y_audit, name="y_audit")

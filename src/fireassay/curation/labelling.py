@@ -9,7 +9,7 @@ import numpy as np
 
 from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import ParameterError
-from fireassay.core.lazy_modules import nx
+from fireassay.core.lazy import nx
 from fireassay.core.validation import check_choice, check_integer, check_real
 from fireassay.curation.labelers import GivenProbabilities, Labeler, MajorityVote
 from fireassay.curation.order import DECIMALS
@@ -53,19 +53,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Pruning:
-    """Which labelling functions stay, and why each of the others goes.
-
-    Attributes
-    ----------
-    kept
-        Indices of the labelling functions that stay, ascending.
-    removed_by
-        For each labelling function the index of the kept one it depends on, or -1.
-    silent
-        Indices of labelling functions that never vote.
-    correlation
-        The correlation matrix the graph was built from (NaN for a constant column).
-    """
+    """Which labelling functions stay, and why each of the others goes."""
 
     kept: IntArray
     removed_by: IntArray
@@ -196,14 +184,10 @@ def label_intervals(
     interval: str = "posterior",
     confidence: float = 0.95,
 ) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper end for each pattern, around the confidence its label is stated with.
-
-    ``"posterior"`` counts ``n * stated`` of the n votes as successes, as the paper's text
-    says; the count is fractional and no binomial draw, so the result is a score to order by.
-    ``"paper"`` is what the authors' program computes: both classes weigh the same, so that
-    ``round(n / 2)`` votes succeed whatever the label, and only the number of votes matters.
-    Without votes the interval is [0, 1].
-    """
+    """Lower and upper end per pattern around the confidence of its label; [0, 1] without votes."""
+    # "posterior" counts n * stated of the n votes as successes (the paper's text): a fractional
+    # count and no binomial draw, so a score to order by. "paper" is the authors' program: round(n /
+    # 2) votes succeed whatever the label, so only the number of votes matters.
     n = np.asarray(n_votes, dtype=np.float64)
     successes = np.round(n / 2) if interval == "paper" else n * stated
     low, high = np.zeros_like(n), np.ones_like(n)
@@ -225,23 +209,9 @@ def prune(
     drop_silent: bool = True,
     correlation: FloatArray | None = None,
 ) -> Pruning:
-    """Keep one labelling function of each group of dependent ones.
-
-    Labelling functions are nodes, those with ``|correlation| > threshold`` are joined. Ranked by
-    the number of maximal cliques they are in, then by coverage, then by position, each one that is
-    still there removes its neighbours (they are those it shares a maximal clique with).
-
-    Parameters
-    ----------
-    patterns
-        The vote patterns of the rows used for fitting.
-    threshold
-        Correlations above it, in absolute value, are a dependence. None keeps everything.
-    drop_silent
-        Whether labelling functions that never vote are dropped first.
-    correlation
-        Another measure of dependence than Pearson's correlation of the raw votes.
-    """
+    """Keep one labelling function of each group with ``|correlation| > threshold``."""
+    # Ranked by the number of maximal cliques, then coverage, then position, each one that is still
+    # there removes its neighbours.
     m = patterns.votes.shape[1]
     if correlation is None:
         correlation = vote_correlation(patterns)
@@ -282,11 +252,7 @@ def coverage(patterns: VotePatterns) -> FloatArray:
 
 
 def vote_correlation(patterns: VotePatterns) -> FloatArray:
-    """Pearson's correlation of the raw votes, an abstention counted as the number -1.
-
-    The sums are whole numbers below 2**53, hence exact: a correlation of exactly the threshold is
-    never moved over it by rounding of the sums.
-    """
+    """Pearson's correlation of the raw votes, abstention as -1; sums are exact below 2**53."""
     votes = patterns.votes.astype(np.float64)
     counts = patterns.counts.astype(np.float64)
     n = counts.sum()
@@ -299,20 +265,9 @@ def vote_correlation(patterns: VotePatterns) -> FloatArray:
 
 
 def error_correlation(patterns: VotePatterns, posterior: FloatArray) -> FloatArray:
-    """Correlation of the *errors* of two labelling functions under a posterior.
-
-    Two good labelling functions agree because both are right; what breaks a label model is that
-    they are wrong together. Over the samples where both vote, with Y drawn from the posterior,
-    this is the correlation of ``1[vote_i != Y]`` and ``1[vote_j != Y]``; pairs that never vote
-    together have correlation 0.
-
-    Parameters
-    ----------
-    patterns
-        Vote patterns.
-    posterior
-        P(Y | pattern), one row per pattern.
-    """
+    """Correlation of the *errors* of two labelling functions, with Y drawn from the posterior."""
+    # Two good functions agree because both are right; a label model breaks where they are wrong
+    # together. Samples where both vote count; pairs that never vote together have correlation 0.
     m = patterns.votes.shape[1]
     counts = patterns.counts.astype(np.float64)
     voted = (patterns.votes != ABSTAIN).astype(np.float64)
@@ -337,10 +292,7 @@ def error_correlation(patterns: VotePatterns, posterior: FloatArray) -> FloatArr
 
 
 def effective_votes(patterns: VotePatterns, correlation: FloatArray) -> FloatArray:
-    """How many independent votes each pattern is worth: ``n / (1 + (n - 1) * mean correlation)``.
-
-    The mean is over the pairs of labelling functions that vote in the pattern, clipped to [0, 1].
-    """
+    """Independent votes a pattern is worth, ``n / (1 + (n - 1) * mean correlation)``."""
     voted = (patterns.votes != ABSTAIN).astype(np.float64)
     n = voted.sum(axis=1)
     off_diagonal = correlation - np.diag(np.diag(correlation))

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.core.arrays import BoolArray, FloatArray, IntArray
-from fireassay.core.lazy_modules import special
+from fireassay.core.lazy import special
 from fireassay.core.validation import check_lengths
 from fireassay.statistics import mann_whitney_auc
+from fireassay.statistics.auc import auc_score_interval
 from fireassay.statistics.clustered_auc import clustered_auc
-from fireassay.statistics.mann_whitney import auc_score_interval
 
 _BLOCK_ROWS = 1 << 14
 DECIMALS = 9
@@ -24,11 +24,8 @@ def score_levels(scores: FloatArray) -> tuple[FloatArray, IntArray]:
 
 
 def adversarial_order(level_of_row: NDArray[np.integer], n_levels: int, seed: int) -> IntArray:
-    """Row numbers from the safest level (0) to the most adversarial one.
-
-    Inside a level the rows are shuffled by a permutation that depends on the seed, the level and
-    the row's rank within the level alone, so that a stream of rows gives the same order.
-    """
+    """Row numbers from the safest level (0) to the most adversarial, shuffled inside a level."""
+    # The shuffle depends on seed, level and rank alone: a stream of rows gets the same order.
     small = level_of_row.astype(np.uint16 if n_levels <= 1 << 16 else np.uint32)
     sizes = np.bincount(small, minlength=n_levels).astype(np.int64)
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
@@ -126,15 +123,9 @@ def direction(sign: float, p_value: float, gamma: float) -> str:
 
 
 def order_test(
-    scores: FloatArray,
-    correct: BoolArray,
-    groups: IntArray | None = None,
-    confidence: float = 0.95,
+    scores: FloatArray, correct: BoolArray, groups: IntArray | None = None, confidence: float = 0.95
 ) -> OrderTest:
-    """Mann-Whitney AUC of the score against correctness; whole groups counted where given.
-
-    When all labels are right or all are wrong there is nothing to rank: AUC 0.5, p 1.
-    """
+    """Mann-Whitney AUC of score against correctness; all right or all wrong: 0.5, p 1."""
     if correct.all() or not correct.any():
         return OrderTest(0.5, 0.0, 1.0, 1.0, "undefined: labels all right or all wrong")
     if groups is not None:
@@ -162,11 +153,9 @@ class ScoreTable:
         return cls(counts, np.round(hits).astype(np.int64))
 
     def accuracies(self, sizes: IntArray) -> FloatArray:
-        """Accuracy of each cumulative dataset, in expectation over random tie-breaks.
-
-        A dataset that ends inside a tied group takes each of its samples with the same chance, so
-        its expected number of right labels is linear inside the group.
-        """
+        """Accuracy of each cumulative dataset, in expectation over random tie-breaks."""
+        # A dataset that ends inside a tied group takes each sample of the group with the same
+        # chance.
         accuracy: FloatArray = prefix_accuracies(self.counts, self.correct[None, :], sizes)[0]
         return accuracy
 

@@ -12,7 +12,7 @@ from fireassay.core.chart import Chart
 from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption
-from fireassay.core.lazy_modules import pd
+from fireassay.core.lazy import pd
 from fireassay.core.validation import check_lengths, check_real
 from fireassay.curation.accuracy_bounds import check_predictions
 from fireassay.curation.findings import Finding, independent_rows
@@ -30,27 +30,19 @@ _NO_EVIDENCE = "not enough evidence"
 class Robustness(Finding):
     """Agreement of a classifier with the weak labels, which a robust one loses along the order.
 
-    Attributes
-    ----------
-    agreement, agreement_interval
-        Share of samples in each dataset where classifier and weak label agree; 95 %.
-    auc, auc_interval, auc_p_value
-        Chance that an agreeing sample scores above a disagreeing one.
-    trend
-        "decreasing", "increasing" or "none".
-    verdict
-        "robust", "not robust" or "not enough evidence".
-    reason
-        Why, in one sentence.
-    subgroups
-        One row per subgroup when asked for: its agreement, its trend, and the difference to all
-        other samples with an interval that holds for all subgroups together (95 %).
-    sizes
-        Samples in each dataset.
-    gamma
-        Level of the test.
-    n_groups
-        Number of groups the test counted, 0 when samples were taken as independent.
+    Attributes:
+        agreement, agreement_interval: Share of samples in each dataset where classifier and weak
+            label agree; 95 %.
+        auc, auc_interval, auc_p_value: Chance that an agreeing sample scores above a disagreeing
+            one.
+        trend: "decreasing", "increasing" or "none".
+        verdict: "robust", "not robust" or "not enough evidence".
+        reason: Why, in one sentence.
+        subgroups: One row per subgroup when asked for: its agreement, its trend, and the difference
+            to all other samples with an interval that holds for all subgroups together (95 %).
+        sizes: Samples in each dataset.
+        gamma: Level of the test.
+        n_groups: Number of groups the test counted, 0 when samples were taken as independent.
 
     >>> from fireassay.curation import curate, simulate_votes
     >>> votes, y = simulate_votes([0.9, 0.9, 0.6, 0.6], coverage=0.8, n=1000, seed=0)
@@ -88,7 +80,7 @@ class Robustness(Finding):
 
     def charts(self) -> dict[str, Chart]:
         """Agreement along the datasets."""
-        from fireassay.curation.charts import robustness_chart
+        from fireassay.curation.analysis import robustness_chart
 
         return {"robustness": robustness_chart(self)}
 
@@ -126,12 +118,9 @@ def robustness(
     gamma: float = 0.05,
     groups: Any = None,
 ) -> Robustness:
-    """Follow a classifier along the datasets (see `Curation.robustness`).
-
-    A robust classifier follows the truth, so it must agree less and less with weak labels that get
-    worse. That holds only where the order is shown to be adversarial, which is what ``validity``
-    is for: the result of `Curation.validate`, `Curation.audit` or `Curation.bounds`.
-    """
+    """Follow a classifier along the datasets (see `Curation.robustness`)."""
+    # A robust classifier agrees less and less with weak labels that get worse. This holds only
+    # where validity (of validate, audit or bounds) shows that the order is adversarial.
     check_real(gamma, "gamma", low=0.0, high=1.0)
     answers = check_predictions(predictions, result.n, result.settings.n_classes)
     grouped = check_groups(groups, result.n)
@@ -197,11 +186,7 @@ def _verdict(trend: str, interval: tuple[float, float], validity: Any) -> tuple[
 
 
 def _subgroups(
-    score: FloatArray,
-    agrees: BoolArray,
-    by: Any,
-    grouped: IntArray | None,
-    gamma: float,
+    score: FloatArray, agrees: BoolArray, by: Any, grouped: IntArray | None, gamma: float
 ) -> pd.DataFrame:
     columns = [
         "subgroup", "n", "agreement", "agreement_low", "agreement_high", "auc", "trend",

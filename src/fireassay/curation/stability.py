@@ -11,20 +11,22 @@ import numpy as np
 from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.errors import ParameterError
-from fireassay.core.lazy_modules import pd, special
-from fireassay.core.percent import percent
+from fireassay.core.lazy import pd, special
 from fireassay.core.seeds import generator
-from fireassay.core.validation import check_integer, check_labels, check_real
+from fireassay.core.validation import check_integer, check_labels, check_lengths, check_real
+from fireassay.core.words import percent
+from fireassay.curation.audit import check_rows
 from fireassay.curation.findings import Finding
 from fireassay.curation.labelers import (
     LABELERS,
     GivenProbabilities,
     Labeler,
+    MajorityVote,
     as_labeler,
     label_model,
 )
 from fireassay.curation.labelling import PatternLabels, label_patterns
-from fireassay.curation.order import check_groups, order_test
+from fireassay.curation.order import check_groups, dataset_sizes, order_test, score_levels
 from fireassay.curation.votes import VotePatterns
 from fireassay.statistics import spearman
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from fireassay.curation.curate import Curation
 
 NEEDED = 0.95
+_PLAIN, _SETS = MajorityVote.name, 10
 _VERDICTS = ("decreasing", "none", "increasing")
 
 
@@ -39,18 +42,16 @@ _VERDICTS = ("decreasing", "none", "increasing")
 class Stability(Finding):
     """The same votes through every labeler and seed, and through resampled data.
 
-    Attributes
-    ----------
-    panel
-        One row per labeler and seed: share of equal labels, rank correlation of the scores and
-        overlap of D_1 with the result at hand, and how well it explains the votes (`votes_fit`);
-        with true labels also the accuracy of its labels, and the verdict.
-    shares
-        Share of each verdict over labelers and seeds (empty without labels).
-    bootstrap_shares
-        Share of each verdict over resampled data: shown, never a gate.
-    stable
-        Whether at least 95 % of the panel says "decreasing"; None without labels.
+    Attributes:
+        panel: One row per labeler and seed: share of equal labels, rank correlation of the scores
+            and overlap of D_1 with the result at hand, and how well it explains the votes
+            (`votes_fit`); where something judges, the mean accuracy of ten nested sets and the
+            lower bound of its gain over majority vote; with predictions, how many labels they
+            share; with true labels also the accuracy of the labels, and the verdict.
+        judge: What judges the labelers: true labels, audited ones, the model's answers or nothing.
+        shares: Share of each verdict over labelers and seeds (empty without labels).
+        bootstrap_shares: Share of each verdict over resampled data: shown, never a gate.
+        stable: Whether at least 95 % of the panel says "decreasing"; None without labels.
 
     >>> from fireassay.curation import curate, simulate_votes
     >>> votes, y = simulate_votes([0.9, 0.9, 0.6, 0.6], coverage=0.8, n=1000, seed=0)
@@ -65,6 +66,7 @@ class Stability(Finding):
     bootstrap_shares: dict[str, float]
     stable: bool | None
     n_boot: int
+    judge: str = ""
 
     def frame(self) -> pd.DataFrame:
         """One row per labeler and seed."""
@@ -72,22 +74,22 @@ class Stability(Finding):
 
     def charts(self) -> dict[str, Chart]:
         """Verdicts by labeler."""
-        from fireassay.curation.charts import stability_chart
+        from fireassay.curation.analysis import stability_chart
 
         return {"stability": stability_chart(self)}
 
     def in_words(self) -> str:
         """How many of the panel agree, and which label model to trust."""
+        which = f"Judged by {self.judge}, {self.trusted} is to be preferred."
+        if not self.judge:
+            which = "Nothing judges the label models: majority vote stays, which is no test."
         if self.stable is None:
             share = float(self.panel["same_labels"].min())
             return (
-                f"Other label models and seeds give at least {percent(share)} equal labels. "
-                f"{self.trusted} explains the votes best, which is no test: an audit would be."
+                f"Other label models and seeds give at least {percent(share)} equal labels. {which}"
             )
         if self.trusted is None:
             which = "No label model tried leads to hard cases with every seed: trust none."
-        else:
-            which = f"Of those that do with every seed, {self.trusted} labels best."
         return (
             f"{percent(self.shares['decreasing'])} of the label models and seeds tried agree "
             f"that the order leads to hard cases ({percent(NEEDED)} are asked for). {which}"
@@ -95,17 +97,26 @@ class Stability(Finding):
 
     @property
     def trusted(self) -> str | None:
-        """The label model to trust.
+        """The label model to trust: majority vote, unless another is shown to order better.
 
-        With labels: of those whose order is "decreasing" with every seed, the one whose labels are
-        right most often, or None. Without labels: the one that explains the votes best.
+        Shown: its nested sets are more accurate with every seed, by the lower bound of the paired
+        gain. With true labels only those count whose order is "decreasing" with every seed; None
+        where there is none.
         """
+        if not self.judge:
+            return _PLAIN
         by = self.panel.groupby("labeler", sort=False)
-        if self.stable is None:
-            return str(by["votes_fit"].mean().idxmax())
-        kept = by["verdict"].agg(lambda found: bool((found == "decreasing").all()))
-        accuracy = by["accuracy"].mean()[kept.to_numpy(dtype=bool)]
-        return str(accuracy.idxmax()) if len(accuracy) else None
+        table = by.agg(accuracy=("nested_accuracy", "mean"), gain=("gain_low", "min"))
+        better = table[table["gain"] > 0]
+        if self.stable is not None:
+            kept = by["verdict"].agg(lambda found: bool((found == "decreasing").all()))
+            table = table[kept.to_numpy(dtype=bool)]
+            better = better[better.index.isin(table.index)]
+            if not len(better) and _PLAIN not in table.index:
+                better = table
+            if not len(better) and not len(table):
+                return None
+        return str(better["accuracy"].idxmax()) if len(better) else _PLAIN
 
     @property
     def holds(self) -> bool | None:
@@ -122,6 +133,8 @@ def stability(
     labelers: Sequence[Any] | None = None,
     gamma: float = 0.05,
     groups: Any = None,
+    audit: tuple[Any, Any] | None = None,
+    predictions: Any = None,
 ) -> Stability:
     """Repeat a curation with other labelers, seeds and resampled samples."""
     check_integer(n_boot, "n_boot", low=0)
@@ -131,16 +144,31 @@ def stability(
         raise ParameterError("Stability needs at least one seed and one labeler.")
     truth = None if y is None else check_labels(y, n=result.n)
     grouped = check_groups(groups, result.n)
-    rows = [
-        {"labeler": name, "seed": seed, **_compare(result, table, truth, grouped, gamma)}
-        for name, seed, table in _panel(result, labelers, seeds)
-    ]
+    answers = None if predictions is None else check_labels(predictions, n=result.n)
+    judge, judged, right = "", np.arange(result.n), truth if truth is not None else answers
+    if truth is not None:
+        judge = "true labels"
+    elif audit is not None:
+        judged, right = check_rows(audit[0], result.n), check_labels(audit[1], name="y_audit")
+        check_lengths(rows=len(judged), y_audit=len(right))
+        judge = f"{len(judged)} audited labels"
+    elif answers is not None:
+        judge = "the model's answers, which may be wrong"
+    plain = next(iter(_panel(result, (_PLAIN,), (0,))))[2]
+    rows = []
+    for name, seed, table in _panel(result, labelers, seeds):
+        row = {"labeler": name, "seed": seed, **_compare(result, table, truth, grouped, gamma)}
+        if answers is not None:
+            row["same_as_model"] = float((table.labels[result.patterns.of_row] == answers).mean())
+        if right is not None:
+            row |= _gain(result, (table, plain), judged, right, grouped)
+        rows.append(row)
     panel = pd.DataFrame(rows)
     if truth is None:
-        return Stability(panel, {}, {}, None, 0)
+        return Stability(panel, {}, {}, None, 0, judge)
     shares = _shares(panel["verdict"].tolist())
     booted = _bootstrap(result, truth, grouped, n_boot, gamma)
-    return Stability(panel, shares, _shares(booted), shares["decreasing"] >= NEEDED, n_boot)
+    return Stability(panel, shares, _shares(booted), shares["decreasing"] >= NEEDED, n_boot, judge)
 
 
 def _panel(
@@ -182,12 +210,41 @@ def _compare(
     return row
 
 
-def votes_fit(patterns: VotePatterns, posterior: FloatArray) -> float:
-    """Mean log-likelihood of a row's votes, if functions vote by the class alone.
+def _gain(
+    result: Curation, tables: tuple[PatternLabels, PatternLabels], rows: IntArray, right: AnyArray,
+    groups: IntArray | None,
+) -> dict[str, float]:  # fmt: skip
+    """Mean accuracy of the nested sets of the judged rows, and its least gain over the second."""
+    # A set's accuracy is linear in the right labels once the order is fixed: each row adds a share.
+    of_row = result.patterns.of_row[rows]
+    own, plain = (
+        (table.labels[of_row] == right) * _weights(table.score(result.settings.order_by)[of_row])
+        for table in tables
+    )
+    gain = own - plain
+    each = gain
+    if groups is not None:
+        each = np.bincount(np.unique(groups[rows], return_inverse=True)[1], gain)
+    spread = np.sqrt(len(each) * each.var(ddof=1)) if len(each) > 1 else np.inf
+    low = float(gain.sum() - special.ndtri(0.975) * spread)
+    return {"nested_accuracy": float(own.sum()), "gain_low": low}
 
-    How often each function votes what for each class (one abstention and vote of each kind added)
-    is counted with the posterior as weights, so that any label model can be compared.
-    """
+
+def _weights(score: FloatArray) -> FloatArray:
+    """What a right label of each row adds to the mean accuracy of nested sets; ties share."""
+    n = len(score)
+    sizes = dataset_sizes(n, min(_SETS, n))
+    starts = np.arange(n)[:, None] < sizes
+    at_place = (starts / sizes).mean(axis=1)
+    levels, level = score_levels(score)
+    by_level = np.bincount(np.sort(level), at_place, len(levels)) / np.bincount(level)
+    return np.asarray(by_level[level])
+
+
+def votes_fit(patterns: VotePatterns, posterior: FloatArray) -> float:
+    """Mean log-likelihood of a row's votes, if functions vote by the class alone."""
+    # Vote shares per class are counted with the posterior as weights (one of each kind added), so
+    # that any label model can be compared.
     weight = posterior * patterns.counts[:, None]
     total = weight.sum(axis=0)
     log_joint = np.tile(np.log((total + 1) / (total + 1).sum()), (len(patterns.votes), 1))
@@ -200,11 +257,7 @@ def votes_fit(patterns: VotePatterns, posterior: FloatArray) -> float:
 
 
 def _bootstrap(
-    result: Curation,
-    truth: AnyArray,
-    grouped: IntArray | None,
-    n_boot: int,
-    gamma: float,
+    result: Curation, truth: AnyArray, grouped: IntArray | None, n_boot: int, gamma: float
 ) -> list[str]:
     settings = result.settings
     if settings.labeler == "given":

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.core.errors import DataError
-from fireassay.core.extras import require
 from fireassay.core.files import written_whole
-from fireassay.core.lazy_modules import pd
+from fireassay.core.lazy import pd, require
 from fireassay.core.result import Result
 from fireassay.core.seeds import check_seed
 from fireassay.core.validation import check_lengths
+from fireassay.curation.files import VoteSource, open_votes
 from fireassay.curation.labelers import label_model
 from fireassay.curation.labelling import PatternLabels, Settings, careful, label_patterns
 from fireassay.curation.order import (
@@ -28,10 +28,16 @@ from fireassay.curation.order import (
     score_levels,
     shuffled_ranks,
 )
-from fireassay.curation.source import VoteSource, open_votes
 from fireassay.curation.trend import Trend, trend_of
-from fireassay.curation.vote_keys import LARGEST_KEY, TABLE_KEYS, key_votes, row_keys
-from fireassay.curation.votes import BLOCK_ROWS, VoteArray, VotePatterns
+from fireassay.curation.votes import (
+    BLOCK_ROWS,
+    LARGEST_KEY,
+    TABLE_KEYS,
+    VoteArray,
+    VotePatterns,
+    key_votes,
+    row_keys,
+)
 from fireassay.engine import Executor, Failure, track
 
 _MOST_PATTERNS = 5_000_000
@@ -42,14 +48,11 @@ _TASK_ROWS = 16 * BLOCK_ROWS
 class StreamedCuration(Result):
     """A curation whose samples are on disk.
 
-    Attributes
-    ----------
-    folder
-        Holds ``pattern.npy``, ``label.npy`` and ``dataset.npy``, one value per sample.
-    patterns, table
-        The distinct vote patterns, how often each occurs, and what each of them gets.
-    sizes
-        Sizes of the cumulative datasets.
+    Attributes:
+        folder: Holds ``pattern.npy``, ``label.npy`` and ``dataset.npy``, one value per sample.
+        patterns, table: The distinct vote patterns, how often each occurs, and what each of them
+            gets.
+        sizes: Sizes of the cumulative datasets.
     """
 
     folder: str
@@ -160,22 +163,14 @@ def curate_stream(
     patterns (in parallel with ``workers`` or on a Dask ``cluster`` that sees the same files), the
     second writes one row per sample.
 
-    Parameters
-    ----------
-    source
-        Path of an .npy or .parquet file, or of a folder of Parquet files; or an array.
-    output
-        Folder for the results.
-    workers, cluster
-        Where the first pass runs.
-    n_classes, labeler, prune, order_by, interval, confidence, n_sets
-        As in `curate`.
-    default_class, drop_silent, seed
-        As in `curate`.
+    Args:
+        source: Path of an .npy or .parquet file, or of a folder of Parquet files; or an array.
+        output: Folder for the results.
+        workers, cluster: Where the first pass runs.
+        n_classes, labeler, prune, order_by, interval, confidence, n_sets: As in `curate`.
+        default_class, drop_silent, seed: As in `curate`.
 
-    Returns
-    -------
-    StreamedCuration
+    Returns:
         The small tables; the samples are in the folder.
 
     >>> import tempfile
@@ -329,11 +324,7 @@ class DatasetPlaces:
     """The dataset of each row, block after block, as the whole order would have it."""
 
     def __init__(
-        self,
-        patterns: VotePatterns,
-        table: PatternLabels,
-        settings: Settings,
-        sizes: IntArray,
+        self, patterns: VotePatterns, table: PatternLabels, settings: Settings, sizes: IntArray
     ) -> None:
         _, level = score_levels(table.score(settings.order_by))
         n_levels = int(level.max()) + 1

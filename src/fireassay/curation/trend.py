@@ -11,10 +11,10 @@ from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption
-from fireassay.core.lazy_modules import pd
-from fireassay.core.percent import p_text, percent
+from fireassay.core.lazy import pd
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_choice, check_integer, check_labels, check_real
+from fireassay.core.words import p_text, percent
 from fireassay.curation.findings import Finding, independent_rows
 from fireassay.curation.order import (
     OrderTest,
@@ -26,6 +26,7 @@ from fireassay.curation.order import (
     prefix_accuracies,
     score_levels,
 )
+from fireassay.curation.published_ties import published_order
 from fireassay.statistics import clopper_pearson, share, spearman
 
 if TYPE_CHECKING:
@@ -44,29 +45,21 @@ _RULE_SAYS = {
 class Trend(Finding):
     """Does the accuracy of the weak labels fall from D_1 to D_N?
 
-    Attributes
-    ----------
-    rho, p_value
-        Definition 2: Spearman's correlation of dataset number and accuracy. The datasets are
-        nested, so this p-value is far too small: random orders pass it about one time in four.
-    accuracy, accuracy_interval
-        Of each dataset; the 90 % interval is the paper's.
-    exact_interval
-        Clopper-Pearson, 95 %.
-    permutation_p
-        A valid p-value of the same correlation, by permutation.
-    auc, auc_interval, auc_p_value
-        Chance that a right label scores above a wrong one, every sample counted once; 95 %.
-    verdict
-        "decreasing", "increasing" or "none", from the AUC alone.
-    definition_3
-        The same three words by the paper's rule.
-    n_groups
-        Number of groups the test counted, 0 when samples were taken as independent.
-    sizes, n, n_correct
-        Samples in each dataset, samples in all, and how many weak labels are right.
-    gamma, ties, method
-        Level of the tests, how ties were treated, and which test gave the AUC.
+    Attributes:
+        rho, p_value: Definition 2: Spearman's correlation of dataset number and accuracy. The
+            datasets are nested, so this p-value is far too small: about four in ten random orders
+            of ten datasets pass it.
+        accuracy, accuracy_interval: Of each dataset; the 90 % interval is the paper's.
+        exact_interval: Clopper-Pearson, 95 %.
+        permutation_p: A valid p-value of the same correlation, by permutation.
+        auc, auc_interval, auc_p_value: Chance that a right label scores above a wrong one, every
+            sample counted once; 95 %.
+        verdict: "decreasing", "increasing" or "none", from the AUC alone.
+        definition_3: The same three words by the paper's rule.
+        n_groups: Number of groups the test counted, 0 when samples were taken as independent.
+        sizes, n, n_correct: Samples in each dataset, samples in all, and how many weak labels are
+            right.
+        gamma, ties, method: Level of the tests, how ties were treated, and which test gave the AUC.
 
     >>> from fireassay.curation import curate, simulate_votes
     >>> votes, y = simulate_votes([0.9, 0.9, 0.6, 0.6], coverage=0.8, n=1000, seed=0)
@@ -99,8 +92,23 @@ class Trend(Finding):
         """Whether the paper's rule and the calibrated test say the same."""
         return self.verdict == self.definition_3
 
+    @property
+    def added(self) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Rows that each dataset adds to the one before, their accuracy and its exact interval.
+
+        One bad tenth hides in the nested sets: here every row counts once. NaN where none is added.
+        """
+        sizes = np.diff(self.sizes, prepend=0)
+        right = np.diff(self.accuracy * self.sizes, prepend=0.0)
+        with np.errstate(invalid="ignore"):
+            accuracy = np.where(sizes > 0, np.clip(right / sizes, 0.0, 1.0), np.nan)
+        ends = np.full((len(sizes), 2), np.nan)
+        ends[sizes > 0] = exact_interval(accuracy[sizes > 0], sizes[sizes > 0])
+        return sizes, accuracy, ends
+
     def frame(self) -> pd.DataFrame:
-        """One row per dataset: size, accuracy, both intervals."""
+        """One row per dataset: size, accuracy, both intervals, and the same of the rows it adds."""
+        sizes, accuracy, ends = self.added
         return pd.DataFrame(
             {
                 "dataset": np.arange(1, len(self.sizes) + 1),
@@ -110,12 +118,16 @@ class Trend(Finding):
                 "high_90_paper": self.accuracy_interval[:, 1],
                 "low_95_exact": self.exact_interval[:, 0],
                 "high_95_exact": self.exact_interval[:, 1],
+                "added": sizes,
+                "accuracy_added": accuracy,
+                "low_95_added": ends[:, 0],
+                "high_95_added": ends[:, 1],
             }
         )
 
     def charts(self) -> dict[str, Chart]:
         """Accuracy against dataset, with intervals (the paper's Figure 3)."""
-        from fireassay.curation.charts import accuracy_chart
+        from fireassay.curation.analysis import accuracy_chart
 
         return {"accuracy": accuracy_chart(self)}
 
@@ -162,7 +174,7 @@ def validate(
 ) -> Trend:
     """Check the order of a curation against true labels (see `Curation.validate`)."""
     check_real(gamma, "gamma", low=0.0, high=1.0)
-    check_choice(ties, "ties", ("expected", "stable"))
+    check_choice(ties, "ties", ("expected", "stable", "published"))
     check_integer(n_permutations, "n_permutations", low=1)
     truth = check_labels(y, n=result.n)
     grouped = check_groups(groups, len(truth))
@@ -174,8 +186,9 @@ def validate(
         )
     correct = np.asarray(truth == result.labels)
     scores, sizes = result.score, result.sizes  # the score is a new array each time
-    if ties == "stable":  # a strict order: every sample its own level
-        scores[result.order] = -np.arange(len(scores), dtype=np.float64)
+    if ties != "expected":  # a strict order: every sample its own level
+        order = result.order if ties == "stable" else published_order(result)
+        scores[order] = -np.arange(len(scores), dtype=np.float64)
     table = ScoreTable.of(scores, correct)
     # The calibrated test always treats tied scores as tied: a tie-break is no information.
     test = order_test(result.score, correct, grouped)
@@ -303,10 +316,8 @@ def _verdict_sentence(trend: Trend) -> str:
 
 
 def definition_2(accuracy: FloatArray) -> tuple[float, float]:
-    """Spearman's correlation of dataset number and accuracy (Definition 2), and its p-value.
-
-    Empty datasets are left out; with fewer than three datasets there is no trend: (0, 1).
-    """
+    """Spearman's correlation of dataset number and accuracy (Definition 2), and its p-value."""
+    # Empty datasets are left out; with fewer than three datasets there is no trend: (0, 1).
     filled = ~np.isnan(accuracy)
     if filled.sum() < 3:
         return 0.0, 1.0
@@ -316,11 +327,8 @@ def definition_2(accuracy: FloatArray) -> tuple[float, float]:
 def permutation_p_value(
     table: ScoreTable, sizes: IntArray, rho: float, n_permutations: int, seed: int
 ) -> float:
-    """P-value of the nested correlation when right answers fall on the samples at random.
-
-    Shuffling right answers over tied samples changes nothing, so only the number of right answers
-    in each group is drawn, from the multivariate hypergeometric distribution.
-    """
+    """P-value of the nested correlation when right answers fall on the samples at random."""
+    # Tied samples are exchangeable: only counts per group are drawn (multivariate hypergeometric).
     sizes = sizes[sizes > 0]
     if len(sizes) < 3:
         return 1.0

@@ -1,4 +1,4 @@
-"""Votes of labelling functions: what is accepted, blocks of rows, and their distinct patterns."""
+"""Votes of labelling functions: checks, blocks, distinct patterns and their keys."""
 
 from __future__ import annotations
 
@@ -9,20 +9,66 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.core.arrays import AnyArray, FloatArray, IntArray
+from fireassay.core.arrays import AnyArray, Float32Array, FloatArray, IntArray, is_frame
 from fireassay.core.errors import DataError
-from fireassay.core.frames import is_frame
-from fireassay.core.lazy_modules import sparse
+from fireassay.core.lazy import sparse
 from fireassay.core.validation import check_integer
-from fireassay.curation.vote_keys import (
-    CACHED_ROWS,
-    LARGEST_KEY,
-    TABLE_KEYS,
-    digits_below,
-    key_votes,
-    key_words,
-    row_keys,
-)
+
+TABLE_KEYS = 1 << 22
+"""Up to this many possible patterns are counted in a table instead of being sorted."""
+
+LARGEST_KEY = 1 << 62
+"""Row keys stay below this, so that they are exact 64-bit numbers."""
+
+CACHED_ROWS = 1 << 13
+"""Rows worked on together: what is made of them stays in a core's cache."""
+
+_EXACT = 1 << 24  # whole numbers up to here are exact in single precision
+
+
+def row_keys(block: AnyArray, n_classes: int, dtype: Any) -> AnyArray:
+    """Each row as a number in base ``k + 1``, first column most significant."""
+    base, m = n_classes + 1, block.shape[1]
+    width = digits_below(_EXACT, base)
+    keys = np.empty(len(block), dtype=dtype)
+    for start in range(0, len(block), CACHED_ROWS):
+        words = key_words(block[start : start + CACHED_ROWS], n_classes, width)
+        some = words[:, 0].astype(dtype)
+        for first, word in zip(range(width, m, width), words.T[1:], strict=True):
+            some *= base ** min(width, m - first)
+            some += word.astype(dtype)
+        keys[start : start + CACHED_ROWS] = some
+    return keys
+
+
+def key_words(block: AnyArray, n_classes: int, width: int) -> Float32Array:
+    """One number for every ``width`` columns (the last word may have fewer); exact below 2²⁴."""
+    base, m = n_classes + 1, block.shape[1]
+    weights = np.zeros((m, -(-m // width)), dtype=np.float32)
+    for column in range(m):
+        word = column // width
+        weights[column, word] = base ** (min((word + 1) * width, m) - 1 - column)
+    with np.errstate(invalid="ignore"):  # a product of whole numbers; BLAS has once raised the flag
+        return np.asarray(block.astype(np.float32) @ weights + weights.sum(axis=0))
+
+
+def digits_below(limit: int, base: int) -> int:
+    """How many digits of a base stay within a limit, at least one: 15 of base 3 below 2**24."""
+    digits = 1
+    while base ** (digits + 1) <= limit:
+        digits += 1
+    return digits
+
+
+def key_votes(keys: AnyArray, n_classes: int, m: int) -> AnyArray:
+    """The inverse of `row_keys`."""
+    votes = np.empty((len(keys), m), dtype=np.int8 if n_classes <= 127 else np.int16)
+    rest = keys.astype(np.int64)
+    for column in range(m - 1, -1, -1):
+        rest, digit = np.divmod(rest, n_classes + 1)
+        votes[:, column] = digit - 1
+    return votes
+
 
 ABSTAIN = -1
 """The vote of a labelling function that has no opinion."""
@@ -40,16 +86,9 @@ def check_n_classes(n_classes: Any) -> int:
 
 
 def check_votes(votes: Any, *, name: str = "votes") -> Any:
-    """Votes as a 2-D integer array, memory map or CSR matrix; values are checked block by block.
-
-    Dense votes are -1 (abstain) or a class 0..k-1. In a scipy sparse matrix nothing stored means
-    abstain, and a stored value is the class plus one.
-
-    Raises
-    ------
-    DataError
-        For anything that is not a table of whole numbers with at least one row and one column.
-    """
+    """Votes as a 2-D integer array, memory map or CSR matrix; values are checked block by block."""
+    # Dense votes are -1 (abstain) or 0..k-1; of sparse ones nothing stored abstains, a value is the
+    # class plus one.
     if sparse.issparse(votes):
         matrix = _as_csr(votes)
         _check_shape(matrix.shape, name)
@@ -96,17 +135,9 @@ def check_votes(votes: Any, *, name: str = "votes") -> Any:
 
 
 def dense_blocks(
-    votes: Any,
-    n_classes: int,
-    *,
-    name: str = "votes",
-    rows: int = BLOCK_ROWS,
-    first_row: int = 0,
+    votes: Any, n_classes: int, *, name: str = "votes", rows: int = BLOCK_ROWS, first_row: int = 0
 ) -> Iterator[tuple[int, VoteArray]]:
-    """Checked dense blocks ``(first row, votes)`` of anything that `check_votes` accepts.
-
-    ``first_row`` is the number of the first row in the whole data, for messages and results.
-    """
+    """Checked dense blocks ``(first row, votes)`` of anything that `check_votes` accepts."""
     dtype = np.int8 if n_classes <= 127 else np.int16
     is_sparse = sparse.issparse(votes)
     for start in range(0, votes.shape[0], rows):
@@ -176,19 +207,7 @@ _TABLE_ROWS = 6_600  # eight functions of two classes: their table stays in a co
 
 @dataclass(frozen=True)
 class VotePatterns:
-    """The distinct rows of a vote matrix, in lexicographic order.
-
-    Attributes
-    ----------
-    votes
-        One row per distinct pattern, one column per labelling function.
-    counts
-        How many samples show the pattern.
-    of_row
-        The pattern of each sample; empty when only the counts were asked for.
-    n_classes
-        The number of classes.
-    """
+    """The distinct rows of a vote matrix, in lexicographic order."""
 
     votes: VoteArray
     counts: IntArray
@@ -207,12 +226,8 @@ class VotePatterns:
 
 
 def unique_patterns(votes: Any, n_classes: int, *, name: str = "votes") -> VotePatterns:
-    """Collapse checked votes (`check_votes`) to their distinct rows.
-
-    A row is read as a number in base ``k + 1``. When all such numbers fit a small table they are
-    counted directly; otherwise they are sorted, in several exact words when there are many
-    labelling functions.
-    """
+    """Collapse checked votes to their distinct rows, read as numbers in base ``k + 1``."""
+    # Numbers that fit a small table are counted directly, others sorted in several exact words.
     n, m = votes.shape
     if (n_classes + 1) ** m <= TABLE_KEYS:
         return _by_table(votes, n_classes, n, m, name)
@@ -237,10 +252,7 @@ def one_hot(votes: VoteArray, n_classes: int) -> Any:
 
 
 def summed_evidence(votes: VoteArray, logs: FloatArray) -> FloatArray:
-    """For each row the sum over its votes of ``logs[j * k + vote]``; abstentions add nothing.
-
-    Several labelling functions are looked up at once, in a table of all that they can vote.
-    """
+    """Per row the sum over its votes of ``logs[j * k + vote]``; abstentions add nothing."""
     k, m = logs.shape[1], votes.shape[1]
     single = np.zeros((m, k + 1, k))
     single[:, 1:] = logs.reshape(-1, k, k)

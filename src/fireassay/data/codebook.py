@@ -1,20 +1,41 @@
-"""Float codes of rows of any kind, there and back, and the numeric view that distances need."""
+"""Float codes of rows of any kind, and the numeric view in which distances are measured."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from fireassay.core.arrays import AnyArray, FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.hashing import sha256
-from fireassay.core.lazy_modules import pd
+from fireassay.core.lazy import pd
 from fireassay.data.rows import Rows
-from fireassay.data.text_features import text_features
+
+WIDTH: Final = 64
+
+
+def text_features(texts: Sequence[str]) -> FloatArray:
+    """Damped counts of character triples in 64 cells, of length 1; a text without any is 0.
+
+    >>> a, b, c = text_features(["the heart", "The hearts", "xylophone"])
+    >>> bool(a @ b > a @ c)
+    True
+    """
+    counts = np.zeros((len(texts), WIDTH))
+    for i, text in enumerate(texts):
+        framed = f" {text.lower()} "
+        triples = [framed[j : j + 3].encode("utf-8", "replace") for j in range(len(framed) - 2)]
+        cells = np.array([zlib.crc32(triple) % WIDTH for triple in triples], dtype=np.int64)
+        counts[i] = np.log1p(np.bincount(cells, minlength=WIDTH))
+    lengths = np.linalg.norm(counts, axis=1, keepdims=True)
+    features: FloatArray = counts / np.where(lengths > 0, lengths, 1.0)
+    return features
+
 
 _EXACT = 2.0**53
 _NEAR = 1e-6
@@ -27,18 +48,12 @@ _MOST_INDICATORS = 64
 class ColumnCodes:
     """How one column becomes floats.
 
-    Attributes
-    ----------
-    name, kind
-        Of the column.
-    dtype
-        What the model takes.
-    levels
-        Columns that are not plain numbers: the values that codes 0, 1, … stand for.
-    hole
-        Plain numbers with missing values: the code of a hole, far from all others.
-    centre, scale
-        For the view.
+    Attributes:
+        name, kind: Of the column.
+        dtype: What the model takes.
+        levels: Columns that are not plain numbers: the values that codes 0, 1, … stand for.
+        hole: Plain numbers with missing values: the code of a hole, far from all others.
+        centre, scale: For the view.
 
     >>> column = Codebook.of(Rows(pd.DataFrame({"ward": ["A", "B", "A"]}))).columns[0]
     >>> column.n_levels, list(column.decode(np.array([1.0, 0.0])))
@@ -146,10 +161,8 @@ class Codebook:
     def of(cls, *rows: Rows) -> Codebook:
         """Learn the values of all these rows, which must be of one form.
 
-        Parameters
-        ----------
-        rows
-            Of the same model: test rows, training rows, field rows.
+        Args:
+            rows: Of the same model: test rows, training rows, field rows.
         """
         first = rows[0]
         assert first.kinds is not None
@@ -211,10 +224,9 @@ class Codebook:
     def decode(self, codes: AnyArray) -> Any:
         """What the model takes.
 
-        Raises
-        ------
-        DataError
-            For codes that stand for nothing: fractions of integers, positions beyond the list.
+        Raises:
+            DataError: For codes that stand for nothing: fractions of integers, positions beyond the
+                list.
         """
         if self.form == "plain":
             return codes
@@ -245,16 +257,10 @@ def _learnt(parts: Sequence[pd.Series[Any]], kind: str) -> ColumnCodes:
     name = str(parts[0].name)
     dtypes: set[Any] = {part.dtype for part in parts}
     plain = all(isinstance(d, np.dtype) and d.kind in "fiu" for d in dtypes)
-    if plain:
-        dtype: Any = np.result_type(*dtypes)
-        numbers = np.concatenate([part.to_numpy(dtype=np.float64) for part in parts])
-        held = numbers[~np.isnan(numbers)]
-        if not np.isfinite(held).all():
-            raise DataError(f"Column {name!r} must be finite.", got="infinity")
-        low, high = (held.min(), held.max()) if len(held) else (0.0, 0.0)
-        if max(abs(low), abs(high)) <= _EXACT or dtype.kind == "f":
-            hole = _hole(low, high) if len(held) < len(numbers) else None
-            return ColumnCodes(name, kind, dtype, None, hole, *_moments_of(held))
+    numbers = _learnt_numbers(parts, kind, np.result_type(*dtypes)) if plain else None
+    if numbers is not None:
+        return numbers
+    dtype: Any
     if len(dtypes) == 1 and isinstance(parts[0].dtype, pd.CategoricalDtype):
         dtype = parts[0].dtype
         values = [*dtype.categories]
@@ -264,9 +270,9 @@ def _learnt(parts: Sequence[pd.Series[Any]], kind: str) -> ColumnCodes:
         return ColumnCodes(name, kind, dtype, pd.CategoricalIndex(levels))
     dtype = parts[0].dtype if len(dtypes) == 1 else np.dtype(object)
     if dtype == np.dtype(object):
-        held = {_exact(value): value for part in parts for value in part.tolist()}
-        levels = np.empty(len(held), dtype=object)
-        levels[:] = list(held.values())
+        distinct: Any = {_exact(value): value for part in parts for value in part.tolist()}
+        levels = np.empty(len(distinct), dtype=object)
+        levels[:] = list(distinct.values())
         return ColumnCodes(name, kind, dtype, levels)
     joined = pd.concat([part.astype(dtype) for part in parts], ignore_index=True)
     _, distinct = pd.factorize(joined, use_na_sentinel=False)
@@ -275,6 +281,20 @@ def _learnt(parts: Sequence[pd.Series[Any]], kind: str) -> ColumnCodes:
         centre, spread = _moments_of(_seconds(levels))
         return ColumnCodes(name, kind, dtype, levels, None, centre, spread)
     return ColumnCodes(name, kind, dtype, levels)
+
+
+def _learnt_numbers(parts: Sequence[pd.Series[Any]], kind: str, dtype: Any) -> ColumnCodes | None:
+    """Numbers stand for themselves; None for integers that float64 does not hold exactly."""
+    name = str(parts[0].name)
+    numbers = np.concatenate([part.to_numpy(dtype=np.float64) for part in parts])
+    held = numbers[~np.isnan(numbers)]
+    if not np.isfinite(held).all():
+        raise DataError(f"Column {name!r} must be finite.", got="infinity")
+    low, high = (held.min(), held.max()) if len(held) else (0.0, 0.0)
+    if max(abs(low), abs(high)) > _EXACT and dtype.kind != "f":
+        return None
+    hole = _hole(low, high) if len(held) < len(numbers) else None
+    return ColumnCodes(name, kind, dtype, None, hole, *_moments_of(held))
 
 
 def _exact(value: Any) -> tuple[str, Any]:

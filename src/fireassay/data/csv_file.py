@@ -2,110 +2,153 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import re
+import warnings
 from collections.abc import Iterator
-from itertools import islice
+from dataclasses import dataclass
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
-from fireassay.core.errors import DataError
-from fireassay.core.files import written_whole
-from fireassay.core.lazy_modules import pd
-from fireassay.core.limits import MAX_BYTES, check_declared_size
-from fireassay.data.dataset import DataSet
-from fireassay.data.tables import column_roles, from_frame
+from fireassay.core.errors import AssumptionWarning, DataError
+from fireassay.core.files import MAX_BYTES, check_declared_size, written_whole
+from fireassay.core.lazy import pd
 
-_DIALECTS = (",", ";", "\t")
+_DIALECTS = (",", ";", "\t", "|")
 _NUMBER = re.compile(r"-\d+(\.\d*)?([eE][-+]?\d+)?", re.ASCII)  # starts like a formula
+_MEASURED = re.compile(r"[-+]?\d*\.\d+(e[-+]?\d+)?", re.ASCII | re.IGNORECASE)
+_WITH_COMMA = r"-?\d*,?\d+(?:[eE]-?\d+)?"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _MOST_NAMED = 5
+_PIECE_BYTES = 2**24
 
 
-def load_csv(
-    path: str | Path,
-    *,
-    label: str | bool | None = None,
-    id_column: str | None = None,
-    max_bytes: int = MAX_BYTES,
-    **columns: Any,
-) -> DataSet:
-    """A data set from a CSV file with a header; separated by comma, semicolon or tab.
+@dataclass(frozen=True)
+class Reading:
+    """What a CSV file does not say of itself: its encoding, its header, its missing values."""
 
-    Cells are values and nothing else: a formula stays the text that it is. Errors name the lines.
-    ``columns``: see `from_frame`.
-    """
-    path = Path(path)
-    columns.setdefault("name", path.stem)
-    frame = read_csv(path, max_bytes=max_bytes)
-    encoder, weight = columns.get("encoder"), columns.get("weight")
-    others = [*columns.get("ignore", ()), *([weight] if weight else [])]
-    label_name, id_name = column_roles(
-        frame.drop(columns=[column for column in others if column in frame]),
-        label,
-        id_column,
-        columns.get("group"),
-        columns.get("columns") if encoder is None else encoder.columns,
-    )
-    for role in (label_name, id_name):
+    encoding: str | None = None
+    header: bool | None = None
+    na: tuple[str, ...] = ()
+
+
+_AS_USUAL = Reading()
+
+
+def refuse_merged_roles(path: Path, frame: pd.DataFrame, roles: Any, reading: Reading) -> None:
+    """Refuse labels or ids that are different texts but the same number: 01 and 1."""
+    for role in roles:
         if role is not None and pd.api.types.is_integer_dtype(frame[role].dtype):
-            _refuse_merged(path, frame.columns.get_loc(role))
+            _refuse_merged(path, frame.columns.get_loc(role), reading)
 
-    def line_of(row: int) -> int:
-        return next(islice(_records(path), row + 1, None))[0]
 
-    return from_frame(
-        frame, label=label_name or False, id_column=id_name, line_of=line_of, **columns
-    )
+def line_of(path: Path, row: int, reading: Reading) -> int:
+    """The line where a row of the table begins."""
+    before = 0 if reading.header is False else 1
+    return next(islice(_records(path, reading), row + before, None))[0]
 
 
 def read_csv(
-    path: str | Path, *, max_bytes: int = MAX_BYTES, rows: int | None = None
+    path: str | Path,
+    *,
+    max_bytes: int = MAX_BYTES,
+    rows: int | None = None,
+    column: str | None = None,
+    reading: Reading = _AS_USUAL,
+    **options: Any,
 ) -> pd.DataFrame:
-    """The table of a CSV file, or its first rows.
-
-    Raises
-    ------
-    DataError
-        If it is no such file, a column name is repeated, or a row has more or fewer fields than
-        the header.
-    """
+    """The table of a CSV file, its first rows, or one of its columns; ``options`` are of pandas."""
     path = Path(path)
     try:
         check_declared_size(path.stat().st_size, max_bytes, path)
-        if rows is None:
-            _check_widths(path)
-        return pd.read_csv(
+        if rows is None and column is None:
+            _check_widths(path, reading)
+        separator, skipped = _dialect(path, reading)
+        frame = pd.read_csv(
             path,
-            sep=_separator(path),
-            encoding="utf-8-sig",
+            sep=separator,
+            encoding=_encoding(path, reading).removesuffix("-sig"),  # pandas knows the mark
             compression=None,
             index_col=False,
             low_memory=False,
+            header=None if reading.header is False else 0,
+            skiprows=skipped,
             nrows=rows,
+            **{
+                "usecols": None if column is None else [column],
+                "na_values": list(reading.na),
+                **options,
+            },
         )
     except DataError:
         raise
-    except (OSError, ValueError, OverflowError, csv.Error) as error:
+    except (OSError, ValueError, LookupError, OverflowError, csv.Error) as error:
+        foreign = isinstance(error, UnicodeError)
         raise DataError(
-            f"Expected a CSV file (UTF-8, with a header) at {path}.", got=str(error).strip()
+            f"Expected a CSV file (UTF-8, with a header) at {path}.",
+            got=str(error).strip(),
+            do="Say how it is written: --encoding latin-1 (cp1252, …)." if foreign else None,
         ) from error
+    return with_points(frame) if separator == ";" and rows is None and not options else frame
 
 
-def _separator(path: Path) -> str:
-    with open(path, encoding="utf-8-sig") as file:
-        header = file.readline()
-    return max(_DIALECTS, key=header.count)
+def with_points(frame: pd.DataFrame) -> pd.DataFrame:
+    """Numbers with decimal commas as numbers, where a column has nothing else; it is said."""
+    found = []
+    for name in frame.columns:
+        column = frame[name]
+        if not pd.api.types.is_string_dtype(column.dtype):
+            continue
+        cells = column.dropna().astype(str).str.strip()
+        if len(cells) and cells.str.fullmatch(_WITH_COMMA).all():
+            frame[name] = pd.to_numeric(column.astype(object).str.replace(",", "."))
+            found.append(str(name))
+    if found:
+        warnings.warn(
+            f"Commas are read as decimal points in: {', '.join(found[:_MOST_NAMED])}.",
+            AssumptionWarning,
+            stacklevel=3,
+        )
+    return frame
 
 
-def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _encoding(path: Path, reading: Reading) -> str:
+    with open(path, "rb") as file:
+        marked = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    return reading.encoding or ("utf-16" if marked else "utf-8-sig")
+
+
+def _dialect(path: Path, reading: Reading) -> tuple[str, int]:
+    """The separator, and how many lines of comment stand above the header."""
+    with open(path, encoding=_encoding(path, reading)) as file:
+        first = list(islice(file, _MOST_COMMENTS))
+    above = len(list(takewhile(lambda line: line.startswith("#"), first)))
+    header = first[above] if above < len(first) else ""
+    separator = max(_DIALECTS, key=header.count)
+    if above and first[above - 1].count(separator) == header.count(separator):
+        return separator, 0  # a header that begins with #
+    return separator, above
+
+
+_MOST_COMMENTS = 100
+
+
+def separator_of(path: Path) -> str:
+    """What stands between the fields of a file."""
+    return _dialect(path, _AS_USUAL)[0]
+
+
+def _records(path: Path, reading: Reading = _AS_USUAL) -> Iterator[tuple[int, list[str]]]:
     """The line where each record begins, and its fields; blank lines are no records."""
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, delimiter=_separator(path))
+    separator, skipped = _dialect(path, reading)
+    with open(path, encoding=_encoding(path, reading), newline="") as file:
+        reader = csv.reader(islice(file, skipped, None), delimiter=separator)
         line = 1
         for fields in reader:
             if fields:
-                yield line, fields
+                yield skipped + line, fields
             line = reader.line_num + 1
 
 
@@ -117,34 +160,60 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _check_widths(path: Path) -> None:
+def _check_widths(path: Path, reading: Reading) -> None:
     """pandas shifts the columns of wider rows and fills up shorter ones, without a word."""
-    records = _records(path)
-    _, header = next(records, (1, []))
-    if header and all(_is_number(name) for name in header):
-        raise DataError(
-            f"The first line of {path.name} must name the columns.",
-            got=f"numbers alone: {', '.join(header[:_MOST_NAMED])} …",
-            do="Write the columns' names above them.",
-        )
+    records = _records(path, reading)
+    first, header = next(records, (1, []))
+    if reading.header is None and header:
+        measured = [name for name in header if _MEASURED.fullmatch(name.strip())]
+        if all(_is_number(name) for name in header) or measured:
+            raise DataError(
+                f"The first line of {path.name} must name the columns.",
+                got=f"numbers: {', '.join((measured or header)[:_MOST_NAMED])} …",
+                do="Pass --no-header, or --header if these are names.",
+            )
     repeated = [name for name in header if name and header.count(name) > 1]
-    if repeated:
+    if repeated and reading.header is not False:
         raise DataError("Each column must have its own name.", got=f"{repeated[0]!r} twice")
-    other = [(line, len(fields)) for line, fields in records if len(fields) != len(header)]
+    width = len(header)
+    usual = header and reading == _AS_USUAL and first == 1
+    if usual and _evenly_cut(path, separator_of(path), width):
+        return
+    other = [(line, len(fields)) for line, fields in records if len(fields) != width]
     if other:
         named = ", ".join(f"{width} in line {line}" for line, width in other[:_MOST_NAMED])
         more = f" and {len(other) - _MOST_NAMED} more" if len(other) > _MOST_NAMED else ""
         raise DataError(
-            f"{path} must have {len(header)} fields in every row, as in its header.",
+            f"{path} must have {width} fields in every row, as in line {first}.",
             got=named + more,
             do="Mend those lines; a cell that holds the separator (a decimal comma?) needs quotes.",
         )
 
 
-def _refuse_merged(path: Path, column: Any) -> None:
-    """Refuse labels or ids that are different texts but the same number: 01 and 1."""
+def _evenly_cut(path: Path, separator: str, width: int) -> bool:
+    """Whether each line has so many fields, seen without reading them; quotes hide it."""
+    cut = separator.encode()
+    line = cut * (width - 1) + b"\n"
+    others = bytes(set(range(256)) - set(line) - set(cut))
+    rest = b""
+    with open(path, "rb") as file:
+        while chunk := file.read(_PIECE_BYTES):
+            whole, end, rest = (rest + chunk).rpartition(b"\n")
+            if b'"' in chunk or whole.count(b"\r") > whole.count(b"\r\n") + whole.endswith(b"\r"):
+                return False
+            cuts = (whole + end).translate(None, others)
+            if cuts != line * (len(cuts) // width):
+                return False
+    return b"\r" not in rest and (not rest or rest.count(cut) == width - 1)
+
+
+def _refuse_merged(path: Path, column: Any, reading: Reading) -> None:
+    cells = read_csv(path, reading=reading, usecols=[column], dtype=str, keep_default_na=False)
+    texts = cells.iloc[:, 0].str.strip().unique()
+    if len({int(text) for text in texts}) == len(texts):
+        return
     seen: dict[int, tuple[str, int]] = {}
-    for line, fields in islice(_records(path), 1, None):
+    for line, fields in islice(_records(path, reading), reading.header is not False, None):
         text = fields[column].strip()
         first, where = seen.setdefault(int(text), (text, line))
         if first != text:
@@ -161,12 +230,9 @@ def write_csv(frame: pd.DataFrame, path: str | Path) -> Path:
     Text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a line end)
     gets a leading apostrophe; numbers stay numbers. The file is there whole, or not at all.
 
-    Parameters
-    ----------
-    frame
-        The table.
-    path
-        Of the file.
+    Args:
+        frame: The table.
+        path: Of the file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -191,10 +257,8 @@ def write_csv(frame: pd.DataFrame, path: str | Path) -> Path:
 def safe_cell(value: Any) -> Any:
     """A value that no spreadsheet takes for a formula.
 
-    Parameters
-    ----------
-    value
-        Of any type; only text can be changed.
+    Args:
+        value: Of any type; only text can be changed.
 
     >>> safe_cell("=cmd()"), safe_cell("cat"), safe_cell(-1.5), safe_cell("-1.5")
     ("'=cmd()", 'cat', -1.5, '-1.5')

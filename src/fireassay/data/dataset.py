@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.core.arrays import FloatArray
-from fireassay.core.byte_images import LEAST_NUMBERS, ByteImages
+from fireassay.core.arrays import FloatArray, is_frame
 from fireassay.core.errors import DataError
-from fireassay.core.frames import is_frame
+from fireassay.core.files import check_text_size
+from fireassay.core.groups import largest_group
 from fireassay.core.hashing import sha256
-from fireassay.core.lazy_modules import pd
-from fireassay.core.limits import check_text_size
+from fireassay.core.lazy import pd
+from fireassay.core.mapped import LEAST_NUMBERS, ByteImages
 from fireassay.core.validation import (
     check_features,
     check_labels,
@@ -30,37 +30,28 @@ from fireassay.data.table_encoder import TableEncoder
 class DataSet:
     """Features, and what is known of each row.
 
-    Parameters
-    ----------
-    X
-        What the model takes. Numbers of shape ``(n, d)``, ``(n, height, width)``,
-        ``(n, height, width, channels)`` or ``(n, channels, length)``, finite; a data frame, which
-        may have text, categories, dates and holes; or texts, ``(n,)``. float32, float64 and
-        integers stay (uint8 images and flags become float32; of very many images the rows do,
-        as they are taken).
-    y
-        One label per row: text, bool or int; None if nothing is labelled.
-    ids
-        Identifiers, each of its own row; row numbers if not given.
-    class_names
-        Text labels: every class, also those without a row. Integer labels: the name of
-        class 0, 1, …
-    feature_names
-        One name per column of a table.
-    name
-        What reports call the data; not part of the content.
-    encoder
-        How a table's text columns became numbers, to encode other tables in the same way.
-    groups
-        For each row the patient, device or document it belongs to, if rows belong together.
-    kinds
-        As in `Rows`: per column, or one for all; None: what the types say.
-    missing
-        Allow NaN in an array of floats, for a model that takes it.
-    weights
-        For each row how much it stands for in the field, over how much it does here.
-    slices
-        For each name the value of each row: accuracy is shown for each of them.
+    Args:
+        X: What the model takes. Numbers of shape ``(n, d)``, ``(n, height, width)``, ``(n, height,
+            width, channels)`` or ``(n, channels, length)``, finite; a data frame, which may have
+            text, categories, dates and holes; or texts, ``(n,)``. float32, float64 and integers
+            stay (uint8 images and flags become float32; of very many images the rows do, as they
+            are taken).
+        y: One label per row: text, bool or int; None if nothing is labelled.
+        ids: Identifiers, each of its own row; row numbers if not given.
+        class_names: Text labels: every class, also those without a row. Integer labels: the name of
+            class 0, 1, …
+        feature_names: One name per column of a table.
+        name: What reports call the data; not part of the content.
+        encoder: How a table's text columns became numbers, to encode other tables in the same way.
+        groups: For each row the patient, device or document it belongs to, if rows belong together.
+        kinds: As in `Rows`: per column, or one for all; None: what the types say.
+        missing: Allow NaN in an array of floats, for a model that takes it.
+        weights: For each row how much it stands for in the field, over how much it does here.
+        slices: For each name the value of each row: accuracy is shown for each of them.
+        form: As in `Rows`; empty: decided here, once. ``why`` is the reason for it.
+        shared: Columns of the file whose name says whose row it is, and whose values repeat.
+        left_out: Rows of the file that are not here, as ``(reason, count)``; not part of the
+            content.
 
     >>> data = DataSet([[0.0, 1.0], [2.0, 3.0]], ["cat", "dog"])
     >>> len(data), data.classes
@@ -79,10 +70,14 @@ class DataSet:
     missing: bool = False
     weights: NDArray[Any] | None = None
     slices: dict[str, NDArray[Any]] | None = None
+    form: str = ""
+    why: str = ""
+    shared: tuple[str, ...] = ()
+    left_out: tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:
         X = _checked_rows(self.X, self.missing)
-        kinds = Rows(X, self._declared_kinds()).kinds
+        rows = Rows(X, self._declared_kinds(), self.form, self.why)
         y = None if self.y is None else check_labels(self.y, n=len(X))
         ids = _checked_ids(self.ids, len(X))
         groups = None
@@ -102,7 +97,10 @@ class DataSet:
             ("groups", groups),
             ("feature_names", names),
             ("class_names", class_names),
-            ("kinds", kinds),
+            ("kinds", rows.kinds),
+            ("form", rows.form),
+            ("why", rows.why),
+            ("_rows", rows),
             ("weights", weights),
             ("slices", slices or None),
         ):
@@ -125,7 +123,8 @@ class DataSet:
     @property
     def rows(self) -> Rows:
         """The rows with the kinds of their columns."""
-        return Rows(self.X, self.kinds)
+        known: Rows = self._rows  # type: ignore[attr-defined]
+        return known
 
     def view(self) -> FloatArray:
         """Numbers to measure distances with, see `Rows.view`; never what a model gets."""
@@ -134,7 +133,9 @@ class DataSet:
     @property
     def sha256(self) -> str:
         """Identifies the content: features, labels, ids, groups, names of classes and features."""
-        further = () if self.groups is None else (self.groups,)
+        further: tuple[Any, ...] = () if self.groups is None else (np.asarray(self.groups),)
+        if largest_group(self.groups) is not None:
+            further = (*further, "largest group", largest_group(self.groups))
         if self.weights is not None or self.slices is not None:
             further = (*further, "weights", self.weights, "slices", self.slices)
         plain = not is_frame(self.X) and not isinstance(self.X, ByteImages)
@@ -190,6 +191,10 @@ class DataSet:
             self.missing,
             None if self.weights is None else self.weights[chosen],
             self.slices and {name: values[chosen] for name, values in self.slices.items()},
+            self.form,
+            self.why,
+            self.shared,
+            self.left_out,
         )
 
 
@@ -275,7 +280,7 @@ def _checked_names(names: Sequence[Any] | None, X: Any) -> tuple[str, ...] | Non
     if names is None:
         return tuple(X.columns) if is_frame(X) else None
     listed = tuple(str(name) for name in names)
-    if np.ndim(X) != 2 or len(listed) != X.shape[1]:
+    if len(listed) != (X.shape[1] if np.ndim(X) == 2 else np.ndim(X)) or np.ndim(X) > 2:
         raise DataError(
             "feature_names must name every column of a table.",
             got=f"{len(listed)} names for features of shape {X.shape[1:]}",

@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from fireassay.core.errors import DataError, ParameterError, UntrustedFileError
-from fireassay.core.limits import MAX_BYTES
-from fireassay.core.regular_file import check_regular
-from fireassay.data.csv_file import load_csv, read_csv
+from fireassay.core.files import MAX_BYTES, check_regular
+from fireassay.data.csv_file import Reading
 from fireassay.data.dataset import DataSet
 from fireassay.data.idx import load_idx
 from fireassay.data.npz_file import load_npy, load_npz, npz_names
 from fireassay.data.table_encoder import TableEncoder
+from fireassay.data.table_file import is_table, load_table, read_table
+from fireassay.data.unpacked import unpacked
 
 _PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth")
 _OF_TABLES = (
@@ -24,8 +25,18 @@ _OF_TABLES = (
     "columns",
     "encoder",
     "categorical",
+    "kind",
+    "split",
+    "encoding",
+    "header",
+    "na",
+    "drop_unlabelled",
+    "size",
 )
-_KNOWN = "npz, npy, csv, tsv, parquet, idx, idx.gz, or a folder of images with a folder per class"
+_KNOWN = (
+    "npz, npy, csv, tsv, jsonl, parquet, feather, idx, one of these packed (gz, zip), or a folder "
+    "of images with a folder per class"
+)
 
 
 def load(
@@ -41,6 +52,11 @@ def load(
     encoder: TableEncoder | None = None,
     categorical: Sequence[str] | None = None,
     kind: str | None = None,
+    split: tuple[str, str] | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    na: Sequence[str] | None = None,
+    drop_unlabelled: bool | None = None,
     missing: bool | None = None,
     scale: str | float | None = None,
     layout: str | None = None,
@@ -50,47 +66,37 @@ def load(
 ) -> DataSet:
     """Load a data set from a file or a folder of images; nothing in it is ever executed.
 
-    Parameters
-    ----------
-    path
-        npz, npy, csv, tsv, parquet, idx, idx.gz, or a folder with one folder of images per class.
-    label
-        Where the labels are: a column (tables), an array (npz), a file (npy, idx). None: found
-        by the usual names. False: none.
-    id_column
-        Tables: the column of identifiers.
-    group
-        Tables and npz: the column or array that says which rows belong together; no feature.
-    weight, ignore, slices, columns
-        Tables: the column of weights, columns that are no features, columns to look at value by
-        value, and the columns that the model takes, in its order; see `from_frame`.
-    encoder
-        Tables: one-hot features as this `TableEncoder` has learnt them.
-    categorical
-        Tables: columns whose values are names, also where they look like numbers.
-    kind
-        Arrays: "image", "series", "integer" or "real", where the type does not say it.
-    missing
-        Arrays: True allows NaN, for a model that takes it.
-    scale
-        Images: "auto" (default), "none", or a number to divide by; see `scaled_pixels`.
-    layout
-        Images in npz or npy: "auto" (default), "HWC" or "CHW"; see `channels_last`.
-    size
-        Image folder: (height, width) to resize to; by default all images must have one size.
-    name
-        What reports call the data; by default the file's name.
-    max_bytes
-        Refuse files that unpack to more.
+    Args:
+        path: npz, npy, csv, tsv, jsonl, json, parquet, feather, idx, one of these packed (gz, bz2,
+            xz, zip), or a folder (or zip) with one folder of images per class.
+        label: Where the labels are: a column (tables), an array (npz), a file (npy, idx). None:
+            found by the usual names. False: none.
+        id_column: Tables: the column of identifiers.
+        group: Tables and npz: the column or array that says which rows belong together; no feature.
+        weight, ignore, slices, columns: Tables: the column of weights, columns that are no
+            features, columns to look at value by value, and the columns that the model takes, in
+            its order; see `from_frame`.
+        encoder: Tables: one-hot features as this `TableEncoder` has learnt them.
+        categorical: Tables: columns whose values are names, also where they look like numbers.
+        kind: What the rows are, where type and shape do not say it. Arrays: "image", "series",
+            "tokens", "integer" or "real". Tables: "text" (the only feature is a text) or "table".
+        split: Tables: the column that says to which part a row belongs, and "test", "train" or
+            "operational": the rows of that part alone.
+        encoding, header, na: CSV: its encoding (UTF-8, or UTF-16 with its mark), whether its first
+            line names the columns, and texts that stand for a missing value.
+        drop_unlabelled: Tables: leave out rows without a label.
+        missing: Arrays: True allows NaN, for a model that takes it.
+        scale: Images: "auto" (default), "none", or a number to divide by; see `scaled_pixels`.
+        layout: Images in npz or npy: "auto" (default), "HWC" or "CHW"; see `channels_last`.
+        size: Images: (height, width) to resize to; by default all must have one size.
+        name: What reports call the data; by default the file's name.
+        max_bytes: Refuse files that unpack to more.
 
-    Raises
-    ------
-    DataError
-        If the file is missing, damaged, not of a known kind, or its content is not usable.
-    UntrustedFileError
-        For pickled content.
-    ParameterError
-        For an option that this kind of file does not have.
+    Raises:
+        DataError: If the file is missing, damaged, not of a known kind, or its content is not
+            usable.
+        UntrustedFileError: For pickled content.
+        ParameterError: For an option that this kind of file does not have.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -114,6 +120,11 @@ def load(
         "slices": slices,
         "columns": columns,
         "kind": kind,
+        "split": split,
+        "encoding": encoding,
+        "header": header,
+        "na": na,
+        "drop_unlabelled": drop_unlabelled,
         "missing": missing,
         "encoder": encoder,
         "categorical": categorical,
@@ -122,6 +133,8 @@ def load(
         "size": size,
     }
     given = {option: value for option, value in options.items() if value is not None}
+    name = name or path.stem.removesuffix(".csv")
+    path = unpacked(path, max_bytes)
     reader, understood = _reader(path)
     foreign = sorted(set(given) - set(understood))
     if foreign:
@@ -129,17 +142,16 @@ def load(
             f"{path.name} can be loaded with the options {', '.join(understood)}.",
             got=", ".join(foreign),
         )
-    loaded: DataSet = reader(path, name=name or path.stem, max_bytes=max_bytes, **given)
+    loaded: DataSet = reader(path, name=name, max_bytes=max_bytes, **given)
     return loaded
 
 
-def column_names(path: str | Path) -> tuple[str, ...]:
+def column_names(path: str | Path, reading: Reading | None = None) -> tuple[str, ...]:
     """The columns of a table or the arrays of an npz file; none for other kinds of files.
 
-    Parameters
-    ----------
-    path
-        Of the file.
+    Args:
+        path: Of the file.
+        reading: How a CSV file is written, where it does not say so itself.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -153,16 +165,16 @@ def column_names(path: str | Path) -> tuple[str, ...]:
         raise DataError("The data file must exist.", got=str(path))
     if not path.is_dir():
         check_regular(path)
-    kind = path.suffix.lower()
-    if kind == ".npz":
+    path = unpacked(path)
+    if path.suffix.lower() == ".npz":
         return npz_names(path)
-    if kind in (".csv", ".tsv", ".txt"):
-        return tuple(str(name) for name in read_csv(path, rows=0).columns)
-    if kind in (".parquet", ".pq"):
+    if path.suffix.lower() in (".parquet", ".pq"):
         from fireassay.data.parquet_file import parquet_names
 
         return parquet_names(path)
-    return ()
+    if not is_table(path):
+        return ()
+    return tuple(str(name) for name in read_table(path, rows=0, reading=reading).columns)
 
 
 def _reader(path: Path) -> tuple[Any, tuple[str, ...]]:
@@ -175,12 +187,8 @@ def _reader(path: Path) -> tuple[Any, tuple[str, ...]]:
         return load_npz, ("label", "group", "scale", "layout", "kind", "missing")
     if file_name.endswith(".npy"):
         return load_npy, ("label", "scale", "layout", "kind", "missing")
-    if file_name.endswith((".csv", ".tsv", ".txt")):
-        return load_csv, _OF_TABLES
-    if file_name.endswith((".parquet", ".pq")):
-        from fireassay.data.parquet_file import load_parquet
-
-        return load_parquet, _OF_TABLES
+    if is_table(path):
+        return load_table, _OF_TABLES
     if "idx" in file_name or "ubyte" in file_name:
         return _load_idx, ("label", "scale")
     if file_name.endswith(_PICKLES):

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.core.errors import DataError
-from fireassay.core.limits import MAX_BYTES, check_declared_size
+from fireassay.core.files import MAX_BYTES, check_declared_size
 from fireassay.data.dataset import DataSet
-from fireassay.data.pixels import scaled_pixels
+from fireassay.data.pixel_range import scaled_pixels
 
 _TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 
@@ -29,19 +29,13 @@ def load_idx(
 ) -> DataSet:
     """Images (and labels) from idx or idx.gz files.
 
-    Parameters
-    ----------
-    images
-        The images file; bytes are scaled to [0, 1].
-    labels
-        The labels file; by default the one beside the images whose name has "labels" and "idx1"
-        in the place of "images" and "idx3".
-    class_names, name
-        Of the data set.
-    max_bytes
-        Larger files are refused.
-    scale
-        As in `load`.
+    Args:
+        images: The images file; bytes are scaled to [0, 1].
+        labels: The labels file; by default the one beside the images whose name has "labels" and
+            "idx1" in the place of "images" and "idx3".
+        class_names, name: Of the data set.
+        max_bytes: Larger files are refused.
+        scale: As in `load`.
 
     >>> import tempfile
     >>> head = bytes([0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 2])  # bytes, 1 × 2 × 2

@@ -1,4 +1,4 @@
-"""Columns of numbers with text in them: one typo would make every number a category."""
+"""Columns of numbers with some text among them: one typo would make every number a category."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import numpy as np
 
 from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import DataError
-from fireassay.core.lazy_modules import pd
+from fireassay.core.lazy import pd
 
-_MOSTLY = 0.5
-_MOST_NAMED = 5
+_MOSTLY, _MOST_NAMED = 0.5, 5
 
 
 def refuse_mixed(values: pd.Series[Any], line_of: Callable[[int], int] | None = None) -> None:
@@ -35,13 +34,15 @@ def refuse_mixed(values: pd.Series[Any], line_of: Callable[[int], int] | None = 
         raise DataError(
             f"Column {values.name!r} must have decimal points.",
             got=_named(text, with_comma, places, line_of),
-            do="Write 1.5 for 1,5, or declare the column categorical if these are names.",
+            do=f"Write 1.5 for 1,5; if these are names, pass --categorical {values.name}.",
         )
     if len(text) and _MOSTLY < is_number.mean() < 1:
+        odd = repr(text[~is_number][0])
         raise DataError(
             f"Column {values.name!r} must be all numbers, or names.",
             got=_named(text, ~is_number, places, line_of) + " among numbers",
-            do="Mend those cells, or declare the column categorical if these are names.",
+            do=f"Where {odd} stands for a missing value, pass --na {odd}; if all are names, "
+            f"--categorical {values.name}. Else mend those cells.",
         )
 
 

@@ -1,4 +1,4 @@
-"""Rows as people have them: what the model takes, of which kind each column is, and our codes."""
+"""Rows as people have them: their form, what the model takes, and the kind of each column."""
 
 from __future__ import annotations
 
@@ -8,30 +8,40 @@ from typing import Any, Final
 
 import numpy as np
 
-from fireassay.core.arrays import AnyArray, FloatArray
-from fireassay.core.byte_images import ByteImages
+from fireassay.core.arrays import AnyArray, FloatArray, is_frame
 from fireassay.core.errors import DataError, ParameterError
-from fireassay.core.frames import is_frame
 from fireassay.core.hashing import sha256
-from fireassay.core.lazy_modules import pd
+from fireassay.core.lazy import pd
+from fireassay.core.mapped import ByteImages
 
 KINDS: Final = ("real", "integer", "category", "text", "date", "image", "series")
+FORMS: Final = ("image", "series", "table", "text", "tokens", "recorded")
 _WHOLE: Final = ("text", "image", "series")
 _TEXT_LENGTH, _TEXT_LEVELS = 20, 20
+_NARROW, _LONG, _FEW = 4, 4, 16  # sides of images, and how many times one is the other
+_TOKENS, _BYTES, _LOOKED_AT = 16, 255, 500  # least columns, largest code, rows
+_AXES: Final = {
+    "image": (3, 9),
+    "series": (2, 9),
+    "table": (2, 2),
+    "text": (1, 1),
+    "tokens": (2, 2),
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
     """Rows in the form that a model takes, and the kind of each column.
 
-    Parameters
-    ----------
-    values
-        A data frame, an array of numbers, or texts (a 1-D array of objects).
-    kinds
-        One of "real", "integer", "category", "text", "date" per column of a table, or one kind
-        for all: "text", "image", "series", "integer", "real". None: what the types say.
+    Args:
+        values: A data frame, an array of numbers, or texts (a 1-D array of objects).
+        kinds: One of "real", "integer", "category", "text", "date" per column of a table, or one
+            kind for all: "text", "image", "series", "integer", "real". None: what the types say.
+        form: "image", "series", "table", "text", "tokens" or "recorded" (positions of recorded
+            answers). None: decided here, once, by types, kinds and shape; ``why`` says how.
 
+    >>> Rows(np.zeros((9, 28, 28))).form, Rows(np.zeros((9, 12, 500))).form
+    ('image', 'series')
     >>> rows = Rows(pd.DataFrame({"age": [40.5, None], "sex": ["f", "m"]}))
     >>> rows.kinds, rows.holes.tolist()
     (('real', 'category'), [True, False])
@@ -43,22 +53,36 @@ class Rows:
 
     values: Any
     kinds: tuple[str, ...] | None = None
+    form: str = ""
+    why: str = ""
 
     def __post_init__(self) -> None:
-        found = infer_kinds(self.values)
-        if self.kinds is not None:
-            kinds: Any = self.kinds
-            given = (kinds,) if isinstance(kinds, str) else tuple(kinds)
-            unknown = [kind for kind in given if kind not in KINDS]
-            if unknown:
-                raise ParameterError(f"Kinds are {', '.join(KINDS)}.", got=repr(unknown[0]))
-            found = given * len(found) if len(given) == 1 else given
-            if len(found) != self.width and not (len(given) == 1 and given[0] in _WHOLE):
-                raise DataError(
-                    "There must be one kind per column.",
-                    got=f"{len(found)} kinds for {self.width} columns",
-                )
+        if self.form:
+            _check_form(self.values, self.form)
+            form, why = self.form, self.why or "declared"
+        else:
+            form, why = _decided(self.values, self.kinds or ())
+        object.__setattr__(self, "form", form)
+        object.__setattr__(self, "why", why)
+        if self.kinds is None:
+            found = infer_kinds(self.values, self.form)
+        else:
+            found = self._declared(self.kinds)
         object.__setattr__(self, "kinds", found)
+
+    def _declared(self, kinds: Any) -> tuple[str, ...]:
+        given = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+        unknown = [kind for kind in given if kind not in KINDS]
+        if unknown:
+            raise ParameterError(f"Kinds are {', '.join(KINDS)}.", got=repr(unknown[0]))
+        if len(given) == 1 and given[0] not in _WHOLE:
+            given = given * self.width
+        if len(given) != self.width and not (len(given) == 1 and given[0] in _WHOLE):
+            raise DataError(
+                "There must be one kind per column.",
+                got=f"{len(given)} kinds for {self.width} columns",
+            )
+        return given
 
     def __len__(self) -> int:
         return len(self.values)
@@ -76,7 +100,7 @@ class Rows:
     @property
     def is_text(self) -> bool:
         """Whether each row is one text."""
-        return not self.is_frame and self.values.ndim == 1
+        return self.form == "text"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -114,7 +138,7 @@ class Rows:
 
     def take(self, rows: Any) -> Rows:
         """Some of the rows, by position or mask."""
-        return Rows(taken(self.values, rows), self.kinds)
+        return Rows(taken(self.values, rows), self.kinds, self.form, self.why)
 
     def encode(self) -> FloatArray:
         """Finite float codes: numbers as they are, other values as positions in their list."""
@@ -142,16 +166,71 @@ class Rows:
         return Codebook.of(self)
 
 
-def infer_kinds(values: Any) -> tuple[str, ...]:
+def infer_kinds(values: Any, form: str = "table") -> tuple[str, ...]:
     """The kind of each column of a table by its type, or of the rows as a whole."""
     if is_frame(values):
         return tuple(_kind_of(values.iloc[:, i]) for i in range(values.shape[1]))
-    if values.ndim == 1:
+    if form == "text":
         return ("text",)
     whole = values.dtype.kind in "iub" and not isinstance(values, ByteImages)
+    kind = "integer" if whole else "series" if form == "series" else "real"
+    if form in ("image", "series"):
+        return (kind if kind != "real" else "image",)
+    return (kind,) * int(np.prod(values.shape[1:]))
+
+
+def _decided(values: Any, kinds: tuple[str, ...]) -> tuple[str, str]:
+    """The form of rows, and the reason in words; the only place that reads it off a shape."""
+    if is_frame(values):
+        return "table", "names, dates or holes in its columns"
+    if values.ndim < 2:
+        return "text", "one text per row"
+    if kinds and kinds[0] in ("image", "series"):
+        _check_form(values, kinds[0])
+        return kinds[0], "declared"
     if values.ndim == 2:
-        return ("integer" if whole else "real",) * int(values.shape[1])
-    return ("integer",) if whole else ("image",)
+        some = values[:_LOOKED_AT]
+        whole = values.dtype.kind in "iu" and values.shape[1] >= _TOKENS
+        if whole and some.size and some.min() >= 0 and some.max() > _BYTES:
+            return "tokens", f"{values.shape[1]} whole numbers per row, up to {some.max()}"
+        return "table", "rows and columns"
+    sides = f"rows of {' x '.join(map(str, values.shape[1:]))}"
+    if values.ndim > 3:
+        return "image", sides
+    short, long = sorted(values.shape[1:])
+    if isinstance(values, ByteImages) or values.dtype == np.uint8:
+        return "image", f"{sides} bytes"
+    if short < _NARROW < long:
+        return "series", f"{sides}: fewer than {_NARROW} on one side, so channels over time"
+    if long >= _LONG * short and (short < _FEW or bool((values[:_LOOKED_AT] < 0).any())):
+        return "series", f"{sides}: one side is {_LONG} times the other or more"
+    return "image", sides
+
+
+def _check_form(values: Any, form: str) -> None:
+    """Refuse a form that rows of this shape cannot have."""
+    if form not in FORMS:
+        raise ParameterError(f"Rows are {', '.join(FORMS)}.", got=repr(form))
+    axes = np.ndim(values)
+    low, high = _AXES.get(form, (1, 9))
+    if not low <= axes <= high:
+        needed = f"{low}" if low == high else f"at least {low}"
+        raise DataError(
+            f"Rows of the form {form!r} must have {needed} {'axis' if low == 1 else 'axes'}.",
+            got=f"shape {np.shape(values)}",
+            do=f"Leave the kind out, or declare one of {', '.join(_fitting(axes))}.",
+        )
+
+
+def _fitting(axes: int) -> list[str]:
+    return [form for form, (low, high) in _AXES.items() if low <= axes <= high]
+
+
+def of_kind(kind: str | None) -> dict[str, Any]:
+    """The fields of a data set that a kind, as people declare it, stands for."""
+    if kind in ("table", "text", "tokens"):
+        return {"form": kind}
+    return {} if kind is None else {"kinds": (kind,)}
 
 
 def taken(values: Any, rows: Any) -> Any:

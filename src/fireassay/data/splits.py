@@ -1,21 +1,22 @@
-"""Splits that keep copies of a row, and rows of a group, on one side."""
+"""Random splits that keep copies and groups on one side."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.core.arrays import IntArray
+from fireassay.core.arrays import BoolArray, IntArray
 from fireassay.core.errors import DataError, ParameterError
-from fireassay.core.lazy_modules import sparse
+from fireassay.core.lazy import sparse
+from fireassay.core.mapped import stay_bytes
+from fireassay.core.row_index import pieces, row_marks
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features, check_labels, check_real
 from fireassay.data.dataset import DataSet
-
-_BLOCK_ROWS = 4096
-_MIXING = ((32, 0x9E3779B97F4A7C15), (29, 0xD6E8FEB86659FD93), (32, 0xD6E8FEB86659FD93))
+from fireassay.statistics.counts import at_least
+from fireassay.statistics.near_rows import near_rows, standardised
 
 
 def find_duplicates(X: ArrayLike | DataSet) -> IntArray:
@@ -24,23 +25,22 @@ def find_duplicates(X: ArrayLike | DataSet) -> IntArray:
     A row without an earlier copy points at itself, so ``find_duplicates(X) != arange(n)`` marks
     the copies. −0.0 equals 0.0.
 
-    Parameters
-    ----------
-    X
-        Rows.
+    Args:
+        X: Rows.
 
     >>> find_duplicates([[1.0], [2.0], [1.0]]).tolist()
     [0, 1, 0]
     """
-    rows = X.X if isinstance(X, DataSet) else check_features(X)
-    flat = rows.reshape(len(rows), -1)
-    _, first, inverse = np.unique(_fingerprints(flat), return_index=True, return_inverse=True)
+    rows = _stored(X.X if isinstance(X, DataSet) else check_features(X))
+    marks = _marks(rows, rows.dtype)
+    _, first, inverse = np.unique(marks, return_index=True, return_inverse=True)
     original = np.asarray(first[inverse.ravel()], dtype=np.int64)
-    copies = np.flatnonzero(original != np.arange(len(flat)))
+    copies = np.flatnonzero(original != np.arange(len(rows)))
     if not all(
-        np.array_equal(flat[some], flat[original[some]])
-        for some in np.array_split(copies, max(1, copies.size // _BLOCK_ROWS))
-    ):  # two different rows with one fingerprint: about once in 2**64 / n² data sets
+        _equal(rows[copies[a:b]], rows[original[copies[a:b]]]).all()
+        for a, b in pieces(rows, len(copies))
+    ):  # two different rows with one mark: about once in 2**64 / n² data sets
+        flat = rows.reshape(len(rows), -1)
         _, first, inverse = np.unique(flat, axis=0, return_index=True, return_inverse=True)
         original = np.asarray(first[inverse.ravel()], dtype=np.int64)
     return original
@@ -49,36 +49,121 @@ def find_duplicates(X: ArrayLike | DataSet) -> IntArray:
 def find_overlap(train: ArrayLike | DataSet, test: ArrayLike | DataSet) -> IntArray:
     """The positions of rows of ``test`` that are also in ``train``, exactly.
 
-    Parameters
-    ----------
-    train, test
-        Rows of both parts.
+    Args:
+        train, test: Rows of both parts.
 
     >>> find_overlap([[1.0], [2.0]], [[3.0], [2.0]]).tolist()
     [1]
     """
-    known, new = (d.X if isinstance(d, DataSet) else check_features(d) for d in (train, test))
+    known, new = (d.X if isinstance(d, DataSet) else check_features(d) for d in (train, test))  # type: Any, Any
     if known.shape[1:] != new.shape[1:]:
         raise DataError(
             f"Both sides must have rows of shape {known.shape[1:]}.", got=f"{new.shape[1:]}"
         )
-    first = find_duplicates(np.concatenate([known, new]))[len(known) :]
-    return np.flatnonzero(first < len(known))
+    if stay_bytes(known) and stay_bytes(new) and known.divisor == new.divisor:
+        known, new = _stored(known), _stored(new)
+    common = np.result_type(known.dtype, new.dtype)
+    marks, wanted = _marks(known, common), _marks(new, common)
+    order = np.argsort(marks, kind="stable")
+    at = order[np.minimum(np.searchsorted(marks, wanted, sorter=order), len(marks) - 1)]
+    hits = np.flatnonzero(marks[at] == wanted)
+    found = [np.empty(0, dtype=np.int64)]
+    for start, stop in pieces(new, len(hits)):
+        some = hits[start:stop]
+        same = _equal(new[some], known[at[some]])
+        for i in np.flatnonzero(~same):  # other rows may have the same mark
+            rivals = np.flatnonzero(marks == wanted[some[i]])
+            same[i] = any(_equal(new[some[i] : some[i] + 1], known[j : j + 1])[0] for j in rivals)
+        found.append(some[same])
+    return np.concatenate(found)
 
 
-def _fingerprints(flat: NDArray[Any]) -> NDArray[np.uint64]:
-    """A 64-bit number for each row, the same for equal rows: far quicker to sort than rows."""
-    width = np.uint32 if flat.dtype.itemsize == 4 else np.uint64
-    factors = generator(0, "fingerprints").integers(1, 2**64, flat.shape[1], dtype=np.uint64)
-    prints = np.empty(len(flat), dtype=np.uint64)
-    for start in range(0, len(flat), _BLOCK_ROWS):
-        block = np.ascontiguousarray(flat[start : start + _BLOCK_ROWS]) + flat.dtype.type(0)
-        words = block.view(width).astype(np.uint64)
-        for shift, factor in _MIXING:  # else round numbers, whose low bits are all 0, collide
-            words ^= words >> np.uint64(shift)
-            words *= np.uint64(factor)
-        prints[start : start + _BLOCK_ROWS] = (words * factors).sum(axis=1, dtype=np.uint64)
-    return prints
+def _stored(rows: Any) -> Any:
+    """Rows as they are kept: bytes of images are equal where the images are."""
+    return rows.stored if stay_bytes(rows) else rows
+
+
+_FEW, _LEVEL, _NEAR, _LOOKED_AT, _MOST_NUMBERS = 0.01, 0.01, 3e-3, 2000, 2**26
+
+
+@dataclass(frozen=True)
+class CopiedRows:
+    """Rows of the test data that are training rows, too, and whether chance makes so many.
+
+    Attributes:
+        rows: Their positions in the test data.
+        n: How many test rows were looked at.
+        by_chance: The share of training rows that another training row repeats.
+        p_value: Of "no more copies than chance makes".
+        rounded: Whether they are only nearly the same: rounded, or with a little noise.
+
+    >>> CopiedRows(np.arange(6), 400, 0.0025, 0.001).many
+    True
+    """
+
+    rows: IntArray
+    n: int
+    by_chance: float
+    p_value: float
+    rounded: bool = False
+
+    @property
+    def many(self) -> bool:
+        """Whether they are more than chance, or coarse columns, make."""
+        return len(self.rows) > _FEW * self.n and self.p_value < _LEVEL
+
+
+def copied_rows(train: DataSet, test: DataSet, seed: int = 0) -> CopiedRows:
+    """Test rows that were seen in training, also if rounded or with noise of a thousandth.
+
+    Where rows repeat within the training rows as well, because columns are coarse, repeats among
+    the test rows are no sign.
+
+    Args:
+        train, test: The two sets.
+        seed: Of the rows that are looked at where there are very many.
+
+    >>> rows = np.random.default_rng(0).normal(size=(300, 4))
+    >>> copied_rows(DataSet(rows[:200]), DataSet(rows[190:])).rows.tolist()
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+    >>> copied_rows(DataSet(rows[:200]), DataSet(rows[190:].astype(np.float16))).many
+    True
+    """
+    exact = find_overlap(train, test)
+    _, place, counts = np.unique(find_duplicates(train), return_inverse=True, return_counts=True)
+    found = _judged(exact, len(test), int((counts[place] > 1).sum()), len(train))
+    if found.many or train.X.size + test.X.size > _MOST_NUMBERS:
+        return found
+    flat = standardised(np.concatenate([train.view(), test.view()]), seed)
+    limit = _NEAR * (flat.std(axis=0) > 0).sum() ** 0.5
+    rng = generator(seed, "copied rows")
+    side = np.repeat([0, 1], [len(train), len(test)])
+    chosen = len(train) + np.sort(rng.permutation(len(test))[:_LOOKED_AT])
+    near = chosen[near_rows(flat, chosen, limit, rng, side)] - len(train)
+    own = np.sort(rng.permutation(len(train))[:_LOOKED_AT])
+    repeats = int(near_rows(flat[: len(train)], own, limit, rng).sum())
+    other = replace(_judged(near, len(chosen), repeats, len(own)), rounded=True)
+    return other if other.many else found
+
+
+def _judged(rows: IntArray, n: int, repeats: int, among: int) -> CopiedRows:
+    by_chance = min(1.0, (repeats + 1) / (among + 2))
+    return CopiedRows(rows, n, by_chance, at_least(len(rows), n, by_chance))
+
+
+def _marks(rows: Any, dtype: np.dtype[Any]) -> NDArray[np.uint64]:
+    """A number for each row as ``dtype``, block by block; −0.0 counts as 0.0."""
+    found = [np.empty(0, dtype=np.uint64)]
+    for start, stop in pieces(rows):
+        block = np.asarray(rows[start:stop]).astype(dtype, copy=False)
+        found.append(row_marks(block + dtype.type(0) if dtype.kind == "f" else block))
+    return np.concatenate(found)
+
+
+def _equal(first: Any, second: Any) -> BoolArray:
+    """Which pairs of rows are equal in every value."""
+    same: BoolArray = (first == second).reshape(len(first), -1).all(axis=1)
+    return same
 
 
 def split(
@@ -90,30 +175,20 @@ def split(
 ) -> tuple[DataSet, ...]:
     """Cut a data set into parts at random, without a row's copy on the other side.
 
-    Parameters
-    ----------
-    data
-        What to cut.
-    shares
-        The share of each part, e.g. ``(0.8, 0.2)``; they sum to 1. With a mapping the names are
-        appended to the data's name.
-    seed
-        Same seed, same parts.
-    groups
-        One value per row (a patient, a camera): rows of one group stay together, too. The
-        data's own groups if None.
-    stratify
-        Keep each class's share in every part (as far as groups and duplicates allow).
+    Args:
+        data: What to cut.
+        shares: The share of each part, e.g. ``(0.8, 0.2)``; they sum to 1. With a mapping the names
+            are appended to the data's name.
+        seed: Same seed, same parts.
+        groups: One value per row (a patient, a camera): rows of one group stay together, too. The
+            data's own groups if None.
+        stratify: Keep each class's share in every part (as far as groups and duplicates allow).
 
-    Returns
-    -------
-    tuple of DataSet
-        One for each share, rows in their original order.
+    Returns:
+        tuple of DataSet: One for each share, rows in their original order.
 
-    Raises
-    ------
-    DataError
-        If a part would be empty.
+    Raises:
+        DataError: If a part would be empty.
 
     >>> data = DataSet(np.arange(20.0)[:, None], np.arange(20) % 2)
     >>> train, test = split(data, (0.8, 0.2), seed=0)
@@ -206,3 +281,30 @@ def _named(data: DataSet, name: str) -> DataSet:
         return data
     title = f"{data.name} {name}".strip()
     return replace(data, name=title)
+
+
+def random_half(n: int, groups: NDArray[Any] | None, seed: int, purpose: str) -> NDArray[np.bool_]:
+    """True for a random half of the rows; rows of one group are on the same side."""
+    rows, first = whole_groups(generator(seed, purpose).permutation(n), groups, n // 2)
+    chosen = np.zeros(n, dtype=bool)
+    chosen[rows[:first]] = True
+    return chosen
+
+
+def whole_groups(
+    order: NDArray[np.int64], groups: NDArray[Any] | None, first: int
+) -> tuple[NDArray[np.int64], int]:
+    """Rows in an order that keeps groups together, and about ``first`` of them as a first part.
+
+    The first part ends where a group ends, at the nearest such place; it has one group at least.
+
+    >>> whole_groups(np.array([0, 1, 2, 3]), np.array([7, 8, 7, 8]), 2)
+    (array([0, 2, 1, 3]), 2)
+    """
+    if groups is None or not len(order) or not first:
+        return order, first
+    _, at, member = np.unique(groups[order], return_index=True, return_inverse=True)
+    place = np.argsort(np.argsort(at))[member.ravel()]
+    ends = np.cumsum(np.bincount(place))
+    ends = ends[:-1] if len(ends) > 1 else ends
+    return order[np.argsort(place, kind="stable")], int(ends[np.abs(ends - first).argmin()])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.core.errors import DataError
-from fireassay.core.lazy_modules import pd
+from fireassay.core.lazy import pd
 
 _MOST_CATEGORIES = 1000
 
@@ -19,12 +19,9 @@ _MOST_CATEGORIES = 1000
 class TableEncoder:
     """One-hot codes for the text columns of a table; numbers stay as they are.
 
-    Attributes
-    ----------
-    columns
-        The table's columns, in order.
-    categories
-        For each column its categories in sorted order, or None for a column of numbers.
+    Attributes:
+        columns: The table's columns, in order.
+        categories: For each column its categories in sorted order, or None for a column of numbers.
 
     >>> train = pd.DataFrame({"age": [40, 61], "sex": ["f", "m"]})
     >>> encoder = TableEncoder.fit(train)
@@ -64,11 +61,9 @@ class TableEncoder:
     def transform(self, frame: pd.DataFrame) -> NDArray[np.float64]:
         """Encode a table that has these columns, in any order; others are left out.
 
-        Raises
-        ------
-        DataError
-            For a missing column, a category that was not learnt, or a value that is no number;
-            the message names the column and the value.
+        Raises:
+            DataError: For a missing column, a category that was not learnt, or a value that is no
+                number; the message names the column and the value.
         """
         named = {str(column): i for i, column in enumerate(frame.columns)}
         blocks = []

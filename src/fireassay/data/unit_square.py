@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
-from fireassay.core.lazy_modules import special
+from fireassay.core.lazy import special
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features, check_integer
 from fireassay.data.dataset import DataSet
@@ -27,12 +27,9 @@ def unit_square(n: int = 5000, seed: int = 0) -> DataSet:
     classifier is wrong on the next point. It has the shape of the running example in the
     reliability paper: one dense hill of points across a wavy border.
 
-    Parameters
-    ----------
-    n
-        Number of points.
-    seed
-        Of the points.
+    Args:
+        n: Number of points.
+        seed: Of the points.
 
     >>> data = unit_square(200, seed=1)
     >>> data.X.shape, data.classes
@@ -56,10 +53,8 @@ def unit_square(n: int = 5000, seed: int = 0) -> DataSet:
 def unit_square_label(X: ArrayLike) -> NDArray[np.int64]:
     """The true class: 1 on and below the boundary, 0 above it.
 
-    Parameters
-    ----------
-    X
-        Points, shape (n, 2).
+    Args:
+        X: Points, shape (n, 2).
 
     >>> unit_square_label([[0.5, 0.9], [0.5, 0.1]])
     array([0, 1])
@@ -71,10 +66,8 @@ def unit_square_label(X: ArrayLike) -> NDArray[np.int64]:
 def unit_square_density(X: ArrayLike) -> FloatArray:
     """The density of the profile; it integrates to one over the square and is zero outside.
 
-    Parameters
-    ----------
-    X
-        Points, shape (n, 2).
+    Args:
+        X: Points, shape (n, 2).
 
     >>> unit_square_density([[2.0, 2.0]])
     array([0.])
@@ -91,12 +84,9 @@ def unit_square_density(X: ArrayLike) -> FloatArray:
 def unit_square_pmi(predict: Callable[[FloatArray], ArrayLike], side: int = 1000) -> float:
     """The true probability of a misclassification on the next point of the profile.
 
-    Parameters
-    ----------
-    predict
-        From points ``(n, 2)`` to labels 0 or 1.
-    side
-        The integral is taken over ``side × side`` midpoints; the error falls with 1 / side.
+    Args:
+        predict: From points ``(n, 2)`` to labels 0 or 1.
+        side: The integral is taken over ``side × side`` midpoints; the error falls with 1 / side.
 
     >>> unit_square_pmi(unit_square_label)
     0.0

@@ -2,101 +2,56 @@
 
 from typing import TYPE_CHECKING
 
-from fireassay.core.lazy_names import lazy_names
+from fireassay.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from fireassay.discovery.adversarial_distance import (
-        adversarial_distance,
-        log_mae,
-        measure_adversarial_distance,
-        measure_log_mae,
+        adversarial_distance as adversarial_distance,
     )
-    from fireassay.discovery.calibration import calibrate, class_reliability
-    from fireassay.discovery.comparison import SearchComparison, compare
-    from fireassay.discovery.discovery_ratio import (
-        DiscoveryRatio,
-        RunningRatio,
-        e_process,
-        running_ratio,
-        sdr,
-        sequential_interval,
-        sequential_p_value,
+    from fireassay.discovery.adversarial_distance import log_mae as log_mae
+    from fireassay.discovery.adversarial_distance import (
+        measure_adversarial_distance as measure_adversarial_distance,
     )
-    from fireassay.discovery.estimators import (
-        estimate_error,
-        hansen_hurwitz,
-        horvitz_thompson,
-        lure_weights,
-        ppi,
-    )
-    from fireassay.discovery.groups import (
-        explain_errors,
-        group_errors,
-        nearest_correct,
-        over_represented,
-    )
-    from fireassay.discovery.kept_labels import OTHER
-    from fireassay.discovery.labelling import add_labels, next_labels
-    from fireassay.discovery.matched_random import (
-        MatchedRandom,
-        matched_arm_test,
-        matched_random_test,
-    )
-    from fireassay.discovery.measures import MEASURES
-    from fireassay.discovery.registry import SEARCHES
-    from fireassay.discovery.result import SearchResult
-    from fireassay.discovery.saliency import occlusion_saliency
-    from fireassay.discovery.search import Search
-    from fireassay.discovery.space import bansal_weld_utility, principal_components, spread
-    from fireassay.discovery.state import SearchState
-    from fireassay.discovery.strategy import Candidates, Choice, Strategy
-    from fireassay.statistics.loess import Loess, loess
-
-__all__ = [
-    "MEASURES",
-    "OTHER",
-    "SEARCHES",
-    "Candidates",
-    "Choice",
-    "DiscoveryRatio",
-    "Loess",
-    "MatchedRandom",
-    "RunningRatio",
-    "Search",
-    "SearchComparison",
-    "SearchResult",
-    "SearchState",
-    "Strategy",
-    "add_labels",
-    "adversarial_distance",
-    "bansal_weld_utility",
-    "calibrate",
-    "class_reliability",
-    "compare",
-    "e_process",
-    "estimate_error",
-    "explain_errors",
-    "group_errors",
-    "hansen_hurwitz",
-    "horvitz_thompson",
-    "loess",
-    "log_mae",
-    "lure_weights",
-    "matched_arm_test",
-    "matched_random_test",
-    "measure_adversarial_distance",
-    "measure_log_mae",
-    "nearest_correct",
-    "next_labels",
-    "occlusion_saliency",
-    "over_represented",
-    "ppi",
-    "principal_components",
-    "running_ratio",
-    "sdr",
-    "sequential_interval",
-    "sequential_p_value",
-    "spread",
-]
+    from fireassay.discovery.adversarial_distance import measure_log_mae as measure_log_mae
+    from fireassay.discovery.adversarial_distance import occlusion_saliency as occlusion_saliency
+    from fireassay.discovery.comparison import SearchComparison as SearchComparison
+    from fireassay.discovery.comparison import compare as compare
+    from fireassay.discovery.estimators import estimate_error as estimate_error
+    from fireassay.discovery.estimators import hansen_hurwitz as hansen_hurwitz
+    from fireassay.discovery.estimators import horvitz_thompson as horvitz_thompson
+    from fireassay.discovery.estimators import lure_weights as lure_weights
+    from fireassay.discovery.estimators import ppi as ppi
+    from fireassay.discovery.fixed_searches import SEARCHES as SEARCHES
+    from fireassay.discovery.groups import explain_errors as explain_errors
+    from fireassay.discovery.groups import group_errors as group_errors
+    from fireassay.discovery.groups import nearest_correct as nearest_correct
+    from fireassay.discovery.groups import over_represented as over_represented
+    from fireassay.discovery.known_rows import calibrate as calibrate
+    from fireassay.discovery.known_rows import class_reliability as class_reliability
+    from fireassay.discovery.label_files import add_labels as add_labels
+    from fireassay.discovery.label_files import next_labels as next_labels
+    from fireassay.discovery.matched_random import MatchedRandom as MatchedRandom
+    from fireassay.discovery.matched_random import matched_arm_test as matched_arm_test
+    from fireassay.discovery.matched_random import matched_random_test as matched_random_test
+    from fireassay.discovery.measures import MEASURES as MEASURES
+    from fireassay.discovery.ratio import DiscoveryRatio as DiscoveryRatio
+    from fireassay.discovery.ratio import RunningRatio as RunningRatio
+    from fireassay.discovery.ratio import e_process as e_process
+    from fireassay.discovery.ratio import running_ratio as running_ratio
+    from fireassay.discovery.ratio import sdr as sdr
+    from fireassay.discovery.ratio import sequential_interval as sequential_interval
+    from fireassay.discovery.ratio import sequential_p_value as sequential_p_value
+    from fireassay.discovery.result import SearchResult as SearchResult
+    from fireassay.discovery.search import Search as Search
+    from fireassay.discovery.space import bansal_weld_utility as bansal_weld_utility
+    from fireassay.discovery.space import principal_components as principal_components
+    from fireassay.discovery.space import spread as spread
+    from fireassay.discovery.state import OTHER as OTHER
+    from fireassay.discovery.state import SearchState as SearchState
+    from fireassay.discovery.strategy import Candidates as Candidates
+    from fireassay.discovery.strategy import Choice as Choice
+    from fireassay.discovery.strategy import Strategy as Strategy
+    from fireassay.statistics.loess import Loess as Loess
+    from fireassay.statistics.loess import loess as loess
 
 lazy_names(__name__)

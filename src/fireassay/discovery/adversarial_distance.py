@@ -8,10 +8,11 @@ from numpy.typing import ArrayLike
 
 from fireassay import attacks
 from fireassay.classifiers import as_classifier
-from fireassay.core.arrays import FloatArray
+from fireassay.core.arrays import FloatArray, largest
 from fireassay.core.errors import DataError
-from fireassay.core.probabilities import largest
-from fireassay.core.validation import check_lengths
+from fireassay.core.sample import Sample
+from fireassay.core.validation import check_features, check_integer, check_lengths
+from fireassay.data.shown import png_uri, signed_picture
 from fireassay.statistics.loess import loess
 
 
@@ -24,23 +25,16 @@ def adversarial_distance(
 ) -> FloatArray:
     """How much smaller or larger a perturbation is than usual at this confidence; low = suspicious.
 
-    Parameters
-    ----------
-    log_mae
-        Logarithm of the mean absolute perturbation that changes the prediction; inf where none was
-        found.
-    confidence
-        (Calibrated) confidence of each prediction.
-    span, iterations
-        Of the LOESS curve of ``log_mae`` on ``confidence``.
+    Args:
+        log_mae: Logarithm of the mean absolute perturbation that changes the prediction; inf where
+            none was found.
+        confidence: (Calibrated) confidence of each prediction.
+        span, iterations: Of the LOESS curve of ``log_mae`` on ``confidence``.
 
-    Returns
-    -------
-    array of shape (n,)
-        ``log_mae`` minus the curve; inf where no perturbation was found, so that those come last.
+    Returns:
+        array of shape (n,): ``log_mae`` minus the curve; inf where no perturbation was found, so
+            that those come last.
 
-    Notes
-    -----
     Bennette, Maurer and Sisti 2021, Eq. 5, on the logarithm, as in their Figure 1.
 
     >>> same = adversarial_distance(log_mae=[-2.0] * 20, confidence=np.linspace(0.7, 0.9, 20))
@@ -72,12 +66,9 @@ def adversarial_distance(
 def log_mae(X: ArrayLike, adversarial: ArrayLike, bounds: tuple[float, float]) -> Any:
     """Logarithm of the mean absolute difference of each pair, as a share of the input range.
 
-    Parameters
-    ----------
-    X, adversarial
-        Rows, and what an attack made of them.
-    bounds
-        Smallest and largest input value.
+    Args:
+        X, adversarial: Rows, and what an attack made of them.
+        bounds: Smallest and largest input value.
 
     >>> float(log_mae([[0.0, 0.0]], [[1.0, 1.0]], bounds=(0, 1))[0])
     0.0
@@ -102,18 +93,12 @@ def measure_log_mae(
 
     ``parameters`` go to the attack, ``pool`` and ``subspace`` for example.
 
-    Parameters
-    ----------
-    model, X
-        A model with bounds, and rows.
-    attack
-        A name of `fireassay.attacks.ATTACKS`.
-    max_queries
-        Hard limit per row.
-    seed
-        Of the attack.
-    parameters
-        Further ones of the attack, ``pool`` and ``subspace`` for example.
+    Args:
+        model, X: A model with bounds, and rows.
+        attack: A name of `fireassay.attacks.ATTACKS`.
+        max_queries: Hard limit per row.
+        seed: Of the attack.
+        parameters: Further ones of the attack, ``pool`` and ``subspace`` for example.
 
     >>> model = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), bounds=(0, 1))
     >>> found = measure_log_mae(model, np.array([[0.9], [0.6]]), max_queries=100)
@@ -143,17 +128,13 @@ def measure_adversarial_distance(
 
     Calibrate the model first (`calibrate`): the curve is drawn over its confidence.
 
-    Parameters
-    ----------
-    model, X, attack, max_queries, seed, parameters
-        As in `measure_log_mae`.
-    span
-        Share of the rows that the curve looks at around each confidence.
+    Args:
+        model, X, attack, max_queries, seed, parameters: As in `measure_log_mae`.
+        span: Share of the rows that the curve looks at around each confidence.
 
-    Returns
-    -------
-    array of shape (n,)
-        See `adversarial_distance`; costs up to ``max_queries`` + 1 queries per row.
+    Returns:
+        array of shape (n,): See `adversarial_distance`; costs up to ``max_queries`` + 1 queries per
+            row.
 
     >>> model = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), bounds=(0, 1))
     >>> measure_adversarial_distance(model, np.linspace(0.6, 0.9, 9)[:, None], max_queries=50).shape
@@ -163,3 +144,90 @@ def measure_adversarial_distance(
     logs = measure_log_mae(classifier, X, attack, max_queries, seed, **parameters)
     confidence = largest(classifier.predict_proba(X))
     return adversarial_distance(log_mae=logs, confidence=confidence, span=span)
+
+
+def occlusion_saliency(
+    model: Any,
+    images: ArrayLike,
+    patch: int | None = None,
+    fill: float | None = None,
+    class_index: ArrayLike | None = None,
+) -> FloatArray:
+    """How much covering each part of an image lowers the probability of a class.
+
+    Args:
+        images: Shape (n, height, width) or (n, height, width, channels).
+        patch: Side of the square that is covered; a seventh of the image's side by default. Squares
+            overlap by half, and overlapping answers are averaged.
+        fill: What a covered pixel shows; the image's mean by default.
+        class_index: Class positions, one per image; the predicted class by default.
+        model: A `Classifier`, or anything `as_classifier` takes.
+
+    Returns:
+        array of shape (n, height, width): Positive: the model relies on this part; negative: it
+            speaks against the class. Costs one query per square and one for the image.
+
+    >>> left = lambda X: np.column_stack([X[:, :, 0].mean(axis=1), 1 - X[:, :, 0].mean(axis=1)])
+    >>> image = np.zeros((1, 4, 4)) + np.array([1.0, 0, 0, 0])
+    >>> shown = occlusion_saliency(left, image, patch=2, fill=0.0)[0]
+    >>> bool(shown[0, 0] > shown[0, 3])  # it looks at the left column
+    True
+    """
+    inputs = check_features(images, name="images")
+    if inputs.ndim not in (3, 4):
+        raise DataError(
+            "images must have shape (n, height, width) or (n, height, width, channels).",
+            got=f"shape {inputs.shape}",
+        )
+    classifier = as_classifier(model)
+    height, width = inputs.shape[1:3]
+    side = max(1, round(max(height, width) / 7)) if patch is None else patch
+    side = check_integer(side, "patch", low=1, high=min(height, width))
+    corners = [(i, j) for i in _starts(height, side) for j in _starts(width, side)]
+    maps = np.zeros((len(inputs), height, width))
+    for n, image in enumerate(inputs):
+        colour = float(image.mean()) if fill is None else float(fill)
+        covered = np.repeat(image[None], len(corners) + 1, axis=0)
+        for k, (i, j) in enumerate(corners):
+            covered[k, i : i + side, j : j + side] = colour
+        answers = classifier.predict_proba(covered)
+        chosen = int(answers[-1].argmax()) if class_index is None else int(
+            np.asarray(class_index).ravel()[n]
+        )  # fmt: skip
+        stated = answers[:, chosen].astype(np.float64)
+        counts = np.zeros((height, width))
+        for k, (i, j) in enumerate(corners):
+            maps[n, i : i + side, j : j + side] += stated[-1] - stated[k]
+            counts[i : i + side, j : j + side] += 1
+        maps[n] /= counts
+    return maps
+
+
+def insight_samples(
+    model: Any, images: ArrayLike, adversarial: ArrayLike, prototype: ArrayLike
+) -> tuple[Sample, ...]:
+    """Errors, what the model looks at, the changed images, what it looks at then, a prototype."""
+    before, after = np.asarray(images), np.asarray(adversarial)
+    shown = np.broadcast_to(np.asarray(prototype), before.shape)
+    relied, then = occlusion_saliency(model, before), occlusion_saliency(model, after)
+    return tuple(
+        Sample(
+            row,
+            "an error, and what an attack makes of it",
+            pictures={
+                "input": png_uri(before[row]),
+                "relied on": signed_picture(relied[row]).uri(),
+                "changed": png_uri(after[row]),
+                "difference": signed_picture(after[row].astype(np.float64) - before[row]).uri(),
+                "relied on then": signed_picture(then[row]).uri(),
+                "prototype": png_uri(shown[row]),
+            },
+        )
+        for row in range(len(before))
+    )
+
+
+def _starts(length: int, side: int) -> list[int]:
+    step = max(1, side // 2)
+    starts = list(range(0, length - side + 1, step))
+    return starts if starts[-1] == length - side else [*starts, length - side]

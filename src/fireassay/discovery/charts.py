@@ -5,7 +5,7 @@ import numpy as np
 from fireassay.core import Chart
 from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.drawing import axis, curves, points
-from fireassay.discovery.discovery_ratio import RunningRatio
+from fireassay.discovery.ratio import RunningRatio
 from fireassay.statistics.loess import loess
 
 _MARKS = 25
@@ -54,10 +54,7 @@ def ratio_chart(running: RunningRatio, name: str) -> Chart:
 
 
 def distance_chart(
-    log_mae: FloatArray,
-    confidence: FloatArray,
-    queried: IntArray,
-    wrong: BoolArray,
+    log_mae: FloatArray, confidence: FloatArray, queried: IntArray, wrong: BoolArray
 ) -> Chart:
     """Perturbation as a function of confidence (LOESS), and the rows that were asked about."""
     found = np.isfinite(log_mae)

@@ -10,26 +10,34 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fireassay.classifiers import as_classifier
-from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray, is_frame, largest
 from fireassay.core.chart import Chart
 from fireassay.core.drawing import IntervalRow, axis, curves, intervals
 from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Claim, Evidence, Provenance, Table
 from fireassay.core.hashing import sha256
-from fireassay.core.percent import p_text
-from fireassay.core.probabilities import largest
 from fireassay.core.result import Answer
 from fireassay.core.seeds import check_seed, derived_seed, generator
-from fireassay.core.validation import check_class_indices, check_features, check_integer
+from fireassay.core.validation import check_class_indices, check_integer
+from fireassay.core.words import p_text
+from fireassay.data.rows import Rows, taken
 from fireassay.discovery.adversarial_distance import adversarial_distance, measure_log_mae
+from fireassay.discovery.fixed_searches import SEARCHES, self_sufficient_searches
+from fireassay.discovery.known_rows import (
+    KnownRows,
+    is_numbers,
+    known_rows,
+    place,
+    searchable,
+    takes_holes,
+)
 from fireassay.discovery.matched_random import MatchedRandom, matched_random_test
 from fireassay.discovery.measures import MEASURES
-from fireassay.discovery.registry import SEARCHES, self_sufficient_searches
 from fireassay.discovery.result import CALIBRATED
-from fireassay.discovery.space import COVER_WIDTH, principal_components
+from fireassay.discovery.space import COVER_WIDTH
 from fireassay.discovery.state import critical_rows
-from fireassay.discovery.strategy import Candidates, Strategy
+from fireassay.discovery.strategy import Candidates, Strategy, spent
 from fireassay.engine import Executor, RunStore
 
 if TYPE_CHECKING:
@@ -54,19 +62,16 @@ _BAND = (
 class SearchComparison(Answer):
     """Curves of every search over random subsets of the candidates.
 
-    Attributes
-    ----------
-    sdr, errors, spread, utility, queried_confidence
-        Shape (replications, searches, budget): the value after each label.
-    one_shot
-        For each search, run once on all candidates: its errors against random draws of the same
-        confidence, tested exactly.
-    searches, budget, subset
-        What was compared, with so many labels on so many candidates.
-    population, population_error_rate, population_expected_rate
-        All candidates, how often the model is wrong on them, and how often its confidence says.
-    seed, model_sha256, data_sha256, queries
-        Of the comparison; what model and data were; rows sent to the model.
+    Attributes:
+        sdr, errors, spread, utility, queried_confidence: Shape (replications, searches, budget):
+            the value after each label.
+        one_shot: For each search, run once on all candidates: its errors against random draws of
+            the same confidence, tested exactly.
+        searches, budget, subset: What was compared, with so many labels on so many candidates.
+        population, population_error_rate, population_expected_rate: All candidates, how often the
+            model is wrong on them, and how often its confidence says.
+        seed, model_sha256, data_sha256, queries: Of the comparison; what model and data were; rows
+            sent to the model.
     """
 
     searches: tuple[str, ...]
@@ -174,17 +179,23 @@ class SearchComparison(Answer):
             measures=MEASURES,
             tables={"searches": Table.from_frame(table, "Means at the full budget")},
             charts=self.charts(),
-            limits=(
-                _BAND,
-                "A search that wins here need not win on another model.",
-            ),
+            limits=(_BAND, "A search that wins here need not win on another model."),
             provenance=Provenance(self.seed, self.model_sha256, self.data_sha256, self.queries),
         )
 
 
+def _names(searches: str | Sequence[str], *, distances: bool) -> tuple[str, ...]:
+    """The searches to compare; all that need no scores of the user's where he says "all"."""
+    if searches == "all":
+        return self_sufficient_searches(distances=distances)
+    if not searches:
+        raise ParameterError("At least one search must be compared.", got="none")
+    return tuple([searches] if isinstance(searches, str) else searches)
+
+
 def compare(
     model: Any,
-    X: ArrayLike,
+    X: Any,
     y: ArrayLike,
     searches: str | Sequence[str] = "all",
     budget: int = 50,
@@ -204,33 +215,26 @@ def compare(
     cluster: Any = None,
     store: RunStore | None = None,
     progress: Any = None,
+    calibration: tuple[Any, ArrayLike] | None = None,
 ) -> SearchComparison:
     """Run searches against known labels, over random subsets of the candidates.
 
-    Parameters
-    ----------
-    model, X, y
-        A calibrated model and labelled rows.
-    searches
-        ``"all"`` that need no scores of yours, or names of `SEARCHES`.
-    budget, subset, replications
-        Labels per search, candidates per replication (at most 80 % of all), number of subsets.
-    log_mae
-        Logarithms of the perturbations of every row of X (see `measure_log_mae`), if known; the
-        curve over confidence is fitted anew in every subset. Otherwise they are measured.
-    scores
-        Ready scores (low = suspicious) instead.
-    workers, cluster, store, progress
-        Where it runs, and a journal to go on after an interruption; no result depends on them.
-    seed
-        Of subsets and searches.
-    critical_class, threshold, features
-        As in `Search`.
-    attack, max_queries, attack_parameters
-        How adversarial distances are measured.
+    Args:
+        model, X, y: A calibrated model and labelled rows: an array, a frame or texts.
+        searches: ``"all"`` that need no scores of yours, or names of `SEARCHES`. No attack measures
+            distances of frames and texts, so that "all" leaves out searches that need them.
+        budget, subset, replications: Labels per search, candidates per replication (at most 80 % of
+            all), number of subsets.
+        log_mae: Logarithms of the perturbations of every row of X (see `measure_log_mae`), if
+            known; the curve over confidence is fitted anew in every subset. Otherwise they are
+            measured.
+        scores: Ready scores (low = suspicious) instead.
+        workers, cluster, store, progress: Where it runs, and a journal to go on after an
+            interruption; no result depends on them.
+        seed: Of subsets and searches.
+        critical_class, threshold, features, calibration: As in `Search`.
+        attack, max_queries, attack_parameters: How adversarial distances are measured.
 
-    Examples
-    --------
     >>> X = np.linspace(0.7, 0.99, 40)[:, None]
     >>> model = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
     >>> found = compare(
@@ -239,15 +243,12 @@ def compare(
     >>> float(found.errors.max())  # the model is always right here
     0.0
     """
-    names = self_sufficient_searches() if searches == "all" else tuple(
-        [searches] if isinstance(searches, str) else searches
-    )  # fmt: skip
-    needs = {SEARCHES[name].needs for name in names}
-    if not names:
-        raise ParameterError("At least one search must be compared.", got="none")
-    check_seed(seed)
     classifier = as_classifier(model)
-    inputs = check_features(X)
+    inputs = searchable(X, holes=takes_holes(classifier))
+    known_distances = scores is not None or log_mae is not None or is_numbers(inputs)
+    names = _names(searches, distances=known_distances)
+    needs = {SEARCHES[name].needs for name in names}
+    check_seed(seed)
     before = classifier.queries
     probabilities = classifier.predict_proba(inputs)
     labels = check_class_indices(y, classifier.classes, n=len(inputs))
@@ -255,18 +256,24 @@ def compare(
     wrong = (probabilities.argmax(axis=1) != labels)[rows]
     known = None if scores is None else np.asarray(scores, dtype=np.float64)[rows]
     logs = None if log_mae is None else np.asarray(log_mae, dtype=np.float64)[rows]
-    if known is None and logs is None and needs != {"nothing"}:
+    chosen = taken(inputs, rows)
+    if known is None and logs is None and needs & {"scores", "distances"}:
         logs = measure_log_mae(
-            classifier, inputs[rows], attack, max_queries, seed, **(attack_parameters or {})
+            classifier, chosen, attack, max_queries, seed, **(attack_parameters or {})
         )
-    space = principal_components(inputs[rows]) if features is None else (
+    space = place(chosen, seed) if features is None else (
         np.asarray(features, dtype=np.float64)[rows].reshape(len(rows), -1)
     )  # fmt: skip
+    second = None
+    if "known rows" in needs:
+        second = known_rows(classifier, chosen, probabilities[rows], calibration, seed)
     size = max(1, min(check_integer(subset, "subset", low=1), int(_SUBSET_SHARE * len(rows))))
     limit = min(check_integer(budget, "budget", low=1), size)
     shared = {
         "confidence": largest(probabilities)[rows],
-        "wrong": wrong,
+        "predicted": probabilities.argmax(axis=1)[rows],
+        "labels": labels[rows],
+        "second": second,
         "features": space,
         "logs": logs,
         "scores": known,
@@ -279,9 +286,8 @@ def compare(
         for i in range(check_integer(replications, "replications", low=1))
     ]
     executor = Executor(workers=workers, cluster=cluster, store=store, progress=progress)
-    parts = executor.map(
-        replicate, [*tasks, {"replication": -1, "size": len(rows)}], shared, name="searches"
-    )
+    tasks.append({"replication": -1, "size": len(rows)})
+    parts = executor.map(replicate, tasks, shared, name="searches")
     whole = parts.pop()
     stacked = {key: np.stack([part[key] for part in parts]) for key in (*_MEASURES, "confidence")}
     return SearchComparison(
@@ -302,7 +308,7 @@ def compare(
         ),
         seed=seed,
         model_sha256=classifier.sha256,
-        data_sha256=sha256(inputs, labels),
+        data_sha256=sha256(Rows(inputs).sha256 if is_frame(inputs) else inputs, labels),
         queries=classifier.queries - before,
     )
 
@@ -310,7 +316,9 @@ def compare(
 def replicate(
     row: dict[str, int],
     confidence: FloatArray,
-    wrong: BoolArray,
+    predicted: IntArray,
+    labels: IntArray,
+    second: KnownRows | None,
     features: FloatArray,
     logs: FloatArray | None,
     scores: FloatArray | None,
@@ -324,16 +332,20 @@ def replicate(
     if number >= 0:
         rng = generator(seed, "compare", "subset", number)
         chosen = np.sort(rng.choice(len(confidence), size=row["size"], replace=False))
-    stated, flags = confidence[chosen], wrong[chosen]
+    stated, answers, truth = confidence[chosen], predicted[chosen], labels[chosen]
+    flags = answers != truth
     ranked = None if scores is None else scores[chosen]
     if ranked is None and logs is not None:
         ranked = adversarial_distance(log_mae=logs[chosen], confidence=stated)
     candidates = Candidates(
-        stated, features[chosen], ranked, derived_seed(seed, "compare", "clusters", number)
-    )
+        stated, features[chosen], ranked, derived_seed(seed, "compare", "clusters", number),
+        answers, None if second is None else second.among(chosen),
+    )  # fmt: skip
     curves: dict[str, list[AnyArray]] = {}
     for reference in searches:
-        queried = _run(_search(reference), candidates, flags, budget, seed, number)
+        search = _search(reference)
+        rng = generator(seed, "compare", search.name, number)
+        queried = spent(search, candidates, flags, truth, budget, rng)
         for key, curve in _curves(candidates, flags, queried).items():
             curves.setdefault(key, []).append(curve)
         curves.setdefault("queried", []).append(chosen[queried])
@@ -349,26 +361,6 @@ def _search(reference: str) -> type[Strategy]:
     module, _, name = reference.partition(":")
     found: type[Strategy] = operator.attrgetter(name)(importlib.import_module(module))
     return found
-
-
-def _run(
-    search: type[Strategy],
-    candidates: Candidates,
-    wrong: BoolArray,
-    budget: int,
-    seed: int,
-    number: int,
-) -> IntArray:
-    strategy = search(candidates)
-    free = np.arange(len(candidates))
-    queried = np.empty(budget, dtype=np.int64)
-    rng = generator(seed, "compare", search.name, number)
-    for step in range(budget):
-        row = strategy.choose(free, rng).row
-        strategy.learn(row, bool(wrong[row]))
-        queried[step] = row
-        free = free[free != row]
-    return queried
 
 
 def _curves(candidates: Candidates, wrong: BoolArray, queried: IntArray) -> dict[str, FloatArray]:

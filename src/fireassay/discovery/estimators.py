@@ -1,13 +1,17 @@
 """Error rates from labels that were not drawn uniformly: unbiased, with intervals that hold."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
-from fireassay.core.lazy_modules import stats
+from fireassay.core.lazy import stats
 from fireassay.core.validation import check_integer, check_lengths, check_real
+from fireassay.discovery.state import SearchState
 from fireassay.statistics import share
 
 _ENOUGH_ERRORS = 10
@@ -21,12 +25,10 @@ def lure_weights(probabilities: ArrayLike, n: int) -> FloatArray:
     row was drawn among those still left, in draw order (Farquhar, Gal and Rainforth 2021); v = 1 if
     the whole pool was drawn.
 
-    Parameters
-    ----------
-    probabilities
-        Chance of each drawn row among those that were left, in the order of the draws.
-    n
-        Rows that could be drawn.
+    Args:
+        probabilities: Chance of each drawn row among those that were left, in the order of the
+            draws.
+        n: Rows that could be drawn.
 
     >>> lure_weights([0.2, 0.25], n=5).tolist()  # uniform draws weigh alike
     [1.0, 1.0]
@@ -58,27 +60,18 @@ def estimate_error(
 ) -> Estimate:
     """Error rate of the whole pool from a randomised search, without bias.
 
-    Parameters
-    ----------
-    indices
-        Rows in draw order, each once, positions in the pool.
-    wrong
-        Whether each of them is an error (or any loss in [0, 1]).
-    probabilities
-        Chance of each draw among the rows then left, > 0.
-    n
-        Rows in the pool.
-    surrogate
-        A guess of the loss of every row of the pool, fixed before any label was seen: 1 −
-        confidence, for example. It lowers the variance and never biases.
-    confidence
-        Of the interval, in (0, 1).
+    Args:
+        indices: Rows in draw order, each once, positions in the pool.
+        wrong: Whether each of them is an error (or any loss in [0, 1]).
+        probabilities: Chance of each draw among the rows then left, > 0.
+        n: Rows in the pool.
+        surrogate: A guess of the loss of every row of the pool, fixed before any label was seen: 1
+            − confidence, for example. It lowers the variance and never biases.
+        confidence: Of the interval, in (0, 1).
 
-    Returns
-    -------
-    Estimate
-        The value is LURE, exactly unbiased. The interval comes from betting on weighted
-        draws without replacement: it holds for any number of draws and any stopping rule.
+    Returns:
+        The value is LURE, exactly unbiased. The interval comes from betting on weighted draws
+        without replacement: it holds for any number of draws and any stopping rule.
 
     >>> estimate_error([3, 0], [True, False], [0.2, 0.25], n=5).value
     0.5
@@ -154,16 +147,11 @@ def hansen_hurwitz(
 
     The mean of loss / (N p), unbiased; a betting interval from both losses and their complements.
 
-    Parameters
-    ----------
-    wrong
-        Whether each drawn row is an error.
-    probabilities
-        Chance of that row in each draw.
-    n
-        Rows that could be drawn.
-    confidence
-        Of the interval, in (0, 1).
+    Args:
+        wrong: Whether each drawn row is an error.
+        probabilities: Chance of that row in each draw.
+        n: Rows that could be drawn.
+        confidence: Of the interval, in (0, 1).
 
     >>> hansen_hurwitz([True, False], [0.25, 0.25], n=4).value
     0.5
@@ -203,16 +191,11 @@ def horvitz_thompson(
     pool of which so few are still likely to be seen, taking the smallest π given as the smallest of
     the pool: no error seen is no proof of none. The interval stays within [0, 1].
 
-    Parameters
-    ----------
-    wrong
-        Whether each included row is an error.
-    inclusion
-        Chance with which it was included.
-    n
-        Rows that could be included.
-    confidence
-        Of the interval, in (0, 1).
+    Args:
+        wrong: Whether each included row is an error.
+        inclusion: Chance with which it was included.
+        n: Rows that could be included.
+        confidence: Of the interval, in (0, 1).
 
     >>> horvitz_thompson([True, False], [0.5, 0.5], n=4).value
     0.5
@@ -253,17 +236,11 @@ def ppi(
 ) -> Estimate:
     """Error rate from *uniformly* drawn labels plus guesses on unlabelled rows (PPI++).
 
-    Parameters
-    ----------
-    wrong, predicted
-        Loss of the labelled rows, and the guess of it (1 − confidence).
-    predicted_unlabelled
-        The guess on rows without a label.
-    confidence
-        Of the interval, in (0, 1).
+    Args:
+        wrong, predicted: Loss of the labelled rows, and the guess of it (1 − confidence).
+        predicted_unlabelled: The guess on rows without a label.
+        confidence: Of the interval, in (0, 1).
 
-    Notes
-    -----
     Angelopoulos, Duchi and Zrnic 2023: λ = clip(cov(Y, F) / ((1 + n/N) var F), 0, 1),
     θ = λ mean F_u + mean(Y − λF). The normal interval needs errors and right answers: with fewer
     than ten of either it is widened to contain Clopper and Pearson's from the labels alone, and it
@@ -296,3 +273,118 @@ def ppi(
     return Estimate.around(
         value, max(0.0, low), min(1.0, high), confidence=confidence, n=n, method=method
     )
+
+
+AUDIT = "audit"
+UNLIKE = "the calibration rows are not like the pool"
+_ANNOUNCED = 10.0
+
+
+def errors_among(rows: int, drawn: int, wrong: int, alpha: float) -> tuple[int, int]:
+    """Smallest and largest number of errors in a set that a draw without replacement allows.
+
+    Both hypergeometric tails of what was drawn have more than half of ``alpha``.
+
+    >>> errors_among(100, 20, 0, 0.05)
+    (0, 15)
+    """
+    if not drawn:
+        return 0, rows
+    low, high = wrong, rows - drawn + wrong
+
+    def many(errors: int) -> bool:
+        return bool(stats.hypergeom.cdf(wrong, rows, errors, drawn) > alpha / 2)
+
+    def few(errors: int) -> bool:
+        return bool(stats.hypergeom.sf(wrong - 1, rows, errors, drawn) > alpha / 2)
+
+    return _first(few, low, high), high - _first(lambda i: many(high - i), 0, high - low)
+
+
+def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """The smallest number for which something holds that holds for ``high`` and then on."""
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
+
+
+def errors_left(state: SearchState, confidence: float) -> Estimate | None:
+    """Errors among candidates without a label, from the audit, the split or both; else None.
+
+    The audit's rows are drawn by lot from all candidates that nobody had asked about. Calibration
+    rows count if lots had divided them from the pool. Both together have half of the level each;
+    where they contradict each other the audit alone speaks.
+    """
+    told = state.told
+    audited = state.asked_by(AUDIT)
+    done = 0 < state.audit_size <= len(audited)
+    known = state.known
+    splits = known is not None and known.split and bool(known.candidate.any())
+    if not done and not splits:
+        return None
+    alpha = (1 - confidence) / (2 if splits and state.audit_size else 1)
+    asked_here = [c for c in state.asked if c not in told]
+    left = len(state.rows) - len(told) - len(state.skipped)
+    found: list[tuple[int, int, float, int, str]] = []
+    if done:
+        found.append(_by_audit(state, audited, asked_here, alpha))
+    if splits and known is not None:
+        flags = (known.predicted != known.labels)[known.candidate]
+        n, wrong = len(flags), int(flags.sum())
+        seen = int(state.wrong(list(told)).sum())
+        low, high = errors_among(len(state.rows) + n, n, wrong, alpha)
+        found.append((low - wrong - seen, high - wrong - seen, len(state.rows) * wrong / n - seen,
+                      n, "exact bounds from calibration rows divided by lot"))  # fmt: skip
+    low, high = max(f[0] for f in found), min(f[1] for f in found)
+    method = " and ".join(f[4] for f in found)
+    if low > high or (not done and high < 0):
+        low, high, method = found[0][0], found[0][1], f"{found[0][4]}; {UNLIKE}"
+    low, high = (int(np.clip(end, 0, left)) for end in (low, high))
+    return Estimate(float(np.clip(found[0][2], low, high)), low, high, confidence,
+                    sum(f[3] for f in found), method, rests_on=("known-chances",))  # fmt: skip
+
+
+def _by_audit(
+    state: SearchState, audited: Any, asked_here: list[int], alpha: float
+) -> tuple[int, int, float, int, str]:
+    """Least and most errors left as the audit has them, their estimate, its rows, its method."""
+    start = state.arms.index(AUDIT)
+    lost = [c for c in asked_here if c in state.asked[start:]]
+    rows, drawn = len(state.rows) - start - len(lost), len(audited)
+    wrong = int(state.wrong(audited).sum())
+    low, high = errors_among(rows, drawn, wrong, alpha)
+    unresolved = sum(c not in state.skipped for c in asked_here)
+    low, high = 0 if lost else low - wrong, high - wrong + unresolved
+    return low, high, wrong * (rows - drawn) / drawn, drawn, "exact bounds of a draw by lot"
+
+
+def told_left(left: Estimate, unlabelled: int) -> str:
+    """One sentence on what is left."""
+    some = f"Of {unlabelled:,} candidates without a label {left.low:.0f} to {left.high:.0f} are"
+    also = f": {UNLIKE}, so the audit alone speaks" if UNLIKE in left.method else ""
+    return f"{some} confidently wrong (95 %; {left.n} rows drawn by lot){also}."
+
+
+def within_tolerance(state: SearchState) -> bool:
+    """Whether the split alone allows for no more errors than its user tolerates."""
+    if not state.tolerance or state.known is None or not state.known.split:
+        return False
+    found = errors_left(state, 0.95)
+    return found is not None and found.high <= state.tolerance
+
+
+def tired(state: SearchState) -> bool:
+    """Whether the last labels hit no more often than lots would among what is left.
+
+    Lots hit as often as the calibration candidates are wrong, mixed with ten rows' worth of what
+    the confidences announce.
+    """
+    last = state.asked_by("search")[-state.patience :] if state.patience else []
+    if not state.patience or len(last) < state.patience:
+        return False
+    announced = _ANNOUNCED * float((1 - state.confidence).mean())
+    known = state.known
+    seen = np.zeros(0) if known is None else (known.predicted != known.labels)[known.candidate]
+    rate = (float(seen.sum()) + announced) / (len(seen) + _ANNOUNCED)
+    return int(state.wrong(last).sum()) <= rate * len(last)

@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import IntArray
 from fireassay.core.errors import DataError
-from fireassay.core.lazy_modules import stats
+from fireassay.core.lazy import stats
 from fireassay.core.result import Result
 from fireassay.core.seeds import derived_seed
 from fireassay.core.validation import check_lengths
-from fireassay.discovery.clusters import elbow_clusters
 from fireassay.discovery.search import Search
+from fireassay.discovery.strategy import elbow_clusters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,14 +25,10 @@ _QUARTILES = 4
 def group_errors(features: ArrayLike, errors: ArrayLike, seed: int = 0) -> IntArray:
     """A group number for each error, by position in feature space (one group below 6 errors).
 
-    Parameters
-    ----------
-    features
-        Of all rows, shape (n, d).
-    errors
-        Which rows are errors.
-    seed
-        Of the groups' centres.
+    Args:
+        features: Of all rows, shape (n, d).
+        errors: Which rows are errors.
+        seed: Of the groups' centres.
 
     >>> group_errors([[0.0], [0.1], [9.0]], [0, 2]).tolist()
     [0, 0]
@@ -49,14 +45,10 @@ def nearest_correct(
 ) -> IntArray:
     """For each error the nearest rows that are known to be right, shape (errors, count).
 
-    Parameters
-    ----------
-    features
-        Of all rows, shape (n, d).
-    errors, correct
-        Which rows are errors, and which are known to be right.
-    count
-        How many for each error.
+    Args:
+        features: Of all rows, shape (n, d).
+        errors, correct: Which rows are errors, and which are known to be right.
+        count: How many for each error.
 
     >>> nearest_correct([[0.0], [1.0], [3.0]], errors=[0], correct=[1, 2], count=1).tolist()
     [[1]]
@@ -72,16 +64,12 @@ def nearest_correct(
 def over_represented(attributes: "pd.DataFrame", wrong: ArrayLike) -> "pd.DataFrame":
     """Attribute values that are more frequent among errors than among the other labelled rows.
 
-    Parameters
-    ----------
-    attributes
-        One row per labelled row, any columns; numbers with many values are cut at quartiles.
-    wrong
-        Whether each of these rows is an error.
+    Args:
+        attributes: One row per labelled row, any columns; numbers with many values are cut at
+            quartiles.
+        wrong: Whether each of these rows is an error.
 
-    Returns
-    -------
-    pandas.DataFrame
+    Returns:
         Sorted by ``p`` (Fisher's exact test, one-sided); ``p_holm`` is corrected for the number of
         values looked at.
 
@@ -153,12 +141,9 @@ def explain_errors(search: Search, attributes: "pd.DataFrame | None" = None) -> 
 
     ``attributes``: one row per row of X; only the labelled ones are looked at.
 
-    Parameters
-    ----------
-    search
-        With labels.
-    attributes
-        What is known of each row of X besides (light, age, device).
+    Args:
+        search: With labels.
+        attributes: What is known of each row of X besides (light, age, device).
 
     >>> model = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
     >>> X = np.array([[0.9], [0.8], [0.7]])

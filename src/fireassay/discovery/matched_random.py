@@ -7,27 +7,23 @@ from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import DataError
-from fireassay.core.lazy_modules import stats
+from fireassay.core.lazy import stats
 from fireassay.core.validation import check_integer, check_labels
-from fireassay.discovery.discovery_ratio import check_queried, ratio
+from fireassay.discovery.ratio import check_queried, ratio
 
 
 @dataclass(frozen=True)
 class MatchedRandom:
     """A search against random draws of the same confidence.
 
-    Attributes
-    ----------
-    errors, expected, sdr
-        Of the search: errors found, those that its rows' confidences expect, and their ratio.
-    expected_random, sdr_random
-        Mean errors, and SDR, of random draws with the same confidences.
-    p_value
-        P(a matched random draw finds at least as many errors): small means skill.
-    n, n_random
-        Queried rows, and rows that the random side rests on.
-    method
-        How the random side is known.
+    Attributes:
+        errors, expected, sdr: Of the search: errors found, those that its rows' confidences expect,
+            and their ratio.
+        expected_random, sdr_random: Mean errors, and SDR, of random draws with the same
+            confidences.
+        p_value: P(a matched random draw finds at least as many errors): small means skill.
+        n, n_random: Queried rows, and rows that the random side rests on.
+        method: How the random side is known.
     """
 
     errors: int
@@ -50,14 +46,10 @@ def matched_random_test(
     drawn at random without replacement: the errors of a bin are hypergeometric, and their sum's
     distribution is computed exactly.
 
-    Parameters
-    ----------
-    confidence, wrong
-        Of the whole pool.
-    queried
-        Positions of the rows that the search took.
-    n_bins
-        At most one bin per 10 rows is used.
+    Args:
+        confidence, wrong: Of the whole pool.
+        queried: Positions of the rows that the search took.
+        n_bins: At most one bin per 10 rows is used.
 
     >>> matched_random_test([0.9, 0.9], [True, False], [0]).p_value  # one of two rows, by luck
     0.5
@@ -111,15 +103,12 @@ def matched_arm_test(
     likely to be the wrong one: the errors among the searched ones are hypergeometric, and their sum
     is tested exactly. Few random rows give little power.
 
-    Parameters
-    ----------
-    search_confidence, search_wrong
-        Of each searched row: the model's confidence, and whether it was wrong.
-    random_confidence, random_wrong
-        The same of each random row.
-    groups
-        The patient or device of each searched row, and of each random one: the test is then
-        Student's t over groups, approximate.
+    Args:
+        search_confidence, search_wrong: Of each searched row: the model's confidence, and whether
+            it was wrong.
+        random_confidence, random_wrong: The same of each random row.
+        groups: The patient or device of each searched row, and of each random one: the test is then
+            Student's t over groups, approximate.
 
     >>> matched_arm_test([0.9], [True], [0.9], [False]).p_value
     0.5

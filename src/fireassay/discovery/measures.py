@@ -1,15 +1,32 @@
 """The numbers of discovery: what each is called, and what it means."""
 
+from typing import Final
+
 from fireassay.core.measure import Measure
+
+SENTENCES: Final = {
+    "worse": "Where the search looked, it is wrong {} times as often as its confidence says.",
+    "open": "Inconclusive: the search found {} times the errors its confidence announces; that can "
+    "be chance.",
+    "found": "The search found {} confident error{} where its confidence announces none.",
+    "nothing": "The search found no confident error.",
+}
 
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "sdr",
-        "Errors found, over errors expected",
+        "Standardised discovery ratio (errors found over expected)",
         "ratio",
         "low",
         "Confident errors that were found, over as many as the model's own confidences announce; "
         "above 1 the model is more sure than it should be where the search looked.",
+    ),
+    Measure(
+        "sdr_calibrated",
+        "Standardised discovery ratio after calibration",
+        "ratio",
+        "low",
+        "The same with a temperature that other labelled rows fitted.",
     ),
     Measure(
         "errors_found",
@@ -33,6 +50,14 @@ MEASURES: tuple[Measure, ...] = (
         "Share of all confident predictions that are wrong, from the rows that were drawn by lot.",
     ),
     Measure(
+        "errors_left",
+        "Confident errors left",
+        "count",
+        "low",
+        "Confident predictions that nobody has labelled and that are wrong, from rows that were "
+        "drawn by lot at the end.",
+    ),
+    Measure(
         "drawn_error_rate",
         "Wrong among all rows, by lot",
         "share",
@@ -41,7 +66,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "sdr_*",
-        "Errors found, over errors expected: {}",
+        "Standardised discovery ratio: {}",
         "ratio",
         "neither",
         "How many errors this search finds, over as many as the confidences announce.",

@@ -10,20 +10,13 @@ import numpy as np
 from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
-from fireassay.core.evidence import (
-    Assumption,
-    Claim,
-    Evidence,
-    LeadingNumber,
-    Provenance,
-    Table,
-)
-from fireassay.core.percent import p_text
+from fireassay.core.evidence import Assumption, Claim, Evidence, LeadingNumber, Provenance, Table
 from fireassay.core.result import Answer
-from fireassay.discovery.discovery_ratio import DiscoveryRatio, running_ratio, sdr
-from fireassay.discovery.estimators import estimate_error
+from fireassay.core.words import p_text
+from fireassay.discovery.estimators import errors_left, estimate_error, told_left
 from fireassay.discovery.matched_random import MatchedRandom, matched_arm_test
-from fireassay.discovery.measures import MEASURES
+from fireassay.discovery.measures import MEASURES, SENTENCES
+from fireassay.discovery.ratio import DiscoveryRatio, running_ratio, sdr
 from fireassay.discovery.space import bansal_weld_utility, spread
 from fireassay.discovery.state import SearchState
 
@@ -63,20 +56,21 @@ _SKILL = (
 class SearchResult(Answer):
     """Errors found by one search, with the ratio to what was to be expected.
 
-    Attributes
-    ----------
-    state
-        The search itself: settings, candidates, what was asked and answered.
-    ratio
-        Standardised discovery ratio with its parts, interval and p-value. It is "fixed" for a
-        search that does not look at labels and has spent its preset budget, "sequential" for all
-        others (valid at every step and under adaptive choice), "groups" where rows belong together.
-    matched_random
-        Comparison with random rows of the same confidence, None if there is nothing to compare.
-    spread, utility
-        Evenness over the pool (lower is better) and Bansal and Weld's utility.
-    error_rate
-        Error rate of all candidates, if the search drew lots; otherwise None.
+    Attributes:
+        state: The search itself: settings, candidates, what was asked and answered.
+        ratio: Standardised discovery ratio with its parts, interval and p-value. It is "fixed" for
+            a search that does not look at labels and has spent its preset budget, "sequential" for
+            all others (valid at every step and under adaptive choice), "groups" where rows belong
+            together.
+        matched_random: Comparison with random rows of the same confidence, None if there is nothing
+            to compare.
+        spread, utility: Evenness over the pool (lower is better) and Bansal and Weld's utility.
+        error_rate: Error rate of all candidates, if the search drew lots; otherwise None.
+        left: Confident errors among the candidates that nobody has labelled; None before an audit
+            is finished, where no calibration rows speak of them.
+        raw: The ratio to the confidences before calibration, where the model was calibrated.
+        mended_p: Of "no more errors than the calibrated confidences announce", at the largest
+            temperature that the calibration rows allow.
     """
 
     state: SearchState
@@ -85,6 +79,9 @@ class SearchResult(Answer):
     spread: float
     utility: float
     error_rate: Estimate | None
+    left: Estimate | None = None
+    raw: DiscoveryRatio | None = None
+    mended_p: float | None = None
 
     @cached_property
     def queried(self) -> IntArray:
@@ -108,7 +105,7 @@ class SearchResult(Answer):
 
     @property
     def labels(self) -> tuple[Any, ...]:
-        """What they are."""
+        """Labels of the rows that were asked, in order."""
         told = self.state.told
         return tuple(told[c] for c in self.queried.tolist())
 
@@ -187,43 +184,45 @@ class SearchResult(Answer):
     @property
     def _announces(self) -> bool:
         """Whether the confidences announce errors at all: else a ratio to them says nothing."""
-        return self.expected >= _FEWEST_ANNOUNCED
+        return (self.raw or self.ratio).expected >= _FEWEST_ANNOUNCED
 
     def evidence(self) -> Evidence:
         """Headline, estimates with intervals, assumptions and limits for the report."""
-        low, high = self.sdr_interval
-        n = self.ratio.n
+        own, n = self.raw or self.ratio, self.ratio.n
+        low, high = own.interval
+        needs = ("chosen-before-labels", "calibrated", self._independent.id)
         estimates = {
-            "sdr": Estimate.around(
-                self.sdr,
-                low,
-                high,
-                confidence=CONFIDENCE,
-                n=n,
-                method=_METHODS[self.valid_as],
-                rests_on=("chosen-before-labels", "calibrated", self._independent.id),
-            ),
+            "sdr": _told(own, needs if self.raw is None else (needs[0], needs[2])),
             "errors_found": Estimate.count(self.errors, n),
-            "errors_expected": Estimate.point(
-                self.expected, n, "sum of 1 - confidence", rests_on=("calibrated",)
-            ),
+            "errors_expected": Estimate.point(own.expected, n, "sum of 1 - confidence"),
         }
+        if self.raw is not None:
+            estimates["sdr_calibrated"] = _told(self.ratio, needs)
         if self.error_rate is not None:
             estimates["pool_error_rate"] = self.error_rate
-        overconfident = self.p_value < 1 - CONFIDENCE
+        if self.left is not None:
+            estimates["errors_left"] = self.left
+        overconfident = own.p_value < 1 - CONFIDENCE
         said = "" if overconfident else ", which the confidences allow for"
         expected = "none expected"
         if self._announces:
             expected = (
-                f"{self.expected:.1f} expected (ratio {self.sdr:.2f} [{low:.2f}, {high:.2f}])"
+                f"{own.expected:.1f} expected (ratio {own.value:.2f} [{low:.2f}, {high:.2f}])"
             )
         claims = [
             Claim(
-                f"Where the search looked, the model is wrong more often than its confidence says"
-                f" ({p_text(self.p_value)}).",
+                f"Where the search looked, the model is wrong more often than its own confidences "
+                f"say ({self.errors} errors, {own.expected:.1f} announced, {p_text(own.p_value)}).",
                 holds=overconfident,
             )
         ]
+        if self.mended_p is not None:
+            text = (
+                f"It is wrong there more often than its calibrated confidences say, too "
+                f"({self.expected:.1f} announced, {p_text(self.mended_p)} at the largest "
+                "temperature that the calibration rows allow)."
+            )
+            claims.append(Claim(text, holds=self.mended_p < 1 - CONFIDENCE))
         if self.matched_random is not None:
             skill = self.matched_random
             claims.append(
@@ -234,6 +233,8 @@ class SearchResult(Answer):
                     holds=skill.p_value < 1 - CONFIDENCE,
                 )
             )
+        if self.left is not None:
+            claims.append(Claim(told_left(self.left, self.pool_size - len(self.state.told))))
         return Evidence(
             "discovery",
             headline=(
@@ -253,7 +254,7 @@ class SearchResult(Answer):
                 self.state.model_sha256,
                 self.state.data_sha256,
                 self.state.queries,
-                labels=n,
+                labels=len(self.state.told),
             ),
         )
 
@@ -283,9 +284,20 @@ class SearchResult(Answer):
             CALIBRATED,
             self._independent,
         ]
-        if self.error_rate is not None:
+        if self.error_rate is not None or self.left is not None:
             found.append(KNOWN_CHANCES)
         return tuple(found)
+
+
+def _told(ratio: DiscoveryRatio, rests_on: tuple[str, ...]) -> Estimate:
+    return Estimate.around(
+        ratio.value,
+        *ratio.interval,
+        confidence=CONFIDENCE,
+        n=ratio.n,
+        method=_METHODS[ratio.valid_as],
+        rests_on=rests_on,
+    )
 
 
 def _answer(
@@ -295,16 +307,11 @@ def _answer(
     name = "sdr" if announces and not math.isnan(estimates["sdr"].value) else "errors_found"
     measure = next(m for m in MEASURES if m.name == name)
     told = measure.told(estimates[name])
-    if name == "sdr" and overconfident:
-        text = f"Where the search looked it is wrong {told} times as often as its confidence says."
-    elif name == "sdr":
-        text = (
-            "Where the search looked, more errors than its confidence announces are not shown "
-            f"(ratio {told})."
-        )
+    if name == "sdr":
+        which = "worse" if overconfident else "open"
     else:
-        some = f"The search found {told} confident error{'' if told == '1' else 's'}"
-        text = f"{some}." if told == "0" else f"{some} where its confidence announces none."
+        which = "nothing" if told == "0" else "found"
+    text = SENTENCES[which].format(told, "" if told == "1" else "s")
     return {"answer": name, "sentence": text}
 
 
@@ -329,14 +336,22 @@ def conclude(state: SearchState, *, adaptive: bool) -> SearchResult:
     if len(drawn) and np.isfinite(drawn).all() and whole:
         rate = estimate_error(at, wrong, drawn, len(state.rows), confidence=CONFIDENCE)
         rate = replace(rate, rests_on=(KNOWN_CHANCES.id,))
-    ratio = running_ratio(confidence, wrong, fixed=fixed, interval_confidence=CONFIDENCE).now
-    if state.groups is not None:
-        ratio = sdr(confidence, wrong, CONFIDENCE, groups=state.groups[at])
+
+    def ratio_to(stated: FloatArray) -> DiscoveryRatio:
+        if state.groups is not None:
+            return sdr(stated[at], wrong, CONFIDENCE, groups=state.groups[at])
+        return running_ratio(stated[at], wrong, fixed=fixed, interval_confidence=CONFIDENCE).now
+
+    known = state.announced
     return SearchResult(
         state=state,
-        ratio=ratio,
+        ratio=ratio_to((known or {}).get("calibrated", state.confidence)),
+        raw=None if known is None else ratio_to(known["raw"]),
+        # The interval of the temperature spends half of the error.
+        mended_p=None if known is None else min(1.0, 2.0 * ratio_to(known["largest"]).p_value),
         matched_random=skill,
         spread=spread(state.features, at),
         utility=bansal_weld_utility(state.features, state.confidence, at[wrong]),
         error_rate=rate,
+        left=errors_left(state, CONFIDENCE),
     )

@@ -13,56 +13,50 @@ from fireassay.core import codec
 from fireassay.core.errors import BudgetExceededError, DataError, ParameterError
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_class_indices, check_integer
-from fireassay.discovery.kept_labels import OTHER, KeptLabels
+from fireassay.discovery.estimators import AUDIT, tired, within_tolerance
+from fireassay.discovery.fixed_searches import SEARCHES
 from fireassay.discovery.matched_random import draw_matched, matched_random_test
-from fireassay.discovery.registry import SEARCHES
 from fireassay.discovery.result import SearchResult, conclude
-from fireassay.discovery.state import SearchState, new_state
+from fireassay.discovery.state import OTHER, KeptLabels, SearchState, new_state
 from fireassay.discovery.strategy import Candidates, Choice, Strategy
-from fireassay.engine.label_book import LabelBook
-from fireassay.engine.label_records import Slot
-from fireassay.engine.questions import Questions
+from fireassay.engine.labels.book import LabelBook
+from fireassay.engine.labels.records import Questions, Slot
 
 
 class Search:
     """A label budget spent on the rows that look most like confident errors.
 
-    Parameters
-    ----------
-    name
-        One of `SEARCHES`.
-    model, X
-        The model under test (calibrated: see `calibrate`) and unlabelled rows.
-    critical_class
-        Only rows predicted as this class are searched; None: all classes.
-    threshold
-        Only predictions with a confidence above it are searched.
-    budget
-        Labels to buy; more than there are candidates means all of them.
-    scores
-        One number per row of X, low = suspicious. Needed by "score"; for "adversarial-distance" and
-        "hybrid" measured by an attack if not given.
-    features
-        Where distances are measured, (n, d); 5 principal components of X if not given.
-    matched_share
-        Share of the budget for random rows of the same confidence (0.2 is a good choice): without
-        it, or labels of the whole pool, nothing can be said about the search's skill.
-    path
-        If given, the search is kept there, and what was asked and answered in the label book
-        beside it (``labels.sqlite``), at once: the app and ``fireassay label`` share it.
-    attack, max_queries, attack_parameters
-        How adversarial distances are measured.
-    seed
-        Of whatever is drawn.
-    ids
-        Text that names each row of X, for label files.
-    groups
-        For each row of X the patient or device it belongs to: what is concluded counts groups.
-    state, book
-        A `SearchState` to go on from, and the label book of its folder if it is open already.
+    Args:
+        name: One of `SEARCHES`.
+        model, X: The model under test (calibrated: see `calibrate`) and unlabelled rows.
+        critical_class: Only rows predicted as this class are searched; None: all classes.
+        threshold: Only predictions with a confidence above it are searched.
+        budget: Labels to buy; more than there are candidates means all of them.
+        scores: One number per row of X, low = suspicious. Needed by "score"; for
+            "adversarial-distance" and "hybrid" measured by an attack if not given.
+        features: Where distances are measured, (n, d); 5 principal components of X if not given.
+        matched_share: Share of the budget for random rows of the same confidence (0.2 is a good
+            choice): without it, or labels of the whole pool, nothing can be said about the search's
+            skill.
+        calibration: Labelled rows and their labels, of which a second model learns; None: it begins
+            by confidence.
+        split: Whether lots decided which rows are calibration rows and which are in X: they then
+            count for how many errors are left.
+        audit_share: Share of the budget, spent last, on candidates drawn by lot: how many errors
+            are left. None: 0.2 for a search by a second model, 0 for others.
+        patience, tolerance: Before an audit: it begins early after so many labels in a row that hit
+            no more often than lots would (0: never), or once the split allows for at most
+            ``tolerance`` more errors.
+        path: If given, the search is kept there, and what was asked and answered in the label book
+            beside it (``labels.sqlite``), at once: the app and ``fireassay label`` share it.
+        attack, max_queries, attack_parameters: How adversarial distances are measured.
+        seed: Of whatever is drawn.
+        ids: Text that names each row of X, for label files.
+        groups: For each row of X the patient or device it belongs to: what is concluded counts
+            groups.
+        state, book: A `SearchState` to go on from, and the label book of its folder if it is open
+            already.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> model = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
     >>> X = np.array([[0.9], [0.8], [0.7], [0.1]])
@@ -79,7 +73,7 @@ class Search:
         name: str,
         *,
         model: Any = None,
-        X: ArrayLike | None = None,
+        X: Any = None,
         critical_class: Any = None,
         threshold: float = 0.65,
         budget: int = 50,
@@ -89,6 +83,11 @@ class Search:
         ids: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         matched_share: float = 0.0,
+        calibration: tuple[Any, ArrayLike] | None = None,
+        split: bool = False,
+        audit_share: float | None = None,
+        patience: int = 30,
+        tolerance: int = 0,
         path: str | Path | None = None,
         attack: str = "hopskipjump",
         max_queries: int = 500,
@@ -104,19 +103,17 @@ class Search:
                 name, model, X, critical_class=critical_class, threshold=threshold, budget=budget,
                 scores=scores, seed=seed, features=features, ids=ids, groups=groups,
                 matched_share=matched_share, attack=attack, max_queries=max_queries,
-                attack_parameters=attack_parameters or {},
+                attack_parameters=attack_parameters or {}, calibration=calibration, split=split,
+                audit_share=audit_share, patience=patience, tolerance=tolerance,
             )  # fmt: skip
         self.state = state
         self._kept = None if path is None else KeptLabels(state, Path(path), book, save=new)
-        self._strategy, self._learnt = self._new_strategy(), dict[int, bool]()
+        self._strategy, self._learnt = self._new_strategy(), dict[int, int]()
         self.look()
 
     @classmethod
     def load(cls, path: str | Path, book: LabelBook | None = None) -> "Search":
-        """Go on with a saved search: neither model nor X is needed.
-
-        ``book`` is the label book of its folder, if it is open already.
-        """
+        """Go on with a saved search: neither model nor X is needed."""
         state = codec.load(path)
         if not isinstance(state, SearchState):
             raise DataError(f"Expected a saved search at {path}.", got=type(state).__name__)
@@ -147,7 +144,12 @@ class Search:
     @property
     def remaining(self) -> int:
         """Labels still to buy."""
-        return max(0, self.budget - len(self.state.told))
+        state = self.state
+        if AUDIT not in state.arms:
+            return max(0, self.budget - len(state.told))
+        own = state.arms.index(AUDIT)
+        waiting = [c for c in state.asked[:own] if c not in state.told and c not in state.skipped]
+        return max(0, state.audit_size - len(state.asked_by(AUDIT)) + len(waiting))
 
     @property
     def pending(self) -> list[int]:
@@ -157,13 +159,7 @@ class Search:
         return [int(self.state.rows[c]) for c in waiting]
 
     def ask(self) -> int:
-        """The row of X to label next; the same one until it is told or skipped.
-
-        Raises
-        ------
-        BudgetExceededError
-            When the budget is spent or no candidate is left.
-        """
+        """The row of X to label next; the same one until it is told or skipped."""
         return self.ask_many(1)[0]
 
     def ask_many(self, count: int) -> list[int]:
@@ -188,8 +184,7 @@ class Search:
         return self._choose()
 
     def _can_choose(self) -> bool:
-        open_budget = self.budget - len(self.state.told) - len(self.pending)
-        return open_budget > 0 and len(self.state.asked) < len(self.state.rows)
+        return self.remaining > len(self.pending) and len(self.state.asked) < len(self.state.rows)
 
     def _choose(self) -> Slot | None:
         if not self._can_choose():
@@ -198,6 +193,9 @@ class Search:
         free = np.setdiff1d(np.arange(len(state.rows)), np.asarray(state.asked, dtype=np.int64))
         rng = generator(state.seed, "search", state.name, step)
         searched = [c for c, arm in zip(state.asked, state.arms, strict=True) if arm == "search"]
+        if self._audits():
+            row = int(free[rng.integers(len(free))])
+            return Slot(step + 1, row, AUDIT, 1.0 / len(free))
         due = int((step + 1) * state.matched_share) > int(step * state.matched_share)
         if due and searched:
             since = searched[-max(1, round(1 / state.matched_share) - 1) :]
@@ -206,6 +204,15 @@ class Search:
         else:
             choice, arm = self._strategy.choose(free, rng), "search"
         return Slot(step + 1, choice.row, arm, choice.probability)
+
+    def _audits(self) -> bool:
+        """Whether all that is asked from now on is drawn by lot."""
+        state = self.state
+        if not state.audit_size or AUDIT in state.arms:
+            return bool(state.audit_size)
+        if self.remaining - len(self.pending) <= state.audit_size:
+            return True
+        return tired(state) or within_tolerance(state)
 
     def _add(self, slot: Slot) -> None:
         chance = float("nan") if slot.probability is None else slot.probability
@@ -326,21 +333,24 @@ class Search:
     def _learn(self) -> None:
         """Tell the strategy what is new; where a label changed or went away, start it over."""
         searched = self.state.asked_by("search")
-        told = dict(zip(searched, map(bool, self.state.wrong(searched)), strict=True))
+        known = {label: i for i, label in enumerate(self.state.classes)}
+        told = {c: known.get(self.state.told[c], -1) for c in searched}
         # In the order the labels came, which is what the strategy would have seen.
         told = {c: told[c] for c, _, _ in self.state.labels if c in told}
         if not self._learnt.items() <= told.items():
             self._strategy, self._learnt = self._new_strategy(), {}
-        for candidate, wrong in told.items():
+        for candidate, label in told.items():
             if candidate not in self._learnt:
-                self._strategy.learn(candidate, wrong)
+                wrong = label != int(self.state.predicted[candidate])
+                self._strategy.learn_label(candidate, wrong, label)
         self._learnt = told
 
     def _new_strategy(self) -> Strategy:
         state = self.state
-        return SEARCHES[state.name](
-            Candidates(state.confidence, state.features, state.scores, state.seed)
+        candidates = Candidates(
+            state.confidence, state.features, state.scores, state.seed, state.predicted, state.known
         )
+        return SEARCHES[state.name](candidates)
 
     def _candidate(self, row: int) -> int:
         at = int(np.searchsorted(self.state.rows, row))

@@ -21,12 +21,9 @@ def principal_components(X: ArrayLike, n_components: int = _COMPONENTS) -> Float
 
     Constant features take no part. Signs are fixed, so that equal data give equal components.
 
-    Parameters
-    ----------
-    X
-        Rows of any shape.
-    n_components
-        At most so many.
+    Args:
+        X: Rows of any shape.
+        n_components: At most so many.
 
     >>> principal_components([[0.0, 5.0], [2.0, 5.0]]).round(6).tolist()
     [[1.0], [-1.0]]
@@ -82,10 +79,17 @@ class Space:
     @cached_property
     def diameter(self) -> float:
         """The largest distance between two points (1 if all are equal)."""
-        largest = 0.0
-        for start in range(0, len(self), _BLOCK):
-            stop = min(start + _BLOCK, len(self))
-            largest = max(largest, float(self._raw(np.arange(start, stop)).max()))
+        if not len(self):
+            return 1.0
+        # d ≤ r + r' for distances r, r' from the middle: only far rows can be the farthest pair.
+        radius = np.sqrt(np.square(self.points - self.points.mean(axis=0)).sum(axis=1))
+        far, largest = radius.argmax(keepdims=True), 0.0
+        for _ in range(3):  # the row farthest from the row farthest from …
+            distances = self._raw(far)[0]
+            far, largest = distances.argmax(keepdims=True), max(largest, float(distances.max()))
+        far = np.flatnonzero(radius >= (1 - 1e-9) * largest - radius.max())
+        for start in range(0, len(far), _BLOCK):
+            largest = max(largest, float(self._raw(far[start : start + _BLOCK]).max()))
         return largest or 1.0
 
     @cached_property
@@ -110,12 +114,9 @@ def spread(features: ArrayLike, queried: ArrayLike) -> float:
     Lower means that the queries are spread more evenly. Eq. 6 of Bennette, Maurer and Sisti 2021,
     scaled to [0, 1]; NaN without queries.
 
-    Parameters
-    ----------
-    features
-        Shape (n, d); `principal_components` of the inputs, for example.
-    queried
-        Positions of the queried rows.
+    Args:
+        features: Shape (n, d); `principal_components` of the inputs, for example.
+        queried: Positions of the queried rows.
 
     >>> spread([[0.0], [1.0], [4.0]], [0])
     0.4166666666666667
@@ -133,12 +134,9 @@ def bansal_weld_utility(features: ArrayLike, confidence: ArrayLike, errors: Arra
     Weld 2018). It rewards errors near confident predictions, also when those errors were to be
     expected.
 
-    Parameters
-    ----------
-    features, confidence
-        Of the whole pool.
-    errors
-        Positions of the errors that were found.
+    Args:
+        features, confidence: Of the whole pool.
+        errors: Positions of the errors that were found.
 
     >>> bansal_weld_utility([[0.0], [1.0], [4.0]], [0.9, 0.8, 0.7], [1])
     0.8

@@ -12,7 +12,7 @@ import numpy as np
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import FireassayWarning
-from fireassay.engine.links import refuse_link
+from fireassay.engine.run_lock import refuse_link
 
 _MAGIC: Final = b"fireassay answers 1\n"
 _HEAD: Final = struct.Struct("<QQB")  # rows, classes, bytes of a number
@@ -22,27 +22,9 @@ _MOST: Final = 1.0 + 1e-6  # a probability, rounded
 
 
 class AnswerFile:
-    """Answers about the rows of one data set, in a run folder.
+    """Answers about the rows of one data set in a run folder: places, probabilities, checksums."""
 
-    Nothing in it is more than a number: places, probabilities and checksums. Records that are
-    damaged, out of range or no probabilities are left out, with a warning, and asked again.
-
-    Parameters
-    ----------
-    path
-        The file; made at the first answer.
-    name
-        What the answers belong to (a hash of model and data); part of every checksum.
-    n
-        Rows of the data set.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = AnswerFile(Path(folder) / "answers" / "a.bin", "model and data", n=3)
-    ...     file.append(np.array([2, 0]), np.array([[0.25, 0.75], [1.0, 0.0]]))
-    ...     [(places.tolist(), answers.tolist()) for places, answers in file.read()]
-    [([2, 0], [[0.25, 0.75], [1.0, 0.0]])]
-    """
+    # Damaged records, or none that are probabilities, are left out with a warning and asked again.
 
     def __init__(self, path: Path, name: str, n: int) -> None:
         for place in (path.parent, path):

@@ -7,10 +7,9 @@ from itertools import islice
 from typing import Any, cast
 
 from fireassay.core.errors import StoreError
-from fireassay.core.extras import require
+from fireassay.core.lazy import require
 from fireassay.core.threads import one_thread
-from fireassay.engine.attempt import Outcome, Task, attempt
-from fireassay.engine.failure import ExecutionError, Failure
+from fireassay.engine.local import ExecutionError, Failure, Outcome, Task, attempt
 from fireassay.engine.shared import Shared
 
 _RETRIES = 3
@@ -26,14 +25,10 @@ Parcel = list[tuple[int, Any]]
 def run_on_cluster(
     task: Task, rows: Iterable[tuple[int, Any]], shared: Shared, cluster: Any
 ) -> Generator[Outcome, None, None]:
-    """Run tasks on the workers of a cluster; outcomes come as they finish, in any order.
-
-    ``shared`` is sent to the cluster once. Short tasks travel in parcels of about a quarter of a
-    second (longer on more than 25 cores), because a scheduler's own work is milliseconds each; a
-    bounded number of parcels is under way at any time. The parcels of a worker that dies go to
-    another one, three times at most; then their rows go again one by one, so that only the fatal
-    row fails.
-    """
+    """Run tasks on the workers of a cluster; outcomes come as they finish, in any order."""
+    # Short tasks travel in parcels of a quarter of a second (longer on more than 25 cores), because
+    # a scheduler's own work is milliseconds each. The parcels of a worker that dies go to another
+    # one, three times at most; then row by row, so that only the fatal row fails.
     distributed = require("distributed", "cluster", "A cluster")
     with _client(distributed, cluster) as client:
         held = _send(client, shared)
@@ -74,11 +69,8 @@ def run_on_cluster(
 
 
 def _send(client: Any, shared: Shared) -> Any:
-    """What every task needs, as the value of a task of its own.
-
-    Scattered data would be gone with the last worker that holds it; the value of a task can be
-    made again. The scheduler keeps one copy, workers pass it on among themselves.
-    """
+    """What every task needs, as the value of a task of its own."""
+    # Scattered data would be gone with the last worker that holds it; a task's value is made again.
     import dask
 
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"}):

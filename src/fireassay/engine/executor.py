@@ -1,59 +1,83 @@
 """One call for many tasks: here, in processes, on a cluster; resumable with a run store."""
 
 import contextlib
+import os
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
+from fireassay.core.clock import seconds_in_workers
 from fireassay.core.errors import BudgetExceededError
 from fireassay.core.validation import check_choice, check_integer, check_real
-from fireassay.engine.attempt import Outcome, Task
-from fireassay.engine.elsewhere import ELSEWHERE
-from fireassay.engine.failure import ExecutionError, Failure
-from fireassay.engine.local import run_in_processes, run_serial
+from fireassay.engine.content_store import ContentStore
+from fireassay.engine.journal_tables import function_name, task_ids
+from fireassay.engine.local import (
+    ExecutionError,
+    Failure,
+    Outcome,
+    Task,
+    run_in_processes,
+    run_serial,
+)
 from fireassay.engine.progress import ProgressBar
 from fireassay.engine.shared import Shared, find_models
 from fireassay.engine.signals import orderly_termination
 from fireassay.engine.store import RunStore
-from fireassay.engine.task_id import function_name, task_ids
+
+ALL_CORES = -1
+_WORTH_S = 6.0  # a process takes about two seconds to start
+
+
+def cores() -> int:
+    """The processors that this process may use: by affinity, and by its control group."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    count = len(affinity(0)) if affinity else os.cpu_count() or 1
+    with contextlib.suppress(OSError, ValueError):
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
+        count = min(count, max(1, int(quota) // int(period)))  # "max" is no number
+    return count
 
 
 @dataclass(frozen=True)
 class Executor:
     """Where and how tasks run. The results never depend on it.
 
-    Parameters
-    ----------
-    workers
-        Processes on this machine; 1 runs everything in this process.
-    cluster
-        The address of a Dask scheduler (``"tcp://host:8786"``) or a ``distributed.Client``; then
-        ``workers`` is not used.
-    store
-        A `RunStore`: finished tasks are journalled, and not run again by the same call.
-    progress
-        ``None`` shows a bar on a terminal, ``False`` never; a function is called with
-        ``(done, total)`` after each task.
-    budget_seconds
-        Start no task after this time; `BudgetExceededError` tells what is left.
+    Args:
+        workers: Processes on this machine; 1 runs everything in this process; -1 starts as many as
+            there are cores, but only where the work left would take seconds.
+        cluster: The address of a Dask scheduler (``"tcp://host:8786"``) or a
+            ``distributed.Client``; then ``workers`` is not used.
+        store: A `RunStore`: finished tasks are journalled, and not run again by the same call.
+        kept: Instead of it a `ContentStore`: finished tasks are not run again by any run.
+        progress: ``None`` shows a bar on a terminal, ``False`` never; a function is called with
+            ``(done, total)`` after each task.
+        budget_seconds: Start no task after this time; `BudgetExceededError` tells what is left.
     """
 
     workers: int = 1
     cluster: Any = None
     store: RunStore | None = None
+    kept: ContentStore | None = None
     progress: Callable[[int, int], None] | bool | None = None
     budget_seconds: float | None = None
 
     def __post_init__(self) -> None:
-        check_integer(self.workers, "workers", low=1)
+        check_integer(self.workers, "workers", low=1 if self.workers != ALL_CORES else ALL_CORES)
         if self.budget_seconds is not None:
             check_real(self.budget_seconds, "budget_seconds", low=0.0)
 
     @property
     def is_alone(self) -> bool:
         """Whether all tasks run in this process."""
-        return self.workers == 1 and self.cluster is None
+        return self.processes == 1 and self.cluster is None
+
+    @property
+    def processes(self) -> int:
+        """How many processes work at most."""
+        return cores() if self.workers == ALL_CORES else self.workers
 
     def map(
         self,
@@ -62,50 +86,47 @@ class Executor:
         shared: Mapping[str, Any] | None = None,
         name: str = "",
         on_error: str = "raise",
+        seconds: float | None = None,
     ) -> list[Any]:
         """Run ``task(row, **shared)`` for every row; results come in the order of the rows.
 
-        Parameters
-        ----------
-        task
-            A pure function at the top level of a module.
-        rows
-            Plain values or dicts, one for each task.
-        shared
-            Large things that every task needs: sent to each worker once. What tasks ask a
-            `Classifier` in there, however deep, is counted here: ``model.queries`` is right with
-            any number of workers (a worker that dies takes the count of its last task with it).
-        name
-            What the progress bar and the journal call this work.
-        on_error
-            ``"raise"``: all other tasks finish, then `ExecutionError` lists the failures;
-            ``"return"``: a `Failure` stands in the place of each missing result.
+        Args:
+            task: A pure function at the top level of a module.
+            rows: Plain values or dicts, one for each task.
+            shared: Large things that every task needs: sent to each worker once. What tasks ask a
+                `Classifier` in there, however deep, is counted here: ``model.queries`` is right
+                with any number of workers (a worker that dies takes the count of its last task with
+                it).
+            name: What the progress bar and the journal call this work.
+            on_error: ``"raise"``: all other tasks finish, then `ExecutionError` lists the failures;
+                ``"return"``: a `Failure` stands in the place of each missing result.
+            seconds: What all of it will take, where that is known before the first task is done.
 
-        Raises
-        ------
-        ExecutionError
-            If tasks failed, or workers keep dying.
-        ParameterError
-            If several processes would share a model's query budget: each would count on its own.
-        BudgetExceededError
-            If ``budget_seconds`` ended before the tasks, or tasks failed by a model's budget alone.
-        StoreError
-            If the store or the cluster cannot be used.
+        Raises:
+            ExecutionError: If tasks failed, or workers keep dying.
+            ParameterError: If several processes would share a model's query budget: each would
+                count on its own.
+            BudgetExceededError: If ``budget_seconds`` ended before the tasks, or tasks failed by a
+                model's budget alone.
+            StoreError: If the store or the cluster cannot be used.
 
         >>> Executor(workers=1).map(pow, [2, 3], {"exp": 2})
         [4, 9]
         """
         check_choice(on_error, "on_error", ("raise", "return"))
         listed, shared = list(rows), dict(shared or {})
-        if self.store is None:
+        store = self.kept or self.store
+        if store is None:
             journal: _NoJournal | _Journal = _NoJournal(len(listed))
         else:
-            journal = _Journal(self.store, task, listed, shared, name)
+            journal = _Journal(store, task, listed, shared, name)
         waiting = self._within_budget((i, listed[i]) for i in journal.waiting)
         results, failures = dict(journal.known), list[Failure]()
         with (
             orderly_termination(),
-            contextlib.closing(self._outcomes(task, waiting, shared)) as outcomes,
+            contextlib.closing(
+                self._outcomes(task, waiting, shared, len(journal.waiting), seconds)
+            ) as outcomes,
         ):
             for outcome in self._watched(outcomes, len(listed), len(results), name):
                 results[outcome.position] = journal.value(outcome)
@@ -137,16 +158,42 @@ class Executor:
             )
 
     def _outcomes(
-        self, task: Task, rows: Iterator[tuple[int, Any]], shared: Mapping[str, Any]
+        self,
+        task: Task,
+        rows: Iterator[tuple[int, Any]],
+        shared: Mapping[str, Any],
+        waiting: int,
+        seconds: float | None,
     ) -> Generator[Outcome, None, None]:
-        if self.cluster is None and self.workers == 1:
+        if self.is_alone:
             return run_serial(task, rows, shared)
+        if self.cluster is None and self.workers == ALL_CORES:
+            return self._when_worth(task, rows, shared, waiting, seconds)
         found = find_models(shared)
         if self.cluster is None:
-            return _counted(run_in_processes(task, rows, found, self.workers), found)
+            return _counted(run_in_processes(task, rows, found, self.processes), found)
         from fireassay.engine.cluster import run_on_cluster
 
         return _counted(run_on_cluster(task, rows, found, self.cluster), found)
+
+    def _when_worth(
+        self,
+        task: Task,
+        rows: Iterator[tuple[int, Any]],
+        shared: Mapping[str, Any],
+        waiting: int,
+        left: float | None,
+    ) -> Generator[Outcome, None, None]:
+        """Here, task by task, until what is left is long enough for other processes to start."""
+        started = time.perf_counter()
+        for done in range(waiting):
+            if done:
+                left = (time.perf_counter() - started) / done * (waiting - done)
+            if waiting - done > 1 and left is not None and left > _WORTH_S:
+                found = find_models(shared)
+                yield from _counted(run_in_processes(task, rows, found, self.processes), found)
+                return
+            yield from run_serial(task, islice(rows, 1), shared)
 
     def _within_budget(self, rows: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
         started = time.monotonic()
@@ -175,7 +222,7 @@ def _counted(
     """Adds what tasks asked copies of a model to the model itself, and what they took to a sum."""
     with contextlib.closing(outcomes):
         for outcome in outcomes:
-            ELSEWHERE.add(outcome.quiet_seconds)
+            seconds_in_workers.add(outcome.quiet_seconds)
             for model, asked in zip(shared.models, outcome.asked, strict=False):
                 model.count_elsewhere(asked)
             yield outcome
@@ -197,7 +244,12 @@ class _Journal:
     """Rows that are done are read from the store; equal rows are run once."""
 
     def __init__(
-        self, store: RunStore, task: Task, rows: list[Any], shared: Mapping[str, Any], name: str
+        self,
+        store: RunStore | ContentStore,
+        task: Task,
+        rows: list[Any],
+        shared: Mapping[str, Any],
+        name: str,
     ) -> None:
         self._store = store
         self._ids = task_ids(task, rows, shared)

@@ -1,4 +1,4 @@
-"""Tasks on this machine: one after the other, or in worker processes."""
+"""Tasks in this process or in worker processes, with their failures."""
 
 import contextlib
 import os
@@ -6,18 +6,120 @@ import shutil
 import tempfile
 import threading
 import time
+import traceback
 import warnings
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fireassay.core.errors import StoreError
-from fireassay.core.patience import exit_if_stuck
+from fireassay.core.clock import quiet_seconds
+from fireassay.core.counted import Counted
+from fireassay.core.errors import FireassayError, StoreError
 from fireassay.core.source_only import import_from_source, source_only_folders
 from fireassay.core.threads import one_thread
-from fireassay.engine.attempt import Outcome, Task, attempt
-from fireassay.engine.failure import ExecutionError
+from fireassay.core.watchdog import exit_if_stuck
 from fireassay.engine.shared import Shared, read_shared, write_shared
+
+_MOST_LISTED = 5
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One failed task: the position of its row, the kind of error, its text and its traceback.
+
+    Attributes:
+        position, kind, message: Which row, and the error's class and text.
+        details: Its traceback.
+
+    >>> print(Failure.of(3, RuntimeError("no answer")))
+    row 3: RuntimeError: no answer
+    """
+
+    position: int
+    kind: str
+    message: str
+    details: str = ""
+
+    @classmethod
+    def of(cls, position: int, error: BaseException) -> "Failure":
+        """Describe an exception as plain text, which survives any pickling or storing."""
+        details = "".join(traceback.format_exception(error))
+        return cls(position, type(error).__name__, str(error), details)
+
+    def __str__(self) -> str:
+        return f"row {self.position}: {self.kind}: {self.message}"
+
+
+class ExecutionError(FireassayError):
+    """Some tasks of a run failed; the others are finished (and journalled, with a store).
+
+    Attributes:
+        failures: One `Failure` for each failed task, in the order of the rows.
+    """
+
+    def __init__(
+        self,
+        expected: str,
+        *,
+        got: str | None = None,
+        do: str | None = None,
+        failures: Sequence[Failure] = (),
+    ) -> None:
+        super().__init__(expected, got=got, do=do)
+        self.failures = tuple(failures)
+
+    @classmethod
+    def listing(cls, failures: Sequence[Failure], total: int, name: str) -> "ExecutionError":
+        """The error for ``failures`` among ``total`` tasks."""
+        shown = "; ".join(str(failure) for failure in failures[:_MOST_LISTED])
+        more = len(failures) - _MOST_LISTED
+        return cls(
+            f"All {total} tasks{f' of {name}' if name else ''} must finish.",
+            got=f"{len(failures)} failed ({shown}{f'; and {more} more' if more > 0 else ''})",
+            do="Mend the cause and run again: with a run store, finished tasks are kept.",
+            failures=failures,
+        )
+
+
+Task = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Value or failure of a task, its seconds (also on an idle processor), and its queries."""
+
+    position: int
+    value: Any
+    failure: Failure | None
+    seconds: float
+    asked: tuple[Mapping[str, int], ...] = ()
+    quiet_seconds: float = 0.0
+
+
+def attempt(
+    task: Task,
+    position: int,
+    row: Any,
+    shared: Mapping[str, Any],
+    models: Sequence[Counted] = (),
+) -> Outcome:
+    """Run one task; an error becomes a `Failure`, so that the others go on."""
+    # What the task asks ``models`` is in the outcome, for the driver, which has the originals.
+    before = [model.asked_here() for model in models]
+    started, began = time.perf_counter(), quiet_seconds()
+    value, failure = None, None
+    try:
+        value = task(row, **shared)
+    except Exception as error:  # noqa: BLE001 - recorded with its traceback, and raised at the end
+        failure = Failure.of(position, error)
+    seconds = time.perf_counter() - started
+    asked = tuple(
+        {kind: n - earlier[kind] for kind, n in model.asked_here().items()}
+        for model, earlier in zip(models, before, strict=True)
+    )
+    return Outcome(position, value, failure, seconds, asked, quiet_seconds() - began)
+
 
 Rows = Iterable[tuple[int, Any]]
 Outcomes = Generator[Outcome, None, None]
@@ -99,11 +201,9 @@ def _parallel(task: Task, rows: Rows, path: str, workers: int) -> Outcomes:
 
 @contextlib.contextmanager
 def _nothing_beside() -> Iterator[None]:
-    """While inside, new processes import nothing from the folder that they are started in.
-
-    Python looks there first for ``python -m`` and ``-c``, which is how workers are started: a
-    ``numpy.py`` in a received folder would run. What this process may import, they may, too.
-    """
+    """While inside, new processes import nothing from the folder that they are started in."""
+    # Python looks there first for ``python -m`` and ``-c``, which is how workers are started: a
+    # ``numpy.py`` in a received folder would run.
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
     try:
@@ -119,11 +219,8 @@ _written_for_workers: dict[str, str] = {}
 
 
 def _begin_worker(driver: int, *folders: str) -> None:
-    """Before the first task: end with the driver, end if a task is stuck, import as it does.
-
-    No orphan keeps a core or memory. What the driver wrote for its workers goes, too: a killed
-    driver cannot remove it.
-    """
+    """Before the first task: end with the driver, end if a task is stuck, import as it does."""
+    # No orphan keeps a core, memory, or the files that a killed driver wrote for its workers.
 
     def watch() -> None:
         while os.getppid() == driver:

@@ -7,17 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Sized
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from fireassay.visible import visible
+from fireassay.core.words import visible
 
 Item = TypeVar("Item")
 _PATIENCE_S = 1.0
 
 
 class Display:
-    """The lines of everything that is under way, drawn by one `rich` display on standard error.
-
-    Two displays would write over each other: whoever has something to show adds a line here.
-    """
+    """All progress lines in one `rich` display on standard error, because two would collide."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -87,14 +84,10 @@ def track(iterable: Iterable[Item], description: str, total: int | None = None) 
     The bar appears on standard error, only if that is a terminal and only after one second, and
     is gone when the work is done. Files, pipes and logs stay clean.
 
-    Parameters
-    ----------
-    iterable
-        What to go through.
-    description
-        What the bar says.
-    total
-        The number of items, where ``len(iterable)`` is not available.
+    Args:
+        iterable: What to go through.
+        description: What the bar says.
+        total: The number of items, where ``len(iterable)`` is not available.
 
     >>> sum(track(range(4), "adding"))
     6
@@ -120,9 +113,9 @@ class ProgressBar:
         self._done = done
         self._line: Any = None
 
-    def advance(self) -> None:
-        """Count one more finished item."""
-        self._done += 1
+    def advance(self, items: int = 1) -> None:
+        """Count finished items."""
+        self._done += items
         if self._line is not None:
             DISPLAY.update(self._line, self._done)
         elif self._shown and time.monotonic() - self._started > _PATIENCE_S:

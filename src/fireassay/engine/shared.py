@@ -40,13 +40,7 @@ class _Packer(cloudpickle.Pickler):  # type: ignore[misc]
 
 
 def find_models(shared: Mapping[str, Any]) -> Shared:
-    """``shared`` with the models in it that count their queries.
-
-    Raises
-    ------
-    ParameterError
-        If a model has a query budget: each process would count on its own.
-    """
+    """``shared`` with the models in it that count their queries."""
     packer = _Packer(_Nowhere(), protocol=5, buffer_callback=lambda _: None)
     packer.dump(dict(shared))
     models = tuple(packer.models.values())
@@ -88,11 +82,8 @@ def write_shared(shared: Shared, folder: Path) -> Path:
 
 
 def read_shared(path: str) -> Shared:
-    """What `write_shared` wrote: read once in each process, then kept until the next map.
-
-    The arrays are copy-on-write views of the file: a task that writes into one changes its own
-    process's copy, never the file.
-    """
+    """What `write_shared` wrote, read once per process and kept until the next map."""
+    # Arrays are copy-on-write views: a task that writes changes its own process's copy only.
     if path not in _loaded:
         _loaded.clear()
         _loaded[path] = _map(path)

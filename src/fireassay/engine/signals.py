@@ -6,18 +6,16 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
-from fireassay.core.patience import AskedToEnd
-from fireassay.engine.failure import ExecutionError
+from fireassay.core.watchdog import AskedToEnd
+from fireassay.engine.local import ExecutionError
 
 ASKED_TO_END = 128 + signal.SIGTERM
 
 
 @contextlib.contextmanager
 def orderly_termination() -> Iterator[None]:
-    """While inside, SIGTERM raises `AskedToEnd` (exit code 143): files are closed, workers ended.
-
-    A program that handles SIGTERM itself keeps its own way, and threads are left alone.
-    """
+    """While inside, SIGTERM raises `AskedToEnd` (exit 143): files are closed, workers ended."""
+    # A program that handles SIGTERM itself keeps its own way, and threads are left alone.
     if (
         threading.current_thread() is not threading.main_thread()
         or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL

@@ -11,13 +11,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from fireassay.core import codec, strict_json
+from fireassay.core import codec, json_files
 from fireassay.core.errors import DataError, FireassayWarning, StoreError
 from fireassay.core.files import write_bytes
-from fireassay.engine import schema
-from fireassay.engine.expected_schema import DATABASE_ERRORS
-from fireassay.engine.links import refuse_link
-from fireassay.engine.run_lock import RunLock
+from fireassay.engine import journal_tables
+from fireassay.engine.journal_tables import DATABASE_ERRORS
+from fireassay.engine.run_lock import RunLock, refuse_link
 
 _INLINE_BYTES = 64 * 1024
 _ZIP = b"PK"
@@ -27,10 +26,8 @@ _ZIP = b"PK"
 class Progress:
     """How far the tasks of one name are.
 
-    Attributes
-    ----------
-    done, failed, total
-        Tasks.
+    Attributes:
+        done, failed, total: Tasks.
     """
 
     done: int
@@ -45,18 +42,13 @@ class RunStore:
     loses no more than the tasks in flight. Each carries a checksum: one that is damaged counts as
     not done, with a warning. Links in the folder are refused: they could lead out of it.
 
-    Parameters
-    ----------
-    path
-        The folder; made if it is not there.
-    read_only
-        Only look: no lock is taken, nothing is written, another process may be at work.
+    Args:
+        path: The folder; made if it is not there.
+        read_only: Only look: no lock is taken, nothing is written, another process may be at work.
 
-    Raises
-    ------
-    StoreError
-        If the folder cannot be written, another process has it open, or it belongs to something
-        else.
+    Raises:
+        StoreError: If the folder cannot be written, another process has it open, or it belongs to
+            something else.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, RunStore(Path(folder) / "run") as store:
@@ -100,9 +92,9 @@ class RunStore:
             connection.execute("PRAGMA journal_mode = WAL")
             # A commit reaches the system, which a kill cannot undo.
             connection.execute("PRAGMA synchronous = NORMAL")
-            schema.prepare(connection, self.path / "run.sqlite")
-            row = connection.execute("SELECT coalesce(max(finished), 0) FROM tasks").fetchone()
-            self._finished = int(row[0])
+            journal_tables.prepare(connection, self.path / "run.sqlite")
+            last = "SELECT coalesce(max(finished), 0) FROM tasks WHERE typeof(finished) = 'integer'"
+            self._finished = int(connection.execute(last).fetchone()[0])
         except BaseException:
             connection.close()
             raise
@@ -124,10 +116,10 @@ class RunStore:
             connection = sqlite3.connect(
                 f"{address}?mode=ro&immutable=1", uri=True, check_same_thread=False
             )
-        if schema.check_version(connection, file) < schema.VERSION:
+        if journal_tables.check_version(connection, file) < journal_tables.VERSION:
             connection.close()
             raise StoreError(
-                f"A run must have version {schema.VERSION} to be read.",
+                f"A run must have version {journal_tables.VERSION} to be read.",
                 got="an older one",
                 do="Open it once for writing: it is brought up to date.",
             )
@@ -170,8 +162,8 @@ class RunStore:
             content = codec.to_bytes(value)
             stored = codec.from_bytes(content)
         else:
-            content = strict_json.dumps(tree, sort_keys=False)
-            stored = codec.decode(strict_json.loads(content), {})
+            content = json_files.dumps(tree, sort_keys=False)
+            stored = codec.decode(json_files.loads(content), {})
         artifact = None
         checksum = _checksum(task, content)
         if len(content) > _INLINE_BYTES:
@@ -211,8 +203,9 @@ class RunStore:
                 (seconds, task),
             )
 
-    def finished(self, ids: Sequence[str]) -> dict[str, Any]:
+    def finished(self, ids: Sequence[str], *, only: str | None = None) -> dict[str, Any]:
         """The values of those tasks that are done; damaged ones are said and left out."""
+        # ``only`` is the key of a value that is a dict: nothing else of it is decoded.
         values: dict[str, Any] = {}
         with self._explained("read"):
             for start in range(0, len(ids), 500):
@@ -230,7 +223,7 @@ class RunStore:
                             continue
                         content = path.read_bytes()
                     if content is not None and _checksum(task, content) == checksum:
-                        values[task] = _decoded(content)
+                        values[task] = _decoded(content, only)
                     else:
                         self._warn_of_damage(f"the result of task {task[:12]}")
         return values
@@ -316,7 +309,7 @@ class RunStore:
     def set_meta(self, key: str, value: Any) -> None:
         """Keep a plain value (anything strict JSON can hold) under a name."""
         with self._transaction() as connection:
-            content = strict_json.dumps(value)
+            content = json_files.dumps(value)
             connection.execute(
                 "INSERT OR REPLACE INTO meta (key, value, checksum) VALUES (?, ?, ?)",
                 (key, content, _checksum(key, content)),
@@ -337,7 +330,7 @@ class RunStore:
                 )
             self._warn_of_damage(f"the entry {key!r}")
             row = None
-        return default if row is None else strict_json.loads(row[0])
+        return default if row is None else json_files.loads(row[0])
 
     # Border to the operating system
 
@@ -384,9 +377,10 @@ def _checksum(name: str, content: str | bytes) -> str:
     return hashlib.sha256(name.encode() + b"\0" + plain).hexdigest()
 
 
-def _decoded(content: str | bytes) -> Any:
+def _decoded(content: str | bytes, only: str | None) -> Any:
     if isinstance(content, bytes):
         if not content.startswith(_ZIP):
             raise DataError("Expected a stored result.", got=f"{content[:8]!r}")
-        return codec.from_bytes(content)
-    return codec.decode(strict_json.loads(content), {})
+        return codec.from_bytes(content, only=only)
+    tree = json_files.loads(content)
+    return codec.decode(tree if only is None else tree[only], {})

@@ -2,15 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from fireassay.core.lazy_names import lazy_names
+from fireassay.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from fireassay.networks.cnn import Cnn
-    from fireassay.networks.dropout_cnn import DropoutCnn
-    from fireassay.networks.mlp import Mlp
-    from fireassay.networks.resnet import ResNet
-    from fireassay.networks.training import Training, train
-
-__all__ = ["Cnn", "DropoutCnn", "Mlp", "ResNet", "Training", "train"]
+    from fireassay.networks.resnet import ResNet as ResNet
+    from fireassay.networks.small_networks import Cnn as Cnn
+    from fireassay.networks.small_networks import DropoutCnn as DropoutCnn
+    from fireassay.networks.small_networks import Mlp as Mlp
+    from fireassay.networks.training import Training as Training
+    from fireassay.networks.training import train as train
 
 lazy_names(__name__)

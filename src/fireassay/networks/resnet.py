@@ -20,21 +20,13 @@ _EXPANSION = 4
 class ResNet(nn.Module):
     """Stem, four stages of residual blocks, mean over pixels, logits.
 
-    Parameters
-    ----------
-    depth
-        18, 34, 50, 101 or 152.
-    shape
-        Of one image, ``(height, width)`` or ``(height, width, channels)``.
-    n_classes
-        Number of logits.
-    width
-        Channels of the first stage (64 in the paper); smaller is faster.
-    seed
-        Of the initial weights; torch's global state is left as it was.
+    Args:
+        depth: 18, 34, 50, 101 or 152.
+        shape: Of one image, ``(height, width)`` or ``(height, width, channels)``.
+        n_classes: Number of logits.
+        width: Channels of the first stage (64 in the paper); smaller is faster.
+        seed: Of the initial weights; torch's global state is left as it was.
 
-    Notes
-    -----
     The stem is a 3 × 3 convolution of stride 1 without pooling, as usual for images of 32 pixels
     and below; a stage halves the image only while at least 4 pixels are left.
 
@@ -43,12 +35,7 @@ class ResNet(nn.Module):
     """
 
     def __init__(
-        self,
-        depth: int,
-        shape: tuple[int, ...],
-        n_classes: int,
-        width: int = 64,
-        seed: int = 0,
+        self, depth: int, shape: tuple[int, ...], n_classes: int, width: int = 64, seed: int = 0
     ) -> None:
         super().__init__()
         if depth not in LAYOUTS:

@@ -22,14 +22,11 @@ _PREDICTED_AT_ONCE = 1024
 class Training:
     """What a training run did: mean loss per epoch, validation loss per epoch, CPU seconds.
 
-    Attributes
-    ----------
-    losses, validation_losses
-        Mean loss of each epoch; the second is empty without validation rows.
-    best_epoch
-        The epoch whose weights were kept.
-    cpu_seconds
-        Of this process.
+    Attributes:
+        losses, validation_losses: Mean loss of each epoch; the second is empty without validation
+            rows.
+        best_epoch: The epoch whose weights were kept.
+        cpu_seconds: Of this process.
     """
 
     losses: tuple[float, ...]
@@ -53,23 +50,17 @@ def train(
 ) -> Training:
     """Train a network in place by Adam on the cross-entropy; leaves it in evaluation mode.
 
-    Parameters
-    ----------
-    X, y
-        Rows, and class indices 0 … k−1.
-    validation
-        Rows and class indices: the weights of the epoch with the smallest loss on them are kept.
-    seed
-        Of the order of the rows. Same seed, same weights, whatever the number of threads.
-    module
-        The network.
-    epochs, batch_size, learning_rate, weight_decay
-        Of Adam.
-    bfloat16
-        Whether products are taken in 16 bits, sums and weights in 32: up to twice as fast for
-        convolutions where the processor has such products.
+    Args:
+        X, y: Rows, and class indices 0 … k−1.
+        validation: Rows and class indices: the weights of the epoch with the smallest loss on them
+            are kept.
+        seed: Of the order of the rows. Same seed, same weights, whatever the number of threads.
+        module: The network.
+        epochs, batch_size, learning_rate, weight_decay: Of Adam.
+        bfloat16: Whether products are taken in 16 bits, sums and weights in 32: up to twice as fast
+            for convolutions where the processor has such products.
 
-    >>> from fireassay.networks.mlp import Mlp
+    >>> from fireassay.networks.small_networks import Mlp
     >>> X = np.array([[0.0], [1.0]] * 32, dtype=np.float32)
     >>> done = train(Mlp((1,), 2), X, [0, 1] * 32, epochs=3)
     >>> len(done.losses), done.losses[-1] < done.losses[0]

@@ -78,3 +78,19 @@ TABLE_3: tuple[list[list[float]], list[list[float]]] = (
         [0.1, 0.35, 0.06, 0.04, 0.45],
     ],
 )  # fmt: skip
+
+SECTION_6_2: tuple[tuple[tuple[str, str, str], str, float], ...] = (
+    (("mnist", "mixed", "nominal"), "top1", 0.9698),
+    (("mnist", "clean", "nominal"), "top1", 0.9742),
+    (("fashion-mnist", "mixed", "nominal"), "top1", 0.8843),
+    (("fashion-mnist", "clean", "nominal"), "top1", 0.8837),
+    (("mnist", "mixed", "ambiguous"), "top_pair", 0.9537),
+    (("fashion-mnist", "mixed", "ambiguous"), "top_pair", 0.8671),
+    (("mnist", "mixed", "ambiguous"), "top1", 0.5331),
+    ((BASELINE, "mixed", "ambiguous"), "top1", 0.7250),
+    (("mnist", "mixed", "ambiguous"), "top2", 0.9799),
+    ((BASELINE, "mixed", "ambiguous"), "top2", 0.9093),
+    ((BASELINE, "mixed", "ambiguous"), "entropy", 0.88),
+    (("mnist", "mixed", "ambiguous"), "entropy", 1.22),
+)
+"""Numbers of the text of Section 6.2 and the cell of Table 1 that each belongs to."""

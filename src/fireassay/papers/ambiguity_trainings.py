@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from fireassay.ambiguity.metrics import has_top_pair, top_columns, top_k_hits, top_pair_hits
 from fireassay.classifiers import as_classifier
+from fireassay.core.arrays import entropy_bits
 from fireassay.core.hashing import sha256
-from fireassay.core.probabilities import entropy_bits
 from fireassay.core.seeds import derived_seed, generator
 from fireassay.data import fashion_mnist, mnist
 from fireassay.papers.ambiguity_published import BASELINE
@@ -31,9 +31,8 @@ _SHAPE = (28, 28)
 
 def networks() -> dict[str, Callable[[int], Any]]:
     """By architecture: an untrained network from a seed. CNN, DenseNet and ResNet are narrower."""
-    from fireassay.networks.cnn import Cnn
-    from fireassay.networks.mlp import Mlp
     from fireassay.networks.resnet import ResNet
+    from fireassay.networks.small_networks import Cnn, Mlp
     from fireassay.papers.densenet import DenseNet
 
     return {

@@ -13,14 +13,10 @@ from fireassay.survival.campaign_result import CampaignResult
 def campaign_summary(result: CampaignResult, data: str, task_seconds: float) -> dict[str, Any]:
     """Trials, rows, effects, cost ratios and conclusions.
 
-    Parameters
-    ----------
-    result
-        A finished campaign.
-    data
-        Which images, in words.
-    task_seconds
-        Of all its tasks, by the clock: a busy machine makes them longer.
+    Args:
+        result: A finished campaign.
+        data: Which images, in words.
+        task_seconds: Of all its tasks, by the clock: a busy machine makes them longer.
     """
     evidence = campaign_evidence(result)
     models = result.models.groupby(["model", "epochs"])[

@@ -5,15 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.special import logsumexp
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
+from fireassay.core.seeds import generator
 from fireassay.curation import curate
-from fireassay.curation.curate import Curation
-from fireassay.papers.four_approaches import APPROACHES
-from fireassay.papers.old_numpy_order import old_numpy_order
-from fireassay.statistics import spearman
+from fireassay.curation.simulation import APPROACHES
+from fireassay.statistics import delong_interval, spearman
 
 SEED = 1234567
 """The authors' seed of the label model."""
@@ -63,10 +61,8 @@ class CaseVotes:
 def read_case(folder: str | Path, case: str) -> CaseVotes:
     """The votes of all splits, and of those that have labels.
 
-    Raises
-    ------
-    DataError
-        If the folder does not hold the case study.
+    Raises:
+        DataError: If the folder does not hold the case study.
     """
     fit, votes, labels = [], [], []
     for split in SPLITS:
@@ -93,64 +89,50 @@ def sizes(folder: str | Path, case: str) -> list[int | None]:
     return [*(s and s[0] for s in shapes), next(s[1] for s in shapes if s)]
 
 
-def authors_accuracies(curation: Curation, kept_votes: IntArray, y: IntArray) -> FloatArray:
-    """Accuracy of the ten datasets with ties broken as in the authors' environment.
-
-    Their scores are compared bit by bit, so the majority's softmax is computed as they did it,
-    ``exp(x - logsumexp(x))``, which splits some ties that are equal on paper.
-    """
-    score = curation.lower
-    if curation.settings.order_by == "confidence":
-        score = curation.confidence
-        if curation.settings.labeler == "majority":
-            counts = np.stack([(kept_votes == c).sum(axis=1) for c in (0, 1)], axis=1).astype(float)
-            score = np.exp(counts - logsumexp(counts, axis=1, keepdims=True)).max(axis=1)
-    order = old_numpy_order(-1 * score)
-    n = len(y)
-    sizes = np.round(np.linspace(0, 1, 11) * n).astype(int)[1:]
-    sizes[-1] = n
-    right = np.cumsum((curation.labels == y)[order])
-    return np.asarray(right[sizes - 1] / sizes, dtype=np.float64)
-
-
 def table_three(folder: str | Path, case: str, n_permutations: int = 1000) -> pd.DataFrame:
     """The eight cells of one case study: as published, as the authors' program, and as tested here.
 
-    Returns
-    -------
-    DataFrame
-        Per labeler and approach: ``authors_rho``, ``authors_p`` (ties in the authors' order);
-        ``rho``, ``p_value`` (ties in expectation) with the paper's rule ``definition_3``;
-        ``auc`` with its ``verdict`` by the calibrated test; and the ten accuracies of each order.
+    Returns:
+        DataFrame: Per labeler and approach: ``authors_rho``, ``authors_p`` (ties in the authors'
+            order, the interval of their program); ``formula_rho`` (the interval of their Section
+            IV-C); ``rho``, ``p_value`` (ties in expectation) with the paper's rule
+            ``definition_3``; ``auc`` with its ``verdict`` by the calibrated test; and the ten
+            accuracies of each order.
     """
     study = read_case(folder, case)
     rows = []
     for published, labeler in LABELERS.items():
         for short, approach in COLUMNS.items():
             pruned, order_by = APPROACHES[approach]
-            curation = curate(
-                study.votes,
-                fit_votes=study.fit,
-                labeler=labeler,
-                prune=0.5 if pruned else None,
-                order_by=order_by,
-                interval="paper",
-                default_class=CASES[case].default_class,
-                drop_silent=False,
-                seed=SEED,
+            coded, written = (
+                curate(
+                    study.votes,
+                    fit_votes=study.fit,
+                    labeler=labeler,
+                    prune=0.5 if pruned else None,
+                    order_by=order_by,
+                    interval=interval,
+                    default_class=CASES[case].default_class,
+                    drop_silent=False,
+                    seed=SEED,
+                )
+                for interval in ("paper", "posterior")
             )
-            accuracies = authors_accuracies(curation, study.votes[:, curation.kept_lfs], study.y)
-            rho, p_value = spearman(np.arange(10), accuracies)
-            trend = curation.validate(study.y, n_permutations=n_permutations)
+            theirs, as_written = (
+                one.validate(study.y, ties="published", n_permutations=1)
+                for one in (coded, written)
+            )
+            trend = coded.validate(study.y, n_permutations=n_permutations)
             rows.append(
                 {
                     "case": case,
                     "labeler": published,
                     "approach": short,
                     "n": len(study.y),
-                    "authors_rho": rho,
-                    "authors_p": p_value,
-                    "authors_accuracy": accuracies.tolist(),
+                    "authors_rho": theirs.rho,
+                    "authors_p": theirs.p_value,
+                    "authors_accuracy": theirs.accuracy.tolist(),
+                    "formula_rho": as_written.rho,
                     "rho": trend.rho,
                     "p_value": trend.p_value,
                     "accuracy": trend.accuracy.tolist(),
@@ -165,21 +147,30 @@ def table_three(folder: str | Path, case: str, n_permutations: int = 1000) -> pd
     return pd.DataFrame(rows)
 
 
-def default_order(folder: str | Path, case: str, labeler: str) -> dict[str, object]:
-    """What the product's own default (posterior interval, pruned) makes of a case study."""
-    study = read_case(folder, case)
-    trend = curate(
-        study.votes,
-        fit_votes=study.fit,
-        labeler=labeler,
-        default_class=CASES[case].default_class,
-        seed=SEED,
-    ).validate(study.y, n_permutations=1)
-    return {
-        "case": case,
-        "labeler": labeler,
-        "auc": trend.auc,
-        "auc_low": trend.auc_interval[0],
-        "auc_high": trend.auc_interval[1],
-        "verdict": trend.verdict,
-    }
+def majority(study: CaseVotes, default_class: int) -> tuple[FloatArray, FloatArray]:
+    """Whether the majority's label is right, row by row, and the share of votes against it."""
+    ones, zeros = ((study.votes == c).sum(axis=1) for c in (1, 0))
+    label = np.where(ones > zeros, 1, np.where(zeros > ones, 0, default_class))
+    total = ones + zeros  # rows without a vote are as doubtful as a tie
+    against = np.where(total, np.minimum(ones, zeros) / np.maximum(total, 1), 0.5)
+    return (label == study.y).astype(np.float64), against
+
+
+def random_orders(folder: str | Path, each: int, seed: int = 0) -> dict[str, int]:
+    """How many random orders of the rows of each case study Definition 3 calls valid."""
+    valid = 0
+    for case, about in CASES.items():
+        right, _ = majority(read_case(folder, case), about.default_class)
+        sizes = np.round(np.linspace(0, 1, 11) * len(right)).astype(int)[1:]
+        random = generator(seed, "random orders", case)
+        for _ in range(each):
+            accuracy = np.cumsum(random.permutation(right))[sizes - 1] / sizes
+            valid += bool(spearman(np.arange(10), accuracy)[1] < 0.05)
+    return {"orders": each * len(CASES), "valid": valid}
+
+
+def disagreement(folder: str | Path) -> dict[str, float]:
+    """How well the crowd's disagreement alone tells the rows whose majority is wrong."""
+    right, against = majority(read_case(folder, "crowd"), CASES["crowd"].default_class)
+    found = delong_interval(against, right == 0)
+    return {"auc": found.value, "auc_low": found.low, "auc_high": found.high, "n": len(right)}

@@ -10,21 +10,14 @@ from fireassay.core.seeds import derived_seed
 class DenseNet(nn.Module):
     """Dense blocks with pooled transitions between them, mean over pixels, logits.
 
-    Parameters
-    ----------
-    shape
-        Of one image, ``(height, width)`` or ``(height, width, channels)``, sides of at least 8.
-    n_classes
-        Number of logits.
-    layers
-        Layers of each dense block.
-    growth
-        Channels that each layer adds.
-    seed
-        Of the initial weights; torch's global state is left as it was.
+    Args:
+        shape: Of one image, ``(height, width)`` or ``(height, width, channels)``, sides of at least
+            8.
+        n_classes: Number of logits.
+        layers: Layers of each dense block.
+        growth: Channels that each layer adds.
+        seed: Of the initial weights; torch's global state is left as it was.
 
-    Notes
-    -----
     Huang et al. (2017), without bottlenecks; transitions halve channels, height and width. The
     first convolution has stride 2.
 

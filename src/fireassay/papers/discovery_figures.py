@@ -4,7 +4,7 @@ from typing import Any
 
 from fireassay.core.chart import Chart
 from fireassay.core.drawing import Spec, axis, curves, grouped, points
-from fireassay.papers.sections.discovery import COMPARED, Models, confidences
+from fireassay.papers.pages.discovery import BEYOND, COMPARED, Models, confidences
 
 _CURVES = {
     "fig_3": ("spread", "mean spread"),
@@ -28,7 +28,7 @@ def _curves(found: Models, number: str, title: str) -> Chart:
     panels = []
     for kind, models in found.items():
         lines = {}
-        for name in (*COMPARED, "facility-location"):
+        for name in (*COMPARED, *BEYOND):
             each = [m["curves"][name][number] for m in models if name in m["curves"]]
             if each:
                 mean = [sum(values) / len(values) for values in zip(*each, strict=True)]
@@ -46,7 +46,7 @@ def _curves(found: Models, number: str, title: str) -> Chart:
     return Chart(
         {"hconcat": panels},
         f"{title.capitalize()} against labels asked for, mean over replications and models. The "
-        "paper did not compare facility location.",
+        f"paper did not compare {' and '.join(BEYOND)}.",
         "Three panels with one line per search.",
     )
 

@@ -19,6 +19,7 @@ from fireassay.statistics.loess import loess
 NAMES = np.array(["other", "critical"])
 MEASURES = ("sdr", "errors", "spread", "utility")
 _SHOWN = 400
+_KNOWN = 200  # calibration rows that searches by a second model, as twin trees, learn from
 _PART = 512  # rows attacked at once
 
 
@@ -26,16 +27,12 @@ _PART = 512  # rows attacked at once
 class Searched:
     """A trained and calibrated model with the rows that are searched for its errors.
 
-    Attributes
-    ----------
-    folder
-        Where its weights, distances and replications are kept.
-    task, model, weights
-        The mechanism's images, the calibrated model, its weights.
-    X, y, confidence
-        Rows predicted critical above .65, their true names, and the model's confidence.
-    trained
-        CPU seconds of the training, with those before a stop.
+    Attributes:
+        folder: Where its weights, distances and replications are kept.
+        task, model, weights: The mechanism's images, the calibrated model, its weights.
+        X, y, confidence: Rows predicted critical above .65, their true names, and the model's
+            confidence.
+        trained: CPU seconds of the training, with those before a stop.
     """
 
     folder: Path
@@ -121,6 +118,7 @@ def one_classifier(row: dict[str, Any], work: str, settings: dict[str, int]) -> 
             found = discovery.compare(
                 model, Xs, ys, searches, critical_class="critical", log_mae=logs, seed=seed,
                 replications=settings["replications"], workers=1, store=store, progress=False,
+                calibration=(task.calibrate[0][:_KNOWN], NAMES[task.calibrate[1][:_KNOWN]]),
             )  # fmt: skip
         spent += attacked + time.process_time() - started
         for i, name in enumerate(found.searches):

@@ -11,16 +11,12 @@ from fireassay.core.seeds import derived_seed
 class EightConvolutions(nn.Module):
     """Four pairs of convolutions with pooling, then three linear layers.
 
-    Parameters
-    ----------
-    shape
-        Of one image, ``(height, width)`` or ``(height, width, channels)``, sides of at least 16.
-    n_classes
-        Number of logits.
-    width
-        Channels of the first pair; the paper prints none.
-    seed
-        Of the initial weights; torch's global state is left as it was.
+    Args:
+        shape: Of one image, ``(height, width)`` or ``(height, width, channels)``, sides of at least
+            16.
+        n_classes: Number of logits.
+        width: Channels of the first pair; the paper prints none.
+        seed: Of the initial weights; torch's global state is left as it was.
 
     >>> EightConvolutions((32, 32, 3), 2, width=4)(torch.zeros(2, 32, 32, 3)).shape
     torch.Size([2, 2])

@@ -19,14 +19,10 @@ _DARK = 0.38
 class Task:
     """Images of one mechanism: to learn from, to calibrate on, to search in; 1 is critical.
 
-    Attributes
-    ----------
-    learn, calibrate, search
-        Images and labels.
-    epochs
-        Of the training.
-    data
-        Which images.
+    Attributes:
+        learn, calibrate, search: Images and labels.
+        epochs: Of the training.
+        data: Which images.
     """
 
     learn: tuple[NDArray[Any], NDArray[Any]]

@@ -18,14 +18,10 @@ EPSILON, STEP, STEPS = 0.3, 0.1, 20
 def fixed_budget_rows(module: Any, model: Any, X: NDArray[Any], y: NDArray[Any], seed: int) -> Any:
     """Rows of FGSM, BIM, PGD and DeepFool in turn that the model gets wrong, with their attack.
 
-    Parameters
-    ----------
-    module, model
-        The network, and the same as a classifier.
-    X, y
-        Rows in [0, 1] that the model gets right, a quarter of them for each attack.
-    seed
-        Of PGD's starts.
+    Args:
+        module, model: The network, and the same as a classifier.
+        X, y: Rows in [0, 1] that the model gets right, a quarter of them for each attack.
+        seed: Of PGD's starts.
 
     >>> import torch
     >>> from fireassay import as_classifier

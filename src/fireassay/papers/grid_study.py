@@ -45,6 +45,7 @@ def grid_row(row: dict[str, Any], folder: str) -> dict[str, Any]:
     details: Any = found.details
     return {
         "data": row["data"],
+        "training error": float((forest.predict(X_train) != y_train).mean()),
         "test error": found.n_errors / found.n_labels,
         "errors": found.n_errors,
         "labels": found.n_labels,

@@ -12,10 +12,8 @@ from fireassay.supervision.reading import Reading
 class KeptAutoencoder(Autoencoder):
     """Reconstruction error of a VAE that was trained before.
 
-    Parameters
-    ----------
-    kept
-        What `Autoencoder.fit` made of the same rows (its ``state_``).
+    Args:
+        kept: What `Autoencoder.fit` made of the same rows (its ``state_``).
     """
 
     fit_needs: ClassVar[tuple[str, ...]] = ()

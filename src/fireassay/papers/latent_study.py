@@ -17,36 +17,26 @@ from fireassay.papers.intervals import mean_interval, ratio_interval
 from fireassay.papers.one_cycle import OneCycle, train_one_cycle
 from fireassay.reliability import MonteCarlo, Ram, Splitting, TopCells, VaeLatent, r_separation
 from fireassay.reliability.cells import KINDS
-from fireassay.reliability.exact import exact_row
-from fireassay.reliability.latent_cells import latent_unastuteness
+from fireassay.reliability.label_bounds import exact_row
+from fireassay.reliability.latent import latent_unastuteness
+from fireassay.reliability.plan import Workers
 from fireassay.reliability.problem import Problem, check_problem
-from fireassay.reliability.workers import Workers
 
 
 @dataclass(frozen=True)
 class LatentStudy:
     """Sizes of one row of Table 1.
 
-    Attributes
-    ----------
-    name, published
-        The data set, and the printed row.
-    latent_dims, side, cells
-        Of the latent space; how many of the heaviest cells are evaluated.
-    radius
-        Of the pixel balls; from the separation of the test rows if None.
-    decoded, balls
-        Images decoded from each cell, and random points around each.
-    drawn
-        Cells drawn from the profile beside the heaviest ones.
-    split
-        Cells evaluated by splitting as well, drawn from the heaviest.
-    width, recipe, vae_epochs
-        Of the network and the VAE.
-    labels
-        Labelled test rows; the others are the field.
-    rows
-        Training rows.
+    Attributes:
+        name, published: The data set, and the printed row.
+        latent_dims, side, cells: Of the latent space; how many of the heaviest cells are evaluated.
+        radius: Of the pixel balls; from the separation of the test rows if None.
+        decoded, balls: Images decoded from each cell, and random points around each.
+        drawn: Cells drawn from the profile beside the heaviest ones.
+        split: Cells evaluated by splitting as well, drawn from the heaviest.
+        width, recipe, vae_epochs: Of the network and the VAE.
+        labels: Labelled test rows; the others are the field.
+        rows: Training rows.
     """
 
     name: str
@@ -189,7 +179,7 @@ def splitting_beside(
 def network_for(study: LatentStudy, shape: tuple[int, ...]) -> Any:
     """A small CNN for grey images, a ResNet-9 for colour ones."""
     if len(shape) == 2:
-        from fireassay.networks.cnn import Cnn
+        from fireassay.networks.small_networks import Cnn
 
         return Cnn(shape, 10, width=study.width, hidden=128)
     from fireassay.papers.resnet9 import ResNet9

@@ -10,7 +10,7 @@ from fireassay.core.errors import NotEnoughEvidenceError
 from fireassay.core.estimate import Estimate
 from fireassay.core.seeds import derived_seed
 from fireassay.core.validation import check_real
-from fireassay.reliability.exact import exact_estimates, exact_row
+from fireassay.reliability.label_bounds import exact_estimates, exact_row
 from fireassay.reliability.ledger import full_ledger, separation_of
 from fireassay.reliability.problem import Problem
 from fireassay.reliability.rare_events import MonteCarlo, map_boxes
@@ -49,12 +49,9 @@ class Naive:
     The number looks like a reliability estimate, but it only smears each test row a little: it
     says no more than the test error. A method for `fireassay.reliability.assess`.
 
-    Parameters
-    ----------
-    radius
-        Of the balls (L∞); from r-separation if None.
-    samples
-        Most draws per ball.
+    Args:
+        radius: Of the balls (L∞); from r-separation if None.
+        samples: Most draws per ball.
     """
 
     radius: float | None = None

@@ -21,23 +21,15 @@ logger = logging.getLogger(__name__)
 class OneCycle:
     """Settings of a training run.
 
-    Attributes
-    ----------
-    epochs, batch_size
-        Passes over the rows, rows per step.
-    peak
-        The largest learning rate, reached after a quarter of the steps, then down to none.
-    momentum, weight_decay, smoothing
-        Of Nesterov's method and of the labels.
-    shift
-        Images are moved by up to so many pixels.
-    flips
-        Whether half of them are mirrored.
-    seed
-        Of the order of rows and of what is done to them.
-    bfloat16
-        Whether products are taken in 16 bits, sums and weights in 32: half the time where the
-        processor has such products, as measured on CIFAR-10.
+    Attributes:
+        epochs, batch_size: Passes over the rows, rows per step.
+        peak: The largest learning rate, reached after a quarter of the steps, then down to none.
+        momentum, weight_decay, smoothing: Of Nesterov's method and of the labels.
+        shift: Images are moved by up to so many pixels.
+        flips: Whether half of them are mirrored.
+        seed: Of the order of rows and of what is done to them.
+        bfloat16: Whether products are taken in 16 bits, sums and weights in 32: half the time where
+            the processor has such products, as measured on CIFAR-10.
     """
 
     epochs: int = 10
@@ -66,7 +58,7 @@ def train_one_cycle(
     random numbers of an epoch depend on the seed and the epoch alone, so the weights are the same.
     A checkpoint of other rows or settings is not used. ``say`` is told the loss of each epoch.
 
-    >>> from fireassay.networks.mlp import Mlp
+    >>> from fireassay.networks.small_networks import Mlp
     >>> X = np.array([[[0.0]], [[1.0]]] * 32, dtype=np.float32)
     >>> y, net = np.array([0, 1] * 32), Mlp((1, 1), 2)
     >>> done = train_one_cycle(net, X, y, OneCycle(epochs=9, batch_size=8, shift=0))

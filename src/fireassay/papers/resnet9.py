@@ -9,16 +9,11 @@ from fireassay.core.seeds import derived_seed
 class ResNet9(nn.Module):
     """Eight convolutions with two shortcuts, channels last, one linear layer.
 
-    Parameters
-    ----------
-    channels
-        Of the images.
-    n_classes
-        Number of logits.
-    width
-        Channels of the first block.
-    seed
-        Of the initial weights; torch's global state is left as it was.
+    Args:
+        channels: Of the images.
+        n_classes: Number of logits.
+        width: Channels of the first block.
+        seed: Of the initial weights; torch's global state is left as it was.
 
     >>> ResNet9(3, 10, width=4)(torch.zeros(2, 32, 32, 3)).shape
     torch.Size([2, 10])

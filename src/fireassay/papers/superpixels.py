@@ -16,14 +16,10 @@ def superpixels(image: NDArray[Any], count: int = 16, compactness: float = 0.3) 
 
     That is SLIC (Achanta et al. 2012) without its window, which only saves time on large images.
 
-    Parameters
-    ----------
-    image
-        ``(H, W)`` or ``(H, W, C)`` in [0, 1].
-    count
-        About how many segments.
-    compactness
-        A step of the grid counts as much as this difference in colour.
+    Args:
+        image: ``(H, W)`` or ``(H, W, C)`` in [0, 1].
+        count: About how many segments.
+        compactness: A step of the grid counts as much as this difference in colour.
 
     >>> halves = np.zeros((8, 8)); halves[:, 4:] = 1.0
     >>> found = superpixels(halves, count=4)
@@ -53,16 +49,12 @@ def surrogate_weights(
 ) -> NDArray[np.float64]:
     """How much each segment adds to a prediction: ridge regression on copies with segments hidden.
 
-    Parameters
-    ----------
-    probability
-        Of the explained class, for images.
-    image, segments
-        One image, and its segments by pixel. Hidden segments take their mean colour.
-    samples
-        Copies asked about.
-    seed
-        Of which segments are hidden.
+    Args:
+        probability: Of the explained class, for images.
+        image, segments: One image, and its segments by pixel. Hidden segments take their mean
+            colour.
+        samples: Copies asked about.
+        seed: Of which segments are hidden.
 
     >>> image = np.zeros((8, 8)); image[:4, :4] = 1.0
     >>> segments = np.repeat(np.repeat(np.arange(4).reshape(2, 2), 4, 0), 4, 1)

@@ -6,15 +6,15 @@ from typing import Any
 import torch
 from torch import nn
 
-from fireassay.networks.dropout_cnn import ChannelsFirst
 from fireassay.networks.resnet import ResNet
+from fireassay.networks.small_networks import ChannelsFirst
 from fireassay.networks.training import train
 from fireassay.papers.densenet import DenseNet
 
 
 def simple_cnn(seed: int) -> nn.Module:
     """Two convolutions with pooling, dropout, logits: no hidden layer, half as wide as theirs."""
-    return _initialised(
+    return initialised(
         seed, lambda: nn.Sequential(
             ChannelsFirst(), nn.Conv2d(1, 16, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(16, 32, 3),
             nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Dropout(0.5), nn.Linear(800, 10),
@@ -24,7 +24,7 @@ def simple_cnn(seed: int) -> nn.Module:
 
 def fully_connected(seed: int) -> nn.Module:
     """Two hidden layers and dropout."""
-    return _initialised(
+    return initialised(
         seed, lambda: nn.Sequential(
             nn.Flatten(), nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 64), nn.ReLU(),
             nn.Dropout(0.2), nn.Linear(64, 10),
@@ -72,7 +72,8 @@ def trained(network: nn.Module, X: Any, y: Any, epochs: int, seed: int) -> nn.Mo
     return network
 
 
-def _initialised(seed: int, build: Callable[[], nn.Module]) -> nn.Module:
+def initialised(seed: int, build: Callable[[], nn.Module]) -> nn.Module:
+    """A network whose weights come from the seed, with torch's global state left as it was."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return build()

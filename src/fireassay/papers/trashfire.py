@@ -32,23 +32,17 @@ NOT_CENSORED = (
 def paper_rows(table: pd.DataFrame | str | Path) -> pd.DataFrame:
     """Experiment-level rows as in the paper: duration = seconds of the attack, event = any error.
 
-    Parameters
-    ----------
-    table
-        One row per experiment (a frame, or a CSV file), with at least ``adv_fit_time`` (CPU
-        seconds of the attack on all samples) and ``adv_accuracy``.
+    Args:
+        table: One row per experiment (a frame, or a CSV file), with at least ``adv_fit_time`` (CPU
+            seconds of the attack on all samples) and ``adv_accuracy``.
 
-    Returns
-    -------
-    DataFrame
-        ``duration``, ``event`` and the paper's covariates, numbers min-max scaled where the paper
-        does it (attack and defence value within each attack and defence). ``model_id`` names the
-        trained model that a row attacks, where that can be told.
+    Returns:
+        DataFrame: ``duration``, ``event`` and the paper's covariates, numbers min-max scaled where
+            the paper does it (attack and defence value within each attack and defence).
+            ``model_id`` names the trained model that a row attacks, where that can be told.
 
-    Warns
-    -----
-    AssumptionWarning
-        If no row is censored, and what that means.
+    Warns:
+        AssumptionWarning: If no row is censored, and what that means.
     """
     frame = pd.read_csv(table) if isinstance(table, str | Path) else table
     missing = [name for name in _NEEDED if name not in frame.columns]
@@ -80,18 +74,21 @@ def paper_rows(table: pd.DataFrame | str | Path) -> pd.DataFrame:
         rows["model_id"] = frame[identity].astype(str).agg("/".join, axis=1).to_numpy()
     rows, notes = _usable(rows)
     rows.attrs["time_unit"] = "seconds"
-    if "adv_success" in frame.columns:
-        unchanged = int(((frame["adv_success"] == 0) & (accuracy < 1.0)).sum())
-        if unchanged:
-            notes.append(
-                f"In {unchanged} of {len(frame)} rows no prediction changed (adv_success is 0), "
-                "yet errors are counted: they were there before the attack."
-            )
+    notes += _unchanged(frame, accuracy)
     if rows["event"].all():
         notes.insert(0, NOT_CENSORED)
     if notes:
         warnings.warn(" ".join(notes), AssumptionWarning, stacklevel=2)
     return rows
+
+
+def _unchanged(frame: pd.DataFrame, accuracy: np.ndarray) -> list[str]:
+    """A note on rows whose errors no attack has made."""
+    if "adv_success" not in frame.columns:
+        return []
+    count = int(((frame["adv_success"] == 0) & (accuracy < 1.0)).sum())
+    told = f"In {count} of {len(frame)} rows no prediction changed (adv_success is 0), "
+    return [told + "yet errors are counted: they were there before the attack."] if count else []
 
 
 def _usable(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
@@ -135,8 +132,8 @@ def log_time_regression(
 
     Only for rows without censoring.
     """
-    from fireassay.survival.concordance import concordance
     from fireassay.survival.design_matrix import design_matrix
+    from fireassay.survival.fit_numbers import concordance
     from fireassay.survival.times import read_times
 
     design = design_matrix(train, covariates)

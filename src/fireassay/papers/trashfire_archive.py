@@ -15,7 +15,7 @@ from fireassay.core.drawing import Spec, grouped
 from fireassay.papers.trashfire import paper_covariates, paper_rows
 
 if TYPE_CHECKING:
-    from fireassay.survival.survival_fit import SurvivalFit
+    from fireassay.survival.fitted import SurvivalFit
 
 SCORES = (
     "aic", "bic", "concordance", "test_concordance", "ici", "test_ici", "e50", "test_e50",
@@ -40,20 +40,13 @@ _FITTED = ("exponential", "weibull", "lognormal", "loglogistic", "gengamma")
 class Archive:
     """What the archived table says.
 
-    Attributes
-    ----------
-    experiments
-        The table as archived.
-    families
-        Table I: one row per family, ours.
-    fits
-        The families with a likelihood, fitted to all rows.
-    effects
-        Coefficients of the Weibull model, with the intervals of models as clusters.
-    without_query_time
-        The effect of layers where the time of a prediction is left out.
-    cost
-        By attack and model: training over attack seconds, per sample.
+    Attributes:
+        experiments: The table as archived.
+        families: Table I: one row per family, ours.
+        fits: The families with a likelihood, fitted to all rows.
+        effects: Coefficients of the Weibull model, with the intervals of models as clusters.
+        without_query_time: The effect of layers where the time of a prediction is left out.
+        cost: By attack and model: training over attack seconds, per sample.
     """
 
     experiments: pd.DataFrame
@@ -95,12 +88,9 @@ class Archive:
 def read_archive(table: str | Path, seed: int = 0) -> Archive:
     """Fit the six families to an archived experiment table, and what the figures need.
 
-    Parameters
-    ----------
-    table
-        The authors' CSV: one experiment per row.
-    seed
-        Of the split into a training and a test part.
+    Args:
+        table: The authors' CSV: one experiment per row.
+        seed: Of the split into a training and a test part.
     """
     from fireassay import survival
 

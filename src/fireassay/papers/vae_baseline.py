@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.ambiguity.metrics import has_top_pair
 from fireassay.ambiguity.scaling import check_inputs
-from fireassay.core.arrays import FloatArray
+from fireassay.core.arrays import FloatArray, entropy_bits
 from fireassay.core.errors import DataError, ParameterError
-from fireassay.core.extras import require
-from fireassay.core.probabilities import entropy_bits
+from fireassay.core.lazy import require
 from fireassay.core.result import Result
 from fireassay.core.seeds import derived_seed, generator
 from fireassay.core.validation import check_integer, check_labels, check_real
@@ -26,16 +25,12 @@ _BLOCKS = 100
 class BaselineSet(Result):
     """Inputs between random pairs of rows, with labels drawn from an ensemble's answers.
 
-    Attributes
-    ----------
-    soft_labels
-        Shares of the drawn labels, ``(n, k)``.
-    non_ambiguous
-        Share of inputs whose drawn labels are all the same.
-    without_pair
-        Share without two leading classes: for these, top-pair accuracy is not calculable.
-    kept
-        Share of the candidates that passed the filter.
+    Attributes:
+        soft_labels: Shares of the drawn labels, ``(n, k)``.
+        non_ambiguous: Share of inputs whose drawn labels are all the same.
+        without_pair: Share without two leading classes: for these, top-pair accuracy is not
+            calculable.
+        kept: Share of the candidates that passed the filter.
     """
 
     X: NDArray[Any]
@@ -70,18 +65,12 @@ class VaeBaseline:
     gives each several drawn labels. Models therefore take part in the generation, and an input
     need not be ambiguous between exactly two classes: that is what `AmbiguityGenerator` mends.
 
-    Parameters
-    ----------
-    dims
-        Latent dimensions.
-    epochs
-        Passes over the data, for the VAE and the ensemble.
-    members
-        Networks of the ensemble.
-    labels_per_input
-        Labels drawn for each input.
-    least_entropy, most_mutual_information
-        The filter, in bits.
+    Args:
+        dims: Latent dimensions.
+        epochs: Passes over the data, for the VAE and the ensemble.
+        members: Networks of the ensemble.
+        labels_per_input: Labels drawn for each input.
+        least_entropy, most_mutual_information: The filter, in bits.
     """
 
     def __init__(
@@ -105,7 +94,7 @@ class VaeBaseline:
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Train the VAE and the ensemble on images in [0, 1]."""
         require("torch", "torch", "The VAE baseline")
-        from fireassay.networks.mlp import Mlp
+        from fireassay.networks.small_networks import Mlp
         from fireassay.networks.training import train
         from fireassay.networks.vae import encode, train_vae
 
@@ -135,10 +124,8 @@ class VaeBaseline:
     def sample(self, n: int) -> BaselineSet:
         """Draw ``n`` inputs, as equally over the predicted classes as the candidates allow.
 
-        Raises
-        ------
-        DataError
-            If the filter lets too few candidates through.
+        Raises:
+            DataError: If the filter lets too few candidates through.
         """
         if not hasattr(self, "vae_"):
             raise ParameterError("The baseline must be fitted first.", got="no fit")

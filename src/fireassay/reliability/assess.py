@@ -5,18 +5,17 @@ from typing import Any, Protocol
 
 from numpy.typing import ArrayLike
 
-from fireassay.core.errors import ParameterError
+from fireassay.core.errors import NotEnoughEvidenceError, ParameterError
 from fireassay.core.registry import Registry
 from fireassay.reliability.conservative_bayes import ConservativeBayes
-from fireassay.reliability.exact import Exact
-from fireassay.reliability.grouped import GroupsBetting
+from fireassay.reliability.label_bounds import Exact, GroupsMax
 from fireassay.reliability.label_noise import LabelNoise, corrected_bound
 from fireassay.reliability.problem import Problem, check_problem
 from fireassay.reliability.ram import Ram
 from fireassay.reliability.rectified import Rectified
 from fireassay.reliability.result import ReliabilityResult, with_noise
 from fireassay.reliability.worst_case import WorstCase
-from fireassay.statistics.alike_rows import AlikeRows
+from fireassay.statistics.shared_units import ExactCopies
 
 
 class Method(Protocol):
@@ -47,8 +46,10 @@ class Method(Protocol):
 
 
 METHODS: Registry[Any] = Registry(
-    "method", (Rectified, Exact, GroupsBetting, WorstCase, ConservativeBayes, Ram)
+    "method", (Rectified, Exact, GroupsMax, WorstCase, ConservativeBayes, Ram)
 )
+
+_OF_LABELS = ("rectified", "exact", "groups-max")  # which count errors and ask for no other row
 
 
 def assess(
@@ -61,7 +62,7 @@ def assess(
     groups: ArrayLike | None = None,
     weights: Any = None,
     label_noise: LabelNoise | None = None,
-    alike: AlikeRows | None = None,
+    copies: ExactCopies | None = None,
     confidence: float = 0.975,
     seed: int = 0,
     workers: int = 1,
@@ -69,47 +70,31 @@ def assess(
 ) -> ReliabilityResult:
     """Bound the probability of a misclassification per input (pmi).
 
-    Parameters
-    ----------
-    model
-        A `Classifier` or anything `as_classifier` takes.
-    X, y
-        Labelled rows that the model was not trained on, drawn from the operational profile. For
-        `Ram`: all labelled rows.
-    operational
-        Unlabelled rows of the profile (others than X), or a profile object
-        (`KdeProfile`, `DensityProfile`).
-    method
-        A name of `METHODS`, or a method with its settings: `Rectified` (the default), `Exact`,
-        `GroupsBetting`, `WorstCase`, `ConservativeBayes`, `Ram`, or one of your own.
-    groups
-        For each row the patient, device or document it belongs to: then the bound counts
-        groups. `Rectified` and `Exact` give an approximate bound from the labels alone,
-        `GroupsBetting` a proven one; the other methods take rows as independent and refuse.
-    weights
-        Where labels were not drawn from the profile: its density over that of the labels, one per
-        label or as a function of rows; ``"estimate"`` estimates them (then nothing is claimed).
-    label_noise
-        Rows that were labelled twice: then limits of the error rate against the truth stand beside
-        those against the labels.
-    alike
-        What `fireassay.statistics.alike_rows` says of X, where that is known already.
-    confidence
-        Of each one-sided bound, in (0, 1).
-    workers, cluster
-        Where cells and balls are evaluated, as in `fireassay.engine.Executor`; the result does
-        not depend on it.
-    seed
-        Of whatever is drawn.
+    Args:
+        model: A `Classifier` or anything `as_classifier` takes.
+        X, y: Labelled rows that the model was not trained on, drawn from the operational profile.
+            For `Ram`: all labelled rows.
+        operational: Unlabelled rows of the profile (others than X), or a profile object
+            (`KdeProfile`, `DensityProfile`).
+        method: A name of `METHODS`, or a method with its settings: `Rectified` (the default),
+            `Exact`, `GroupsMax`, `WorstCase`, `ConservativeBayes`, `Ram`, or one of your own.
+        groups: For each row the patient, device or document it belongs to: then the bound counts
+            groups, from the labels alone, and none larger than the largest seen, or than
+            ``Groups(…, largest=)`` declares; other methods take rows as independent and refuse.
+        weights: Where labels were not drawn from the profile: its density over that of the labels,
+            one per label or as a function of rows; ``"estimate"`` estimates them (then nothing is
+            claimed).
+        label_noise: Rows that were labelled twice: then limits of the error rate against the truth
+            stand beside those against the labels.
+        copies: What `fireassay.statistics.exact_copies` says of X, where that is known already.
+        confidence: Of each one-sided bound, in (0, 1).
+        workers, cluster: Where cells and balls are evaluated, as in `fireassay.engine.Executor`;
+            the result does not depend on it.
+        seed: Of whatever is drawn.
 
-    Returns
-    -------
-    ReliabilityResult
-
-    Raises
-    ------
-    DataError, ParameterError, NotEnoughEvidenceError
-        For data, settings or claims that cannot be used.
+    Raises:
+        DataError, ParameterError, NotEnoughEvidenceError: For data, settings or claims that cannot
+            be used.
 
     >>> import numpy as np
     >>> from fireassay import as_classifier
@@ -140,11 +125,17 @@ def assess(
         confidence=confidence,
         weights=weights,
         groups=groups,
-        alike=alike,
+        copies=copies,
         seed=seed,
         workers=workers,
         cluster=cluster,
     )
+    if problem.recorded and chosen.name not in _OF_LABELS:
+        raise NotEnoughEvidenceError(
+            f"Method {chosen.name!r} needs a model that can be asked.",
+            got="recorded answers",
+            do=f"Use {' or '.join(_OF_LABELS)}.",
+        )
     result = chosen.run(problem)
     return result if label_noise is None else _corrected(result, chosen, problem, label_noise)
 

@@ -11,8 +11,8 @@ from fireassay.core.chart import Chart
 from fireassay.core.drawing import axis, curves, field
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Claim, Table
-from fireassay.core.lazy_modules import pd
-from fireassay.reliability.exact import exact_estimates
+from fireassay.core.lazy import pd
+from fireassay.reliability.label_bounds import exact_estimates
 from fireassay.reliability.result import Details, ReliabilityResult
 
 _ASSUMED = (
@@ -28,19 +28,7 @@ _UNLIKELY = 0.01
 
 @dataclass(frozen=True)
 class ByCells(Details):
-    """The published numbers, which are no bound.
-
-    Attributes
-    ----------
-    pmi, pmi_upper
-        The published estimate and bound.
-    acu
-        Average cell unastuteness.
-    cells
-        One row per cell.
-    contradiction_p
-        Probability of at least as many errors as seen, if the pmi were ``pmi_upper``.
-    """
+    """The published numbers, which are no bound."""
 
     pmi: float
     pmi_upper: float
@@ -98,22 +86,15 @@ class ByCells(Details):
 class GridCells(ByCells):
     """The published numbers on a full grid.
 
-    Attributes
-    ----------
-    pmi, std, pmi_upper
-        E[λ], √V[λ] and the bound as published.
-    std_covariances
-        The standard deviation with every covariance between cells kept.
-    shape
-        Cells per axis.
-    refinement
-        How estimate and ACU move with the size of the cells.
-    sensitivity
-        How the estimate moves with the bandwidth; empty for a profile that was given.
-    cells
-        One row per cell.
-    contradiction_p
-        Probability of at least as many errors as seen, if the pmi were ``pmi_upper``.
+    Attributes:
+        pmi, std, pmi_upper: E[λ], √V[λ] and the bound as published.
+        std_covariances: The standard deviation with every covariance between cells kept.
+        shape: Cells per axis.
+        refinement: How estimate and ACU move with the size of the cells.
+        sensitivity: How the estimate moves with the bandwidth; empty for a profile that was given.
+        cells: One row per cell.
+        contradiction_p: Probability of at least as many errors as seen, if the pmi were
+            ``pmi_upper``.
 
     >>> from fireassay.reliability import Ram, assess
     >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
@@ -185,22 +166,17 @@ class GridCells(ByCells):
 class LatentCells(ByCells):
     """The published numbers on cells of a latent space.
 
-    Attributes
-    ----------
-    pmi, pmi_upper
-        With the cells that were not evaluated; equal, since the paper gives no bound here.
-    mean
-        E[λ] within the evaluated cells.
-    evaluated_mass
-        Share of the profile in them.
-    drawn, drawn_upper
-        E[λ] over cells drawn from the profile and its normal limit; nan if fewer than two were.
-    acu
-        Mean unastuteness of the evaluated cells.
-    cells
-        One row per evaluated cell.
-    contradiction_p
-        Probability of at least as many errors as seen, if the pmi were ``pmi_upper``.
+    Attributes:
+        pmi, pmi_upper: With the cells that were not evaluated; equal, since the paper gives no
+            bound here.
+        mean: E[λ] within the evaluated cells.
+        evaluated_mass: Share of the profile in them.
+        drawn, drawn_upper: E[λ] over cells drawn from the profile and its normal limit; nan if
+            fewer than two were.
+        acu: Mean unastuteness of the evaluated cells.
+        cells: One row per evaluated cell.
+        contradiction_p: Probability of at least as many errors as seen, if the pmi were
+            ``pmi_upper``.
 
     >>> from fireassay.reliability import PcaLatent, Ram, TopCells, assess
     >>> images = np.random.default_rng(0).random((60, 4, 4))

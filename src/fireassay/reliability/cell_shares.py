@@ -11,12 +11,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from fireassay.core.arrays import FloatArray, IntArray
-from fireassay.core.extras import is_installed
+from fireassay.core.lazy import is_installed
 from fireassay.core.seeds import generator
 from fireassay.reliability.cells import Grid
 from fireassay.reliability.network_bounds import NetworkBounds, network_of
+from fireassay.reliability.plan import Workers
 from fireassay.reliability.tree_boxes import Trees, exact_class_shares, trees_of
-from fireassay.reliability.workers import Workers
 
 Predict = Callable[[FloatArray], IntArray]
 WithinCell = Callable[[FloatArray, FloatArray, np.random.Generator], FloatArray]
@@ -30,22 +30,7 @@ _ROWS_AT_ONCE = 400_000
 
 @dataclass(frozen=True)
 class CellShares:
-    """Class shares of each cell.
-
-    Attributes
-    ----------
-    shares
-        Shape ``(cells, classes)``: the part of each cell that the model gives to each class.
-    variance
-        Of each cell's shares, at most (zero where the share is exact).
-    proven
-        The part of each cell whose class is proven rather than sampled.
-    method
-        How the shares were found.
-    vote
-        The class that other points of each cell vote for, where ``shares`` are sampled; None
-        where they are exact, and the largest share is the vote.
-    """
+    """Class shares of each cell."""
 
     shares: FloatArray
     variance: FloatArray
@@ -83,16 +68,12 @@ def estimator_for(
 
 
 def prover_of(model: Any) -> Prover | None:
-    """The prover for a model, or None where only sampling can help.
-
-    Trees and forests are read from the estimator; small torch networks and scikit-learn's
-    multilayer perceptrons need the extra ``certificates``.
-    """
+    """The prover for trees, forests, small networks and perceptrons; None: only sampling helps."""
     estimator = getattr(model, "estimator", model)
     trees = trees_of(estimator)
     if trees is not None:
         return trees
-    if not is_installed("bound_propagation"):
+    if not is_installed("torch"):
         return None
     network = network_of(getattr(model, "module", estimator))
     return None if network is None else NetworkBounds(network)
@@ -122,14 +103,11 @@ class Certified:
     Points are scattered one to a stratum: on cells that the border of a class crosses, 1,024 of
     them are more precise than 10,000 plain draws.
 
-    Attributes
-    ----------
-    prover
-        ``prover.proven_class(low, high)`` gives the class of each box, or -1 if it is not proven.
-    samples
-        Points per cell where nothing is proven, rounded to a full grid of strata.
-    workers
-        Where cells are evaluated; here if None.
+    Attributes:
+        prover: ``prover.proven_class(low, high)`` gives the class of each box, or -1 if it is not
+            proven.
+        samples: Points per cell where nothing is proven, rounded to a full grid of strata.
+        workers: Where cells are evaluated; here if None.
 
     >>> class Half:
     ...     def proven_class(self, low, high):
@@ -194,14 +172,10 @@ class Sampled:
     shares are unbiased, so that of a single cell may lie outside [0, 1]. No bound comes from them;
     the total of all cells has one of its own (`cell_total`).
 
-    Attributes
-    ----------
-    samples, first
-        Points in a cell that is looked at closely, and points in every cell.
-    within
-        ``within(low, high, rng)`` draws one point of each box.
-    workers
-        Where cells are evaluated; here if None.
+    Attributes:
+        samples, first: Points in a cell that is looked at closely, and points in every cell.
+        within: ``within(low, high, rng)`` draws one point of each box.
+        workers: Where cells are evaluated; here if None.
 
     >>> grid = Grid.regular(2, (0, 1), dimensions=1)
     >>> found = Sampled(samples=100)(lambda X: (X[:, 0] > 0.25).astype(int), grid, 2, seed=0)
@@ -260,11 +234,7 @@ def _scattered_shares(
     workers: Workers | None,
     within: WithinCell | None = None,
 ) -> FloatArray:
-    """Class shares of boxes from about ``points`` points each.
-
-    Some boxes at a time, as many as their points allow, with random numbers of their own: the
-    result does not depend on where they are evaluated.
-    """
+    """Class shares of boxes from some points each, the same wherever they are evaluated."""
     per_axis = max(1, round(points ** (1 / low.shape[1])))
     repeats = points if within is not None else per_axis ** low.shape[1]
     size = max(1, _ROWS_AT_ONCE // repeats)
@@ -296,10 +266,7 @@ def class_counts(
     points: int,
     stream: tuple[str, int],
 ) -> FloatArray:
-    """How many points of some boxes the model gives to each class.
-
-    Without ``within`` there is one point in each part of a fine grid, ``points`` parts per axis.
-    """
+    """Points of boxes that go to each class; without ``within`` one in each part of a grid."""
     start, stop = row
     below, above = low[start:stop], high[start:stop]
     rng = generator(stream[1], stream[0], start)

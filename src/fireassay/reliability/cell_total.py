@@ -13,13 +13,7 @@ _ROWS_AT_ONCE = 400_000
 
 @dataclass(frozen=True)
 class CellTotal:
-    """Points drawn from the cells by their mass, and how many disagree with their cell's label.
-
-    Attributes
-    ----------
-    disagree, drawn
-        Of ``drawn`` points this many get another class than their cell's label.
-    """
+    """Points drawn from the cells by their mass, and how many disagree with their cell's label."""
 
     disagree: int
     drawn: int
@@ -45,12 +39,7 @@ def cell_total(
     seed: int,
     within: WithinCell | None = None,
 ) -> CellTotal:
-    """Draw cells by their mass, one fresh point in each, and count disagreements.
-
-    The labels must be fixed by the data or by a vote on other points: then every draw is wrong
-    with the same probability, the total, and its bound is that of a coin. A cell with labels of
-    several classes is wrong as a whole, as the paper has it.
-    """
+    """Draw cells by their mass, one fresh point in each, and count disagreements: a coin."""
     rng = generator(seed, "cell total")
     cells = rng.choice(grid.n_cells, size=draws, p=mass / mass.sum())
     wrong = int((labels.kind[cells] == CROSS_BOUNDARY).sum())

@@ -34,10 +34,9 @@ class Grid:
     ) -> "Grid":
         """A grid with ``cells`` per axis on ``bounds``: one pair for all axes, or one per axis.
 
-        Raises
-        ------
-        ParameterError
-            For fewer than one cell, a box without inside, or more than five million cells.
+        Raises:
+            ParameterError: For fewer than one cell, a box without inside, or more than five million
+                cells.
         """
         low, high = box(bounds, dimensions)
         shape = tuple(cells) if isinstance(cells, tuple | list) else (cells,) * dimensions
@@ -104,13 +103,7 @@ class CellLabels:
 
     @classmethod
     def observed(cls, grid: Grid, X: FloatArray, y: IntArray) -> "CellLabels":
-        """Classify cells from labelled rows; a label of -1 means not known yet.
-
-        Raises
-        ------
-        DataError
-            If no row lies inside the grid.
-        """
+        """Classify cells from labelled rows; a label of -1 means not known yet."""
         where = grid.index(X)
         inside = where >= 0
         if not inside.any():
@@ -152,13 +145,7 @@ def box_around(X: FloatArray) -> ArrayLike:
 
 
 def default_cells(dimensions: int) -> int:
-    """How many cells per axis a full grid has if nobody says.
-
-    Raises
-    ------
-    ParameterError
-        Above five dimensions.
-    """
+    """How many cells per axis a full grid has if nobody says."""
     if dimensions not in _CELLS_BY_DIMENSION:
         raise ParameterError(
             "A full grid of cells takes at most 5 features.",

@@ -13,9 +13,9 @@ from fireassay.core.drawing import axis, curves
 from fireassay.core.errors import NotEnoughEvidenceError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption
-from fireassay.core.lazy_modules import pd
+from fireassay.core.lazy import pd
 from fireassay.core.validation import check_integer, check_real
-from fireassay.reliability.exact import exact_estimates, exact_limits, exact_row
+from fireassay.reliability.label_bounds import exact_estimates, exact_limits, exact_row
 from fireassay.reliability.ledger import full_ledger
 from fireassay.reliability.problem import Problem, too_few_labels
 from fireassay.reliability.result import LABELS, Details, ReliabilityResult, build_result
@@ -28,12 +28,9 @@ class ConservativePrior:
     Nothing else is assumed; among all priors with these properties the least favourable counts.
     With at least one failure a floor above zero is needed, and has to be argued for.
 
-    Parameters
-    ----------
-    epsilon, theta
-        The pmi is at most ``epsilon`` with probability ``theta``, both in (0, 1).
-    floor
-        The smallest pmi there can be, in [0, epsilon].
+    Args:
+        epsilon, theta: The pmi is at most ``epsilon`` with probability ``theta``, both in (0, 1).
+        floor: The smallest pmi there can be, in [0, epsilon].
 
     >>> weak, strong = ConservativePrior(theta=0.5), ConservativePrior(theta=0.9)
     >>> conservative_upper(0, 500, strong, 0.95) < conservative_upper(0, 500, weak, 0.95)
@@ -54,12 +51,9 @@ class ConservativePrior:
 class ConservativeBound(Details):
     """The prior, and how much of the answer it decides.
 
-    Attributes
-    ----------
-    std
-        Standard error of the error rate.
-    sensitivity
-        The bound against the assumed floor and theta.
+    Attributes:
+        std: Standard error of the error rate.
+        sensitivity: The bound against the assumed floor and theta.
 
     >>> from fireassay.reliability import assess
     >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
@@ -112,10 +106,8 @@ class ConservativeBound(Details):
 class ConservativeBayes:
     """The worst posterior that a partly stated prior allows.
 
-    Parameters
-    ----------
-    prior
-        What is believed before testing.
+    Args:
+        prior: What is believed before testing.
 
     >>> from fireassay.reliability import assess
     >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
@@ -176,8 +168,6 @@ class ConservativeBayes:
 def posterior_confidence(p: float, failures: int, n: int, prior: ConservativePrior) -> float:
     """A lower limit on the posterior probability that the pmi is at most p.
 
-    Notes
-    -----
     ``theta L(x1) / (theta L(x1) + (1 - theta) L(x2))`` with L(x) = x^k (1-x)^(n-k), x1 the one of
     floor and epsilon with the smaller likelihood, x2 = max(p, k/n). Zero below epsilon.
     """
@@ -198,19 +188,14 @@ def conservative_upper(
 ) -> float:
     """The smallest p with this conservative posterior confidence in pmi <= p.
 
-    Parameters
-    ----------
-    failures, n
-        Wrong answers among so many.
-    prior
-        What is believed before testing.
-    confidence
-        In (0, 1).
+    Args:
+        failures, n: Wrong answers among so many.
+        prior: What is believed before testing.
+        confidence: In (0, 1).
 
-    Raises
-    ------
-    NotEnoughEvidenceError
-        With failures and a prior without a floor: then no p below one can be claimed.
+    Raises:
+        NotEnoughEvidenceError: With failures and a prior without a floor: then no p below one can
+            be claimed.
 
     >>> prior = ConservativePrior(epsilon=1e-4, theta=0.9)
     >>> round(conservative_upper(0, 3000, prior, 0.95), 5)

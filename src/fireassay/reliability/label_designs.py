@@ -12,19 +12,15 @@ from fireassay.core.errors import DataError
 from fireassay.core.registry import Registry
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_real
-from fireassay.statistics.clopper_pearson import clopper_pearson
-from fireassay.statistics.prediction_powered import RectifiedValues, betting_upper
+from fireassay.statistics.bounds_from_draws import RectifiedValues, betting_upper
+from fireassay.statistics.counts import clopper_pearson
 
 _POOL_SHARE = 0.9
 
 
 @dataclass(frozen=True)
 class DesignEstimate:
-    """What the labels of a design say.
-
-    ``pool_upper`` bounds the error rate of the pool the rows were chosen from, ``pmi_upper`` that
-    of the profile the pool was drawn from.
-    """
+    """What labels say: bounds for the pool that was chosen from, and for its profile."""
 
     pmi: float
     std: float
@@ -37,15 +33,11 @@ class DesignEstimate:
 class Design(ABC):
     """Rows of a pool to be labelled, and how to count them.
 
-    Attributes
-    ----------
-    rows
-        Row numbers in the pool, in the order of drawing (a row can come more than once in
-        an importance design: its label is bought once and counted each time).
-    weights
-        Horvitz-Thompson weight of each draw.
-    pool_size
-        Rows of the pool.
+    Attributes:
+        rows: Row numbers in the pool, in the order of drawing (a row can come more than once in an
+            importance design: its label is bought once and counted each time).
+        weights: Horvitz-Thompson weight of each draw.
+        pool_size: Rows of the pool.
     """
 
     rows: IntArray
@@ -99,17 +91,12 @@ def importance_design(
 ) -> ImportanceDesign:
     """Draw rows with probability growing with the square root of their guessed risk.
 
-    Parameters
-    ----------
-    risk
-        Guessed probability of an error for each row of the pool (see the surrogates); a bad guess
-        costs width, not validity.
-    budget
-        Number of draws, with replacement.
-    floor
-        Share of draws made uniformly: it limits every weight to ``1 / floor``.
-    seed
-        Of the draws.
+    Args:
+        risk: Guessed probability of an error for each row of the pool (see the surrogates); a bad
+            guess costs width, not validity.
+        budget: Number of draws, with replacement.
+        floor: Share of draws made uniformly: it limits every weight to ``1 / floor``.
+        seed: Of the draws.
 
     >>> design = importance_design([0.01] * 99 + [0.81], budget=2000)
     >>> wrong = design.rows == 99  # in the pool one row of 100; drawn about 79 times
@@ -141,12 +128,9 @@ def _checked_risk(risk: ArrayLike) -> FloatArray:
 class LabelDesign:
     """A way to choose rows: ``draw(risk, budget, seed=0)`` gives a `Design`.
 
-    Attributes
-    ----------
-    name, summary
-        How people choose it, and what it does.
-    draw
-        E.g. `importance_design`.
+    Attributes:
+        name, summary: How people choose it, and what it does.
+        draw: E.g. `importance_design`.
 
     >>> len(DESIGNS["importance"].draw([0.1, 0.2, 0.3, 0.4, 0.5], 4).rows)
     4

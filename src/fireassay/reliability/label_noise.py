@@ -8,8 +8,8 @@ from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption
 from fireassay.core.validation import check_integer
-from fireassay.statistics.clopper_pearson import clopper_pearson
-from fireassay.statistics.share import share
+from fireassay.statistics.counts import clopper_pearson
+from fireassay.statistics.shares import share
 
 NOISE = "second-labels-independent"
 APART = "label-errors-apart"
@@ -25,19 +25,15 @@ _STATEMENTS = {
 class LabelNoise:
     """Rows that were labelled twice, and what may be assumed about it.
 
-    Parameters
-    ----------
-    differ, n
-        How many of the rows labelled twice have two different labels, of how many; drawn from the
-        labelled rows by lot.
-    second
-        ``"independent"``: both labels are given alike, by people who err independently; then
-        they differ on 2e(1-e) of the rows, with more than two classes on no fewer. ``"truth"``:
-        the second label is that of an expert, and right.
-    apart
-        Assume that label errors have nothing to do with the model's, for two classes: then the
-        true error rate is a point, (q - e)/(1 - 2e). Otherwise it can be anything from q - e to
-        q + e.
+    Args:
+        differ, n: How many of the rows labelled twice have two different labels, of how many; drawn
+            from the labelled rows by lot.
+        second: ``"independent"``: both labels are given alike, by people who err independently;
+            then they differ on 2e(1-e) of the rows, with more than two classes on no fewer.
+            ``"truth"``: the second label is that of an expert, and right.
+        apart: Assume that label errors have nothing to do with the model's, for two classes: then
+            the true error rate is a point, (q - e)/(1 - 2e). Otherwise it can be anything from q -
+            e to q + e.
 
     >>> noise = LabelNoise(differ=12, n=300)
     >>> low, high = noise.error_rate(0.975)
@@ -85,18 +81,12 @@ class LabelNoise:
 class CorrectedBound:
     """The error rate against the truth instead of against the labels.
 
-    Attributes
-    ----------
-    low, upper
-        One-sided limits, each at ``confidence``.
-    value
-        The estimate; nan where only an interval is identified.
-    label_error
-        The error rate of the labels, with its interval.
-    confidence, n
-        Of each limit; the labelled rows.
-    noise
-        What it was made from.
+    Attributes:
+        low, upper: One-sided limits, each at ``confidence``.
+        value: The estimate; nan where only an interval is identified.
+        label_error: The error rate of the labels, with its interval.
+        confidence, n: Of each limit; the labelled rows.
+        noise: What it was made from.
 
     >>> found = corrected_bound(0.05, 0.03, 0.08, 400, LabelNoise(0, 5000, "truth"), 0.975)
     >>> round(found.upper, 4), found.how
@@ -137,24 +127,8 @@ def corrected_bound(
 ) -> CorrectedBound:
     """Limits of the true error rate from those of the rate against the labels.
 
-    Parameters
-    ----------
-    pmi, low, upper
-        The rate at which the model differs from the labels, with one-sided limits at half of the
-        error probability, ``1 - (1 - confidence) / 2``.
-    n
-        Labelled rows.
-    noise
-        The rows labelled twice.
-    confidence
-        Of each corrected limit; the other half of the error probability is spent on the noise.
-
-    Notes
-    -----
-    Whatever label errors and model errors have to do with each other, the model differs from the
-    truth at most where it differs from the label or the label from the truth: the true rate is
-    within e of the measured one. If they have nothing to do with each other, and there are two
-    classes, q = p(1-e) + (1-p)e.
+    The true rate is within e of the measured one, whatever both errors have to do with each other;
+    if nothing, and with two classes, q = p(1-e) + (1-p)e.
 
     >>> found = corrected_bound(0.05, 0.03, 0.08, 400, LabelNoise(12, 300), 0.95)
     >>> print(f"{found.low:.3f} to {found.upper:.3f}")

@@ -4,28 +4,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.arrays import FloatArray, IntArray, largest
 from fireassay.core.evidence import Assumption, AssumptionStatus
-from fireassay.core.lazy_modules import stats
-from fireassay.core.percent import p_text, percent
+from fireassay.core.groups import largest_group
+from fireassay.core.lazy import stats
 from fireassay.core.seeds import generator
+from fireassay.core.words import p_text, percent
 from fireassay.reliability.cells import CROSS_BOUNDARY, EMPTY, Grid
+from fireassay.reliability.drift import classifier_two_sample_p
 from fireassay.reliability.inputs import Inputs
+from fireassay.reliability.measures import LARGEST, RARE
 from fireassay.reliability.problem import Problem
 from fireassay.reliability.profile import KdeProfile, Profile
 from fireassay.reliability.result import NO_CELLS
 from fireassay.reliability.separation import Separation, r_separation, rows_for_separation
-from fireassay.reliability.two_sample import classifier_two_sample_p
 from fireassay.reliability.weighted_cells import CentreDensity, WeightedCells
-from fireassay.statistics.alike_rows import AlikeRows, alike_rows
-from fireassay.statistics.clopper_pearson import clopper_pearson
-from fireassay.statistics.grouped_share import GroupCounts
-from fireassay.statistics.independence import intraclass_test, near_duplicates, size_rate_test
+from fireassay.statistics.counts import clopper_pearson
+from fireassay.statistics.error_runs import ErrorRuns, error_runs
+from fireassay.statistics.groups.group_counts import GroupCounts
+from fireassay.statistics.independence import intraclass_test
 from fireassay.statistics.kde import leave_one_out_bandwidth, product_cell_mass
+from fireassay.statistics.shared_units import ExactCopies, exact_copies
 
-SIZES = "group-sizes-unrelated"
 _LEVEL = 0.01
-_SIZES_LEVEL = 0.05  # the wider bound costs less than the one that misses
 _LEAST_ERRORS = 5
 _LEAST_ROWS = 20
 _MOST_COLUMNS = 20
@@ -33,7 +34,8 @@ _STATEMENTS = {
     "labels-from-the-field": ("The labelled rows are drawn like the inputs in the field."),
     "independent-rows": "Inputs are independent of each other.",
     "independent-groups": "Groups are drawn independently of each other.",
-    SIZES: "A group's size says nothing about its error rate.",
+    LARGEST: "No group is larger than the largest one that was declared, or seen.",
+    RARE: "No rare group is far worse than those seen.",
     "independent-cells": "Unastuteness and mass of cells are independent.",
     "r-separated": "Classes are r-separated, and r can be estimated.",
     "one-label-per-cell": "All inputs in a cell share one true label.",
@@ -45,6 +47,12 @@ _STATEMENTS = {
     "labels-right": "The labels are right.",
 }
 
+_WEIGHTS = {
+    "given": "Weights were given; if they are estimates, the bound is not a finite-sample claim.",
+    "unbounded": "The largest possible weight was not given: no finite-sample claim is made.",
+    "estimated": "Weights were estimated from the rows: no finite-sample claim is made.",
+}
+
 
 def full_ledger(
     problem: Problem,
@@ -54,11 +62,13 @@ def full_ledger(
     weights: str | None = None,
     mixed: tuple[int, int] | None = None,
 ) -> tuple[Assumption, ...]:
-    """The paper's six assumptions, and what every bound needs beside them.
-
-    ``mixed`` says how many cells hold two labels, of how many with rows, where a method has cells.
-    """
+    """The paper's six assumptions, and the rest; ``mixed``: cells with two labels, of how many."""
     X = problem.labelled.X
+    labels_right = _stated(
+        "labels-right", "untestable", "A wrong label counts as an error of the model."
+    )
+    if problem.recorded:
+        return (labels_from_profile(None, weights), *independence(problem), labels_right)
     if cells is not None:
         kind = cells.labels.kind
         mixed = int((kind == CROSS_BOUNDARY).sum()), int((kind != EMPTY).sum())
@@ -70,7 +80,7 @@ def full_ledger(
         vote_is_right(cells, X, problem.y),
         uniform_in_cells(None if cells is None else cells.grid, X),
         *independence(problem),
-        _stated("labels-right", "untestable", "A wrong label counts as an error of the model."),
+        labels_right,
     )
 
 
@@ -110,12 +120,7 @@ class Drift:
 
 
 def same_distribution(labelled: Inputs, other: Inputs, seed: int = 0) -> Drift:
-    """Compare labelled and operational rows: Kolmogorov-Smirnov on features and on the doubt.
-
-    A classifier that tells the samples apart sees what no column shows by itself.
-
-    With many features their leading principal components are compared instead.
-    """
+    """Kolmogorov-Smirnov on columns (or components) and doubt, and a classifier of both samples."""
     a, b = labelled.X, other.X
     if a.shape[1] > _MOST_COLUMNS:
         centre = b.mean(axis=0)
@@ -133,15 +138,8 @@ def same_distribution(labelled: Inputs, other: Inputs, seed: int = 0) -> Drift:
 
 def labels_from_profile(drift: Drift | None, weights: str | None) -> Assumption:
     """Assumption 3: the labelled rows are drawn from the operational profile."""
-    if weights == "given":
-        check = "Weights were given; if they are estimates, the bound is not a finite-sample claim."
-        return _stated("weights-right", "untestable", check)
-    if weights == "unbounded":
-        check = "The largest possible weight was not given: no finite-sample claim is made."
-        return _stated("weights-right", "untestable", check)
-    if weights == "estimated":
-        check = "Weights were estimated from the rows: no finite-sample claim is made."
-        return _stated("weights-right", "untestable", check)
+    if weights is not None:
+        return _stated("weights-right", "untestable", _WEIGHTS[weights])
     if drift is None:
         return _stated(
             "labels-from-the-field", "untestable", "No operational rows were given to compare."
@@ -169,16 +167,17 @@ def independence(problem: Problem) -> tuple[Assumption, ...]:
     """Whether rows depend on each other; with groups, whether groups are what to count."""
     X, wrong, groups = problem.labelled.X, problem.wrong, problem.groups
     if groups is None:
-        alike = problem.alike or alike_rows(X, problem.y, problem.seed)
-        return (independent_inputs(wrong, alike),)
+        none = ExactCopies(0, 0, 0, 0.0) if problem.recorded else None
+        copies = problem.copies or none or exact_copies(X)
+        sure = largest(problem.labelled.probabilities)
+        runs = error_runs(problem.y, problem.labelled.predicted, sure, problem.seed)
+        return (independent_inputs(copies, len(X), runs),)
     counts = GroupCounts.of(wrong, groups)
-    near = near_duplicates(X, problem.seed, groups)
-    across: AssumptionStatus = "contradicted" if near.many else "untestable"
-    check = f"{near.count} of {near.looked_at} rows nearly repeat a row of another group."
+    check = "How groups were drawn is not in the data."
     return (
         correlated_rows(counts, problem.seed),
-        _stated("independent-groups", across, check),
-        unrelated_sizes(counts),
+        _stated("independent-groups", "untestable", check),
+        *unseen_groups(counts.sizes, largest_group(groups)),
     )
 
 
@@ -198,34 +197,28 @@ def correlated_rows(counts: GroupCounts, seed: int) -> Assumption:
     )
 
 
-def unrelated_sizes(counts: GroupCounts) -> Assumption:
-    """Where large groups have other rates than small ones, the approximate bound misses."""
-    if (counts.sizes == counts.sizes[0]).all():
-        return _stated(SIZES, "supported", f"All groups have {counts.sizes[0]} rows.")
-    correlation, p = size_rate_test(counts)
-    if len(counts.sizes) < _LEAST_ERRORS or not counts.hits.any():
-        return _stated(SIZES, "untestable", "Too few groups or errors to see it.")
-    status: AssumptionStatus = "contradicted" if p < _SIZES_LEVEL else "supported"
-    check = f"Rank correlation of size and surplus of errors: {correlation:.2f}, {p_text(p)}."
-    return _stated(SIZES, status, check)
+def unseen_groups(sizes: IntArray, declared: float | None) -> tuple[Assumption, Assumption]:
+    """How large a group can be, which bounds must know, and whether a rare one is far worse."""
+    status: AssumptionStatus = "untestable"
+    check = (
+        f"The largest of {len(sizes):,} groups has {sizes.max():,} rows, which is taken for "
+        "the largest that exists. If there are larger ones, say [data] largest_group."
+    )
+    if declared is not None:
+        status, check = "supported", f"Declared: none has more than {declared:,g} rows."
+    rare = f"{len(sizes):,} groups may lack a kind of which there are few. Bounds do not need it."
+    return _stated(LARGEST, status, check), _stated(RARE, "untestable", rare)
 
 
-def independent_inputs(wrong: FloatArray, alike: AlikeRows) -> Assumption:
-    """Rows must not repeat or resemble each other, and errors not come in runs.
-
-    That neither is seen shows nothing: rows of one patient need not look alike or stand together.
-    """
-    check = str(alike)
-    n, errors = len(wrong), int(wrong.sum())
-    p = 1.0
-    if min(errors, n - errors) >= _LEAST_ERRORS:
-        together = int((wrong[1:] * wrong[:-1]).sum())
-        rate = (errors - 1) / (n - 1)
-        p = stats.binomtest(together, errors, min(1.0, rate), alternative="greater").pvalue
-        check += f" {together} of {errors} errors follow an error at once: {p_text(p)}."
-    if alike.many or p < _LEVEL:
-        return _stated("independent-rows", "contradicted", check)
-    check += " Rows of one patient or device would not show: give groups if there are any."
+def independent_inputs(copies: ExactCopies, n: int, runs: ErrorRuns) -> Assumption:
+    """Rows must not be copies, and errors not come in runs; that neither is seen shows nothing."""
+    check = f"{copies} " if copies.rows else ""
+    if runs.objects:
+        p = max(runs.p_stretch, runs.p_label, runs.p_answer)
+        check += f"Errors stand together in the file ({p_text(p)}), as those of one patient do. "
+    if runs.objects or copies.object_to(n):
+        return _stated("independent-rows", "contradicted", check.rstrip())
+    check += "Rows of one patient or device would not show: give groups if there are any."
     return _stated("independent-rows", "untestable", check)
 
 
@@ -266,10 +259,7 @@ def one_label_per_cell(mixed: tuple[int, int] | None) -> Assumption:
 
 
 def vote_is_right(cells: WeightedCells | None, X: FloatArray, y: IntArray) -> Assumption:
-    """Assumption 5: in empty cells the model's own vote is the true label.
-
-    Rows that are alone in their cell are taken away in thought: would the vote have been right?
-    """
+    """Assumption 5: in empty cells the model's vote is the true label, as in cells with one row."""
     if cells is None:
         return _stated("vote-is-right", "untestable", NO_CELLS)
     where = cells.grid.index(X)

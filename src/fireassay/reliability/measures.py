@@ -1,18 +1,24 @@
 """What the numbers of reliability are: shares of inputs, better if low, and what n is worth."""
 
+from typing import Final
+
 from fireassay.core.measure import Measure
 
+SENTENCES: Final = {
+    "pmi_upper": "If the field looks like this test set, at most {} of inputs are misclassified.",
+    "pmi": "If the field looks like this test set, about {} of inputs are misclassified: no bound.",
+    "contradicted": "At most {} of the field is misclassified; the test rows do not agree.",
+}
+LARGEST, RARE = "largest-group", "rare-groups"  # assumptions of bounds over groups
+
 _NUMBERS = {
-    "pmi": (
-        "Wrong in the field",
-        "Probability that an input of the field is misclassified.",
-    ),
+    "pmi": ("Field error rate", "Probability that an input of the field is misclassified."),
     "pmi_upper": (
-        "Wrong in the field, at most",
+        "Field error rate, at most",
         "Upper bound of the probability that an input of the field is misclassified.",
     ),
     "pmi_lower": (
-        "Wrong in the field, at least",
+        "Field error rate, at least",
         "Lower bound of the probability that an input of the field is misclassified.",
     ),
     "field_error_rate": (
@@ -20,15 +26,15 @@ _NUMBERS = {
         "Error rate of the field rows, from the labels that discovery drew among them.",
     ),
     "field_pmi_upper": (
-        "Wrong in the field, at most, from labels drawn by lot",
+        "Field error rate, at most, from labels drawn by lot",
         "Upper bound from the labels that discovery drew among the field rows alone.",
     ),
     "corrected_pmi_upper": (
-        "Wrong in the field, at most, with wrong labels allowed for",
+        "Field error rate, at most, with wrong labels allowed for",
         "Upper bound of how often its answer is not the truth, where labels may be wrong.",
     ),
     "corrected_pmi_lower": (
-        "Wrong in the field, at least, with wrong labels allowed for",
+        "Field error rate, at least, with wrong labels allowed for",
         "Lower bound of how often its answer is not the truth, where labels may be wrong.",
     ),
     "label_error": (
@@ -56,7 +62,7 @@ _NUMBERS = {
         "Lower bound of the error rate of the worst slice.",
     ),
     "pmi_ram": (
-        "Wrong in the field, by the published cells",
+        "Field error rate, by the published cells",
         "The published estimate; most cells are labelled by the model itself.",
     ),
     "pmi_upper_published": (
@@ -74,6 +80,13 @@ EFFECTIVE_N = Measure(
     "count",
     "high",
     "Rows of one patient, device or document repeat each other; this is what they are worth.",
+)
+LARGEST_GROUP = Measure(
+    "largest_group",
+    "Rows of the largest group",
+    "count",
+    "neither",
+    "The most rows that a patient, device or document can have: declared, or the most seen.",
 )
 MEASURES = (
     *(Measure(name, label, "share", "low", text) for name, (label, text) in _NUMBERS.items()),

@@ -10,21 +10,25 @@ from numpy.typing import ArrayLike
 
 from fireassay.classifiers import as_classifier
 from fireassay.classifiers.protocol import Classifier
-from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import DataError
+from fireassay.core.groups import largest_group
 from fireassay.core.seeds import generator
 from fireassay.core.validation import (
     check_class_indices,
     check_features,
     check_integer,
+    check_labels,
     check_real,
 )
-from fireassay.reliability.input_drift import InputDrift, Strangeness
+from fireassay.reliability.drift import InputDrift, Strangeness
 from fireassay.reliability.inputs import Inputs
 from fireassay.reliability.separation import r_separation
-from fireassay.statistics.autocorrelation import autocorrelation_time
-from fireassay.statistics.clopper_pearson import clopper_pearson
+from fireassay.statistics.counts import clopper_pearson
 from fireassay.statistics.error_detector import WINDOW, ErrorDetector, recent_rate_upper
+from fireassay.statistics.groups.group_bound import group_mean
+from fireassay.statistics.groups.group_monitor import GroupDetector
+from fireassay.statistics.independence import autocorrelation_time
 
 _R_TOLERANCE = 0.5
 _ROWS_FOR_R = 500
@@ -36,25 +40,19 @@ _LARGEST_LIMIT = 0.89
 class MonitorState:
     """What is known after the rows seen so far.
 
-    Attributes
-    ----------
-    n_recent
-        How many of the labels are in the window.
-    pmi, pmi_upper
-        Error rate of the recent labels, and an upper bound of the mean rate over these, at this
-        look; nan and 1 without labels. It says nothing about the instant after a jump.
-    alarm
-        Whether labelled errors have risen above the limit; it stays.
-    drift_p
-        One over the largest evidence against "the rows still come from the reference profile".
-    drifted
-        Whether that fell to ``alpha``.
-    r, r_moved
-        Half the smallest distance between classes so far (each row is compared with at most the
-        500 before it), and whether it has halved since the first labels: then cells chosen for the
-        old one are too large.
-    n_rows, n_labels, n_errors
-        Rows seen so far, those with a label, and those that were wrong.
+    Attributes:
+        n_recent: How many of the labels are in the window.
+        pmi, pmi_upper: Error rate of the recent labels, and an upper bound of the mean rate over
+            these, at this look; nan and 1 without labels. It says nothing about the instant after a
+            jump.
+        alarm: Whether labelled errors have risen above the limit; it stays.
+        drift_p: One over the largest evidence against "the rows still come from the reference
+            profile".
+        drifted: Whether that fell to ``alpha``.
+        r, r_moved: Half the smallest distance between classes so far (each row is compared with at
+            most the 500 before it), and whether it has halved since the first labels: then cells
+            chosen for the old one are too large.
+        n_rows, n_labels, n_errors: Rows seen so far, those with a label, and those that were wrong.
     """
 
     n_rows: int
@@ -73,32 +71,28 @@ class MonitorState:
 class Monitor:
     """Follow a model in operation.
 
-    Parameters
-    ----------
-    model
-        A `Classifier` or anything `as_classifier` takes.
-    reference
-        Rows of the profile that the assessment was made for, at least 20, in the order of time; or
-        a pair (X, y) with their labels.
-    limit
-        The error rate above which ``alarm`` is to be raised. None: the upper end of what the
-        reference labels allow; without these either, errors raise no alarm.
-    confidence
-        Of the upper bound, one-sided.
-    window
-        How many of the newest labels the bound is about.
-    alpha
-        The largest probability of ever a false alarm; for errors and for drift each.
-    seed
-        Of the split of the reference and of ties.
+    Args:
+        model: A `Classifier` or anything `as_classifier` takes.
+        reference: Rows of the profile that the assessment was made for, at least 20, in the order
+            of time; or a pair (X, y) with their labels.
+        limit: The error rate above which ``alarm`` is to be raised. None: the upper end of what the
+            reference labels allow; without these either, errors raise no alarm.
+        confidence: Of the upper bound, one-sided.
+        window: How many of the newest labels (or groups) the bound is about.
+        alpha: The largest probability of ever a false alarm; for errors and for drift each.
+        groups: For each reference row the patient, device or batch it belongs to: then groups are
+            counted, and new rows have theirs as well. `Groups` may declare how large one can be.
+        delayed: Labels may come late, and sooner for errors: then every row counts, too, as long as
+            it has no label as a right one for the alarm, and as a wrong one for the bound.
+        seed: Of the split of the reference and of ties.
 
-    Notes
-    -----
     The bound is Clopper-Pearson on the window, which also holds where rates differ within it
     (Hoeffding 1956). Errors are watched by `ErrorDetector`; with a limit from reference labels
     half of ``alpha`` is spent on the limit. Drift is found by `InputDrift`: each row's strangeness
     is ranked among all before it, and bets are made against these ranks being uniform. What is kept
-    does not grow with the rows.
+    does not grow with the rows. With ``groups`` or ``delayed`` errors are watched by
+    `GroupDetector`, one bet for each group in the order of their first rows. Otherwise rows must be
+    independent, and the order of labels must not depend on what they say.
 
     Where the reference is autocorrelated (a video), errors and strangeness are judged in blocks,
     ``error_block`` and ``drift_block`` long, and both alarms are approximate.
@@ -121,6 +115,8 @@ class Monitor:
         confidence: float = 0.975,
         window: int = WINDOW,
         alpha: float = 0.01,
+        groups: ArrayLike | None = None,
+        delayed: bool = False,
         seed: int = 0,
     ) -> None:
         self.confidence = check_real(confidence, "confidence", low=0, high=1)
@@ -145,16 +141,39 @@ class Monitor:
         known, compared = inputs.take(order[:half]), inputs.take(order[half:])
         self._drift = InputDrift(known, compared, self.drift_block, seed)
         self._detector = _detector(limit, wrong, self.alpha, self.error_block)
+        self._groups: GroupDetector | None = None
+        if groups is not None:
+            together = check_labels(groups, name="groups", n=len(rows))
+            self._groups = self._of_groups(limit, wrong, together)
+        elif delayed and self.error_block == 1:
+            detector = self._detector or ErrorDetector(_LARGEST_LIMIT, self.alpha)
+            self._groups = self._bets(detector.limit, 1, detector.alpha)
         self._labelled: deque[tuple[FloatArray, int]] = deque(maxlen=_ROWS_FOR_R)
         self._wrong: deque[float] = deque(maxlen=self.window)
         self._n_labels = self._n_errors = 0
         self._first_r = self._r = float("inf")
         self._seen = 0
 
+    def _bets(self, limit: float, largest: float, alpha: float) -> GroupDetector:
+        return GroupDetector(limit, int(largest), alpha, window=self.window, open_groups=None)
+
+    def _of_groups(
+        self, limit: float | None, wrong: FloatArray | None, groups: AnyArray
+    ) -> GroupDetector:
+        """Against the limit, or what groups of the reference allow at half of alpha."""
+        sizes = np.unique(groups, return_counts=True)[1]
+        largest = largest_group(groups) or float(sizes.max())
+        if limit is not None or wrong is None:
+            return self._bets(_LARGEST_LIMIT if limit is None else limit, largest, self.alpha)
+        found = group_mean(wrong, groups, 1 - self.alpha / 2, "upper", largest_group=largest)
+        return self._bets(min(found.high, _LARGEST_LIMIT), largest, self.alpha / 2)
+
     @property
     def limit(self) -> float | None:
         """The error rate above which the alarm is raised; None: errors raise no alarm."""
-        return None if self._detector is None else self._detector.limit
+        if self._detector is None:
+            return None
+        return self._detector.limit if self._groups is None else self._groups.limit
 
     @property
     def n_rows(self) -> int:
@@ -166,34 +185,74 @@ class Monitor:
         """Labels so far."""
         return self._n_labels
 
-    def update(self, X: ArrayLike, y: ArrayLike | None = None) -> MonitorState:
+    @property
+    def counts_groups(self) -> bool:
+        """Whether bets are on groups (or single rows), so that these need names."""
+        return self._groups is not None
+
+    def update(
+        self, X: ArrayLike, y: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> MonitorState:
         """Take in new rows, with labels if there are any, and say where things stand."""
         rows = self._checked(X)
+        groups = self._named(groups, len(rows))
         labels = None
         if y is not None:
             labels = check_class_indices(y, self.model.classes, n=len(rows))
-        predicted = self.see(rows)
+        predicted = self.see(rows, groups)
         if labels is not None:
-            self.judge(predicted != labels)
+            self.judge(predicted != labels, groups)
             self._note_separation(rows.reshape(len(rows), -1).astype(np.float64), labels)
         return self.state()
 
-    def see(self, X: ArrayLike) -> IntArray:
-        """Take in new rows without labels; returns the classes that the model gives, by index."""
+    def see(
+        self, X: ArrayLike, groups: ArrayLike | None = None, *, expected: bool = True
+    ) -> IntArray:
+        """Take in new rows without labels; returns the classes that the model gives, by index.
+
+        ``expected`` is False where `follow` names the rows.
+        """
         rows = self._checked(X)
+        if expected:
+            named = self._named(groups, len(rows))
+            self.follow(np.full(len(rows), np.nan), named)
         inputs = Inputs.ask(self.model, rows)
         self._seen += len(rows)
         self._drift.see(inputs)
         return inputs.predicted
 
-    def judge(self, wrong: ArrayLike) -> None:
-        """Take in what labels say about rows seen before: True for a wrong answer, in order."""
+    def _named(self, groups: ArrayLike | None, n: int) -> AnyArray:
+        """The groups of rows; without any, each row by its number."""
+        if groups is not None:
+            return check_labels(groups, name="groups", n=n)
+        if self._groups is not None and self._groups.largest_group > 1:
+            raise DataError("New rows must have groups, as the reference has.", got="none")
+        return self._seen + np.arange(n)
+
+    def judge(self, wrong: ArrayLike, groups: ArrayLike | None = None) -> None:
+        """Take in what labels say about rows seen before: True for a wrong answer, in order.
+
+        With groups, those of the rows; with delays, their numbers or names.
+        """
         errors = np.asarray(wrong, dtype=np.float64)
+        if self._groups is not None and groups is None:
+            raise DataError("Labels must say whose rows they are about.", got="no groups")
+        self.follow(errors, np.zeros(len(errors)) if groups is None else groups)
+
+    def follow(self, wrong: ArrayLike, groups: ArrayLike) -> None:
+        """Take in rows and labels in their order: nan for a row that may get a label later.
+
+        1 is a wrong answer and 0 a right one, to a row of that group that came before.
+        """
+        marks = np.asarray(wrong, dtype=np.float64)
+        errors = marks[~np.isnan(marks)]
+        if self._groups is not None:
+            self._groups = self._groups.followed(groups, marks)
+        elif self._detector is not None:
+            self._detector = self._detector.after(errors)
         self._wrong.extend(errors.tolist())
         self._n_labels += len(errors)
         self._n_errors += int(errors.sum())
-        if self._detector is not None:
-            self._detector = self._detector.after(errors)
 
     def snapshot(self) -> dict[str, Any]:
         """All that was learnt since the reference, in plain types, of bounded size.
@@ -213,6 +272,7 @@ class Monitor:
             "errors": self._n_errors,
             "recent": list(self._wrong),
             "detector": None if self._detector is None else asdict(self._detector),
+            "groups": None if self._groups is None else asdict(self._groups),
             "drift": self._drift.snapshot(),
             "first_r": self._first_r,
             "r": self._r,
@@ -226,6 +286,8 @@ class Monitor:
         if kept["detector"] is not None:
             lists = {name: tuple(kept["detector"][name]) for name in ("waiting", "log_capital")}
             self._detector = ErrorDetector(**{**kept["detector"], **lists})
+        if kept["groups"] is not None:
+            self._groups = GroupDetector.of(kept["groups"])
         self._drift.restore(kept["drift"])
         self._first_r, self._r = kept["first_r"], kept["r"]
         labelled = ((np.array(row), label) for row, label in kept["labelled"])
@@ -235,14 +297,17 @@ class Monitor:
         """Where things stand."""
         recent = np.array(self._wrong)
         p = min(1.0, 1 / self._drift.evidence)
+        watching = self._groups or self._detector
         return MonitorState(
             self._seen,
             self._n_labels,
             self._n_errors,
             len(recent),
             float(recent.mean()) if len(recent) else float("nan"),
-            recent_rate_upper(recent, self.confidence, self.window),
-            self._detector is not None and self._detector.alarm,
+            recent_rate_upper(recent, self.confidence, self.window)
+            if self._groups is None
+            else self._groups.upper(self.confidence),
+            self.limit is not None and bool(watching is not None and watching.alarm),
             p,
             p <= self.alpha,
             self._r,

@@ -13,12 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.core.arrays import FloatArray, IntArray
-from fireassay.core.lazy_modules import stats
+from fireassay.core.lazy import stats
 from fireassay.core.seeds import generator
-from fireassay.reliability.moves import Herd, normal_cdf, scatter
-from fireassay.reliability.rare_events import BoxFailures, Margin, joined
-from fireassay.statistics.clopper_pearson import clopper_pearson
-from fireassay.statistics.poisson import poisson_interval
+from fireassay.reliability.rare_events import (
+    BoxFailures,
+    Margin,
+    Particles,
+    joined,
+    normal_cdf,
+    scatter,
+)
+from fireassay.statistics.counts import clopper_pearson, poisson_interval
 
 # Copies stay a little alike: the variance over repeated runs was 0.9 to 1.7 times that of
 # independent particles (the shapes named in moves.py), 1.25 on average.
@@ -32,17 +37,13 @@ _MOST_NUMBERS = 10_000_000
 class Splitting:
     """Settings of multilevel splitting; an object of this class is a `RareEventEstimator`.
 
-    Attributes
-    ----------
-    particles, moves
-        Points per box, and most moves of each copy per level (fewer where copies scatter fast).
-    keep
-        Share of particles kept at each level; 0.5 has an ideal standard deviation of ln p of
-        ``sqrt(-log2(p) / particles)``. ``last_particle`` drops one at a time instead.
-    smallest
-        Climbing stops below this ln p, and only an upper bound is reported.
-    confidence
-        Of the intervals.
+    Attributes:
+        particles, moves: Points per box, and most moves of each copy per level (fewer where copies
+            scatter fast).
+        keep: Share of particles kept at each level; 0.5 has an ideal standard deviation of ln p of
+            ``sqrt(-log2(p) / particles)``. ``last_particle`` drops one at a time instead.
+        smallest: Climbing stops below this ln p, and only an upper bound is reported.
+        confidence: Of the intervals.
 
     >>> from fireassay import as_classifier
     >>> from fireassay.reliability import box_failures
@@ -154,12 +155,12 @@ class _Climb:
         owner, slot = np.nonzero(dead)
         box = active[owner]
         parent = _random_survivors(~dead, owner, rng)
-        herd = Herd(
+        particles = Particles(
             self.g[box, parent], self.score[box, parent], owner, active, level, self.step[active]
         )
-        acceptance, share = scatter(herd, self._scores, self.settings.moves, rng)
-        self.g[box, slot], self.score[box, slot] = herd.g, herd.score
-        self.step[active] = herd.step
+        acceptance, share = scatter(particles, self._scores, self.settings.moves, rng)
+        self.g[box, slot], self.score[box, slot] = particles.g, particles.score
+        self.step[active] = particles.step
         self.accepted[active] += acceptance
         self.moved[active] = np.minimum(self.moved[active], share)
 

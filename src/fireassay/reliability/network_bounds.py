@@ -1,44 +1,39 @@
-"""Interval and linear (CROWN-IBP) bounds prove small networks constant on boxes."""
+"""Interval arithmetic and linear relaxations prove small networks constant on boxes."""
 
+import copy
 from typing import Any
 
 import numpy as np
 
 from fireassay.core.arrays import FloatArray, IntArray
-from fireassay.core.extras import require
+from fireassay.core.lazy import require
 from fireassay.core.threads import one_torch_thread
 
 _BLOCK = 4096
 _ACTIVATIONS = {"relu": "ReLU", "tanh": "Tanh", "logistic": "Sigmoid"}
-_SUPPORTED = ("Linear", "ReLU", "Tanh", "Sigmoid", "Identity", "Dropout", "Softmax")
+_AFFINE = ("Linear", "Conv2d", "BatchNorm1d", "BatchNorm2d")
+_DENSE = {"Linear", "ReLU", "Tanh", "Sigmoid"}
+# Where an input grows, no output of these falls: both ends go through as they are.
+_RISING = ("ReLU", "Tanh", "Sigmoid", "MaxPool2d", "AvgPool2d", "Flatten", "Unflatten")
+_DROPPED = ("Dropout", "Identity", "Softmax")
 
 
 class NetworkBounds:
-    """Proofs for a feed-forward torch network of dense layers.
+    """Proofs for a feed-forward torch network, as `network_of` gives it.
 
-    Parameters
-    ----------
-    network
-        A ``torch.nn.Sequential`` whose last layer is linear and gives one score per class.
-
-    Notes
-    -----
-    Each class's margin over every other class is bounded as one linear layer, cheap interval
-    bounds first, CROWN-IBP on the boxes where these do not suffice.
+    Margins over other classes are bounded by intervals and, for dense layers, by lines back to
+    the inputs, in float64 (CROWN with intervals; Zhang et al., 2018 and 2020).
     """
 
     def __init__(self, network: Any) -> None:
-        torch = require("torch", "certificates", "Proofs for networks")
-        bounds = require("bound_propagation", "certificates", "Proofs for networks")
-        self._torch, self._rectangle = torch, bounds.HyperRectangle
-        self._network = network
-        factory = bounds.BoundModelFactory()
-        body, last = list(network)[:-1], list(network)[-1]
-        self._margins = [
-            factory.build(torch.nn.Sequential(*body, _margin_layer(torch, last, c)))
-            for c in range(last.out_features)
-        ]
-        self._type = last.weight.dtype
+        self._torch = require("torch", "torch", "Proofs for networks")
+        self._type = network[-1].weight.dtype
+        # How far the network's own rounding may move a score.
+        self._sure = 1e-6 if self._type == self._torch.float64 else 1e-4
+        self._network = copy.deepcopy(network).double().eval()
+        *self._body, last = self._network
+        self._margins = [_margin_layer(self._torch, last, c) for c in range(last.out_features)]
+        self._is_dense = {type(layer).__name__ for layer in self._body} <= _DENSE
 
     def proven_class(self, low: FloatArray, high: FloatArray) -> IntArray:
         """The class that the network gives on all of each box, or -1 if not proven."""
@@ -50,81 +45,112 @@ class NetworkBounds:
                 # One step outwards, so that rounding to float32 cannot shrink a box.
                 below = torch.as_tensor(low[rows]).to(self._type)
                 above = torch.as_tensor(high[rows]).to(self._type)
-                below = torch.nextafter(below, torch.full_like(below, -torch.inf))
-                above = torch.nextafter(above, torch.full_like(above, torch.inf))
-                guess = self._network((below + above) / 2).argmax(dim=1)
-                proven[rows] = self._proven(below, above, guess)
+                below = torch.nextafter(below, torch.full_like(below, -torch.inf)).double()
+                above = torch.nextafter(above, torch.full_like(above, torch.inf)).double()
+                proven[rows] = self._proven(below, above)
         return proven
 
-    def _proven(self, below: Any, above: Any, guess: Any) -> IntArray:
-        torch = self._torch
-        out = torch.full_like(guess, -1)
-        for label in torch.unique(guess).tolist():
-            rows = torch.nonzero(guess == label)[:, 0]
-            margins = self._margins[label]
-            bounds = margins.ibp(self._rectangle(below[rows], above[rows]))
-            sure = (bounds.lower > 1e-6).all(dim=1)
-            out[rows[sure]] = label
-            rows = rows[~sure]
-            if len(rows):
-                linear = margins.crown_ibp(self._rectangle(below[rows], above[rows]))
-                sure = (linear.concretize().lower > 1e-6).all(dim=1)
-                out[rows[sure]] = label
+    def _proven(self, below: Any, above: Any) -> IntArray:
+        guess = self._network((below + above) / 2).argmax(dim=1)
+        ends = [(below, above)]  # of the input of each layer
+        for layer in self._body:
+            ends.append(_through(layer, *ends[-1]))
+        out = self._torch.full_like(guess, -1)
+        for label in guess.unique().tolist():
+            rows = (guess == label).nonzero()[:, 0]
+            inside = [(low[rows], high[rows]) for low, high in ends]
+            lowest = _through(self._margins[label], *inside[-1])[0]
+            if self._is_dense:
+                lowest = lowest.maximum(self._relaxed(self._margins[label], inside))
+            out[rows[(lowest > self._sure).all(dim=1)]] = label
         return np.asarray(out.numpy(), dtype=np.int64)
+
+    def _relaxed(self, margin: Any, ends: list[tuple[Any, Any]]) -> Any:
+        """Lower bounds of the margins (rows × other classes) by linear functions of the inputs."""
+        slope = margin.weight.expand(len(ends[0][0]), -1, -1)
+        offset = margin.bias.expand(len(slope), -1)
+        for layer, (low, high) in zip(self._body[::-1], ends[-2::-1], strict=True):
+            up, down = slope.clamp(min=0), slope.clamp(max=0)
+            if type(layer).__name__ == "Linear":
+                if layer.bias is not None:
+                    offset = offset + slope @ layer.bias
+                slope = slope @ layer.weight
+            elif type(layer).__name__ == "ReLU":
+                crossing = (low < 0) & (high > 0)
+                chord = (high / (high - low)).where(crossing, (low >= 0).to(low.dtype))
+                under = (high > -low).to(low.dtype).where(crossing, chord)
+                above = (chord * -low).where(crossing, 0 * low)[:, :, None]
+                offset = offset + (down @ above)[..., 0]
+                slope = up * under[:, None] + down * chord[:, None]
+            else:  # between its values at both ends
+                lowest, highest = layer(low)[:, :, None], layer(high)[:, :, None]
+                offset = offset + (up @ lowest + down @ highest)[..., 0]
+                slope = 0 * slope
+        low, high = ends[0]
+        up, down = slope.clamp(min=0), slope.clamp(max=0)
+        return offset + (up @ low[:, :, None] + down @ high[:, :, None])[..., 0]
+
+
+def _through(layer: Any, low: Any, high: Any) -> tuple[Any, Any]:
+    """The ends of each output over a box: exact for one layer, wider for several."""
+    name = type(layer).__name__
+    if name in _RISING:
+        return layer(low), layer(high)
+    middle, half = layer((low + high) / 2), (high - low) / 2
+    if name == "Linear":
+        half = half @ layer.weight.abs().T
+    elif name == "Conv2d":
+        half = layer._conv_forward(half, layer.weight.abs(), None)
+    else:  # batch normalisation moves each channel by itself
+        scale = (layer.running_var + layer.eps).rsqrt()
+        scale = scale if layer.weight is None else scale * layer.weight.abs()
+        half = half * scale.view(1, -1, *[1] * (half.ndim - 2))
+    return middle - half, middle + half
 
 
 def network_of(model: Any) -> Any | None:
-    """A model as a Sequential of dense layers that ends in scores, or None.
-
-    Understood: ``torch.nn.Sequential`` of Linear, ReLU, Tanh, Sigmoid, with a final Softmax
-    dropped (it keeps the order of the classes), and a fitted ``MLPClassifier``.
-    """
+    """A Sequential of known layers, or a fitted ``MLPClassifier``, without its Softmax."""
     if type(model).__name__ == "MLPClassifier" and hasattr(model, "coefs_"):
         return _from_perceptron(model)
-    names = [type(layer).__name__ for layer in model] if _is_sequential(model) else []
-    if not names or any(name not in _SUPPORTED for name in names):
+    if "Sequential" not in [kind.__name__ for kind in type(model).__mro__]:
         return None
-    torch = require("torch", "certificates", "Proofs for networks")
-    layers = [
-        layer for layer in model if type(layer).__name__ not in ("Dropout", "Identity", "Softmax")
-    ]
-    wrong_place = "Softmax" in names[:-1]
-    if wrong_place or type(layers[-1]).__name__ != "Linear" or layers[-1].out_features < 2:
+    names = [type(layer).__name__ for layer in model]
+    if set(names) - {*_AFFINE, *_RISING, *_DROPPED}:
         return None
-    return torch.nn.Sequential(*layers)
-
-
-def _is_sequential(model: Any) -> bool:
-    return any(kind.__name__ == "Sequential" for kind in type(model).__mro__) and hasattr(
-        model, "__iter__"
-    )
+    layers = [layer for layer in model if type(layer).__name__ not in _DROPPED]
+    last: Any = layers[-1] if layers else None
+    if "Softmax" in names[:-1] or type(last).__name__ != "Linear" or last.out_features < 2:
+        return None
+    # Statistics of each batch make no function of a row; places of the largest are no values.
+    if any(getattr(x, "running_var", 0) is None or getattr(x, "return_indices", 0) for x in layers):
+        return None
+    return require("torch", "torch", "Proofs for networks").nn.Sequential(*layers)
 
 
 def _from_perceptron(model: Any) -> Any | None:
     if model.activation not in _ACTIVATIONS:
         return None
-    torch = require("torch", "certificates", "Proofs for networks")
+    torch = require("torch", "torch", "Proofs for networks")
     layers: list[Any] = []
     for weight, bias in zip(model.coefs_, model.intercepts_, strict=True):
-        if layers:
-            layers.append(getattr(torch.nn, _ACTIVATIONS[model.activation])())
-        weight, bias = weight.T, bias
-        if len(layers) // 2 == len(model.coefs_) - 1 and len(bias) == 1:
+        last = len(layers) == 2 * len(model.coefs_) - 2
+        if last and len(bias) == 1:
             # One logistic unit for two classes: its sign decides against a constant zero.
-            weight, bias = np.vstack([0 * weight, weight]), np.array([0.0, bias[0]])
-        layer = torch.nn.Linear(weight.shape[1], weight.shape[0], dtype=torch.float64)
-        with torch.no_grad():
-            layer.weight.copy_(torch.as_tensor(weight))
-            layer.bias.copy_(torch.as_tensor(bias))
-        layers.append(layer)
+            weight, bias = np.hstack([0 * weight, weight]), np.array([0.0, bias[0]])
+        layers.append(_linear(torch, torch.as_tensor(weight.T), torch.as_tensor(bias)))
+        layers += [] if last else [getattr(torch.nn, _ACTIVATIONS[model.activation])()]
     return torch.nn.Sequential(*layers)
 
 
 def _margin_layer(torch: Any, last: Any, label: int) -> Any:
     others = [c for c in range(last.out_features) if c != label]
-    layer = torch.nn.Linear(last.in_features, len(others), dtype=last.weight.dtype)
+    bias = last.bias if last.bias is not None else last.weight.new_zeros(last.out_features)
+    return _linear(torch, last.weight[label] - last.weight[others], bias[label] - bias[others])
+
+
+def _linear(torch: Any, weight: Any, bias: Any) -> Any:
+    layer = torch.nn.Linear(weight.shape[1], weight.shape[0], dtype=torch.float64)
     with torch.no_grad():
-        layer.weight.copy_(last.weight[label] - last.weight[others])
-        bias = last.bias if last.bias is not None else torch.zeros(last.out_features)
-        layer.bias.copy_(bias[label] - bias[others])
+        layer.weight.copy_(weight)
+        layer.bias.copy_(bias)
     return layer

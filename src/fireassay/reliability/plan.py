@@ -1,29 +1,28 @@
-"""How many labels a claim costs, before they are bought."""
+"""Labels that a claim needs, and where the heavy loops run."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-
-from fireassay.core.lazy_modules import pd, stats
-from fireassay.core.percent import percent
+from fireassay.classifiers.protocol import Classifier
+from fireassay.core.lazy import pd
 from fireassay.core.result import Result
-from fireassay.core.validation import check_real
-from fireassay.statistics.clopper_pearson import clopper_pearson
+from fireassay.core.threads import one_thread
+from fireassay.core.validation import check_integer, check_real
+from fireassay.core.words import percent
+from fireassay.engine import Executor
+from fireassay.statistics.labels_needed import fewest_labels, labels_allowing
 
 
 @dataclass(frozen=True)
 class LabelPlan(Result):
     """Labels needed to claim that the pmi is at most ``target``.
 
-    Attributes
-    ----------
-    labels
-        The least that can do: this many labels, all of them without an error.
-    table
-        For assumed true error rates: labels, errors allowed, and chance of success.
+    Attributes:
+        labels: The least that can do: this many labels, all of them without an error.
+        table: For assumed true error rates: labels, errors allowed, and chance of success.
     """
 
     target: float
@@ -50,14 +49,10 @@ class LabelPlan(Result):
 def plan(target: float = 1e-3, confidence: float = 0.975, *, power: float = 0.8) -> LabelPlan:
     """How many labels it takes to claim ``pmi <= target`` with this confidence.
 
-    Parameters
-    ----------
-    target
-        The largest acceptable probability of a misclassification, in (0, 1).
-    confidence
-        One-sided, in (0, 1).
-    power
-        The chance that the claim succeeds, for the rows of the table.
+    Args:
+        target: The largest acceptable probability of a misclassification, in (0, 1).
+        confidence: One-sided, in (0, 1).
+        power: The chance that the claim succeeds, for the rows of the table.
 
     >>> plan(target=1e-3, confidence=0.975).labels
     3688
@@ -65,36 +60,47 @@ def plan(target: float = 1e-3, confidence: float = 0.975, *, power: float = 0.8)
     check_real(target, "target", low=0, high=1)
     alpha = 1 - check_real(confidence, "confidence", low=0, high=1)
     check_real(power, "power", low=0, high=1)
-    rows = []
-    for share in (0.0, 0.01, 0.1, 0.25, 0.5, 0.75):
-        n, allowed, reached = _cheapest(target, target * share, alpha, power)
-        rows.append((target * share, n, allowed, reached))
+    rates = [target * share for share in (0.0, 0.01, 0.1, 0.25, 0.5, 0.75)]
+    rows = [(rate, *fewest_labels(target, rate, alpha, power)) for rate in rates]
     table = pd.DataFrame(rows, columns=["true_pmi", "labels", "errors_allowed", "power"])
-    return LabelPlan(
-        target, confidence, _zero_errors(target, alpha), _zero_errors(target, 0.9 * alpha), table
-    )
+    least, with_field = (labels_allowing(0, target, part * alpha) for part in (1.0, 0.9))
+    return LabelPlan(target, confidence, least, with_field, table)
 
 
-def _zero_errors(target: float, alpha: float) -> int:
-    return max(1, math.ceil(math.log(alpha) / math.log1p(-target) - 1e-9))
+class Workers:
+    """Runs tasks that ask one model."""
 
+    def __init__(
+        self,
+        model: Classifier,
+        workers: int = 1,
+        cluster: Any = None,
+        executor: Executor | None = None,
+    ) -> None:
+        self.model = model
+        self.workers = check_integer(workers, "workers", low=1)
+        self.cluster = cluster
+        self.executor = executor
 
-def _cheapest(target: float, true: float, alpha: float, power: float) -> tuple[int, int, float]:
-    """The smallest allowed number of errors whose label count gives the wanted power."""
-    for allowed in range(100_000):
-        n = _labels_for(allowed, target, alpha)
-        reached = float(stats.binom.cdf(allowed, n, true))
-        if reached >= power:
-            return n, allowed, reached
-    raise AssertionError("a claim above the true rate succeeds with enough labels")
+    @property
+    def sha256(self) -> str:
+        """What a journal knows tasks by: the model, not where they run."""
+        return str(self.model.sha256)
 
+    def run(
+        self, task: Callable[..., Any], rows: Iterable[Any], shared: Mapping[str, Any], name: str
+    ) -> list[Any]:
+        """``task(row, **shared)`` for every row, in order; here errors keep their type."""
+        if self._here:
+            with one_thread():  # as in a worker: the same rounding
+                return [task(row, **shared) for row in rows]
+        executor = self.executor or Executor(workers=self.workers, cluster=self.cluster)
+        return executor.map(task, rows, shared, name=name)
 
-def _labels_for(allowed: int, target: float, alpha: float) -> int:
-    """The fewest labels at which this many errors still support the target."""
-    low = allowed
-    high = math.ceil((allowed + 10 * math.sqrt(allowed + 1) + 20 * -math.log(alpha)) / target)
-    while high - low > 1:
-        middle = (low + high) // 2
-        bound = float(np.asarray(clopper_pearson(allowed, middle, 1 - alpha, "upper")[1]))
-        low, high = (low, middle) if bound <= target else (middle, high)
-    return high
+    @property
+    def _here(self) -> bool:
+        return self.executor is None and self.workers == 1 and self.cluster is None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What travels to a worker does its own work there, alone.
+        return {"model": self.model, "workers": 1, "cluster": None, "executor": None}

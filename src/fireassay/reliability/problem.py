@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 
 from fireassay.classifiers import as_classifier
 from fireassay.classifiers.protocol import Classifier
-from fireassay.classifiers.views import flat_rows, has_view
+from fireassay.classifiers.recorded import RecordedAnswers
+from fireassay.classifiers.wrapped import flat_rows, has_view
 from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.evidence import Provenance
 from fireassay.core.hashing import sha256
-from fireassay.core.lazy_modules import stats
-from fireassay.core.percent import percent
+from fireassay.core.lazy import stats
 from fireassay.core.validation import (
     check_class_indices,
     check_features,
@@ -24,12 +24,12 @@ from fireassay.core.validation import (
     check_lengths,
     check_real,
 )
+from fireassay.core.words import percent
 from fireassay.data import load
-from fireassay.reliability.disk_rows import rows_on_disk
-from fireassay.reliability.inputs import DiskInputs, Inputs, Known, scan
+from fireassay.reliability.inputs import DiskInputs, Inputs, Known, rows_on_disk, scan
+from fireassay.reliability.plan import Workers
 from fireassay.reliability.profile import KdeProfile, Profile
-from fireassay.reliability.workers import Workers
-from fireassay.statistics.alike_rows import AlikeRows
+from fireassay.statistics.shared_units import ExactCopies
 
 _DRAWS_PER_LABEL = 20
 _SAMPLE = 20_000
@@ -55,7 +55,7 @@ class Problem:
     groups: AnyArray | None = None
     on_disk: DiskInputs | None = None
     held_out: tuple[Inputs, IntArray] | None = None
-    alike: AlikeRows | None = None
+    copies: ExactCopies | None = None
 
     @property
     def alpha(self) -> float:
@@ -72,6 +72,11 @@ class Problem:
         """How many of the judged rows the model gets wrong."""
         inputs, y = self.judged
         return int((inputs.predicted != y).sum())
+
+    @property
+    def recorded(self) -> bool:
+        """Whether rows are positions of recorded answers: they have no distances and no copies."""
+        return isinstance(self.model, RecordedAnswers)
 
     @property
     def wrong(self) -> FloatArray:
@@ -140,6 +145,17 @@ class Problem:
         )
 
 
+def _drawn_like(profile: Any, n: int, seed: int, shape: tuple[int, ...]) -> Any:
+    """Rows drawn from a profile, in the shape of a row of X."""
+    drawn = _rows_of(profile, n, seed)
+    if drawn.shape[1] != math.prod(shape):
+        raise DataError(
+            f"The profile must be of rows like X, {math.prod(shape)} features.",
+            got=f"{drawn.shape[1]}",
+        )
+    return drawn.reshape(len(drawn), *shape)
+
+
 def check_problem(
     model: Any,
     X: ArrayLike,
@@ -149,7 +165,7 @@ def check_problem(
     confidence: float = 0.975,
     weights: Any = None,
     groups: ArrayLike | None = None,
-    alike: AlikeRows | None = None,
+    copies: ExactCopies | None = None,
     seed: int = 0,
     workers: int = 1,
     cluster: Any = None,
@@ -168,13 +184,8 @@ def check_problem(
     field: Inputs | None = None
     if operational is not None and hasattr(operational, "cell_mass"):
         profile = operational
-        drawn = _rows_of(operational, _DRAWS_PER_LABEL * len(rows), seed)
-        if drawn.shape[1] != math.prod(shape):
-            raise DataError(
-                f"The profile must be of rows like X, {math.prod(shape)} features.",
-                got=f"{drawn.shape[1]}",
-            )
-        field = Inputs.ask(classifier, drawn.reshape(len(drawn), *shape))
+        drawn = _drawn_like(operational, _DRAWS_PER_LABEL * len(rows), seed, shape)
+        field = Inputs.ask(classifier, drawn)
     known = Known(labelled.X[:0] if operational is None else labelled.X)
     on_disk, content = None, None
     disk = None if operational is None or profile is not None else rows_on_disk(operational)
@@ -214,7 +225,7 @@ def check_problem(
         weights=weights,
         groups=together,
         on_disk=on_disk,
-        alike=alike,
+        copies=copies,
     )
 
 

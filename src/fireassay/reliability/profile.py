@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
-from fireassay.core.lazy_modules import pd, special
+from fireassay.core.lazy import pd, special
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features, check_integer, check_labels, check_real
 from fireassay.reliability.cells import Grid, box
-from fireassay.reliability.disk_rows import DiskRows, binned_rows, rows_on_disk
+from fireassay.reliability.inputs import DiskRows, binned_rows, rows_on_disk
 from fireassay.statistics.kde import BinnedKde, kde_density, leave_one_out_bandwidth
 
 
@@ -35,19 +35,14 @@ class Profile(Protocol):
 class KdeProfile:
     """A Gaussian kernel density of the inputs met in operation.
 
-    Parameters
-    ----------
-    bandwidth
-        The kernel's standard deviation; ``"loo"`` takes the one with the highest leave-one-out
-        likelihood, ``"scott"`` a rule of thumb.
-    bounds
-        ``(low, high)`` or one pair per axis: mass that would leak over these borders is folded
-        back. None for inputs without borders.
+    Args:
+        bandwidth: The kernel's standard deviation; ``"loo"`` takes the one with the highest
+            leave-one-out likelihood, ``"scott"`` a rule of thumb.
+        bounds: ``(low, high)`` or one pair per axis: mass that would leak over these borders is
+            folded back. None for inputs without borders.
 
-    Attributes
-    ----------
-    bandwidth_ : float
-    n_ : int
+    Attributes:
+        bandwidth_, n_: The bandwidth that was taken, and the number of rows.
 
     >>> rng = np.random.default_rng(0)
     >>> profile = KdeProfile(bandwidth=0.1, bounds=(0, 1)).fit(rng.random((500, 2)))
@@ -69,15 +64,13 @@ class KdeProfile:
     ) -> Self:
         """Learn the profile from operational rows.
 
-        Parameters
-        ----------
-        X
-            Operational rows, shape ``(n, d)``; no labels are needed. A `numpy.memmap`, or the path
-            of an .npy or Parquet file, is read block by block and may be larger than memory: in
-            up to three dimensions its rows are binned, above a random sample of them is kept.
-        y, class_priors
-            If the rows were collected class by class, their labels and how often each class
-            really comes in operation: the rows are weighted accordingly.
+        Args:
+            X: Operational rows, shape ``(n, d)``; no labels are needed. A `numpy.memmap`, or the
+                path of an .npy or Parquet file, is read block by block and may be larger than
+                memory: in up to three dimensions its rows are binned, above a random sample of them
+                is kept.
+            y, class_priors: If the rows were collected class by class, their labels and how often
+                each class really comes in operation: the rows are weighted accordingly.
         """
         disk = rows_on_disk(X)
         if disk is not None:
@@ -118,10 +111,8 @@ class KdeProfile:
     def cell_mass(self, grid: Grid) -> FloatArray:
         """The probability of each cell from products of Gaussian distribution functions.
 
-        Raises
-        ------
-        NotEnoughEvidenceError
-            If the profile has no mass in the grid at all.
+        Raises:
+            NotEnoughEvidenceError: If the profile has no mass in the grid at all.
         """
         if len(grid.shape) <= 3:
             mass = self.binned().cell_mass(grid.edges).ravel()
@@ -253,15 +244,11 @@ class KdeProfile:
 class DensityProfile:
     """A profile that the user knows as a density function.
 
-    Parameters
-    ----------
-    density
-        Function of rows ``(n, d)`` that returns non-negative densities, not necessarily
-        normalised.
-    bounds
-        The box outside of which nothing happens.
-    dimensions
-        Number of features.
+    Args:
+        density: Function of rows ``(n, d)`` that returns non-negative densities, not necessarily
+            normalised.
+        bounds: The box outside of which nothing happens.
+        dimensions: Number of features.
 
     >>> rising = DensityProfile(lambda X: X[:, 0], bounds=(0, 1), dimensions=1)
     >>> rising.cell_mass(Grid.regular(2, (0, 1), dimensions=1)).round(6).tolist()  # 1/8 : 3/8
@@ -279,8 +266,7 @@ class DensityProfile:
         values = np.asarray(self._density(X), dtype=np.float64)
         if values.shape != (len(X),) or not np.isfinite(values).all() or (values < 0).any():
             raise DataError(
-                "A density must return one finite value >= 0 per row.",
-                got=f"shape {values.shape}",
+                "A density must return one finite value >= 0 per row.", got=f"shape {values.shape}"
             )
         return values
 

@@ -9,16 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fireassay.core.errors import ParameterError
-from fireassay.core.lazy_modules import pd, stats
-from fireassay.core.percent import percent
+from fireassay.core.lazy import pd, stats
 from fireassay.core.validation import check_integer, check_real
+from fireassay.core.words import percent
 from fireassay.reliability import ledger
 from fireassay.reliability.cell_details import GridCells
 from fireassay.reliability.cell_shares import CellEstimator, ExactTrees, estimator_for
 from fireassay.reliability.cells import EMPTY, Grid, box_around, default_cells
-from fireassay.reliability.exact import exact_row
-from fireassay.reliability.latent import Latent
-from fireassay.reliability.latent_cells import TopCells, by_latent_cells
+from fireassay.reliability.label_bounds import exact_row
+from fireassay.reliability.latent import Latent, TopCells, by_latent_cells
 from fireassay.reliability.problem import Problem
 from fireassay.reliability.profile import KdeProfile, Profile
 from fireassay.reliability.result import ReliabilityResult, build_result
@@ -36,25 +35,18 @@ _SAMPLES, _POINTS = 10_000, 1_024
 class Ram:
     """The published assessment by cells, for comparison; its bound does not hold.
 
-    Parameters
-    ----------
-    cells, bounds
-        Cells per axis (250 in two dimensions), and the box they divide.
-    bandwidth
-        Of the profile: 0.2 of the box if None; "loo" for the best one with folded borders.
-    samples
-        Draws per cell that is sampled (1,024, one to a stratum). Exact cells need none; the
-        published variance is that of 10,000.
-    radius
-        With ``latent``: radius of the pixel ball; from r-separation if None.
-    latent, top
-        On images: the latent space whose cells are used, and which of them.
-    estimator
-        How class shares of cells are found, instead of the automatic choice.
-    class_priors
-        How often each class comes in operation.
-    held_out
-        ``(X, y)`` on which errors are counted, where the labelled rows hold training rows as well.
+    Args:
+        cells, bounds: Cells per axis (250 in two dimensions), and the box they divide.
+        bandwidth: Of the profile: 0.2 of the box if None; "loo" for the best one with folded
+            borders.
+        samples: Draws per cell that is sampled (1,024, one to a stratum). Exact cells need none;
+            the published variance is that of 10,000.
+        radius: With ``latent``: radius of the pixel ball; from r-separation if None.
+        latent, top: On images: the latent space whose cells are used, and which of them.
+        estimator: How class shares of cells are found, instead of the automatic choice.
+        class_priors: How often each class comes in operation.
+        held_out: ``(X, y)`` on which errors are counted, where the labelled rows hold training rows
+            as well.
 
     >>> from fireassay.reliability import assess
     >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])

@@ -8,14 +8,13 @@ import numpy as np
 
 from fireassay.core.arrays import AnyArray, FloatArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
-from fireassay.core.percent import percent
 from fireassay.core.validation import check_class_indices, check_features, check_real
-from fireassay.reliability.exact import exact_limits, exact_row
-from fireassay.reliability.grouped import assess_groups
+from fireassay.core.words import percent
+from fireassay.reliability.betting_bound import RectifiedBound, rectified_bound
 from fireassay.reliability.inputs import Inputs, Known
+from fireassay.reliability.label_bounds import assess_groups, exact_limits, exact_row
 from fireassay.reliability.ledger import full_ledger, unseen_labels
 from fireassay.reliability.problem import Problem, too_few_labels
-from fireassay.reliability.rectified_bound import RectifiedBound, rectified_bound
 from fireassay.reliability.result import FROM_THE_FIELD, ReliabilityResult, build_result
 from fireassay.reliability.surrogate import Risk, fit_risk, user_risk
 from fireassay.statistics.betting import betting_interval
@@ -25,14 +24,11 @@ from fireassay.statistics.betting import betting_interval
 class Rectified:
     """The smaller of Clopper-Pearson and a rectified betting bound, the error split beforehand.
 
-    Parameters
-    ----------
-    surrogate
-        A guess of the model's risk: None fits it on the labels step by step, ``(X_fit, y_fit)``
-        fits it on other labels, a function of rows is used as it is. It never costs validity as
-        long as it has not seen the labels: rows that are among them are refused.
-    weight_bound
-        With ``weights``: the largest possible weight. Without it nothing is claimed.
+    Args:
+        surrogate: A guess of the model's risk: None fits it on the labels step by step, ``(X_fit,
+            y_fit)`` fits it on other labels, a function of rows is used as it is. It never costs
+            validity as long as it has not seen the labels: rows that are among them are refused.
+        weight_bound: With ``weights``: the largest possible weight. Without it nothing is claimed.
 
     >>> from fireassay.reliability import assess
     >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
@@ -208,11 +204,7 @@ def _checked_weights(
 
 
 def _estimated_weights(labelled: FloatArray, operational: FloatArray, seed: int) -> FloatArray:
-    """Density ratios of labelled rows by a classifier that tells the two samples apart.
-
-    Each row is scored by models that have not seen it. Ratios are capped at their 99.5 % quantile
-    and scaled to mean one. They are estimates: what is built on them is no finite-sample claim.
-    """
+    """Density ratios by a cross-validated classifier, capped at their 99.5 % quantile, mean one."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
     from sklearn.pipeline import make_pipeline

@@ -8,25 +8,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from fireassay.core.chart import Chart
-from fireassay.core.chart_theme import LIGHT
+from fireassay.core.chart import LIGHT, Chart
 from fireassay.core.drawing import axis, curves, rounded
 from fireassay.core.estimate import Estimate
-from fireassay.core.evidence import (
-    Assumption,
-    Claim,
-    Evidence,
-    LeadingNumber,
-    Provenance,
-    Table,
-)
-from fireassay.core.lazy_modules import pd
+from fireassay.core.evidence import Assumption, Claim, Evidence, LeadingNumber, Provenance, Table
+from fireassay.core.lazy import pd
 from fireassay.core.result import Answer
 from fireassay.reliability.label_noise import CorrectedBound
-from fireassay.reliability.measures import MEASURES
+from fireassay.reliability.measures import MEASURES, SENTENCES
 from fireassay.reliability.problem import Problem
-from fireassay.statistics.clopper_pearson import clopper_pearson
-from fireassay.statistics.confusions import confusion_rates
+from fireassay.statistics.counts import clopper_pearson
+from fireassay.statistics.shares import confusion_rates
 
 FROM_THE_FIELD = "labels-from-the-field"
 UNSEEN = "surrogate-unseen-labels"
@@ -46,10 +38,8 @@ class Details:
 
     A method overrides what it says differently: by default ``pmi_upper`` is a bound that holds.
 
-    Attributes
-    ----------
-    how
-        The method in a few words, as estimates give it.
+    Attributes:
+        how: The method in a few words, as estimates give it.
 
     >>> @dataclass(frozen=True)
     ... class Counted(Details):
@@ -110,40 +100,24 @@ class Details:
         return {}
 
 
-_SENTENCES = {
-    "pmi_upper": "At most {} of the inputs in the field will be misclassified.",
-    "pmi": "About {} of the inputs in the field will be misclassified; there is no bound.",
-}
-
-
 @dataclass(frozen=True)
 class ReliabilityResult(Answer):
     """The probability of a misclassification per input, and how sure one can be.
 
-    Attributes
-    ----------
-    method
-        Name of the method.
-    pmi, pmi_lower, pmi_upper
-        Estimate and one-sided limits, each at ``confidence``. ``pmi_upper`` is the headline.
-    is_bound
-        Whether ``pmi_upper`` is claimed to hold (`Ram`: no).
-    details
-        What the method found besides, e.g. the cells of `Ram`.
-    assumptions
-        The ledger: each assumption supported, contradicted or untestable.
-    comparison
-        Other bounds on the same data, side by side.
-    confusions
-        The pmi of each kind of mistake.
-    confidence
-        One-sided, of each limit.
-    n_labels, n_errors, n_operational
-        Labelled rows, wrong ones among them, and operational rows.
-    notes, provenance
-        What to know about this run, and where its numbers come from.
-    corrected
-        The limits that wrong labels leave, if rows were labelled twice.
+    Attributes:
+        method: Name of the method.
+        pmi, pmi_lower, pmi_upper: Estimate and one-sided limits, each at ``confidence``.
+            ``pmi_upper`` is the headline.
+        is_bound: Whether ``pmi_upper`` is claimed to hold (`Ram`: no).
+        details: What the method found besides, e.g. the cells of `Ram`.
+        assumptions: The ledger: each assumption supported, contradicted or untestable.
+        comparison: Other bounds on the same data, side by side.
+        confusions: The pmi of each kind of mistake.
+        confidence: One-sided, of each limit.
+        n_labels, n_errors, n_operational: Labelled rows, wrong ones among them, and operational
+            rows.
+        notes, provenance: What to know about this run, and where its numbers come from.
+        corrected: The limits that wrong labels leave, if rows were labelled twice.
     """
 
     method: str
@@ -247,19 +221,19 @@ def with_noise(result: ReliabilityResult, found: CorrectedBound) -> ReliabilityR
     }
     table = pd.concat([result.comparison, pd.DataFrame([row])], ignore_index=True)
     return replace(
-        result,
-        corrected=found,
-        comparison=table,
-        assumptions=(*ledger, *noise.assumptions()),
+        result, corrected=found, comparison=table, assumptions=(*ledger, *noise.assumptions())
     )
 
 
 def _answer(estimates: Mapping[str, Estimate]) -> LeadingNumber:
     """The bound in one sentence; without one, the estimate, which says so."""
-    for name, words in _SENTENCES.items():
+    for name in ("pmi_upper", "pmi"):
         if name in estimates:
             measure = next(m for m in MEASURES if m.name == name)
-            return {"answer": name, "sentence": words.format(measure.told(estimates[name]))}
+            return {
+                "answer": name,
+                "sentence": SENTENCES[name].format(measure.told(estimates[name])),
+            }
     return {}
 
 
@@ -276,10 +250,7 @@ def build_result(
     notes: tuple[str, ...],
     is_bound: bool = True,
 ) -> ReliabilityResult:
-    """A result with everything that follows from the problem alone.
-
-    ``comparison`` has a row per bound: method, estimate, upper bound, what it claims.
-    """
+    """What follows from the problem alone; ``comparison``: method, estimate, bound, claim."""
     inputs, y = problem.judged
     table = pd.DataFrame(comparison, columns=["method", "pmi", "pmi_upper", "claim"])
     return ReliabilityResult(

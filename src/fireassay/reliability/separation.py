@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import DataError
-from fireassay.core.lazy_modules import spatial
+from fireassay.core.lazy import spatial
 from fireassay.core.validation import check_choice, check_features, check_labels
 
 _NORMS = {"linf": np.inf, "l2": 2.0, "l1": 1.0}
@@ -21,18 +21,13 @@ _FEW_COLUMNS, _MOST_ROWS, _MOST_NUMBERS = 15, 1000, 2**25
 class Separation:
     """Half the smallest distance between two rows of different classes.
 
-    Attributes
-    ----------
-    r
-        Half the smallest distance; zero if two equal rows have different labels.
-    pair
-        Row numbers of the closest pair.
-    half_distances
-        For every row, half the distance to the nearest row of another class, increasing.
-    n_contradictions
-        Rows that have an equal row of another class (distance zero).
-    norm
-        ``"linf"``, ``"l2"`` or ``"l1"``.
+    Attributes:
+        r: Half the smallest distance; zero if two equal rows have different labels.
+        pair: Row numbers of the closest pair.
+        half_distances: For every row, half the distance to the nearest row of another class,
+            increasing.
+        n_contradictions: Rows that have an equal row of another class (distance zero).
+        norm: ``"linf"``, ``"l2"`` or ``"l1"``.
     """
 
     r: float
@@ -53,22 +48,14 @@ class Separation:
 def r_separation(X: ArrayLike, y: ArrayLike, *, norm: str = "linf") -> Separation:
     """Half the smallest distance between rows of different classes (the paper's r, Remark 2).
 
-    Parameters
-    ----------
-    X
-        Rows; images are flattened.
-    y
-        Labels, at least two classes.
-    norm
-        ``"linf"`` (the paper's), ``"l2"`` or ``"l1"``.
+    Args:
+        X: Rows; images are flattened.
+        y: Labels, at least two classes.
+        norm: ``"linf"`` (the paper's), ``"l2"`` or ``"l1"``.
 
-    Raises
-    ------
-    DataError
-        If only one class is present.
+    Raises:
+        DataError: If only one class is present.
 
-    Notes
-    -----
     In high dimensions, where a k-d tree has no branches to prune, blocks of distances are
     computed instead. The estimate can only shrink as rows are added: treat it as an upper limit.
 
@@ -102,11 +89,7 @@ def r_separation(X: ArrayLike, y: ArrayLike, *, norm: str = "linf") -> Separatio
 
 
 def rows_for_separation(columns: int) -> int:
-    """Rows that are compared with each other; of large images few, since all are held as floats.
-
-    >>> rows_for_separation(3072), rows_for_separation(224 * 224 * 3)
-    (1000, 222)
-    """
+    """Rows that are compared with each other; of large images few, since all are floats."""
     return min(_MOST_ROWS, max(2, _MOST_NUMBERS // columns))
 
 

@@ -11,7 +11,7 @@ from fireassay.classifiers import as_classifier
 from fireassay.classifiers.protocol import Classifier
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError, ParameterError
-from fireassay.core.lazy_modules import stats
+from fireassay.core.lazy import stats
 from fireassay.core.seeds import derived_seed
 from fireassay.core.validation import (
     check_choice,
@@ -21,6 +21,7 @@ from fireassay.core.validation import (
     check_real,
 )
 from fireassay.reliability.multilevel import Splitting
+from fireassay.reliability.plan import Workers
 from fireassay.reliability.rare_events import (
     BoxFailures,
     Margin,
@@ -28,26 +29,20 @@ from fireassay.reliability.rare_events import (
     map_boxes,
     margin_of,
 )
-from fireassay.reliability.workers import Workers
 
 
 @dataclass(frozen=True)
 class SplittingResult:
     """The probability of a failure in one box.
 
-    Attributes
-    ----------
-    log_p, low, high
-        Natural logarithm of the probability, and its interval. Where nothing failed ``log_p`` is
-        -inf and ``high`` is what is still possible: an upper bound, not zero.
-    mixes
-        Whether copies moved away from their parents; if not, the interval is too narrow.
-    replicates
-        ln p of each independent run.
-    diagnostics
-        Levels, acceptance, smallest share of moved copies, queries.
-    confidence
-        Of the interval.
+    Attributes:
+        log_p, low, high: Natural logarithm of the probability, and its interval. Where nothing
+            failed ``log_p`` is -inf and ``high`` is what is still possible: an upper bound, not
+            zero.
+        mixes: Whether copies moved away from their parents; if not, the interval is too narrow.
+        replicates: ln p of each independent run.
+        diagnostics: Levels, acceptance, smallest share of moved copies, queries.
+        confidence: Of the interval.
     """
 
     log_p: float
@@ -88,28 +83,18 @@ def splitting(
 ) -> SplittingResult:
     """The probability that the model is wrong at a random point of the ball around x (L∞).
 
-    Parameters
-    ----------
-    model
-        A `Classifier` or anything `as_classifier` takes. Logits are used where it has them.
-    x, label
-        One input and its true class.
-    radius
-        Half the side of the box, cut off at the model's declared bounds.
-    particles, moves, keep
-        See `Splitting`.
-    method
-        ``"levels"``, or ``"last-particle"`` with its Poisson interval.
-    replicates
-        Independent runs; with two or more the interval comes from their spread.
-    smallest
-        Climbing stops below this ln p.
-    workers, cluster
-        Where replicates run, as in `fireassay.engine.Executor`; the result does not depend on it.
-    seed
-        Of the random points.
-    confidence
-        Of the interval, in (0, 1).
+    Args:
+        model: A `Classifier` or anything `as_classifier` takes. Logits are used where it has them.
+        x, label: One input and its true class.
+        radius: Half the side of the box, cut off at the model's declared bounds.
+        particles, moves, keep: See `Splitting`.
+        method: ``"levels"``, or ``"last-particle"`` with its Poisson interval.
+        replicates: Independent runs; with two or more the interval comes from their spread.
+        smallest: Climbing stops below this ln p.
+        workers, cluster: Where replicates run, as in `fireassay.engine.Executor`; the result does
+            not depend on it.
+        seed: Of the random points.
+        confidence: Of the interval, in (0, 1).
 
     >>> half = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), classes=["a", "b"])
     >>> found = splitting(half, [0.4], "a", radius=0.101)  # wrong in 0.001 of a side of 0.202
@@ -154,20 +139,13 @@ def box_failures(
 ) -> BoxFailures:
     """How likely the model is wrong at a random point of each of many boxes.
 
-    Parameters
-    ----------
-    model
-        A `Classifier` or anything `as_classifier` takes.
-    low, high
-        Corners, one row per box; rows have the shape of the model's inputs.
-    labels
-        The true class of each box.
-    estimator
-        `Splitting` (default), `MonteCarlo` or your own `RareEventEstimator`.
-    workers, cluster
-        As in `fireassay.engine.Executor`; the result does not depend on them.
-    seed
-        Of the random points.
+    Args:
+        model: A `Classifier` or anything `as_classifier` takes.
+        low, high: Corners, one row per box; rows have the shape of the model's inputs.
+        labels: The true class of each box.
+        estimator: `Splitting` (default), `MonteCarlo` or your own `RareEventEstimator`.
+        workers, cluster: As in `fireassay.engine.Executor`; the result does not depend on them.
+        seed: Of the random points.
 
     >>> half = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), classes=["a", "b"])
     >>> found = box_failures(half, [[0.0]], [[0.8]], ["a"])  # wrong from 0.5 to 0.8

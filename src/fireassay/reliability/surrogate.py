@@ -1,15 +1,16 @@
-"""Surrogate risks: how likely the model is wrong at an input, guessed without its label."""
+"""Surrogate risk of each input, and its mean over operational rows."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
-from fireassay.core.lazy_modules import optimize, special
+from fireassay.core.lazy import optimize, special
 from fireassay.reliability.cells import Grid
-from fireassay.reliability.inputs import Inputs
+from fireassay.reliability.inputs import DiskInputs, Inputs
 
 _LARGEST_K = 15
 
@@ -23,11 +24,7 @@ def no_risk(inputs: Inputs) -> FloatArray:
 
 
 def fit_risk(inputs: Inputs, y: IntArray) -> Risk:
-    """A risk from labelled rows: the model's doubt and its neighbours' labels, in one logistic.
-
-    With fewer than three errors (or fewer than three correct answers) there is nothing to fit,
-    and the risk is the smoothed error rate wherever it is.
-    """
+    """A risk by one logistic of doubt and neighbours' labels; constant below three errors."""
     wrong = (inputs.predicted != y).astype(np.float64)
     errors = int(wrong.sum())
     if len(y) < 20 or errors < 3 or len(y) - errors < 3:
@@ -47,13 +44,7 @@ def fit_risk(inputs: Inputs, y: IntArray) -> Risk:
 
 
 def user_risk(function: Callable[[Any], Any], shape: tuple[int, ...]) -> Risk:
-    """A user's function of raw rows as a risk; ``shape`` is that of one raw row.
-
-    Raises
-    ------
-    DataError
-        If it does not return one finite number per row.
-    """
+    """A user's function of raw rows as a risk; ``shape`` is that of one raw row."""
 
     def risk(inputs: Inputs) -> FloatArray:
         values = np.asarray(function(inputs.X.reshape(len(inputs), *shape)), dtype=np.float64)
@@ -70,16 +61,12 @@ def user_risk(function: Callable[[Any], Any], shape: tuple[int, ...]) -> Risk:
 def cells_risk(grid: Grid, unastuteness: FloatArray) -> Callable[[FloatArray], FloatArray]:
     """The unastuteness of each row's cell as a surrogate; 1 outside the cells.
 
-    Parameters
-    ----------
-    grid
-        The cells.
-    unastuteness
-        One number in [0, 1] per cell.
+    Args:
+        grid: The cells.
+        unastuteness: One number in [0, 1] per cell.
 
-    Returns
-    -------
-    A function of rows, e.g. for ``Rectified(surrogate=…)``.
+    Returns:
+        A function of rows, e.g. for ``Rectified(surrogate=…)``.
 
     >>> risk = cells_risk(Grid.regular(4, (0, 1), dimensions=1), np.array([0.0, 0.5, 0.25, 0.0]))
     >>> risk(np.array([[0.1], [0.3], [7.0]])).tolist()
@@ -130,3 +117,68 @@ def _logistic(features: FloatArray, wrong: FloatArray) -> FloatArray:
     start[0] = np.log(rate / (1 - rate))
     found = optimize.minimize(loss, start, jac=True, method="L-BFGS-B")
     return np.asarray(found.x, dtype=np.float64)
+
+
+Value = Callable[[Inputs, IntArray], FloatArray]
+UNUSED, TRIAL = -1, -2
+_CHUNK = 1 << 19
+
+
+def risk_chunks(
+    operational: Inputs | DiskInputs, n: int, value: Value, rng: np.random.Generator, *, trial: bool
+) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Deal rows to n labels, and yield labels and values by chunk; a first tenth is `TRIAL`."""
+    chunk = max(_CHUNK, 4 * n)
+    left, at, size = operational.n_rows, 0, 0
+    labels, values = np.zeros(0, dtype=np.int64), np.zeros(0)
+    for block in operational.blocks():
+        begin = 0
+        while begin < block.size:
+            if at == size:
+                size, at = (left if left < 2 * chunk else chunk), 0
+                labels, values = dealt(size, n, rng, trial=trial), np.zeros(size)
+                left, trial = left - size, False
+            take = min(block.size - begin, size - at)
+            part = block.part(begin, begin + take)
+            here = np.full(take, UNUSED)
+            here[part.rows] = labels[at : at + take][part.rows]
+            labels[at : at + take] = here
+            used = np.flatnonzero(here != UNUSED)
+            asked = part.inputs.take(np.searchsorted(part.rows, used))
+            values[at + used] = value(asked, here[used])
+            at, begin = at + take, begin + take
+            if at == size:
+                yield labels, values
+
+
+def dealt(size: int, n: int, rng: np.random.Generator, *, trial: bool) -> IntArray:
+    """For each of ``size`` rows, the label whose group it is in."""
+    first = max(1, size // 10) if trial else 0
+    if (size - first) // n == 0:
+        first = 0
+    each = (size - first) // n
+    labels = np.full(size, UNUSED)
+    order = rng.permutation(size)
+    labels[order[:first]] = TRIAL
+    labels[order[first : first + n * each]] = np.repeat(np.arange(n), each)
+    return labels
+
+
+class GroupMeans:
+    """The mean of each label's group, chunk after chunk."""
+
+    def __init__(self, n: int) -> None:
+        self.sums, self.counts = np.zeros(n), np.zeros(n)
+
+    def add(self, labels: IntArray, values: FloatArray) -> None:
+        """Take in the rows of a chunk that are in a group."""
+        used = labels >= 0
+        n = len(self.sums)
+        self.sums += np.bincount(labels[used], weights=values[used], minlength=n)
+        self.counts += np.bincount(labels[used], minlength=n)
+
+    def means(self) -> FloatArray:
+        """Means; nan for a group without a row."""
+        with np.errstate(invalid="ignore"):
+            found: FloatArray = self.sums / np.where(self.counts > 0, self.counts, math.nan)
+        return found

@@ -13,11 +13,7 @@ _MOST_PIECES = 6_000_000
 
 @dataclass(frozen=True)
 class Trees:
-    """The split nodes of all trees of an ensemble, laid end to end.
-
-    ``values`` are per-node scores ``(nodes, k)``: the leaf's contribution to each class score.
-    The ensemble predicts the class with the highest ``base`` plus sum over its trees.
-    """
+    """Split nodes of all trees, end to end; the highest ``base`` plus sum of leaf values wins."""
 
     feature: IntArray
     threshold: FloatArray
@@ -34,11 +30,7 @@ class Trees:
         return np.unique(self.threshold[(self.feature == axis) & (self.left >= 0)])
 
     def proven_class(self, low: FloatArray, high: FloatArray) -> IntArray:
-        """The class that the ensemble gives on all of each box, or -1 if not proven.
-
-        A tree whose split cuts the box contributes the smallest and largest scores of the
-        subtree under that node, so the proof is sound and sharpens as boxes shrink.
-        """
+        """The class given on all of each box, or -1: cut trees count with their extreme leaves."""
         n, k = len(low), self.values.shape[1]
         least = np.tile(self.base, (n, 1))
         most = least.copy()
@@ -68,11 +60,7 @@ class Trees:
 
 
 def trees_of(estimator: Any) -> Trees | None:
-    """The trees of a scikit-learn ensemble, or None if it is not one that is understood.
-
-    Understood: decision trees, random forests, extra trees, gradient boosting and histogram
-    gradient boosting without categorical features.
-    """
+    """The trees of a scikit-learn ensemble, or None if it is not one that is understood."""
     name = type(estimator).__name__
     if name in ("DecisionTreeClassifier", "ExtraTreeClassifier"):
         return _stack([_probability_tree(estimator.tree_)], np.zeros(estimator.n_classes_))
@@ -90,13 +78,7 @@ def trees_of(estimator: Any) -> Trees | None:
 
 
 def exact_class_shares(predict: Any, trees: Trees, grid: Grid, n_classes: int) -> FloatArray | None:
-    """The exact share of each cell's volume that the model gives to each class.
-
-    The splits of all trees cut the box into pieces on which the model is constant. It is asked
-    once per piece, and overlaps of pieces and cells are multiplied axis by axis.
-
-    Returns None if the pieces are too many (more than a few features).
-    """
+    """Exact class shares of cells, asked once per piece between splits; None if too many."""
     cuts = []
     for axis in range(len(grid.shape)):
         inner = trees.thresholds(axis)
@@ -136,13 +118,7 @@ _Part = tuple[IntArray, FloatArray, IntArray, IntArray, FloatArray]
 def _probability_tree(tree: Any) -> _Part:
     values = tree.value[:, 0, :]
     values = values / values.sum(axis=1, keepdims=True)
-    return (
-        tree.feature.astype(np.int64),
-        tree.threshold.astype(np.float64),
-        tree.children_left.astype(np.int64),
-        tree.children_right.astype(np.int64),
-        values.astype(np.float64),
-    )
+    return (*_structure(tree), values.astype(np.float64))
 
 
 def _gradient_boosting(estimator: Any) -> Trees:
@@ -198,31 +174,15 @@ def _base_scores(start: FloatArray, k: int) -> FloatArray:
 def _stack(parts: list[_Part], base: FloatArray) -> Trees:
     sizes = [len(part[0]) for part in parts]
     offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-    moved = [
-        np.concatenate(
-            [
-                np.where(part[i] >= 0, part[i] + o, -1)
-                for part, o in zip(parts, offsets, strict=True)
-            ]
-        )
-        for i in (2, 3)
-    ]
-    values = np.concatenate([part[4] for part in parts])
+    feature, threshold, left, right, values = (
+        np.concatenate(each) for each in zip(*parts, strict=True)
+    )
+    own = np.repeat(offsets, sizes)
+    left, right = (np.where(child >= 0, child + own, -1) for child in (left, right))
     lowest, highest = values.copy(), values.copy()
     # Children come after their parents, so one pass from the back gathers whole subtrees.
-    left, right = moved
     for node in np.flatnonzero(left >= 0)[::-1]:
         children = [left[node], right[node]]
         lowest[node] = lowest[children].min(axis=0)
         highest[node] = highest[children].max(axis=0)
-    return Trees(
-        np.concatenate([part[0] for part in parts]),
-        np.concatenate([part[1] for part in parts]),
-        left,
-        right,
-        values,
-        lowest,
-        highest,
-        offsets,
-        base,
-    )
+    return Trees(feature, threshold, left, right, values, lowest, highest, offsets, base)

@@ -11,7 +11,7 @@ import numpy as np
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import NotEnoughEvidenceError
-from fireassay.core.lazy_modules import pd, stats
+from fireassay.core.lazy import pd, stats
 from fireassay.reliability.cell_shares import CellEstimator, CellShares, Predict
 from fireassay.reliability.cell_total import CellTotal, cell_total
 from fireassay.reliability.cells import CROSS_BOUNDARY, KINDS, NORMAL, CellLabels, Grid
@@ -23,23 +23,7 @@ _DRAWS = 10_000
 
 @dataclass(frozen=True)
 class WeightedCells:
-    """The numbers of one assessment by cells.
-
-    Attributes
-    ----------
-    pmi, std, pmi_upper
-        E[λ], √V[λ] and the bound of Eqs. (5) to (7).
-    std_covariances
-        The standard deviation with every covariance between cells kept.
-    acu
-        Average cell unastuteness, the mean of λᵢ without the profile.
-    total
-        Where cells are sampled: the points drawn for ``pmi`` and its exact bound, which takes the
-        place of the published one.
-    cells
-        One row per cell: corner, kind, label (position among the model's classes, -1 for none),
-        unastuteness, mass, proven share, and the share of the winning class.
-    """
+    """The numbers of one assessment by cells."""
 
     pmi: float
     std: float
@@ -68,11 +52,7 @@ def assess_cells(
     samples: int,
     seed: int,
 ) -> WeightedCells:
-    """Weigh each cell's unastuteness by the profile: Eqs. (3) to (7) of the paper.
-
-    ``predict`` maps rows to class indices; ``y`` are class indices; ``samples`` is the number of
-    draws per cell that the paper's variance of λᵢ, Eq. (14), stands for.
-    """
+    """Cells' unastuteness weighed by the profile: Eqs. (3) to (7), (14) of the paper."""
     labels = CellLabels.observed(grid, X, y)
     shares = estimator(predict, grid, n_classes, seed)
     unastuteness, label = cell_unastuteness(labels, shares)
@@ -149,11 +129,7 @@ class CentreDensity:
         return KdeProfile(self.bandwidth, bounds=None).fit(self.points).sample(n, seed)
 
     def half_bootstrap_variance(self, grid: Grid) -> FloatArray:
-        """The variance of each cell's mass over half-size bootstrap resamples, in closed form.
-
-        A resample's density is a mean of n/2 kernels, so the limit of infinitely many resamples
-        follows from the mean square of the kernels: again a KDE, of bandwidth h / √2.
-        """
+        """The variance of cell masses over half-size resamples: a KDE of bandwidth h / √2."""
         kde = BinnedKde(self.points, self.bandwidth)
         total = kde.point_sums(grid.centres, np.ones(grid.shape))
         density = kde.density(grid.centres).ravel()

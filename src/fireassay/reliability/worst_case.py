@@ -8,36 +8,25 @@ from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import NotEnoughEvidenceError
-from fireassay.core.percent import percent
+from fireassay.core.words import percent
 from fireassay.reliability.cells import box, box_around, default_cells
-from fireassay.reliability.exact import exact_limits, exact_row
 from fireassay.reliability.inputs import DiskInputs, Inputs
+from fireassay.reliability.label_bounds import exact_limits, exact_row
 from fireassay.reliability.ledger import full_ledger, separation_of
 from fireassay.reliability.problem import Problem
-from fireassay.reliability.result import (
-    FROM_THE_FIELD,
-    Details,
-    ReliabilityResult,
-    build_result,
-)
+from fireassay.reliability.result import FROM_THE_FIELD, Details, ReliabilityResult, build_result
 
 
 @dataclass(frozen=True)
 class WorstCaseInterval(Details):
     """An interval that needs no trust in the model's own vote.
 
-    Attributes
-    ----------
-    low, high
-        Confidence limits: no error in unseen cells, an error at every input in them.
-    identified_low, identified_high
-        The same shares without sampling error.
-    unseen
-        Share of operational rows in cells without a label, or with several.
-    cells_seen, cells_mixed
-        Cells with exactly one label, and with several.
-    from_labels
-        Whether labelled rows had to stand for operational ones.
+    Attributes:
+        low, high: Confidence limits: no error in unseen cells, an error at every input in them.
+        identified_low, identified_high: The same shares without sampling error.
+        unseen: Share of operational rows in cells without a label, or with several.
+        cells_seen, cells_mixed: Cells with exactly one label, and with several.
+        from_labels: Whether labelled rows had to stand for operational ones.
 
     >>> from fireassay.reliability import assess
     >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
@@ -70,12 +59,11 @@ class WorstCaseInterval(Details):
 class WorstCase:
     """No trust where there is no label: the model may be wrong there every time.
 
-    Parameters
-    ----------
-    cells
-        Cells per axis; by default 250, and above two features cells of the side of r-separation.
-    bounds
-        The box that they divide; the unit cube if it holds the rows, else the range of the rows.
+    Args:
+        cells: Cells per axis; by default 250, and above two features cells of the side of
+            r-separation.
+        bounds: The box that they divide; the unit cube if it holds the rows, else the range of the
+            rows.
 
     >>> from fireassay.reliability import assess
     >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
@@ -171,12 +159,7 @@ def worst_case_interval(
     confidence: float,
     from_labels: bool = False,
 ) -> WorstCaseInterval:
-    """Bound the pmi by what operational rows fall into labelled cells, in any dimension.
-
-    A row counts as wrong for sure if its cell has one label and the model says another, and as
-    possibly wrong if its cell has no label or several. Both shares are binomial over operational
-    rows, so exact limits hold, given that a cell has one true label.
-    """
+    """Exact limits of the pmi from rows that fall into cells with one right or wrong label."""
     label_of = _labels_by_cell(labelled.X, y, side, origin)
     unknown, wrong = 0, 0
     for block in operational.blocks():

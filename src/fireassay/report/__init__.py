@@ -2,17 +2,22 @@
 
 from typing import TYPE_CHECKING
 
-from fireassay.core.lazy_names import lazy_names
+from fireassay.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from fireassay.report.about import About, DataFacts
     from fireassay.report.advice import Advice
-    from fireassay.report.comparison_page import ComparedRun, MovedAnswers, comparison_html
+    from fireassay.report.comparison import (
+        ComparedRun,
+        Difference,
+        MovedAnswers,
+        RunComparison,
+        compare_reports,
+        comparison_html,
+    )
+    from fireassay.report.document import About, DataFacts, result_schema
     from fireassay.report.gate_assertion import assert_gate
     from fireassay.report.gates import Gate
     from fireassay.report.report import Report
-    from fireassay.report.run_comparison import Difference, RunComparison, compare_reports
-    from fireassay.report.schema import result_schema
     from fireassay.report.verdict import GateCheck, Verdict
 
 __all__ = [

@@ -3,12 +3,20 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from fireassay.core import Assumption, Estimate, Evidence, Measure
-from fireassay.core.lazy_modules import special
+from fireassay.core.lazy import special
 from fireassay.report.gates import Gate
 
 _POWER = 0.8
+GROUPS, LARGEST = "groups", "largest_group"  # the table and the number that accuracy gives
+_OF_ALL_ROWS = ("error", "accuracy", "pmi", "pmi_upper", "pmi_lower")
+_TOO_CLOSE = "Too close to call at {}: lower the limit or improve the model."
+_WILL_NOT_HELP = "More labels will not help at {}."
+_NO_INTERVAL = "It has no interval that more rows could narrow; limit another number."
+_MORE_GROUPS = "More groups (patients, devices) narrow it; more rows of the same groups do not."
+_NO_SUCH = "{} has no such number here; a calibration, for example, needs probabilities."
 _EXACT = 100  # so few rows are counted one by one
 
 
@@ -16,14 +24,11 @@ _EXACT = 100  # so few rows are counted one by one
 class Advice:
     """One sentence with a number for a gate that did not pass.
 
-    Attributes
-    ----------
-    gate
-        The gate that it is about.
-    text
-        What would settle it, with numbers.
-    labels
-        How many more labels (or rows); None where no number of them would do.
+    Attributes:
+        gate: The gate that it is about.
+        text: What would settle it, with numbers.
+        labels: How many more labels (or rows); None where no number of them would do.
+        command: What to type, or to write into the configuration; empty where it is other work.
 
     >>> advice = Advice(Gate("error", "max", 0.05), "at least 900 more labels", labels=900)
     >>> print(advice)
@@ -33,18 +38,43 @@ class Advice:
     gate: Gate
     text: str
     labels: int | None = None
+    command: str = ""
 
     def __str__(self) -> str:
-        return f"{self.gate.number}: {self.text}"
+        return f"{self.gate.number}: {self.text} {self.command}".rstrip()
 
 
-def advise(gate: Gate, measure: Measure, estimates: Mapping[str, Estimate]) -> Advice:
+@dataclass(frozen=True)
+class SeenGroups:
+    """Errors and rows of the groups that were judged, and the most rows that one can have."""
+
+    errors: tuple[float, ...]
+    rows: tuple[float, ...]
+    largest: float
+
+    @classmethod
+    def of(cls, parts: Mapping[str, Evidence]) -> "SeenGroups | None":
+        """As accuracy has put them down; None without groups."""
+        for part in parts.values():
+            if GROUPS in part.tables and LARGEST in part.estimates:
+                each = [row for row in part.tables[GROUPS].rows for _ in range(int(row[2]))]
+                errors, rows = (tuple(float(row[i]) for row in each) for i in (0, 1))
+                return cls(errors, rows, part.estimates[LARGEST].value)
+        return None
+
+
+def advise(
+    gate: Gate,
+    measure: Measure,
+    estimates: Mapping[str, Estimate],
+    groups: SeenGroups | None = None,
+) -> Advice:
     """What would settle a gate on a number, computed from the number."""
     name = measure.name
     estimate, alpha = estimates[name], 0.0
     if estimate.kind == "count":
         must = f"{_relation(gate)} {measure.shown_value(gate.limit)}"
-        return Advice(gate, f"it was counted: no number of labels changes it, it must be {must}")
+        return Advice(gate, f"It was counted, so labels change nothing: it must be {must}.")
     if estimate.kind == "interval":
         alpha = (1 - estimate.confidence) / 2
     elif estimate.kind == "bound":
@@ -52,11 +82,17 @@ def advise(gate: Gate, measure: Measure, estimates: Mapping[str, Estimate]) -> A
         stem = name.removesuffix("_upper").removesuffix("_lower")
         estimate = estimates[name] if stem == name else estimates.get(stem, estimate)
     if not (0 < alpha < 1 and estimate.n > 0 and math.isfinite(estimate.value)):
-        return Advice(gate, "it has no interval that more rows could narrow")
-    counted = estimate.method == "Clopper-Pearson" or estimates[name].kind == "bound"
-    worth = estimates.get("effective_n") if _by_groups(estimate) else None
-    if measure.unit == "share" and (counted or worth is not None) and 0 < gate.limit < 1:
-        return _for_a_share(gate, measure, estimate, alpha, _rows_per_independent_one(worth))
+        return Advice(gate, _NO_INTERVAL)
+    if measure.unit == "share" and 0 < gate.limit < 1:
+        counted = estimate.method == "Clopper-Pearson" or estimates[name].kind == "bound"
+        if groups is not None and name in _OF_ALL_ROWS and _by_groups(estimates[name]):
+            return _for_a_share(gate, measure, estimate, alpha, groups)
+        if counted and not _by_groups(estimates[name]):
+            return _for_a_share(gate, measure, estimate, alpha, None)
+    if _by_groups(estimate):
+        best = estimate.low if gate.direction == "max" else estimate.high
+        helps = _MORE_GROUPS if gate.keeps(best) else _WILL_NOT_HELP.format(measure.told(estimate))
+        return Advice(gate, helps)
     return _for_an_interval(gate, measure, estimate, alpha)
 
 
@@ -65,11 +101,7 @@ def _relation(gate: Gate) -> str:
 
 
 def _rounded_up(rows: int) -> str:
-    """A number of rows in words, not more exact than it is known; never too few.
-
-    >>> _rounded_up(97), _rounded_up(83_297)
-    ('97', 'about 84,000')
-    """
+    """A number of rows in words, rounded up to two digits."""
     if rows < _EXACT:
         return f"{rows:,}"
     unit = 10 ** (len(str(rows)) - 2)
@@ -91,48 +123,44 @@ def _by_groups(estimate: Estimate) -> bool:
     return "groups" in estimate.method
 
 
-def _rows_per_independent_one(worth: Estimate | None) -> float:
-    """How many rows of groups say as much as one independent row, n / n_e."""
-    return 1.0 if worth is None or not worth.value > 0 else max(1.0, worth.n / worth.value)
-
-
 def _for_a_share(
-    gate: Gate, measure: Measure, estimate: Estimate, alpha: float, repeats: float
+    gate: Gate, measure: Measure, estimate: Estimate, alpha: float, groups: SeenGroups | None
 ) -> Advice:
-    """In numbers of errors: a share that must be high is one whose rest must be low.
-
-    Rows that repeat each other are counted as the independent ones that they are worth, and what
-    is needed is told in rows again.
-    """
-    from fireassay.statistics.labels_needed import labels_needed
+    """In numbers of errors: a share that must be high is one whose rest must be low."""
+    from fireassay.statistics.labels_to_pass import groups_to_pass, rows_to_pass
 
     high = gate.direction == "min"
     value, limit = (1 - v if high else v for v in (estimate.value, gate.limit))
-    n = max(1, round(estimate.n / repeats))
-    found = labels_needed(round(value * n), n, limit, alpha)
-    seen = measure.told(estimate)
-    of_groups = "" if repeats == 1 else f" of further groups ({repeats:.1f} rows are worth one)"
-    if found.rate is not None and found.fresh is not None:
-        fresh = math.ceil(found.fresh * repeats)
-        reach = _within(1 - found.rate if high else found.rate, gate, measure, fresh)
-        text = (
-            f"no number of labels passes at {seen}; with {fresh:,} fresh labels{of_groups} it must "
-            f"be {_relation(gate)} {reach}"
-        )
-        return Advice(gate, text)
-    chance = f"{100 * found.chance:.0f} %"
-    if found.more is None:
-        return Advice(gate, f"at {seen} more than ten million labels ({chance} that it can pass)")
-    rows = math.ceil(found.more * repeats)
-    more = ("1 more label" if rows == 1 else f"{_rounded_up(rows)} more labels") + of_groups
-    if found.at_the_seen_rate:
-        text = (
-            f"{more} would settle it if its true share is {seen}; the chance that any number of "
-            f"labels does is {chance}"
-        )
+    if groups is None:
+        errors = round(value * estimate.n)
+        found, what = rows_to_pass(errors, estimate.n, limit, alpha), "label"
     else:
-        text = f"{more} would settle it with a chance of {100 * _POWER:.0f} %"
-    return Advice(gate, text, rows)
+        found = groups_to_pass(
+            groups.errors, groups.rows, limit, alpha, largest_group=groups.largest
+        )
+        what = "group"
+    if found.more is None:
+        told = measure.told(estimate)
+        if not ((estimate.high < gate.limit) if high else (estimate.low > gate.limit)):
+            return Advice(gate, _TOO_CLOSE.format(told))
+        return Advice(gate, _WILL_NOT_HELP.format(told) + _needed(gate, measure, estimate.n, alpha))
+    more = f"1 more {what}" if found.more == 1 else f"{_rounded_up(found.more)} more {what}s"
+    text = f"Label {more}: {100 * _POWER:.0f} % chance to pass, judging by what was seen."
+    return Advice(gate, text, found.more, "fireassay label serve" if groups is None else "")
+
+
+def _needed(gate: Gate, measure: Measure, n: int, alpha: float) -> str:
+    """The share that as many new rows must show for the limit to be met, as a sentence."""
+    from fireassay.statistics import clopper_pearson
+
+    high = gate.direction == "min"
+    side: Any = "lower" if high else "upper"
+    ends = (clopper_pearson(hits, n, 1 - alpha, side)[0 if high else 1] for hits in range(n + 1))
+    good = [hits for hits, end in enumerate(ends) if gate.keeps(float(end))]
+    if not good:
+        return f" {n:,} new rows are too few for this limit, whatever they show."
+    reach = measure.shown_value((good[0] if high else good[-1]) / n, 0 if n < _EXACT else 1)
+    return f" To pass on {n:,} new rows, {_relation(gate)} {reach} is needed."
 
 
 def _for_an_interval(gate: Gate, measure: Measure, estimate: Estimate, alpha: float) -> Advice:
@@ -143,52 +171,44 @@ def _for_an_interval(gate: Gate, measure: Measure, estimate: Estimate, alpha: fl
     worst = estimate.high if gate.direction == "max" else estimate.low
     half, room = abs(worst - estimate.value), abs(gate.limit - estimate.value)
     if not (math.isfinite(half) and half > 0 and z > 0):
-        return Advice(gate, "its interval has no end on this side that more rows could move")
+        return Advice(gate, _NO_INTERVAL)
     wanted = (
         (float(special.ndtri(_POWER)) - float(special.ndtri(alpha_at_look(alpha, 2)))) / z * half
     )
     if not gate.keeps(estimate.value) or room == 0:
         sign = -1 if gate.direction == "max" else 1
         target = gate.limit + sign * wanted
-        if measure.unit in ("share", "auc") and not 0 <= target <= 1:
-            return Advice(
-                gate, f"{estimate.n:,} rows are too few for this limit, whatever they show"
-            )
+        beyond = target > 1 if measure.unit in ("share", "auc") else False
+        if beyond or (target < 0 <= min(estimate.value, gate.limit)):
+            few = f"{estimate.n:,} rows are too few for this limit, whatever they show."
+            return Advice(gate, few)
         reach = _within(target, gate, measure, estimate.n)
-        text = (
-            f"no number of rows passes at this value; with {estimate.n:,} it must be "
-            f"{_relation(gate)} {reach}"
-        )
+        text = _WILL_NOT_HELP.format(measure.told(estimate))
+        text += f" With {estimate.n:,} rows it must be {_relation(gate)} {reach}."
         return Advice(gate, text)
     more = max(1, math.ceil(estimate.n * ((wanted / room) ** 2 - 1)))
-    return Advice(
-        gate, f"{_rounded_up(more)} more rows would settle it with a chance of 80 %", more
-    )
+    text = f"Label {_rounded_up(more)} more rows: 80 % chance to pass, judging by what was seen."
+    return Advice(gate, text, more)
 
 
 def remedy(gate: Gate, part: Evidence | None, against: Assumption | None) -> Advice:
     """What to do about a gate that no number can speak for yet."""
+    name = gate.number.partition(".")[0] if part is None else part.question
+    again = f"fireassay run --only {name}"
     if part is None:
-        text = f"run the part that has it: fireassay run --only {gate.number.partition('.')[0]}"
-    elif part.status == "failed" and not part.partial:
-        text = f"mend what broke in {part.question} ({part.reason}), then run it again"
-    elif part.status == "not available":
-        text = f"give {part.question} what it needs: {part.reason}"
-    elif part.stale:
-        text = f"run {part.question} again: fireassay run --only {part.question}"
-    elif part.partial:
-        text = f"let {part.question} come to its end ({part.partial}): run again, with more budget"
-    elif against is not None:
-        name = against.id or "…"
-        text = (
-            f"data for which this holds: {against.statement} Or accept it with a reason: "
-            f'[gates.accept] "{name}" = "why"'
-        )
-    elif not {gate.number, gate.number.partition(".")[2]} & part.estimates.keys():
-        text = (
-            f"this run of {part.question} has no such number: give what it is made of (a "
-            "calibration needs probabilities), or limit another one"
-        )
-    else:
-        text = "the number has no interval: no number of rows settles it"
-    return Advice(gate, text)
+        return Advice(gate, f"Run the part that has this number: {name}.", command=again)
+    if part.status == "failed" and not part.partial:
+        return Advice(gate, f"Mend {name}: {part.reason}", command=again)
+    if part.status == "not available":
+        return Advice(gate, f"Give {name} what it needs: {part.reason}.")
+    if part.stale:
+        return Advice(gate, f"Run {name} again: it was made with {part.stale}.", command=again)
+    if part.partial:
+        return Advice(gate, f"Let {name} come to its end: {part.partial}.", command=again)
+    if against is not None:
+        text = f"Give data for which this holds: {against.statement}"
+        accept = f'or, with a reason: [gates.accept] "{against.id or "…"}" = "why"'
+        return Advice(gate, text, command=accept)
+    if not {gate.number, gate.number.partition(".")[2]} & part.estimates.keys():
+        return Advice(gate, _NO_SUCH.format(name))
+    return Advice(gate, _NO_INTERVAL)

@@ -1,8 +1,10 @@
 """The report as one strict-JSON document, and back."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from fireassay.core import (
     Assumption,
@@ -14,9 +16,10 @@ from fireassay.core import (
     Provenance,
     Sample,
     Table,
-    strict_json,
+    json_files,
 )
-from fireassay.core.regular_file import check_regular
+from fireassay.core.files import check_regular
+from fireassay.core.measure import Better, Unit
 
 SCHEMA_VERSION = 3
 
@@ -40,13 +43,7 @@ def to_document(
 
 
 def from_document(document: Any) -> tuple[list[Evidence], str, dict[str, str]]:
-    """Parts, title and accepted assumptions (charts and pictures are not part of the document).
-
-    Raises
-    ------
-    DataError
-        If the document is not a fireassay result of a known version.
-    """
+    """Parts, title and accepted assumptions (charts and pictures are not part of the document)."""
     try:
         if document["schema_version"] != SCHEMA_VERSION:
             raise DataError(
@@ -68,7 +65,7 @@ def read_document(path: str | Path) -> tuple[list[Evidence], str, dict[str, str]
         text = check_regular(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"Expected a result at {path}.", got=str(error)) from error
-    return from_document(strict_json.loads(text))
+    return from_document(json_files.loads(text))
 
 
 def _evidence(name: str, fields: dict[str, Any]) -> Evidence:
@@ -96,3 +93,214 @@ def _evidence(name: str, fields: dict[str, Any]) -> Evidence:
         sentence=fields["sentence"],
         provenance=Provenance(**provenance) if provenance else None,
     )
+
+
+@dataclass(frozen=True)
+class DataFacts:
+    """One set of rows that a report rests on.
+
+    Attributes:
+        name: Of the file, without its folder.
+        rows: How many.
+        labelled: Whether they have labels.
+        groups: How many groups (patients, devices) they come from; None where nobody said.
+        role: What they are for, where that is not testing: ``"for training"``, ``"from the
+            field"``.
+        left_out: Rows of the file that are not among them, as ``(reason, count)``.
+
+    >>> print(DataFacts("test.npz", 719, labelled=True, groups=312))
+    test.npz, 719 labelled rows of 312 groups
+    """
+
+    name: str
+    rows: int
+    labelled: bool = False
+    groups: int | None = None
+    role: str = ""
+    left_out: tuple[tuple[str, int], ...] = ()
+
+    def __str__(self) -> str:
+        kind = f"{'labelled ' if self.labelled else ''}row{'' if self.rows == 1 else 's'}"
+        of = "" if self.groups is None else f" of {self.groups:,} groups"
+        purpose = f" {self.role}" if self.role else ""
+        return f"{self.name}, {self.rows:,} {kind}{of}{purpose}"
+
+
+@dataclass(frozen=True)
+class About:
+    """What was assessed, with what, and when. Kept beside the timings, out of ``result.json``.
+
+    Attributes:
+        model: The name of the model's file, its address or import name.
+        data: Every set of rows.
+        seed: Same seed, same result.
+        began: When the run began, in ISO form; fixed then, so that tomorrow's page is today's.
+        inputs: Identifies model, data and seed: a run on others begins anew.
+        change: What became of the limits and answers since the last run in the same folder.
+
+    >>> print(About("net.onnx", (DataFacts("test.npz", 719, labelled=True),), 0, "2026-11-16"))
+    net.onnx · test.npz, 719 labelled rows · 16 November 2026 · seed 0
+    """
+
+    model: str
+    data: tuple[DataFacts, ...]
+    seed: int
+    began: str = ""
+    inputs: str = ""
+    change: str = ""
+
+    @property
+    def day(self) -> str:
+        """The day in words; empty where it is not known."""
+        if not self.began:
+            return ""
+        day: date = datetime.fromisoformat(self.began).date()
+        return f"{day.day} {day:%B %Y}"
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """Model, data, day and seed."""
+        known = (self.model, *map(str, self.data), self.day, f"seed {self.seed}")
+        return tuple(fact for fact in known if fact)
+
+    def __str__(self) -> str:
+        return " · ".join(self.facts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types, for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> "About":
+        """The inverse of `to_dict`."""
+        data = tuple(
+            DataFacts(**{**d, "left_out": tuple((why, n) for why, n in d.get("left_out", ()))})
+            for d in fields["data"]
+        )
+        return cls(**{**fields, "data": data})
+
+
+_TEXT = {"type": "string"}
+_NUMBER = {
+    "oneOf": [
+        {"type": "number"},
+        {
+            "type": "object",
+            "properties": {"$float": {"enum": ["nan", "inf", "-inf"]}},
+            "required": ["$float"],
+            "additionalProperties": False,
+        },
+    ]
+}
+
+
+def result_schema() -> dict[str, Any]:
+    """JSON Schema (draft 2020-12) that every ``result.json`` satisfies.
+
+    >>> result_schema()["required"]
+    ['accepted', 'order', 'parts', 'schema_version', 'title']
+    """
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "fireassay result",
+        **_object(
+            {
+                "schema_version": {"const": SCHEMA_VERSION},
+                "title": _TEXT,
+                "order": {"type": "array", "items": _TEXT},
+                "accepted": {"type": "object", "additionalProperties": _TEXT},
+                "parts": {"type": "object", "additionalProperties": _part()},
+            }
+        ),
+    }
+
+
+def _part() -> dict[str, Any]:
+    estimate = _object(
+        {
+            "value": _NUMBER,
+            "low": _NUMBER,
+            "high": _NUMBER,
+            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+            "n": {"type": "integer", "minimum": 0},
+            "method": _TEXT,
+            "kind": {"enum": ["interval", "bound", "count", "point"]},
+            "rests_on": {"type": "array", "items": _TEXT},
+        }
+    )
+    claim = _object({"text": _TEXT, "holds": {"type": ["boolean", "null"]}})
+    assumption = _object(
+        {
+            "statement": _TEXT,
+            "status": {"enum": ["supported", "contradicted", "untestable"]},
+            "check": _TEXT,
+            "id": _TEXT,
+        }
+    )
+    measure = _object(
+        {
+            "name": _TEXT,
+            "label": _TEXT,
+            "unit": {"enum": list(get_args(Unit))},
+            "better": {"enum": list(get_args(Better))},
+            "meaning": _TEXT,
+        }
+    )
+    table = _object(
+        {
+            "columns": {"type": "array", "items": _TEXT},
+            "rows": {"type": "array", "items": {"type": "array"}},
+            "caption": _TEXT,
+        }
+    )
+    provenance = _object(
+        {
+            "seed": {"type": "integer", "minimum": 0},
+            "model_sha256": {"type": ["string", "null"]},
+            "data_sha256": {"type": ["string", "null"]},
+            "queries": {"type": "integer", "minimum": 0},
+            "labels": {"type": "integer", "minimum": 0},
+            "versions": {"type": "object", "additionalProperties": _TEXT},
+            "host": {"type": "object"},
+        }
+    )
+    sample = _object(
+        {
+            "row": {"type": ["integer", "string"]},
+            "why": _TEXT,
+            "source": _TEXT,
+            "truth": _TEXT,
+            "said": _TEXT,
+            "confidence": {"type": ["number", "null"]},
+            "scores": {"type": "object", "additionalProperties": _NUMBER},
+        }
+    )
+    return _object(
+        {
+            "headline": _TEXT,
+            "answer": _TEXT,
+            "sentence": _TEXT,
+            "status": {"enum": ["done", "failed", "not available"]},
+            "reason": _TEXT,
+            "claims": {"type": "array", "items": claim},
+            "estimates": {"type": "object", "additionalProperties": estimate},
+            "assumptions": {"type": "array", "items": assumption},
+            "tables": {"type": "object", "additionalProperties": table},
+            "measures": {"type": "array", "items": measure},
+            "limits": {"type": "array", "items": _TEXT},
+            "partial": _TEXT,
+            "stale": _TEXT,
+            "samples": {"type": "array", "items": sample},
+            "withheld": {"type": "integer", "minimum": 0},
+            "provenance": {"oneOf": [provenance, {"type": "null"}]},
+        }
+    )
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": sorted(properties),
+        "additionalProperties": False,
+    }

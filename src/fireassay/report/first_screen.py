@@ -1,124 +1,342 @@
-"""What the first screen says besides the verdict: what not to rely on, what was not asked."""
+"""The first screen, once, for page, app, notebook, terminal and CI: what stands where, in words."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any, Final
 
-from fireassay.core import Assumption, Estimate, Evidence
+from fireassay.core import Assumption, Estimate, Evidence, Measure
+from fireassay.core.evidence import CELL_ROWS
+from fireassay.report.advice import remedy
+from fireassay.report.document import About
+from fireassay.report.gates import Gate
+from fireassay.report.open_points import Doubt, not_answered, not_to_rely_on
+from fireassay.report.verdict import HEADS, PRESUMED, GateCheck, Verdict, within_a_sentence
 
-_FEW = 2
+# Each state has a word, a shape and a colour; green is for a pass alone.
+SHAPES = {
+    "pass": "✓",
+    "fail": "✗",
+    "not enough evidence": "?",
+    "undecided": "?",
+    "no limits set": "○",
+}
+COLOURS = {"pass": "good", "fail": "bad", "no limits set": "plain"}
+MOST_NUMBERS = 12
+_ACTIONS, _MOST_CLASSES, _MOST_SLICES = 3, 12, 4
+_CALIBRATION, _NEAR = "calibration_error", 0.05
+_URGENCY = {"fail": 0, "undecided": 1, "pass": 2}
+_VOUCH = '[gates.accept] {} = "why"'
+# What to do about a condition that nobody has shown, and where.
+_ASKED_FOR: Final = {
+    "independent-rows": ("Name the patients or devices of the rows.", '[data] group = "COLUMN"'),
+    "unseen-rows": ("Give the training rows, so that copies are found.", '[data] train = "FILE"'),
+    "missing-truths": ("Find the missing truths, or argue why they are missing.", ""),
+    "labels-from-the-field": ("Label rows of the field.", "fireassay label serve"),
+}
 
 
 @dataclass(frozen=True)
-class Doubt:
-    """Something that a reader must not rely on, and why.
+class LimitLine:
+    """One limit: what was found, the limit, its state, and what it takes for granted."""
 
-    Attributes
-    ----------
-    what
-        Numbers or a question, as people call them.
-    why
-        What the data says, or what went wrong.
-    part
-        The question that it belongs to.
+    check: GateCheck
+    found: str
+    between: str
+    state: str
+    struck: bool
+    assumes: tuple[str, ...]
 
-    >>> print(Doubt("discovery", "failed (disk full)", "discovery"))
-    discovery: failed (disk full)
-    """
+    @property
+    def whole(self) -> str:
+        """The number with its interval, as every table shows it."""
+        e, m = self.check.estimate, self.check.measure
+        return "" if e is None or m is None else m.shown(e)
 
-    what: str
-    why: str
-    part: str
+
+@dataclass(frozen=True)
+class AnswerLine:
+    """One question: its sentence, the number behind it, and whether the data contradicts it."""
+
+    part: Evidence
+    place: int
+    sentence: str
+    shown: str
+    struck: bool
+    tags: tuple[str, ...]
+    beside: str
+    checks: tuple[GateCheck, ...]
+
+
+@dataclass(frozen=True)
+class Action:
+    """Something to do next, with the command or the key that does it."""
+
+    text: str
+    command: str = ""
 
     def __str__(self) -> str:
-        return f"{self.what}: {self.why}"
+        return f"{self.text} {self.command}".strip()
 
 
-def not_to_rely_on(parts: Sequence[Evidence], accepted: Mapping[str, str]) -> list[Doubt]:
-    """Numbers that the data speaks against, and answers that are broken, old or cut short."""
+@dataclass(frozen=True)
+class Glance:
+    """The data at a glance: rows, groups, classes, confusion matrix with its rows, slices."""
+
+    facts: tuple[str, ...]
+    said: tuple[str, ...] = ()
+    matrix: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    rows: Mapping[tuple[str, str], str] = ()  # type: ignore[assignment]
+    slices: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class FirstScreen:
+    """All that the first screen says, in its order."""
+
+    verdict: Verdict
+    about: About | None
+    limits: tuple[LimitLine, ...]
+    actions: tuple[Action, ...]
+    doubts: tuple[Doubt, ...]
+    unknown: tuple[str, ...]
+    answers: tuple[AnswerLine, ...]
+    glance: Glance | None
+
+    @property
+    def head(self) -> str:
+        """The verdict as one word."""
+        return HEADS[self.verdict.status]
+
+    @property
+    def rest(self) -> str:
+        """The verdict without that word."""
+        return self.verdict.headline.removeprefix(f"{self.head}: ")
+
+    @property
+    def answers_shown(self) -> tuple[AnswerLine, ...]:
+        """The answers that a first look has room for: those with limits, then the first others."""
+        room = max(0, MOST_NUMBERS - len(self.limits))
+        kept = sorted(self.answers, key=lambda a: not a.checks)[:room]
+        return tuple(answer for answer in self.answers if answer in kept)
+
+    def document(self) -> dict[str, Any]:
+        """Plain types, for ``check --json``."""
+        return {
+            "head": self.head,
+            "limits": [
+                {"number": line.check.gate.number, "found": line.whole, "state": line.check.word,
+                 "limit": line.check.limit, "struck": line.struck, "assumes": line.assumes}
+                for line in self.limits
+            ],
+            "answers": [
+                {"part": a.part.question, "sentence": a.sentence, "found": a.shown,
+                 "struck": a.struck}
+                for a in self.answers
+            ],
+            "do_next": [str(action) for action in self.actions],
+            "not_known": self.unknown,
+        }  # fmt: skip
+
+
+def first_screen(
+    parts: Sequence[Evidence],
+    verdict: Verdict,
+    accepted: Mapping[str, str] | None = None,
+    about: About | None = None,
+) -> FirstScreen:
+    """The first screen of a report that was judged."""
+    agreed, known = accepted or {}, {part.question: part for part in parts}
+    doubts = tuple(not_to_rely_on(parts, agreed))
+    return FirstScreen(
+        verdict,
+        about,
+        tuple(_limit(check, known.get(check.part), agreed) for check in verdict.checks),
+        _actions(parts, verdict, agreed),
+        doubts,
+        tuple(not_answered(parts)),
+        tuple(
+            _answer(part, i, verdict, agreed)
+            for i, part in enumerate(parts)
+            if part.status != "not available"  # these are not known
+        ),
+        _glance(known.get("accuracy"), about),
+    )
+
+
+def _limit(check: GateCheck, part: Evidence | None, accepted: Mapping[str, str]) -> LimitLine:
+    estimate, measure = check.estimate, check.measure
+    state = f"{SHAPES[check.status]} {check.word}"
+    if estimate is None or measure is None or part is None:
+        found = "" if estimate is None or measure is None else measure.told(estimate)
+        return LimitLine(check, found, "", state, struck=False, assumes=())
+    struck = any(a.id not in accepted for a in part.contradicted(measure.name))
+    assumes = [
+        within_a_sentence(a.statement).removesuffix(".")
+        for a in part.assumptions
+        if a.status == "untestable"
+        and a.id in estimate.rests_on
+        and a.id not in {*accepted, *PRESUMED}
+    ]
+    open_ = dict.fromkeys([*check.presumed, *_presumed(part, estimate, accepted)])
+    assumes += [PRESUMED[each].removeprefix("if ").removeprefix("although ") for each in open_]
+    assumes += [f"accepted ({name}): {reason}" for name, reason in check.accepted]
+    return LimitLine(
+        check, measure.told(estimate), _between(estimate, measure), state, struck, tuple(assumes)
+    )
+
+
+def _presumed(part: Evidence, estimate: Estimate, accepted: Mapping[str, str]) -> list[str]:
+    """Conditions behind a number that nothing shows and nobody vouches for."""
+    ids = [a.id for a in part.assumptions if a.status == "untestable" and a.id in PRESUMED]
+    return [each for each in ids if each in estimate.rests_on and each not in accepted]
+
+
+def _between(estimate: Estimate, measure: Measure) -> str:
+    """The interval without its value; of a bound its confidence, of a count the rows."""
+    if estimate.kind == "interval":
+        return measure.between(estimate)
+    if estimate.kind == "bound":
+        return f"bound, {100 * estimate.confidence:g} %"
+    return "counted" if estimate.kind == "count" else "no interval"
+
+
+def _answer(
+    part: Evidence, place: int, verdict: Verdict, accepted: Mapping[str, str]
+) -> AnswerLine:
+    estimate = part.estimates.get(part.answer)
+    shown = "" if estimate is None else part.measure(part.answer).shown(estimate)
+    tags: list[str] = [] if part.status == "done" else [part.status]
+    tags += [word for word in ("stale", "partial") if getattr(part, word)]
+    checks = (c for c in verdict.checks if part.question in (c.part, c.gate.number.split(".")[0]))
+    return AnswerLine(
+        part,
+        place,
+        part.sentence or part.headline,
+        shown,
+        bool(against(part, accepted)),
+        tuple(tags),
+        _beside(part),
+        tuple(checks),
+    )
+
+
+def against(part: Evidence, accepted: Mapping[str, str]) -> list[Assumption]:
+    """What the data contradicts behind the number that answers the question."""
+    found = part.contradicted(part.answer) if part.answer else ()
+    return [assumption for assumption in found if assumption.id not in accepted]
+
+
+def _beside(part: Evidence) -> str:
+    """Whether confidences are true: it stands beside the answer of the part that measured it."""
+    estimate = part.estimates.get(_CALIBRATION)
+    if estimate is None or part.question != "accuracy":
+        return ""
+    measure, fits = part.measure(_CALIBRATION), part.estimates.get("temperature")
+    if fits is None or not estimate.low > 0 or abs(fits.value - 1) < _NEAR:
+        return f"Calibration error: {measure.shown(estimate)}."
+    points, side = measure.told(estimate).removesuffix(" %"), "more" if fits.value > 1 else "less"
+    return f"It is {points} points {side} sure than it should be."
+
+
+def _actions(
+    parts: Sequence[Evidence], verdict: Verdict, accepted: Mapping[str, str]
+) -> tuple[Action, ...]:
+    """What to do next: what is broken or old first, then what settles limits, then conditions."""
     found = []
     for part in parts:
         name = part.question
-        if part.partial:
-            found.append(Doubt(name, f"cut short ({part.partial})", name))
-        elif part.status == "failed":
-            found.append(Doubt(name, f"failed ({part.reason})", name))
-        elif part.stale:
-            found.append(Doubt(name, f"stale, made with {part.stale}", name))
-        for assumption in part.assumptions:
-            if assumption.status != "contradicted" or assumption.id in accepted:
-                continue
-            numbers = _called(part, assumption)
-            if numbers:
-                rest = len(numbers) - _FEW
-                more = f" and {rest} more" if rest > 0 else ""
-                what = f"{', '.join(numbers[:_FEW])}{more}"
-                why = f"the data contradicts that {within_a_sentence(assumption.statement)}"
-                found.append(Doubt(what, why, name))
-    return found
-
-
-def within_a_sentence(statement: str) -> str:
-    """A sentence as a part of another: it begins small, unless its first word is a name.
-
-    >>> within_a_sentence("The labels are right.")
-    'the labels are right.'
-    """
-    second = statement[1:2]
-    return statement if second.isupper() or second == " " else statement[:1].lower() + statement[1:]
-
-
-def _called(part: Evidence, assumption: Assumption) -> list[str]:
-    """What people call the numbers that rest on an assumption; two ends of one are one."""
-    labels = [
-        part.measure(number).label
-        for number in part.estimates
-        if assumption in part.contradicted(number)
-    ]
-    ends = (label.removesuffix(", at least").removesuffix(", at most") for label in labels)
-    return list(dict.fromkeys(ends))
-
-
-def not_answered(parts: Sequence[Evidence]) -> list[str]:
-    """Questions that could not be asked, with the reason."""
-    return [f"{p.question}: {p.reason}" for p in parts if p.status == "not available"]
-
-
-def standing_of(part: Evidence, accepted: Mapping[str, str]) -> str:
-    """What the ledger of a part says, in one line."""
-    counts = {"supported": 0, "contradicted": 0, "untestable": 0}
-    agreed = 0
-    for assumption in part.assumptions:
-        if assumption.status == "contradicted" and assumption.id in accepted:
-            agreed += 1
-        else:
-            counts[assumption.status] += 1
-    words = {
-        "supported": ("holds", "hold"),
-        "contradicted": ("is contradicted", "are contradicted"),
-        "untestable": ("cannot be tested", "cannot be tested"),
-    }
-    told = [f"{count} {words[status][count != 1]}" for status, count in counts.items() if count] + (
-        [f"{agreed} accepted although contradicted"] if agreed else []
+        again = f"fireassay run --only {name}"
+        if part.status == "failed":
+            found.append(Action(f"Mend {name}: {part.reason}", again))
+        elif part.stale or part.partial:
+            text = remedy(Gate(name, "max", 0.0), part, None).text
+            found.append(Action(text, again))
+    checks = {check.gate: check for check in verdict.checks}
+    urgent = sorted(
+        verdict.advice,
+        key=lambda a: (_URGENCY[checks[a.gate].status] if a.gate in checks else 1, a.labels or 0),
     )
-    return ", ".join(told)
+    for advice in urgent:
+        label = checks[advice.gate].label if advice.gate in checks else advice.gate.number
+        found.append(Action(f"{label}: {advice.text}", advice.command))
+    if not verdict.checks:
+        limit = "fireassay check RUN --max error=0.05"
+        found.append(Action("Set a limit that says what is good enough.", limit))
+    for part in parts:
+        for a in part.assumptions:
+            if a.status == "contradicted" and a.id and a.id not in accepted:
+                mend = f"Give data for which this holds: {within_a_sentence(a.statement)}"
+                found.append(Action(mend, f"or: {_VOUCH.format(a.id)}"))
+    presumed = dict.fromkeys(each for check in verdict.checks for each in check.presumed)
+    found += [Action(*_ASKED_FOR[each]) for each in presumed if each in _ASKED_FOR]
+    return tuple({action.text: action for action in found}.values())[:_ACTIONS]
 
 
-def interval_line(part: Evidence) -> str:
-    """How sure the number of a part's sentence is, and on how much it rests.
+def _glance(part: Evidence | None, about: About | None) -> Glance | None:
+    """Rows, classes, confusion matrix and slices, from accuracy; None where it has no matrix."""
+    table = None if part is None else part.tables.get("confusion")
+    if part is None or table is None:
+        return None
+    matrix: tuple[tuple[str, tuple[int, ...]], ...]
+    if table.columns[:2] == ("truth", "answered"):  # many classes: filled cells, one by one
+        sums: dict[str, int] = {}
+        for truth, _, count in table.rows:
+            sums[str(truth)] = sums.get(str(truth), 0) + int(count)
+        matrix = tuple((name, (count,)) for name, count in sums.items())
+    else:
+        matrix = tuple((str(row[0]), tuple(map(int, row[1:]))) for row in table.rows)
+    n = sum(sum(counts) for _, counts in matrix)
+    groups = next((d.groups for d in (about.data if about else ()) if d.groups), None)
+    facts = [f"{n:,} labelled rows{f' of {groups:,} groups' if groups else ''}"]
+    shown = [f"{name} {sum(counts):,}" for name, counts in matrix[:_MOST_CLASSES]]
+    more = len(matrix) - len(shown)
+    facts.append(
+        f"{len(matrix)} classes: {', '.join(shown)}{f' and {more} more' if more > 0 else ''}"
+    )
+    kept = part.tables.get(CELL_ROWS)
+    rows = {} if kept is None else {(str(r[0]), str(r[1])): str(r[2]) for r in kept.rows}
+    small = len(matrix) <= _MOST_CLASSES
+    said = tuple(column.removeprefix("answered ") for column in table.columns[1:])
+    return Glance(
+        tuple(facts),
+        said if small else (),
+        matrix if small else (),
+        rows,
+        _slices(part),
+    )
 
-    >>> share = Estimate(0.9, 0.8, 0.95, confidence=0.95, n=50, method="Clopper-Pearson")
-    >>> interval_line(Evidence("accuracy", "", estimates={"accuracy": share}, answer="accuracy"))
-    '95 % interval 0.80 to 0.95, from 50 observations.'
-    """
-    estimate: Estimate | None = part.estimates.get(part.answer or "")
-    if estimate is None:
-        return ""
-    measure, seen = part.measure(part.answer or ""), f"from {estimate.n:,} observations"
-    sure = f"{100 * estimate.confidence:g} %"
-    if estimate.kind == "bound":
-        return f"{sure} confidence, {seen}."
-    if estimate.kind != "interval":
-        return f"Without an interval, {seen}."
-    if measure.unit == "auc" and "%" in part.sentence:  # a share of pairs
-        measure = replace(measure, unit="share")
-    return f"{sure} interval {measure.between(estimate)}, {seen}."
+
+def _slices(part: Evidence) -> tuple[tuple[str, str, str], ...]:
+    """Slices of the first number that has any, the worst first: name, number, rows."""
+    table = part.tables.get("slices")
+    if table is None or table.columns[:4] != ("column", "value", "rows", "number"):
+        return ()
+    measure = part.measure(str(table.rows[0][3]))
+    rows = [row for row in table.rows if row[3] == table.rows[0][3] and row[4] == row[4]]
+    rows.sort(key=lambda row: row[4] if measure.better == "high" else -row[4])
+    return tuple(
+        (
+            f"{row[0]}: {row[1]}",
+            f"{within_a_sentence(measure.label)} "
+            + measure.shown(Estimate.around(*row[4:7], confidence=0.95, n=row[2], method="slice")),
+            f"{row[2]:,} rows{'' if row[10] == 'yes' else ', too small'}",
+        )
+        for row in rows[:_MOST_SLICES]
+    )
+
+
+def changed_since(before: Sequence[Evidence], verdict: Verdict, parts: Sequence[Evidence]) -> str:
+    """What became of the limited numbers (else of the answers) since an earlier run."""
+    old = {part.question: part.estimates for part in before}
+    named = [(c.part, c.measure.name) for c in verdict.checks if c.measure is not None]
+    named = named or [(part.question, part.answer) for part in parts if part.answer]
+    known = {part.question: part for part in parts}
+    told = []
+    for question, name in dict.fromkeys(named):
+        if name in old.get(question, {}) and name in known[question].estimates:
+            measure = known[question].measure(name)
+            ends = [measure.told(e[name]) for e in (old[question], known[question].estimates)]
+            if ends[0] != ends[1]:
+                told.append(f"{within_a_sentence(measure.label)} {' → '.join(ends)}")
+    said = "; ".join(told[:_ACTIONS]) or "no leading number has changed"
+    return f"Since the last run: {said}."

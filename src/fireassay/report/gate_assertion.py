@@ -21,21 +21,14 @@ def assert_gate(
     Keyword arguments are upper limits; ``min={"accuracy": 0.9}`` gives lower ones. What is
     undecided fails, too: what did not run is not a pass.
 
-    Parameters
-    ----------
-    result
-        A result of any package, `Evidence` or a `Report`.
-    max, upper_limits
-        Upper limits by the name of their number.
-    min
-        Lower limits.
-    accept
-        Assumptions that the data contradicts, by id, with the reason why they are accepted.
+    Args:
+        result: A result of any package, `Evidence` or a `Report`.
+        max, upper_limits: Upper limits by the name of their number.
+        min: Lower limits.
+        accept: Assumptions that the data contradicts, by id, with the reason why they are accepted.
 
-    Raises
-    ------
-    AssertionError
-        Names every gate that did not pass, and why.
+    Raises:
+        AssertionError: Names every gate that did not pass, and why.
 
     >>> from fireassay.core import Estimate
     >>> error = Estimate(0.04, 0.02, 0.06, 0.95, 100, "Clopper-Pearson")
@@ -44,7 +37,7 @@ def assert_gate(
     >>> assert_gate(found, error=0.01)
     Traceback (most recent call last):
         ...
-    AssertionError: fail: error at most 0.01: even its lower end is 0.020
+    AssertionError: fail: error ≤ 0.01: even its lower end is 0.020
     """
     report = result if isinstance(result, Report) else Report([result])
     limits: dict[str, Any] = {**(max or {}), **upper_limits}

@@ -1,20 +1,18 @@
 """A report: several answers about one classifier."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from fireassay.core import Evidence, ParameterError, strict_json
+from fireassay.core import Evidence, ParameterError, json_files
 from fireassay.core.files import write_text
 from fireassay.core.result import SupportsEvidence
-from fireassay.report.about import About
-from fireassay.report.document import read_document, to_document
-from fireassay.report.gates import Gates, parse_gates
-from fireassay.report.gsn import to_gsn
-from fireassay.report.html import to_html
-from fireassay.report.junit import to_junit
-from fireassay.report.model_card import to_model_card
-from fireassay.report.spent_level import judge_spent
+from fireassay.report.document import About, read_document, to_document
+from fireassay.report.exports import to_gsn, to_junit, to_model_card
+from fireassay.report.gates import Ask, Gate, Gates, parse_gates, usual_number
+from fireassay.report.looks_and_changes import judge_spent
+from fireassay.report.page import to_html
 from fireassay.report.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -27,20 +25,17 @@ Costs = Mapping[str, Mapping[str, Any]]
 class Report:
     """Several answers, shown as a page, a document, a CI result or an assurance argument.
 
-    Parameters
-    ----------
-    items
-        Results of any of the packages (anything with ``evidence()``), or `Evidence`.
-    title
-        Shown on top; may contain any characters.
-    accepted
-        Assumptions that are accepted although the data contradicts them, by id, each with the
-        reason: it is said wherever the number is.
-    about
-        The model, the data, the day and the seed, for the first line of the page and of the card.
-    fractions
-        By the name of a gate's number what is left of its error probability after earlier looks
-        at the same labels; 0: nothing.
+    Args:
+        items: Results of any of the packages (anything with ``evidence()``), or `Evidence`.
+        title: Shown on top; may contain any characters.
+        accepted: Assumptions that are accepted although the data contradicts them, by id, each with
+            the reason: it is said wherever the number is.
+        about: The model, the data, the day and the seed, for the first line of the page and of the
+            card.
+        fractions: By the name of a gate's number what is left of its error probability after
+            earlier looks at the same labels; 0: nothing.
+        asked: Gives standard numbers that no part has yet, such as ``sensitivity@0.2``, when a
+            limit names them.
 
     >>> from fireassay.core import Estimate
     >>> error = Estimate(0.04, 0.02, 0.06, 0.95, 100, "Clopper-Pearson")
@@ -56,6 +51,7 @@ class Report:
         accepted: Accepted | None = None,
         about: About | None = None,
         fractions: Mapping[str, float] | None = None,
+        asked: Ask | None = None,
     ):
         self.parts: tuple[Evidence, ...] = tuple(
             item if isinstance(item, Evidence) else item.evidence() for item in items
@@ -64,6 +60,7 @@ class Report:
         self.accepted = dict(accepted or {})
         self.about = about
         self.fractions = dict(fractions or {})
+        self.asked = asked
         names = [part.question for part in self.parts]
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
@@ -84,34 +81,44 @@ class Report:
     ) -> Verdict:
         """Judge limits on numbers.
 
-        Parameters
-        ----------
-        gates
-            E.g. ``{"max": {"pmi_upper": 0.05}, "min": {"accuracy": 0.9}}``, or `Gate` objects.
-        accept
-            Further assumptions to accept although the data contradicts them, with the reason.
-        strict
-            Let undecided gates fail.
+        Args:
+            gates: E.g. ``{"max": {"pmi_upper": 0.05}, "min": {"accuracy": 0.9}}``, or `Gate`
+                objects.
+            accept: Further assumptions to accept although the data contradicts them, with the
+                reason.
+            strict: Let undecided gates fail.
 
-        Returns
-        -------
-        Verdict
-            ``pass``, ``fail``, ``not enough evidence`` or ``no limits set``; only a pass is true.
+        Returns:
+            Verdict: ``pass``, ``fail``, ``not enough evidence`` or ``no limits set``; only a pass
+                is true.
 
-        Raises
-        ------
-        ParameterError
-            If a gate names a number that no part has, or that several have.
+        Raises:
+            ParameterError: If a gate names a number that no part has, or that several have.
         """
         accepted = {**self.accepted, **(accept or {})}
-        return judge_spent(
-            self.parts, parse_gates(gates), accepted, strict=strict, fractions=self.fractions
-        )
+        meant = self.meant(gates)
+        return judge_spent(self.parts, meant, accepted, strict=strict, fractions=self.fractions)
+
+    def meant(self, gates: Gates) -> tuple[Gate, ...]:
+        """The gates by the usual names of their numbers, which the parts have from now on.
+
+        Args:
+            gates: As for `verdict`.
+        """
+        found = []
+        for gate in parse_gates(gates):
+            parts = {part.question: part for part in self.parts}
+            new = usual_number(gate.number, parts, self.asked)
+            if isinstance(new, Evidence):
+                self.parts = tuple(new if p.question == new.question else p for p in self.parts)
+                new = f"{new.question}.{list(new.estimates)[-1]}"
+            found.append(replace(gate, number=new))
+        return tuple(found)
 
     def without_samples(self) -> Self:
         """The same report without any row of the data; it says how many were left out."""
         parts = [part.without_samples() for part in self.parts]
-        return type(self)(parts, self.title, self.accepted, self.about, self.fractions)
+        return type(self)(parts, self.title, self.accepted, self.about, self.fractions, self.asked)
 
     def frame(self) -> "pd.DataFrame":
         """One row per number: what it is, its value and interval, and how it was made."""
@@ -152,7 +159,7 @@ class Report:
 
     def to_json(self, path: str | Path) -> Path:
         """Strict JSON; equal results give equal bytes."""
-        text = strict_json.dumps(self.document(), indent=2, sort_keys=False)
+        text = json_files.dumps(self.document(), indent=2, sort_keys=False)
         return write_text(path, text + "\n")
 
     def document(self) -> dict[str, Any]:
@@ -164,28 +171,45 @@ class Report:
         """Read a ``result.json`` (charts and pictures are not in it)."""
         return cls(*read_document(path))
 
-    def to_html(self, path: str | Path, gates: Gates = (), *, costs: Costs | None = None) -> Path:
-        """One self-contained page that opens offline.
+    def _judged(self, gates: Gates | Verdict, *, strict: bool = False) -> Verdict:
+        """The verdict on limits, or one that was given and knows of looks and models, too."""
+        return gates if isinstance(gates, Verdict) else self.verdict(gates, strict=strict)
+
+    def to_html(
+        self, path: str | Path, gates: Gates | Verdict = (), *, costs: Costs | None = None
+    ) -> Path:
+        """One self-contained page that opens offline; ``gates`` are limits, or a `Verdict` on them.
 
         ``costs`` has for each part what was planned and what it took, as in ``costs.json``.
         """
-        verdict = self.verdict(gates)
+        verdict = self._judged(gates)
         page = to_html(self.parts, self.title, verdict, costs, self.accepted, self.about)
         return write_text(path, page)
 
-    def to_junit(self, path: str | Path, gates: Gates = (), *, strict: bool = False) -> Path:
+    def to_junit(
+        self, path: str | Path, gates: Gates | Verdict = (), *, strict: bool = False
+    ) -> Path:
         """JUnit XML for CI servers."""
-        verdict = self.verdict(gates, strict=strict)
-        return write_text(path, to_junit(self.parts, verdict, self.title))
+        verdict = self._judged(gates, strict=strict)
+        return write_text(path, to_junit(self.parts, verdict, self.title, self.accepted))
 
-    def to_gsn(self, path: str | Path, gates: Gates = ()) -> Path:
-        """Goal Structuring Notation as YAML (drawn by gsn2x)."""
-        verdict = self.verdict(gates)
-        return write_text(path, to_gsn(self.parts, self.title, verdict, self.accepted, self.about))
+    def to_gsn(
+        self,
+        path: str | Path,
+        gates: Gates | Verdict = (),
+        requirements: Mapping[str, tuple[str, Sequence[str]]] | None = None,
+    ) -> Path:
+        """Goal Structuring Notation as YAML (drawn by gsn2x).
 
-    def to_model_card(self, path: str | Path, gates: Gates = ()) -> Path:
+        ``requirements`` gives by id a sentence and the names of the limits that support the
+        requirement; the argument then has one leg for each instead of one for each question.
+        """
+        known = (self.parts, self.title, self._judged(gates), self.accepted, self.about)
+        return write_text(path, to_gsn(*known, requirements))
+
+    def to_model_card(self, path: str | Path, gates: Gates | Verdict = ()) -> Path:
         """A Markdown model card with the ``model-index`` metadata that model hubs read."""
-        verdict = self.verdict(gates)
+        verdict = self._judged(gates)
         card = to_model_card(self.parts, self.title, verdict, self.accepted, self.about)
         return write_text(path, card)
 
@@ -193,4 +217,4 @@ class Report:
         """Shown in notebooks: questions and answers; `to_html` writes the whole page."""
         from fireassay.report.notebook import report_html
 
-        return report_html(self.parts, self.title, self.verdict())
+        return report_html(self.parts, self.title, self.verdict(), self.accepted, self.about)

@@ -5,20 +5,33 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from fireassay.core import Estimate, Evidence, Measure, ParameterError
-from fireassay.report.advice import Advice, advise, remedy
-from fireassay.report.first_screen import within_a_sentence
-from fireassay.report.gates import Gate, find_number
-from fireassay.report.interval_ends import Ends, beyond_after_holm, ends_of
+from fireassay.core import Assumption, Estimate, Evidence, Measure, ParameterError
+from fireassay.report.advice import Advice, SeenGroups, advise, remedy
+from fireassay.report.gates import Ends, Gate, beyond_after_holm, ends_of, find_number
 
 Status = Literal["pass", "fail", "not enough evidence", "no limits set"]
 CheckStatus = Literal["pass", "fail", "undecided"]
-WORDS: dict[CheckStatus, str] = {"pass": "kept", "fail": "broken", "undecided": "undecided"}
+WORDS: dict[CheckStatus, str] = {"pass": "met", "fail": "not met", "undecided": "undecided"}
+HEADS: dict[Status, str] = {
+    "pass": "PASS",
+    "fail": "FAIL",
+    "not enough evidence": "INCONCLUSIVE",
+    "no limits set": "NO LIMITS SET",
+}
 # What no data can show and a pass must therefore say, until somebody vouches for it.
 PRESUMED = {
     "independent-rows": "if no two rows belong to one patient, device or document",
     "unseen-rows": "if the model was not trained on these rows",
+    "missing-truths": "if rows without a truth are like the others",
+    "largest-group": "if no group is larger than those seen",
+    "rare-groups": "if no rare group is far worse than those seen",
+    "absent-classes": "if classes that are absent from the test rows do not count",
+    "missed-classes": "although a class is never found",
+    "open-limit": "although hardly any model could break the limit",
 }
+# Approximations that keep no limit by themselves: the assumption must be accepted by name.
+_BY_NAME = {"groups-max": "rare-groups"}
+_OPEN = 0.99  # a share that hardly any number exceeds
 EXIT_CODE: dict[Status, int] = {
     "pass": 0,
     "fail": 1,
@@ -31,21 +44,15 @@ EXIT_CODE: dict[Status, int] = {
 class GateCheck:
     """One gate judged: the number, the end of its interval that counted, and why.
 
-    Attributes
-    ----------
-    status
-        ``"pass"``: the unfavourable end keeps the limit. ``"fail"``: even the favourable end
-        breaks it. ``"undecided"``: neither, or there is no number to rely on.
-    measure
-        What the number is; None where no part has it.
-    accepted
-        Assumptions that the data contradicts or cannot show and somebody accepted, with the reason.
-    presumed
-        Ids of assumptions that nothing shows and nobody vouches for: a pass says so.
-    gate, estimate, part
-        The limit, its number and the part that has it.
-    explanation
-        Which end counted, and why.
+    Attributes:
+        status: ``"pass"``: the unfavourable end keeps the limit. ``"fail"``: even the favourable
+            end breaks it. ``"undecided"``: neither, or there is no number to rely on.
+        measure: What the number is; None where no part has it.
+        accepted: Assumptions that the data contradicts or cannot show and somebody accepted, with
+            the reason.
+        presumed: Ids of assumptions that nothing shows and nobody vouches for: a pass says so.
+        gate, estimate, part: The limit, its number and the part that has it.
+        explanation: Which end counted, and why.
 
     >>> from fireassay.report import Report
     >>> error = Estimate(0.04, 0.02, 0.06, 0.95, 100, "Clopper-Pearson")
@@ -71,15 +78,29 @@ class GateCheck:
 
     @property
     def word(self) -> str:
-        """What became of the limit, in one word: kept, broken or undecided."""
+        """What became of the limit: met, not met or undecided."""
         return WORDS[self.status]
 
     @property
     def limit(self) -> str:
-        """The limit in words, e.g. ``at most 5 %``."""
+        """The limit as people read it, e.g. ``≤ 5 %``."""
         shown = self.measure or Measure.undescribed(self.gate.number)
-        relation = "at most" if self.gate.direction == "max" else "at least"
-        return f"{relation} {shown.shown_value(self.gate.limit)}"
+        sign = "≤" if self.gate.direction == "max" else "≥"
+        return f"{sign} {shown.shown_value(self.gate.limit)}"
+
+    @property
+    def said(self) -> str:
+        """What became of the limit, as a sentence without its stop: it follows the verdict."""
+        name = within_a_sentence(self.label)
+        name = name.removesuffix(", at most").removesuffix(", at least")
+        value, high = self.limit[2:], self.gate.direction == "max"
+        if self.status == "pass":
+            return f"{name} is {'at most' if high else 'at least'} {value}"
+        if self.estimate is None:
+            return f"{name} is not known"
+        if self.status == "fail" and not self.explanation.startswith(_STRICT):
+            return f"{name} is {'above' if high else 'below'} {value}"
+        return f"{name} is not shown to {'stay within' if high else 'reach'} {value}"
 
     def __str__(self) -> str:
         return f"{self.word:<9} {self.label} ({self.limit}): {self.explanation}"
@@ -91,22 +112,33 @@ class Verdict:
 
     ``exit_code``: 0 pass, 1 fail, 3 not enough evidence or no limits set; only a pass is true.
 
-    Attributes
-    ----------
-    status
-        ``"pass"``, ``"fail"``, ``"not enough evidence"`` or ``"no limits set"``.
-    checks
-        Every gate, judged.
-    advice
-        What would settle those that did not pass.
-    failed_parts
-        Parts that broke.
+    Attributes:
+        status: ``"pass"``, ``"fail"``, ``"not enough evidence"`` or ``"no limits set"``.
+        checks: Every gate, judged.
+        advice: What would settle those that did not pass.
+        failed_parts: Parts that broke.
+        reserved: Why limits that are met are no pass yet; empty where nothing is in the way.
+        lock, lock_state: Whether the limits were there before the first look: a sentence, and
+            ``"locked"``, ``"first look"``, ``"exploratory"`` or ``"broken"``; empty where nothing
+            is known.
+        model, model_state: Whether the model is still the one that was judged: a sentence, and
+            ``"same"``, ``"other"``, ``"no answer"``, ``"not compared"`` or ``"recorded"``.
     """
 
     status: Status
     checks: tuple[GateCheck, ...]
     advice: tuple[Advice, ...] = ()
     failed_parts: tuple[str, ...] = ()
+    lock: str = ""
+    lock_state: str = ""
+    reserved: str = ""
+    model: str = ""
+    model_state: str = ""
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What is to be known of the limits and of the model, a sentence each."""
+        return tuple(filter(None, (self.lock, self.model)))
 
     @property
     def exit_code(self) -> int:
@@ -119,22 +151,28 @@ class Verdict:
     @property
     def headline(self) -> str:
         """The verdict in one line."""
-        if self.status == "no limits set":
-            return "No limits set. Nothing here is a pass."
-        n = len(self.checks)
-        told: list[str] = []
-        for status, word in (("fail", "broken"), ("undecided", "undecided")):
-            count = sum(check.status == status for check in self.checks)
-            if count:
-                of = "" if told else f" of {n} limit{'' if n == 1 else 's'}"
-                told.append(f"{count}{of} {'is' if count == 1 else 'are'} {word}")
-        if not told:
-            told.append("the limit is kept" if n == 1 else f"all {n} limits are kept")
+        head = HEADS[self.status]
+        n, told = len(self.checks), []
+        counts = {state: sum(c.status == state for c in self.checks) for state in WORDS}
+        first = "fail" if counts["fail"] else "undecided"
+        worst = next((check for check in self.checks if check.status == first), None)
+        if worst is not None:
+            told.append(f"{worst.said}.")
+            if n > 1:
+                rest = [f"{counts[s]} {WORDS[s]}" for s in ("fail", "undecided") if counts[s]]
+                told.append(f"Of {n} limits: {', '.join(rest)}.")
+        elif n:
+            met = "the limit is met" if n == 1 else f"all {n} limits are met"
             open_ = {each for check in self.checks for each in check.presumed}
-            if open_:
-                told.append(" and ".join(said for each, said in PRESUMED.items() if each in open_))
-        broken = f"; failed: {', '.join(self.failed_parts)}" if self.failed_parts else ""
-        return f"{self.status.capitalize()}: {', '.join(told)}{broken}."
+            when = " and ".join(said for each, said in PRESUMED.items() if each in open_)
+            told.append(f"{met}, {when}." if when else f"{met}.")
+            if self.reserved:
+                told.append(f"But {self.reserved}.")
+        else:
+            told.append("nothing here is a pass.")
+        if self.failed_parts:
+            told.append(f"Failed: {', '.join(self.failed_parts)}.")
+        return f"{head}: {' '.join(told)}"
 
     def _repr_html_(self) -> str:
         """Shown in notebooks."""
@@ -154,16 +192,9 @@ def judge(
     *,
     strict: bool = False,
 ) -> Verdict:
-    """Judge every gate; a failure outranks missing evidence, which outranks a pass.
-
-    Several gates need no correction to pass, because all must hold; to fail they are corrected by
-    Holm, so that many good numbers do not make a bad one by chance.
-
-    Raises
-    ------
-    ParameterError
-        If a gate names a number that no part can have, or that several parts have.
-    """
+    """Judge every gate; a failure outranks missing evidence, which outranks a pass."""
+    # Several gates need no correction to pass, because all must hold; to fail they are corrected by
+    # Holm, so that many good numbers do not make a bad one by chance.
     accepted = _checked_reasons(accept or {})
     parts = {item.question: item for item in evidence}
     looked = [_look(gate, parts, accepted) for gate in gates]
@@ -191,7 +222,8 @@ def _settled_by(
 ) -> Advice:
     """What would settle a gate that did not pass: a number of labels, or something to do."""
     if ends is not None and check.measure is not None:
-        return advise(check.gate, check.measure, parts[check.part].estimates)
+        groups = SeenGroups.of(parts)
+        return advise(check.gate, check.measure, parts[check.part].estimates, groups)
     name = check.part or check.gate.number.partition(".")[0]
     part = parts.get(name)
     against = None
@@ -234,6 +266,7 @@ def _look(
     contradicted = part.contradicted(name)
     open_ = [a.id for a in part.assumptions if a.status == "untestable" and a.id in PRESUMED]
     unshown = [each for each in open_ if each in estimate.rests_on]
+    unshown += ["open-limit"] * _is_open(gate, part.measure(name))
     check = GateCheck(
         gate,
         "undecided",
@@ -248,27 +281,37 @@ def _look(
         ),
         tuple(each for each in unshown if each not in accepted),
     )
-    against = [a for a in contradicted if a.id not in accepted]
-    reason = ""
-    if part.stale:
-        reason = f"stale, made with {part.stale}"
-    elif part.partial:
-        reason = f"partial: {part.partial}"
-    elif against:
-        which = f" ({against[0].id})" if against[0].id else ""
-        said = within_a_sentence(against[0].statement).removesuffix(".")
-        reason = f"the data contradicts that {said}{which}"
-    elif any(math.isnan(value) for value in (estimate.value, estimate.low, estimate.high)):
-        reason = "the number is not estimable"
-    elif estimate.kind == "point" or (estimate.kind == "interval" and _no_width(estimate)):
-        reason = "the number has no interval"
+    reason = _why_not(part, check, [a for a in contradicted if a.id not in accepted])
     if reason:
         return replace(check, explanation=reason), None
     return check, ends_of(name, part.estimates, gate)
 
 
-def _no_width(estimate: Estimate) -> bool:
-    return estimate.low == estimate.high
+def _is_open(gate: Gate, measure: Measure) -> bool:
+    """Whether a limit lies at the end of its number's range, where it keeps nothing out."""
+    if measure.unit not in ("share", "auc"):
+        return False
+    return gate.limit >= _OPEN if gate.direction == "max" else gate.limit <= 1 - _OPEN
+
+
+def _why_not(part: Evidence, check: GateCheck, against: Sequence[Assumption]) -> str:
+    """Why no limit can be judged by this number; empty where one can."""
+    estimate = check.estimate
+    assert estimate is not None  # a check of a number that was found
+    if part.stale:
+        return f"stale, made with {part.stale}"
+    if part.partial:
+        return f"partial: {part.partial}"
+    if against:
+        which = f" ({against[0].id})" if against[0].id else ""
+        said = within_a_sentence(against[0].statement).removesuffix(".")
+        return f"the data contradicts that {said}{which}"
+    if (needed := _BY_NAME.get(estimate.method)) in check.presumed:
+        return f"it holds only {PRESUMED[str(needed)]}; accept it by name ({needed})"
+    if any(math.isnan(value) for value in (estimate.value, estimate.low, estimate.high)):
+        return "the number is not estimable"
+    no_width = estimate.kind == "interval" and estimate.low == estimate.high
+    return "the number has no interval" if estimate.kind == "point" or no_width else ""
 
 
 def _judged(check: GateCheck, ends: Ends, sure: bool, n_gates: int) -> GateCheck:
@@ -308,10 +351,7 @@ def _judged(check: GateCheck, ends: Ends, sure: bool, n_gates: int) -> GateCheck
 
 
 def _short(value: float, gate: Gate, measure: Measure, digits: int | None, side: str) -> str:
-    """As many digits as the interval allows, more where these put it beyond the limit, or on it.
-
-    A bound is rounded to its own side.
-    """
+    """As many digits as the interval allows, more near the limit; bounds rounded to their side."""
     scale = 100.0 if measure.unit == "share" else 1.0
     outward = {"upper bound": math.ceil, "lower bound": math.floor}.get(side)
     for decimals in range(0 if digits is None else digits, 12):
@@ -326,7 +366,16 @@ def _short(value: float, gate: Gate, measure: Measure, digits: int | None, side:
     return measure.shown_value(value)
 
 
+_STRICT = "undecided (strict)"
+
+
+def within_a_sentence(text: str) -> str:
+    """A sentence or a label as a part of another: lower case, unless it begins with a name."""
+    second = text[1:2]
+    return text if second.isupper() or second in (" ", "1") else text[:1].lower() + text[1:]
+
+
 def _strict(check: GateCheck) -> GateCheck:
     if check.status != "undecided":
         return check
-    return replace(check, status="fail", explanation=f"undecided (strict): {check.explanation}")
+    return replace(check, status="fail", explanation=f"{_STRICT}: {check.explanation}")

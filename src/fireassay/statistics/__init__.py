@@ -2,139 +2,82 @@
 
 from typing import TYPE_CHECKING
 
-from fireassay.core.lazy_names import lazy_names
+from fireassay.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from fireassay.statistics.alike_rows import AlikeRows, alike_rows
-    from fireassay.statistics.autocorrelation import autocorrelation_time
-    from fireassay.statistics.betting import betting_interval, betting_sequence
-    from fireassay.statistics.bootstrap import bootstrap
+    from fireassay.statistics.auc import MannWhitney as MannWhitney
+    from fireassay.statistics.auc import delong as delong
+    from fireassay.statistics.auc import delong_interval as delong_interval
+    from fireassay.statistics.auc import delong_test as delong_test
+    from fireassay.statistics.auc import mann_whitney_auc as mann_whitney_auc
+    from fireassay.statistics.betting import betting_interval as betting_interval
+    from fireassay.statistics.betting import betting_sequence as betting_sequence
+    from fireassay.statistics.betting import hoeffding_bentkus_upper as hoeffding_bentkus_upper
+    from fireassay.statistics.bootstrap import bootstrap as bootstrap
+    from fireassay.statistics.bounds_from_draws import Thinning as Thinning
+    from fireassay.statistics.bounds_from_draws import thinned_lower as thinned_lower
+    from fireassay.statistics.bounds_from_draws import thinned_upper as thinned_upper
+    from fireassay.statistics.bounds_from_draws import thinning as thinning
+    from fireassay.statistics.calibration import ReliabilityCurve as ReliabilityCurve
     from fireassay.statistics.calibration import (
-        ReliabilityCurve,
-        expected_calibration_error,
-        reliability_curve,
+        expected_calibration_error as expected_calibration_error,
     )
-    from fireassay.statistics.cheapest_threshold import cheapest_threshold
-    from fireassay.statistics.clopper_pearson import clopper_pearson
-    from fireassay.statistics.clumped_rows import ClumpedRows, clumped_rows
-    from fireassay.statistics.clustered_auc import clustered_auc
-    from fireassay.statistics.delong import delong, delong_interval, delong_test
-    from fireassay.statistics.error_detector import ErrorDetector, recent_rate_upper
-    from fireassay.statistics.grouped_share import grouped_share, groups_betting_upper
-    from fireassay.statistics.hoeffding_bentkus import hoeffding_bentkus_upper
-    from fireassay.statistics.independence import (
-        NearDuplicates,
-        intraclass_test,
-        near_duplicates,
-        size_rate_test,
+    from fireassay.statistics.calibration import (
+        paired_calibration_difference as paired_calibration_difference,
     )
-    from fireassay.statistics.kappa import cohen_kappa, fleiss_kappa
-    from fireassay.statistics.loess import Loess, loess
-    from fireassay.statistics.mann_whitney import MannWhitney, mann_whitney_auc
-    from fireassay.statistics.mean_cost import mean_cost
-    from fireassay.statistics.neighbouring_rows import NeighbouringRows, neighbouring_rows
-    from fireassay.statistics.paired import (
-        paired_auc_difference,
-        paired_difference,
-        paired_mean_difference,
-        paired_ratio_difference,
-    )
-    from fireassay.statistics.paired_calibration import paired_calibration_difference
-    from fireassay.statistics.permutation import permutation_test
-    from fireassay.statistics.poisson import poisson_interval
-    from fireassay.statistics.poisson_binomial import poisson_binomial_tail
-    from fireassay.statistics.ranks import average_ranks
-    from fireassay.statistics.sample_sizes import (
-        groups_for_bound,
-        labels_until_alarm,
-        rows_for_auroc,
-        rows_for_bound,
-        rows_for_pair,
-    )
-    from fireassay.statistics.share import share
-    from fireassay.statistics.simultaneous import simultaneous_aucs, worse_than_best
-    from fireassay.statistics.simultaneous_shares import simultaneous_shares
-    from fireassay.statistics.slice_search import Condition, SliceRule, find_slices, slice_test
-    from fireassay.statistics.slices import SliceRates, slice_columns, slice_members, slice_rates
-    from fireassay.statistics.spearman import spearman
-    from fireassay.statistics.temperature import fit_temperature
-    from fireassay.statistics.thinned_betting import (
-        Thinning,
-        thinned_lower,
-        thinned_upper,
-        thinning,
-    )
-    from fireassay.statistics.wilson import wilson
-
-__all__ = [
-    "AlikeRows",
-    "ClumpedRows",
-    "Condition",
-    "ErrorDetector",
-    "Loess",
-    "MannWhitney",
-    "NearDuplicates",
-    "NeighbouringRows",
-    "ReliabilityCurve",
-    "SliceRates",
-    "SliceRule",
-    "Thinning",
-    "alike_rows",
-    "autocorrelation_time",
-    "average_ranks",
-    "betting_interval",
-    "betting_sequence",
-    "bootstrap",
-    "cheapest_threshold",
-    "clopper_pearson",
-    "clumped_rows",
-    "clustered_auc",
-    "cohen_kappa",
-    "delong",
-    "delong_interval",
-    "delong_test",
-    "expected_calibration_error",
-    "find_slices",
-    "fit_temperature",
-    "fleiss_kappa",
-    "grouped_share",
-    "groups_betting_upper",
-    "groups_for_bound",
-    "hoeffding_bentkus_upper",
-    "intraclass_test",
-    "labels_until_alarm",
-    "loess",
-    "mann_whitney_auc",
-    "mean_cost",
-    "near_duplicates",
-    "neighbouring_rows",
-    "paired_auc_difference",
-    "paired_calibration_difference",
-    "paired_difference",
-    "paired_mean_difference",
-    "paired_ratio_difference",
-    "permutation_test",
-    "poisson_binomial_tail",
-    "poisson_interval",
-    "recent_rate_upper",
-    "reliability_curve",
-    "rows_for_auroc",
-    "rows_for_bound",
-    "rows_for_pair",
-    "share",
-    "simultaneous_aucs",
-    "simultaneous_shares",
-    "size_rate_test",
-    "slice_columns",
-    "slice_members",
-    "slice_rates",
-    "slice_test",
-    "spearman",
-    "thinned_lower",
-    "thinned_upper",
-    "thinning",
-    "wilson",
-    "worse_than_best",
-]
+    from fireassay.statistics.calibration import reliability_curve as reliability_curve
+    from fireassay.statistics.clustered_auc import clustered_auc as clustered_auc
+    from fireassay.statistics.costs import cheapest_threshold as cheapest_threshold
+    from fireassay.statistics.costs import mean_cost as mean_cost
+    from fireassay.statistics.counts import clopper_pearson as clopper_pearson
+    from fireassay.statistics.counts import poisson_binomial_tail as poisson_binomial_tail
+    from fireassay.statistics.counts import poisson_interval as poisson_interval
+    from fireassay.statistics.counts import wilson as wilson
+    from fireassay.statistics.error_detector import ErrorDetector as ErrorDetector
+    from fireassay.statistics.error_detector import recent_rate_upper as recent_rate_upper
+    from fireassay.statistics.groups.group_bound import group_mean as group_mean
+    from fireassay.statistics.groups.group_bound import grouped_share as grouped_share
+    from fireassay.statistics.groups.group_bound import groups_betting_upper as groups_betting_upper
+    from fireassay.statistics.groups.group_bound import groups_needed as groups_needed
+    from fireassay.statistics.independence import autocorrelation_time as autocorrelation_time
+    from fireassay.statistics.independence import intraclass_test as intraclass_test
+    from fireassay.statistics.kappa import cohen_kappa as cohen_kappa
+    from fireassay.statistics.kappa import fleiss_kappa as fleiss_kappa
+    from fireassay.statistics.loess import Loess as Loess
+    from fireassay.statistics.loess import loess as loess
+    from fireassay.statistics.numbers.judged_rows import JudgedRows as JudgedRows
+    from fireassay.statistics.numbers.number_registry import number_of as number_of
+    from fireassay.statistics.numbers.number_registry import parse_number as parse_number
+    from fireassay.statistics.numbers.number_registry import standard_numbers as standard_numbers
+    from fireassay.statistics.numbers.probability_numbers import decision_curve as decision_curve
+    from fireassay.statistics.numbers.score import score as score
+    from fireassay.statistics.paired import paired_auc_difference as paired_auc_difference
+    from fireassay.statistics.paired import paired_difference as paired_difference
+    from fireassay.statistics.paired import paired_mean_difference as paired_mean_difference
+    from fireassay.statistics.paired import paired_ratio_difference as paired_ratio_difference
+    from fireassay.statistics.rank_tests import average_ranks as average_ranks
+    from fireassay.statistics.rank_tests import permutation_test as permutation_test
+    from fireassay.statistics.rank_tests import spearman as spearman
+    from fireassay.statistics.sample_sizes import groups_for_bound as groups_for_bound
+    from fireassay.statistics.sample_sizes import labels_until_alarm as labels_until_alarm
+    from fireassay.statistics.sample_sizes import rows_for_auroc as rows_for_auroc
+    from fireassay.statistics.sample_sizes import rows_for_bound as rows_for_bound
+    from fireassay.statistics.sample_sizes import rows_for_pair as rows_for_pair
+    from fireassay.statistics.shared_units import ExactCopies as ExactCopies
+    from fireassay.statistics.shared_units import exact_copies as exact_copies
+    from fireassay.statistics.shared_units import shared_units as shared_units
+    from fireassay.statistics.shares import share as share
+    from fireassay.statistics.shares import simultaneous_shares as simultaneous_shares
+    from fireassay.statistics.simultaneous import simultaneous_aucs as simultaneous_aucs
+    from fireassay.statistics.simultaneous import worse_than_best as worse_than_best
+    from fireassay.statistics.slice_search import Condition as Condition
+    from fireassay.statistics.slice_search import SliceRule as SliceRule
+    from fireassay.statistics.slice_search import find_slices as find_slices
+    from fireassay.statistics.slice_search import slice_test as slice_test
+    from fireassay.statistics.slices import SliceRates as SliceRates
+    from fireassay.statistics.slices import slice_columns as slice_columns
+    from fireassay.statistics.slices import slice_members as slice_members
+    from fireassay.statistics.slices import slice_rates as slice_rates
+    from fireassay.statistics.temperature import fit_temperature as fit_temperature
 
 lazy_names(__name__)

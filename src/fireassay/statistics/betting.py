@@ -1,14 +1,24 @@
-"""Confidence bounds of a bounded mean by betting."""
+"""Confidence bounds of a bounded mean by betting, and the Hoeffding–Bentkus bound."""
 
 import math
 import warnings
+from collections.abc import Callable
+from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fireassay.core.errors import AssumptionWarning, DataError, ParameterError
+from fireassay.core.lazy import special
 from fireassay.core.validation import check_choice
-from fireassay.statistics.samples import FloatVector, check_confidence, check_sample
+from fireassay.statistics.samples import (
+    FloatVector,
+    Scalar,
+    as_real,
+    check_confidence,
+    check_counts,
+    check_sample,
+)
 
 _LARGEST_STAKE = 0.75
 _GRID = 1000
@@ -28,36 +38,23 @@ def betting_interval(
     adapts to the variance, so that it is much narrower than Hoeffding's when the values vary
     little.
 
-    Parameters
-    ----------
-    values
-        Values in the order they were drawn, each with the same mean given those before it
-        (independent draws are). Sorting the values first destroys the guarantee.
-    confidence
-        In (0, 1).
-    bounds
-        (lowest, highest) possible value; known beforehand, not read from the data.
-    alternative
-        "two-sided"; "upper" for an upper bound (low is the lowest possible value) or "lower" for a
-        lower bound, each tighter than the same end of the two-sided interval.
+    Args:
+        values: Values in the order they were drawn, each with the same mean given those before it
+            (independent draws are). Sorting the values first destroys the guarantee.
+        confidence: In (0, 1).
+        bounds: (lowest, highest) possible value; known beforehand, not read from the data.
+        alternative: "two-sided"; "upper" for an upper bound (low is the lowest possible value) or
+            "lower" for a lower bound, each tighter than the same end of the two-sided interval.
 
-    Returns
-    -------
-    (low, high)
-        Always contains the sample mean.
+    Returns:
+        (low, high): Always contains the sample mean.
 
-    Raises
-    ------
-    DataError
-        For no values, NaN or values outside the bounds.
+    Raises:
+        DataError: For no values, NaN or values outside the bounds.
 
-    Warns
-    -----
-    AssumptionWarning
-        When no mean at all is compatible with the values: they drift.
+    Warns:
+        AssumptionWarning: When no mean at all is compatible with the values: they drift.
 
-    Notes
-    -----
     Hedged capital of Waudby-Smith and Ramdas (2024): a gambler bets that the mean is not m, with
     stakes that depend on earlier values only. m is rejected once the capital reaches 1 / alpha
     (Ville's inequality); the stakes are tuned to the sample size.
@@ -91,24 +88,16 @@ def betting_sequence(
     One may look after every value and stop when one likes (optional stopping): with probability
     at least ``confidence`` the mean lies in every one of the intervals.
 
-    Parameters
-    ----------
-    values, confidence, bounds, alternative
-        As for `betting_interval`.
+    Args:
+        values, confidence, bounds, alternative: As for `betting_interval`.
 
-    Returns
-    -------
-    (low, high)
-        Arrays of the length of ``values``: the interval after 1, 2, …, n values. The interval
-        never grows, unless the values drift.
+    Returns:
+        (low, high): Arrays of the length of ``values``: the interval after 1, 2, …, n values. The
+            interval never grows, unless the values drift.
 
-    Warns
-    -----
-    AssumptionWarning
-        When no mean at all is compatible with the values.
+    Warns:
+        AssumptionWarning: When no mean at all is compatible with the values.
 
-    Notes
-    -----
     As `betting_interval`, with stakes that shrink like ``1 / sqrt(t log t)``. Ends are rounded
     outwards to a grid of 1,000 means that is dense near the last interval.
 
@@ -129,10 +118,7 @@ def betting_sequence(
         _warn_drift()
         low, high = np.minimum(low, high), np.maximum(low, high)
     width = highest - lowest
-    return (
-        np.maximum(lowest, lowest + width * low),
-        np.minimum(highest, lowest + width * high),
-    )
+    return (np.maximum(lowest, lowest + width * low), np.minimum(highest, lowest + width * high))
 
 
 def _check(
@@ -215,3 +201,93 @@ def _warn_drift() -> None:
         AssumptionWarning,
         stacklevel=3,
     )
+
+
+_NEAR, _MOST_STEPS = 1e-13, 200
+
+
+def crossing(
+    rising: Callable[[float], float], level: float, low: float = 0.0, high: float = 1.0
+) -> float:
+    """The smallest place, within 1e-13 from above, where a rising function reaches the level."""
+    below, above = rising(low) - level, rising(high) - level
+    if below >= 0.0:
+        return low
+    if above < 0.0:
+        return high
+    side = 0
+    for _ in range(_MOST_STEPS):
+        if high - low <= _NEAR:
+            break
+        middle = high - above * (high - low) / (above - below)
+        if not low < middle < high:
+            middle = (low + high) / 2.0
+        found = rising(middle) - level
+        if found >= 0.0:
+            below = below / 2.0 if side == 1 else below
+            high, above, side = middle, found, 1
+        else:
+            above = above / 2.0 if side == -1 else above
+            low, below, side = middle, found, -1
+    return high
+
+
+@overload
+def hoeffding_bentkus_upper(mean: Scalar, n: Scalar, confidence: float = ...) -> float: ...
+@overload
+def hoeffding_bentkus_upper(
+    mean: NDArray[Any] | list[Any], n: ArrayLike, confidence: float = ...
+) -> FloatVector: ...
+@overload
+def hoeffding_bentkus_upper(
+    mean: Scalar, n: NDArray[Any] | list[Any], confidence: float = ...
+) -> FloatVector: ...
+def hoeffding_bentkus_upper(mean: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> Any:
+    """Upper bound of the true mean of [0, 1] values, from their sample mean alone.
+
+    Holds with probability at least ``confidence`` for independent values of any distribution on
+    [0, 1]. With the values at hand `betting_interval` is usually tighter; with 0/1 values
+    `clopper_pearson` always is.
+
+    Args:
+        mean: Sample mean(s), in [0, 1].
+        n: Number(s) of values; 0 gives the bound 1.
+        confidence: One-sided, in (0, 1).
+
+    The largest m that neither of two tests rejects: Hoeffding's ``exp(-n kl(mean, m)) <= alpha``
+    and Bentkus' ``e P(Bin(n, m) <= ceil(n mean)) <= alpha``, where alpha is 1 - confidence.
+
+    >>> round(hoeffding_bentkus_upper(0.0, 100, 0.95), 4)
+    0.0295
+    """
+    check_confidence(confidence)
+    alpha = 1.0 - confidence
+    average, size = np.broadcast_arrays(as_real(mean, "mean"), check_counts(n, "n"))
+    if not ((average >= 0) & (average <= 1)).all():
+        bad = average[~((average >= 0) & (average <= 1))].ravel()[0]
+        raise DataError("mean must be in [0, 1].", got=f"{bad}", do="Rescale the values first.")
+    bound = np.minimum(_hoeffding(average, size, alpha), _bentkus(average, size, alpha))
+    return float(bound) if bound.ndim == 0 else bound
+
+
+def _hoeffding(mean: FloatVector, n: FloatVector, alpha: float) -> FloatVector:
+    """Bisection on the rejected side, so that rounding can only make the bound larger."""
+    low, high = mean.astype(np.float64), np.ones(mean.shape)
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            divergence = special.xlogy(mean, mean / middle) + special.xlogy(
+                1.0 - mean, (1.0 - mean) / (1 - middle)
+            )
+        rejected = (n > 0) & (np.maximum(n, 1e-300) * divergence >= -np.log(alpha))
+        low, high = np.where(rejected, low, middle), np.where(rejected, middle, high)
+    return high
+
+
+def _bentkus(mean: FloatVector, n: FloatVector, alpha: float) -> FloatVector:
+    """The Clopper–Pearson bound at level alpha / e, of the count rounded up."""
+    count = np.ceil(np.round(n * mean, 9))
+    some = count < n
+    bound = np.ones(mean.shape)
+    bound[some] = special.betainccinv(count[some] + 1.0, n[some] - count[some], alpha / math.e)
+    return bound

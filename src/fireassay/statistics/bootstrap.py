@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from fireassay.core.arrays import IntArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError
 from fireassay.core.estimate import Estimate
-from fireassay.core.lazy_modules import special
+from fireassay.core.lazy import special
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_lengths
 from fireassay.statistics.samples import check_confidence
@@ -28,37 +28,24 @@ def bootstrap(
 ) -> Estimate:
     """Bootstrap interval of any statistic of rows.
 
-    Parameters
-    ----------
-    statistic
-        ``statistic(*arrays)`` as a float. It is called once on the data and once per resample;
-        NaN says that a resample does not define it.
-    arrays
-        Arrays with one length; their rows are resampled together.
-    n_resamples
-        At least 100.
-    confidence
-        In (0, 1).
-    groups
-        One value per row (patient, video, author); whole groups are then resampled. Rows
-        that belong together and are resampled apart make an interval that is too narrow.
-    seed
-        Same seed, same interval.
+    Args:
+        statistic: ``statistic(*arrays)`` as a float. It is called once on the data and once per
+            resample; NaN says that a resample does not define it.
+        arrays: Arrays with one length; their rows are resampled together.
+        n_resamples: At least 100.
+        confidence: In (0, 1).
+        groups: One value per row (patient, video, author); whole groups are then resampled. Rows
+            that belong together and are resampled apart make an interval that is too narrow.
+        seed: Same seed, same interval.
 
-    Returns
-    -------
-    Estimate
+    Returns:
         The statistic of the data; n is the number of rows, the method names the groups.
 
-    Raises
-    ------
-    DataError
-        For no arrays, different lengths or an undefined statistic of the data itself.
-    NotEnoughEvidenceError
-        For fewer than two rows or groups, or a statistic undefined in more than 5 % of resamples.
+    Raises:
+        DataError: For no arrays, different lengths or an undefined statistic of the data itself.
+        NotEnoughEvidenceError: For fewer than two rows or groups, or a statistic undefined in more
+            than 5 % of resamples.
 
-    Notes
-    -----
     Expanded percentile interval: percentiles widened by the t quantile and sqrt(u / (u - 1)) for u
     resampled units (Hesterberg 2015), because plain percentiles are too narrow for small samples.
     The coverage is approximate; `clopper_pearson` and `betting_interval` give bounds that hold.

@@ -1,4 +1,4 @@
-"""How far stated confidence is from accuracy."""
+"""Calibration error with its interval, of one model and as a difference of two."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -6,24 +6,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.core.arrays import BoolArray, IntArray
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError
 from fireassay.core.estimate import Estimate
+from fireassay.core.lazy import special
 from fireassay.core.seeds import generator
 from fireassay.core.validation import (
     check_class_indices,
     check_integer,
     check_labels,
+    check_lengths,
     check_probabilities,
 )
 from fireassay.statistics.bootstrap import expanded_tail
-from fireassay.statistics.clopper_pearson import clopper_pearson
-from fireassay.statistics.grouped_share import grouped_share
-from fireassay.statistics.samples import FloatVector, check_confidence
+from fireassay.statistics.counts import clopper_pearson
+from fireassay.statistics.groups.group_bound import group_mean
+from fireassay.statistics.samples import FloatVector, check_confidence, check_sample
 
 if TYPE_CHECKING:
     import pandas as pd
 
+
+_MANY_GROUPS = 5_000
 _RESAMPLES = 2000
 _CLEAR = 3.0
 
@@ -32,12 +36,10 @@ _CLEAR = 3.0
 class ReliabilityCurve:
     """Accuracy against stated confidence, in the bins that hold rows.
 
-    Attributes
-    ----------
-    mean_confidence, accuracy, counts
-        Of each bin: what was stated, what came, and how many rows it holds.
-    low, high
-        Interval of the accuracy.
+    Attributes:
+        mean_confidence, accuracy, counts: Of each bin: what was stated, what came, and how many
+            rows it holds.
+        low, high: Interval of the accuracy.
     """
 
     mean_confidence: FloatVector
@@ -70,22 +72,14 @@ def reliability_curve(
 ) -> ReliabilityCurve:
     """Accuracy per bin of the top class's probability, with Clopper–Pearson intervals.
 
-    Parameters
-    ----------
-    probabilities
-        Shape (n, k), rows summing to 1.
-    labels
-        True class as a column number, 0 … k - 1.
-    n_bins
-        Bins of equal width on (0, 1], at least 1.
-    confidence
-        Of each bin's interval, in (0, 1).
-    groups
-        For each row the patient, device or document it belongs to (see `grouped_share`).
+    Args:
+        probabilities: Shape (n, k), rows summing to 1.
+        labels: True class as a column number, 0 … k - 1.
+        n_bins: Bins of equal width on (0, 1], at least 1.
+        confidence: Of each bin's interval, in (0, 1).
+        groups: For each row the patient, device or document it belongs to (see `group_mean`).
 
-    Returns
-    -------
-    ReliabilityCurve
+    Returns:
         Empty bins are left out.
 
     >>> curve = reliability_curve([[0.9, 0.1], [0.2, 0.8]], [0, 0], n_bins=5)
@@ -110,7 +104,7 @@ def stated_curve(
     else:
         member, place = check_labels(groups, name="groups", n=len(stated)), bin_of(stated, n_bins)
         bins = [place == b for b in np.unique(place)]
-        shares = [grouped_share(correct[b], member[b], confidence)[0] for b in bins]
+        shares = [group_mean(correct[b], member[b], confidence) for b in bins]
         low, high = np.array([s.low for s in shares]), np.array([s.high for s in shares])
     return ReliabilityCurve(mean, hits / counts, low, high, counts)
 
@@ -129,25 +123,16 @@ def expected_calibration_error(
     more bins; its ordinary bootstrap is biased twice. The lower end here is zero unless the gaps
     are larger than chance makes them.
 
-    Parameters
-    ----------
-    probabilities, labels, n_bins
-        As for `reliability_curve`.
-    confidence
-        In (0, 1).
-    seed
-        Same seed, same interval.
-    groups
-        For each row the patient, device or document it belongs to: the noise is then that of
-        whole groups drawn anew, and nowhere less than that of rows.
+    Args:
+        probabilities, labels, n_bins: As for `reliability_curve`.
+        confidence: In (0, 1).
+        seed: Same seed, same interval.
+        groups: For each row the patient, device or document it belongs to: the noise is then that
+            of whole groups drawn anew, and nowhere less than that of rows.
 
-    Returns
-    -------
-    Estimate
+    Returns:
         The value is the usual plug-in ECE (Guo et al. 2017).
 
-    Notes
-    -----
     ECE is the L1 norm of the bins' gaps g. With noise e in the measured gaps, ``|e|`` bounds how
     far it can be off either way. In bins whose gap is above three standard errors the true sign is
     known, and e counts with it instead of with its size. The quantiles of both sums come from a
@@ -211,6 +196,12 @@ def _noise_of_groups(
         raise NotEnoughEvidenceError("An interval needs at least two groups.", got="one group")
     table = np.zeros((units, len(bins)))
     np.add.at(table, (member.ravel(), column.ravel()), gap)
+    if units > _MANY_GROUPS:  # their sums are normal
+        sizes, n = np.bincount(member.ravel()), len(gap)
+        moved = (table - np.outer(sizes, table.sum(axis=0) / n)) / n
+        values, vectors = np.linalg.eigh(moved.T @ moved)
+        spread = vectors * np.sqrt(np.maximum(0.0, values))
+        return rng.standard_normal((_RESAMPLES, len(bins))) @ spread.T, units
     drawn = rng.multinomial(units, np.full(units, 1.0 / units), size=_RESAMPLES)
     rows = drawn @ np.bincount(member.ravel())
     return drawn @ table / rows[:, None] - table.sum(axis=0) / len(gap), units
@@ -242,3 +233,112 @@ def binned(
     total = np.bincount(place, weights=stated, minlength=n_bins)
     some = counts > 0
     return counts[some], hits[some], total[some] / counts[some]
+
+
+_DRAWS, _CLEAR_CHANGE, _AT_ONCE = 2000, 3.0, 100_000
+
+
+def paired_calibration_difference(
+    first: tuple[ArrayLike, ArrayLike],
+    second: tuple[ArrayLike, ArrayLike],
+    confidence: float = 0.95,
+    *,
+    n_bins: int = 15,
+    groups: ArrayLike | None = None,
+    seed: int = 0,
+) -> Estimate:
+    """Expected calibration error of ``second`` minus that of ``first``, on the same rows.
+
+    Args:
+        first, second: For each model how sure it was of its answer, and whether that was right, row
+            by row.
+        confidence: In (0, 1).
+        n_bins: Bins of equal width on (0, 1], at least 1.
+        groups: For each row the patient, device or document it belongs to: then groups are counted.
+        seed: Same seed, same interval.
+
+    As in `expected_calibration_error` the noise of a bin counts with its sign where the gap is
+    clear and with its size where it is not. The noise of both models is drawn together, with the
+    covariance that their rows (or groups) show, so that what they share cancels in clear bins.
+    Approximate; where neither gap is clear it is wider than need be. With groups the noise is
+    stretched to Student's t over the groups; one group alone says nothing.
+
+    >>> sure, right = np.full(400, 0.9), np.arange(400) < 360
+    >>> better = paired_calibration_difference((np.full(400, 0.99), right), (sure, right))
+    >>> round(better.value, 2), better.high < 0
+    (-0.09, True)
+    """
+    check_confidence(confidence)
+    stated = [check_sample(side[0], "confidence") for side in (first, second)]
+    right = [np.asarray(side[1]).astype(bool) for side in (first, second)]
+    n = len(stated[0])
+    check_lengths(first=n, right=len(right[0]), second=len(stated[1]), also_right=len(right[1]))
+    if min(s.min() for s in stated) < 0 or max(s.max() for s in stated) > 1:
+        raise DataError("Confidences are probabilities.", got="numbers outside [0, 1]")
+    check_integer(n_bins, "n_bins", low=1)
+    method = f"paired bias-aware noise, {n_bins} equal bins"
+    if np.array_equal(stated[0], stated[1]) and np.array_equal(right[0], right[1]):
+        return Estimate(0.0, 0.0, 0.0, confidence, n, "the same confidences and answers")
+    units = np.arange(n)
+    if groups is not None:
+        units = np.unique(check_labels(groups, name="groups", n=n), return_inverse=True)[1].ravel()
+        many = int(units.max()) + 1
+        method += f", {many} groups"
+    gaps, floors, values = [], [], []
+    for sure, hit in zip(stated, right, strict=True):
+        counts, hits, mean = binned(sure, hit, n_bins)
+        smooth = (hits + 1.0) / (counts + 2.0)
+        gaps.append((hits - counts * mean) / n)
+        floors.append(counts * smooth * (1.0 - smooth) / n**2)
+        values.append(float(np.abs(gaps[-1]).sum()))
+    covariance = _covariance(stated, right, units, n_bins)
+    floor = np.concatenate(floors)
+    grow = np.sqrt(np.maximum(1.0, floor / np.maximum(np.diag(covariance), 1e-300)))
+    grow = np.where(np.diag(covariance) > 0, grow, 1.0)
+    covariance = covariance * np.outer(grow, grow) + np.diag(
+        np.where(np.diag(covariance) > 0, 0.0, floor)
+    )
+    # Models that err on the same rows have a singular covariance: eigenvalues, not Cholesky.
+    eigen, axes = np.linalg.eigh(covariance)
+    root = axes * np.sqrt(np.clip(eigen, 0.0, None))
+    noise = generator(seed, "paired calibration").standard_normal((_DRAWS, len(floor))) @ root.T
+    gap = np.concatenate(gaps)
+    clear = np.abs(gap) > _CLEAR_CHANGE * np.sqrt(np.diag(covariance))
+    side = np.repeat([-1.0, 1.0], [len(gaps[0]), len(gaps[1])])
+    signed = np.where(clear, noise * np.sign(gap) * side, 0.0).sum(axis=1)
+    unclear = np.where(clear, 0.0, np.abs(noise)).sum(axis=1)
+    level = 1.0 - (1.0 - confidence) / 2.0
+    stretch = 1.0
+    if groups is not None:
+        few = special.stdtrit(many - 1, level) if many > 1 else np.inf
+        stretch = float(few / special.ndtri(level))
+    value = values[1] - values[0]
+    down, up = (
+        stretch * max(0.0, float(np.quantile(sign * signed + unclear, level, method="weibull")))
+        for sign in (1.0, -1.0)
+    )
+    return Estimate(value, max(-1.0, value - down), min(1.0, value + up), confidence, n, method)
+
+
+def _covariance(
+    stated: list[FloatArray], right: list[BoolArray], units: AnyArray, n_bins: int
+) -> FloatArray:
+    """Of the gaps of both models' bins: what units (rows or groups) contribute, summed up."""
+    n, many = len(units), int(units.max()) + 1
+    places, width = [], 0
+    for sure in stated:
+        used, place = np.unique(bin_of(sure, n_bins), return_inverse=True)
+        places.append(place.ravel() + width)
+        width += len(used)
+    total, sums = np.zeros((width, width)), np.zeros(width)
+    order = np.argsort(units, kind="stable")
+    starts = np.searchsorted(units[order], np.arange(0, many, max(1, _AT_ONCE // width)))
+    for some in np.split(order, starts[1:]):
+        own = np.unique(units[some], return_inverse=True)[1].ravel()
+        table = np.zeros((int(own.max()) + 1, width))
+        for sure, hit, place in zip(stated, right, places, strict=True):
+            np.add.at(table, (own, place[some]), (hit[some] - sure[some]) / n)
+        total += table.T @ table
+        sums += table.sum(axis=0)
+    centred: FloatArray = (total - np.outer(sums, sums) / many) * many / max(1, many - 1)
+    return centred

@@ -9,11 +9,17 @@ from numpy.typing import ArrayLike, NDArray
 from fireassay.core.arrays import BoolArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
-from fireassay.core.lazy_modules import special
+from fireassay.core.lazy import special
 from fireassay.core.validation import check_labels
-from fireassay.statistics.mann_whitney import MannWhitney
-from fireassay.statistics.ranks import average_ranks
-from fireassay.statistics.samples import FloatVector, check_confidence, check_positive, check_sample
+from fireassay.statistics.auc import MannWhitney
+from fireassay.statistics.rank_tests import average_ranks
+from fireassay.statistics.samples import (
+    FloatVector,
+    check_confidence,
+    check_positive,
+    check_sample,
+    logit_ends,
+)
 from fireassay.statistics.simultaneous import largest_z
 
 
@@ -22,29 +28,19 @@ def clustered_auc(
 ) -> MannWhitney:
     """Mann-Whitney AUC whose interval and test count groups, not rows.
 
-    Parameters
-    ----------
-    scores
-        Finite scores, larger meaning more positive.
-    positive
-        True or False per score; both must occur.
-    groups
-        Which rows belong together (a patient, a video), one value per row; at least three groups.
-    confidence
-        In (0, 1).
+    Args:
+        scores: Finite scores, larger meaning more positive.
+        positive: True or False per score; both must occur.
+        groups: Which rows belong together (a patient, a video), one value per row; at least three
+            groups.
+        confidence: In (0, 1).
 
-    Returns
-    -------
-    MannWhitney
+    Returns:
         The p-value is two-sided for AUC = 1/2.
 
-    Raises
-    ------
-    DataError
-        For one class only, fewer than three groups, NaN or different lengths.
+    Raises:
+        DataError: For one class only, fewer than three groups, NaN or different lengths.
 
-    Notes
-    -----
     The standard error is the jackknife over groups of logit AUC, the AUC without each of them in
     turn, in O(n log n) altogether, and never below that of the AUC itself carried to the logit
     scale. Test and interval use Student's t with Satterthwaite's degrees of freedom over the groups
@@ -66,21 +62,13 @@ def clustered_auc(
         return MannWhitney(auc, 0.0, 1.0, 1.0, n_positive, n_negative)
     half = -float(special.stdtrit(freedom, (1.0 - confidence) / 2.0)) * error
     p_value = float(2.0 * special.stdtr(freedom, -abs(float(special.logit(auc))) / error))
-    low, high = (float(special.expit(special.logit(auc) + step)) for step in (-half, half))
-    return MannWhitney(auc, low, high, p_value, n_positive, n_negative)
+    return MannWhitney(auc, *logit_ends(auc, half), p_value, n_positive, n_negative)
 
 
 def clustered_logits(
     scores: FloatVector, marks: BoolArray, groups: ArrayLike
 ) -> tuple[FloatVector, FloatVector, float]:
-    """AUCs of several scores (m, n) on the same rows, and what their intervals are made from.
-
-    Returns
-    -------
-    (aucs, covariance, freedom)
-        The covariance of the logits of the AUCs, (m, m), infinite on the diagonal for a score
-        without spread; the fewest degrees of freedom of any score.
-    """
+    """AUCs of several scores (m, n) on the same rows, and what their intervals are made from."""
     labels = check_labels(groups, name="groups", n=scores.shape[1])
     _, member = np.unique(labels, return_inverse=True)
     member = member.ravel()
@@ -119,13 +107,7 @@ def clustered_logits(
 def simultaneous_clustered_aucs(
     scores: ArrayLike, positive: ArrayLike, groups: ArrayLike, confidence: float = 0.95
 ) -> list[Estimate]:
-    """`clustered_auc` of several scores on the same rows, with intervals that hold all at once.
-
-    >>> rows = [[1, 2, 3, 5, 4, 6], [2, 1, 3, 4, 6, 5]]
-    >>> found = simultaneous_clustered_aucs(rows, [0, 0, 1, 0, 1, 1], [0, 0, 1, 1, 2, 2])
-    >>> found[0].method
-    'jackknife over groups, logit scale, simultaneous over 2'
-    """
+    """`clustered_auc` of several scores on the same rows; the intervals hold all at once."""
     table = np.atleast_2d(np.asarray(scores, dtype=np.float64))
     marks = check_positive(positive, table.shape[1])
     aucs, covariance, freedom = clustered_logits(table, marks, groups)
@@ -136,19 +118,10 @@ def simultaneous_clustered_aucs(
     found = []
     for auc, variance in zip(aucs, np.diag(covariance), strict=True):
         half = quantile * math.sqrt(variance) if math.isfinite(variance) else math.inf
-        low, high = (
-            (
-                float(special.expit(special.logit(auc) - half)),
-                float(special.expit(special.logit(auc) + half)),
-            )
-            if math.isfinite(half)
-            else (0.0, 1.0)
-        )
         found.append(
             Estimate.around(
                 float(auc),
-                low,
-                high,
+                *logit_ends(float(auc), half),
                 confidence=confidence,
                 n=table.shape[1],
                 method=f"jackknife over groups, logit scale, simultaneous over {len(table)}",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fireassay.core.errors import ParameterError
-from fireassay.statistics.clopper_pearson import clopper_pearson
+from fireassay.statistics.counts import clopper_pearson
 
 _TIMES = (1.5, 2.0, 3.0, 5.0, 10.0)
 _BLOCK_STAKES = (0.02, 0.05, 0.1, 0.2, 0.4)
@@ -22,22 +22,14 @@ _LARGEST_LOG = 700.0
 class ErrorDetector:
     """An alarm that is false with probability at most ``alpha``, ever, while the rate is ``limit``.
 
-    Attributes
-    ----------
-    limit
-        The error rate p0 that is accepted.
-    alpha
-        The probability of ever a false alarm.
-    block
-        1 for labels that are independent given the past; otherwise labels are judged in blocks of
-        so many, which is approximate for labels that depend on each other.
-    seen, steps, waiting, log_capital
-        What it has learnt so far; `after` goes on from it.
-    alarm_at
-        The label with which the alarm came; None: no alarm.
+    Attributes:
+        limit: The error rate p0 that is accepted.
+        alpha: The probability of ever a false alarm.
+        block: 1 for labels that are independent given the past; otherwise labels are judged in
+            blocks of so many, which is approximate for labels that depend on each other.
+        seen, steps, waiting, log_capital: What it has learnt so far; `after` goes on from it.
+        alarm_at: The label with which the alarm came; None: no alarm.
 
-    Notes
-    -----
     For each alternative q the capital is M ← (M + ω_t) (q/p0)^x ((1-q)/(1-p0))^(1-x), with
     weights ω that sum to 1: a change may begin at any time. The mean of the M plus the weights to
     come is a nonnegative supermartingale that starts at 1 (Ville's inequality).
@@ -139,14 +131,10 @@ def recent_rate_upper(wrong: ArrayLike, confidence: float = 0.975, window: int =
     Clopper–Pearson on the last ``window`` labels: it also holds when their rates differ
     (Hoeffding 1956). It says nothing about labels before the window, or about other looks.
 
-    Parameters
-    ----------
-    wrong
-        One per label, the latest last.
-    confidence
-        One-sided, in (0, 1).
-    window
-        How many of the last labels count.
+    Args:
+        wrong: One per label, the latest last.
+        confidence: One-sided, in (0, 1).
+        window: How many of the last labels count.
 
     >>> round(recent_rate_upper([1] * 500 + [0] * 500), 4)
     0.0074
@@ -158,14 +146,7 @@ def recent_rate_upper(wrong: ArrayLike, confidence: float = 0.975, window: int =
 
 
 def all_looks_upper(wrong: ArrayLike, confidence: float = 0.975) -> float:
-    """As `recent_rate_upper`, but with one error probability for all looks together.
-
-    Over dyadic blocks of 2^j labels, j >= 5: the i-th block of a size at
-    alpha 2^-(j-4) / (i (i+1)). The bound is that of the newest finished blocks.
-
-    >>> 0.01 < all_looks_upper([0] * 512) < 0.02
-    True
-    """
+    """`recent_rate_upper` for all looks: block i of 2^j labels at alpha 2^-(j-4) / (i (i+1))."""
     labels = np.asarray(wrong, dtype=float)
     alpha = 1.0 - confidence
     best = 1.0

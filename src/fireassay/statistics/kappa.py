@@ -7,27 +7,21 @@ from fireassay.core.errors import DataError, NotEnoughEvidenceError
 from fireassay.core.estimate import Estimate
 from fireassay.core.validation import check_labels, check_lengths
 from fireassay.statistics.betting import betting_interval
-from fireassay.statistics.clopper_pearson import clopper_pearson
+from fireassay.statistics.counts import clopper_pearson
 from fireassay.statistics.samples import check_confidence
 
 
 def cohen_kappa(first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> Estimate:
     """Agreement of two annotators on the same items: 1 is perfect, 0 what chance gives.
 
-    Parameters
-    ----------
-    first, second
-        One label per item and annotator; "cannot tell" is a label like any other.
-    confidence
-        In (0, 1).
+    Args:
+        first, second: One label per item and annotator; "cannot tell" is a label like any other.
+        confidence: In (0, 1).
 
-    Raises
-    ------
-    NotEnoughEvidenceError
-        Without items, or if both gave one and the same label to all of them (kappa is 0/0).
+    Raises:
+        NotEnoughEvidenceError: Without items, or if both gave one and the same label to all of them
+            (kappa is 0/0).
 
-    Notes
-    -----
     κ = (p_o − p_e) / (1 − p_e) with the observed agreement p_o and the chance agreement p_e of the
     two annotators' own label shares. The interval is Clopper and Pearson's of p_o, taken through
     the formula with p_e as observed (as in Cohen's own standard error): unlike the normal
@@ -55,16 +49,11 @@ def cohen_kappa(first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -
 def fleiss_kappa(counts: ArrayLike, confidence: float = 0.95) -> Estimate:
     """Agreement of many annotators, who may be different people for each item.
 
-    Parameters
-    ----------
-    counts
-        (items, labels): how many annotators gave which label. The number of annotators may differ
-        between items; those with fewer than two say nothing and are left out.
-    confidence
-        Of the interval, in (0, 1).
+    Args:
+        counts: (items, labels): how many annotators gave which label. The number of annotators may
+            differ between items; those with fewer than two say nothing and are left out.
+        confidence: Of the interval, in (0, 1).
 
-    Notes
-    -----
     κ = (P − P_e) / (1 − P_e), P the mean over items of the share of agreeing pairs of annotators,
     P_e = Σ (share of a label)². The interval is that of P by betting (it holds for any number of
     items), taken through the formula with P_e as observed.
@@ -93,13 +82,7 @@ def fleiss_kappa(counts: ArrayLike, confidence: float = 0.95) -> Estimate:
 
 
 def _estimate(
-    observed: float,
-    low: float,
-    high: float,
-    chance: float,
-    n: int,
-    confidence: float,
-    method: str,
+    observed: float, low: float, high: float, chance: float, n: int, confidence: float, method: str
 ) -> Estimate:
     if chance >= 1.0:
         raise NotEnoughEvidenceError(

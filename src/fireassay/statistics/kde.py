@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError, ParameterError
-from fireassay.core.lazy_modules import special
+from fireassay.core.lazy import special
 
 Bounds = Sequence[tuple[float, float]]
 _BINS_PER_BANDWIDTH = 16.0
@@ -28,20 +28,7 @@ def kde_density(
     weights: FloatArray | None = None,
     reflect: Bounds | None = None,
 ) -> FloatArray:
-    """Density at the rows of ``at``, summed over every point: the slow way that is always right.
-
-    Parameters
-    ----------
-    points, at
-        Rows of the same width.
-    bandwidth
-        Standard deviation of the kernel, the same in every direction.
-    weights
-        Point masses that sum to one; equal if not given.
-    reflect
-        Borders ``(low, high)`` per axis: mass that would leak over them is folded back, and the
-        density outside is zero.
-    """
+    """Density at the rows of ``at``, summed over every point: the slow way that is always right."""
     log_weights = _log_weights(weights, len(points))
     out = np.empty(len(at))
     rows = max(1, int(4e6 // max(1, len(points))))
@@ -62,10 +49,7 @@ def leave_one_out_log_likelihood(
     evaluate: NDArray[np.int64] | None = None,
     reflect: Bounds | None = None,
 ) -> float:
-    """Mean log density of each point under the kernels of all others.
-
-    ``evaluate`` restricts the mean to some rows (the kernels are those of all points).
-    """
+    """Mean log density of points (those of ``evaluate``) under the kernels of all others."""
     n = len(points)
     rows = np.arange(n) if evaluate is None else evaluate
     total = 0.0
@@ -84,16 +68,7 @@ def leave_one_out_bandwidth(
     max_rows: int = 1000,
     rng: np.random.Generator | None = None,
 ) -> float:
-    """The bandwidth with the highest leave-one-out likelihood (golden-section search on log h).
-
-    With more than ``max_rows`` points the likelihood is taken at a random subset of them, so
-    that the cost grows linearly.
-
-    Raises
-    ------
-    DataError
-        With fewer than 3 distinct points.
-    """
+    """The bandwidth with the highest leave-one-out likelihood, of ``max_rows`` rows at most."""
     distinct = np.unique(points, axis=0)
     if len(distinct) < 3:
         raise DataError(
@@ -128,10 +103,7 @@ def product_cell_mass(
     *,
     weights: FloatArray | None = None,
 ) -> FloatArray:
-    """The probability of arbitrary boxes under a Gaussian KDE, in any dimension.
-
-    Each box's mass is the mean over the points of a product of normal distribution functions.
-    """
+    """The probability of arbitrary boxes under a Gaussian KDE, in any dimension."""
     share = np.full(len(points), 1 / len(points)) if weights is None else weights / weights.sum()
     mass = np.empty(len(low))
     marginals = []
@@ -153,19 +125,7 @@ def product_cell_mass(
 
 
 class BinnedKde:
-    """A Gaussian KDE in one to three dimensions, binned once, evaluated on any grid.
-
-    Parameters
-    ----------
-    points
-        Shape ``(n, d)`` with d in 1, 2, 3.
-    bandwidth
-        Standard deviation of the kernel.
-    weights
-        Point masses; normalised to sum to one.
-    reflect
-        Borders per axis at which leaking mass is folded back.
-    """
+    """A Gaussian KDE in one to three dimensions, binned once, evaluated on any grid."""
 
     def __init__(
         self,
@@ -204,11 +164,7 @@ class BinnedKde:
         return result
 
     def point_means(self, edges: Sequence[FloatArray], values: FloatArray) -> FloatArray:
-        """For each point, the mean of a cell-wise function under that point's own kernel.
-
-        Their average over the points is the function's expectation under the KDE, so their
-        spread gives its sampling error with every covariance between cells.
-        """
+        """The mean of a function of cells under each point's own kernel; covariances are kept."""
         matrices = [self._kernel_mass(axis, limits) for axis, limits in enumerate(edges)]
         return self._at_points(values, matrices)
 

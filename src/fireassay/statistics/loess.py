@@ -39,22 +39,15 @@ class Loess:
 def loess(x: ArrayLike, y: ArrayLike, span: float = 0.1, iterations: int = 3) -> Loess:
     """Fit y on x by local lines with tricube weights and robustness iterations.
 
-    Parameters
-    ----------
-    x, y
-        Finite values, at least three of them.
-    span
-        Share of the points that each local line sees, in (0, 1].
-    iterations
-        How often outliers are weighted down (bisquare at six median absolute residuals), >= 0.
+    Args:
+        x, y: Finite values, at least three of them.
+        span: Share of the points that each local line sees, in (0, 1].
+        iterations: How often outliers are weighted down (bisquare at six median absolute
+            residuals), >= 0.
 
-    Returns
-    -------
-    Loess
+    Returns:
         Call it, or its ``predict``, at any points.
 
-    Notes
-    -----
     Cleveland 1979. Up to 3,000 different x the curve is fitted at each of them; beyond, at 1,200
     anchors (quantiles, so that they are dense where points pile up, and even steps). More than
     8,192 points are counted in bins of neighbours, whose moments take the place of their points.

@@ -7,48 +7,36 @@ from numpy.typing import ArrayLike
 
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
-from fireassay.core.lazy_modules import special
+from fireassay.core.lazy import special
 from fireassay.core.validation import check_labels, check_lengths
-from fireassay.statistics.delong import delong, delong_interval
-from fireassay.statistics.grouped_share import grouped_share
+from fireassay.statistics.auc import delong, delong_interval
+from fireassay.statistics.counts import wilson
+from fireassay.statistics.groups.group_bound import group_mean
 from fireassay.statistics.samples import FloatVector, check_confidence, check_positive, check_sample
-from fireassay.statistics.share import share
-from fireassay.statistics.wilson import wilson
+from fireassay.statistics.shares import share
 
 _FEW = 20
 
 
 def paired_difference(
-    first: ArrayLike,
-    second: ArrayLike,
-    confidence: float = 0.95,
-    groups: ArrayLike | None = None,
+    first: ArrayLike, second: ArrayLike, confidence: float = 0.95, groups: ArrayLike | None = None
 ) -> Estimate:
     """Share of ``second`` minus share of ``first``, on the same rows.
 
     Rows that two models answer alike say nothing about their difference; using that makes the
     interval narrower than that of two independent samples.
 
-    Parameters
-    ----------
-    first, second
-        True or False per row, e.g. whether each of two models is right; rows in the same order.
-    confidence
-        In (0, 1).
-    groups
-        For each row the patient, device or document it belongs to: then groups are counted.
+    Args:
+        first, second: True or False per row, e.g. whether each of two models is right; rows in the
+            same order.
+        confidence: In (0, 1).
+        groups: For each row the patient, device or document it belongs to: then groups are counted.
 
-    Returns
-    -------
-    Estimate
-
-    Notes
-    -----
     Newcombe's score interval for paired proportions (1998, method 10): the two Wilson intervals
     are combined with the correlation of the rows. The correlation is shrunk by half a row in the
     direction of no correlation, as in his continuity-corrected phi. Where no row differs, the
-    exact limit of the share of rows that do is given. With groups the intervals of the shares of
-    rows gained and of rows lost are combined (MOVER, `grouped_share`): approximate.
+    exact limit of the share of rows that do is given, half of the error on either side. With
+    groups it is the bound of `group_mean` on changes from -1 to 1.
 
     >>> print(paired_difference([1, 1, 0, 0] * 25, [1, 1, 1, 0] * 25))
     0.250 [0.161, 0.333] n=100
@@ -60,8 +48,7 @@ def paired_difference(
     if n == 0:
         raise DataError("A difference needs at least one row.", got="0 rows")
     if groups is not None:
-        gained, lost = (grouped_share(x, groups, confidence)[0] for x in (~a & b, a & ~b))
-        return _of_discordant(gained, lost, f"{gained.method}, gained and lost rows")
+        return group_mean(b.astype(float) - a, groups, confidence, lowest=-1.0)
     both, neither = int((a & b).sum()), int((~a & ~b).sum())
     only_b, only_a = int((~a & b).sum()), int((a & ~b).sum())
     share_a, share_b = (both + only_a) / n, (both + only_b) / n
@@ -73,35 +60,22 @@ def paired_difference(
     up = _combined(high_b - share_b, share_a - low_a, phi)
     if only_a + only_b == 0:
         # |change| is at most the chance that the two differ, of which no row shows any.
-        most = 1.0 - (1.0 - confidence) ** (1.0 / n)
+        most = 1.0 - ((1.0 - confidence) / 2.0) ** (1.0 / n)
         return Estimate(0.0, -most, most, confidence, n, "exact, no row differs")
     return Estimate(value, value - down, value + up, confidence, n, "Newcombe, paired")
 
 
-def _of_discordant(gained: Estimate, lost: Estimate, method: str) -> Estimate:
-    """The interval of gained minus lost, both with intervals of their own (MOVER)."""
-    value = gained.value - lost.value
-    low = value - math.hypot(gained.value - gained.low, lost.high - lost.value)
-    high = value + math.hypot(gained.high - gained.value, lost.value - lost.low)
-    return Estimate(value, low, high, gained.confidence, gained.n, method)
-
-
 def paired_mean_difference(
-    first: ArrayLike,
-    second: ArrayLike,
-    confidence: float = 0.95,
-    groups: ArrayLike | None = None,
+    first: ArrayLike, second: ArrayLike, confidence: float = 0.95, groups: ArrayLike | None = None
 ) -> Estimate:
     """Mean of ``second`` minus mean of ``first``, on the same rows: Student's t, approximate.
 
-    Parameters
-    ----------
-    first, second
-        A number per row, e.g. the queries until two models fall; rows in the same order.
-    confidence
-        In (0, 1).
-    groups
-        For each row what it belongs to: then the spread is that of whole groups left out in turn.
+    Args:
+        first, second: A number per row, e.g. the queries until two models fall; rows in the same
+            order.
+        confidence: In (0, 1).
+        groups: For each row what it belongs to: then the spread is that of whole groups left out in
+            turn.
 
     >>> print(paired_mean_difference([1.0, 2, 3, 4], [2.0, 3, 3, 5]))
     0.750 [-0.046, 1.546] n=4
@@ -131,17 +105,11 @@ def paired_auc_difference(
 ) -> Estimate:
     """AUC of ``second`` minus AUC of ``first`` on the same rows: DeLong's covariance, approximate.
 
-    Parameters
-    ----------
-    first, second
-        Two scores of the same rows; larger means more positive.
-    positive
-        True or False per row, at least two of each.
-    confidence
-        In (0, 1).
+    Args:
+        first, second: Two scores of the same rows; larger means more positive.
+        positive: True or False per row, at least two of each.
+        confidence: In (0, 1).
 
-    Notes
-    -----
     The two intervals on the logit scale (`delong_interval`) are combined with DeLong's correlation,
     shrunk by ``m / (m + 20)`` with m rows of the rarer kind, as Newcombe combines shares: a normal
     interval of the difference misses 12 % near AUC 0.98 with 20 positives. Scores that order the
@@ -180,17 +148,12 @@ def paired_ratio_difference(
 
     Each model answers other rows of the same set with a class; how often each is right there.
 
-    Parameters
-    ----------
-    first, second
-        For each row whether it is a hit, and whether it counts at all, True or False.
-    confidence
-        In (0, 1).
-    groups
-        For each row the patient, device or document it belongs to.
+    Args:
+        first, second: For each row whether it is a hit, and whether it counts at all, True or
+            False.
+        confidence: In (0, 1).
+        groups: For each row the patient, device or document it belongs to.
 
-    Notes
-    -----
     The two intervals (`share`) are combined with the correlation of what the rows contribute to
     either, shrunk by ``m / (m + 20)`` with m rows of the smaller set, as for AUCs: approximate.
 
@@ -208,7 +171,7 @@ def paired_ratio_difference(
         raise DataError("A difference of shares needs rows on both sides.", got="none")
     n = int((counts[0] | counts[1]).sum())
     if np.array_equal(hits[0], hits[1]) and np.array_equal(counts[0], counts[1]):
-        most = 1.0 - (1.0 - confidence) ** (1.0 / n)
+        most = 1.0 - ((1.0 - confidence) / 2.0) ** (1.0 / n)
         return Estimate(0.0, -most, most, confidence, n, "exact, no row differs")
     who = None if groups is None else check_labels(groups, name="groups", n=len(hits[0]))
     member = np.arange(len(hits[0])) if who is None else np.unique(who, return_inverse=True)[1]

@@ -6,13 +6,13 @@ from collections.abc import Callable
 import numpy as np
 
 from fireassay.core.errors import ParameterError
-from fireassay.core.lazy_modules import special, stats
+from fireassay.core.lazy import special, stats
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_real
 from fireassay.statistics.error_detector import ErrorDetector
-from fireassay.statistics.grouped_share import GroupCounts, upper_share
+from fireassay.statistics.groups.group_bound import groups_needed, log_capital
 
-_MOST, _BLOCK, _STUDIES, _STREAMS = 10_000_000, 50, 100, 100
+_MOST, _BLOCK, _STUDIES, _STREAMS = 10_000_000, 50, 1000, 100
 
 
 def rows_for_bound(
@@ -26,19 +26,13 @@ def rows_for_bound(
 ) -> int:
     """Labelled rows so that the exact upper bound of an error rate keeps its limit.
 
-    Parameters
-    ----------
-    limit
-        The bound must not be above it.
-    rate
-        The true error rate, below the limit.
-    confidence
-        Of the bound, one-sided.
-    power
-        The chance that the labels show it; with slices for each of them alone.
-    slices, smallest_slice
-        The bounds of so many slices must hold at once, the smallest of which has this share of
-        the rows.
+    Args:
+        limit: The bound must not be above it.
+        rate: The true error rate, below the limit.
+        confidence: Of the bound, one-sided.
+        power: The chance that the labels show it; with slices for each of them alone.
+        slices, smallest_slice: The bounds of so many slices must hold at once, the smallest of
+            which has this share of the rows.
 
     >>> rows_for_bound(0.05, 0.02)
     312
@@ -72,19 +66,13 @@ def groups_for_bound(
 
     More rows of the same patients cannot replace patients.
 
-    Parameters
-    ----------
-    limit, rate, confidence, power
-        As for `rows_for_bound`.
-    rows_per_group
-        Rows of one group.
-    correlation
-        Of two rows of one group (intra-class), in [0, 1].
+    Args:
+        limit, rate, confidence, power: As for `rows_for_bound`.
+        rows_per_group: Rows of one group.
+        correlation: Of two rows of one group (intra-class), in [0, 1].
 
-    Notes
-    -----
     The search starts at the rows that `rows_for_bound` asks for, times the design effect
-    1 + (m - 1) ρ, and goes on until `grouped_share` keeps the limit often enough in 100 simulated
+    1 + (m - 1) ρ, and goes on until `group_mean` keeps the limit often enough in 1,000 simulated
     studies whose groups differ as the correlation says (beta-binomial).
 
     >>> groups_for_bound(0.1, 0.04, rows_per_group=1, correlation=0.0) == rows_for_bound(0.1, 0.04)
@@ -98,14 +86,13 @@ def groups_for_bound(
     if correlation == 0.0 and rows_per_group == 1:
         return groups
     scale = 1.0 / max(correlation, 1e-6) - 1.0
+    groups = max(groups, groups_needed(limit, 1.0 - confidence))
     while groups < _MOST:
-        rng, kept = generator(0, "groups for a bound"), 0
-        sizes = np.full(groups, rows_per_group)
-        for _ in range(_STUDIES):
-            own = rng.beta(max(rate, 1e-9) * scale, (1.0 - rate) * scale, groups)
-            counts = GroupCounts(rng.binomial(rows_per_group, own), sizes)
-            kept += upper_share(counts, 1.0 - confidence) <= limit
-        if kept >= power * _STUDIES:
+        rng = generator(0, "groups for a bound")
+        own = rng.beta(max(rate, 1e-9) * scale, (1.0 - rate) * scale, (_STUDIES, groups))
+        wrong = rng.binomial(rows_per_group, own) / rows_per_group
+        capital = log_capital(limit, wrong, 1.0 - wrong, 1.0 - confidence, groups)
+        if (capital >= -math.log(1.0 - confidence)).mean() >= power:
             return groups
         groups = math.ceil(1.07 * groups)
     raise ParameterError("This takes more than ten million groups.", got=f"limit {limit:g}")
@@ -114,14 +101,11 @@ def groups_for_bound(
 def rows_for_pair(gained: float, lost: float, confidence: float = 0.95, power: float = 0.8) -> int:
     """Rows to show that of two models, judged on the same rows, one is right more often.
 
-    Parameters
-    ----------
-    gained, lost
-        Shares of rows that only the one, and only the other gets right; the first is larger.
-    confidence
-        Of the two-sided exact test (McNemar).
-    power
-        The chance that it tells them apart.
+    Args:
+        gained, lost: Shares of rows that only the one, and only the other gets right; the first is
+            larger.
+        confidence: Of the two-sided exact test (McNemar).
+        power: The chance that it tells them apart.
 
     >>> rows_for_pair(0.06, 0.03)
     830
@@ -149,19 +133,12 @@ def rows_for_auroc(
 ) -> int:
     """Rows so that the interval of an AUROC is about as wide as wanted.
 
-    Parameters
-    ----------
-    auc
-        The expected AUROC, in (0.5, 1).
-    width
-        Of the whole interval.
-    positives
-        Share of the rows that are positive.
-    confidence
-        Of the interval, two-sided.
+    Args:
+        auc: The expected AUROC, in (0.5, 1).
+        width: Of the whole interval.
+        positives: Share of the rows that are positive.
+        confidence: Of the interval, two-sided.
 
-    Notes
-    -----
     The variance of the AUROC of normal scores, on the logit scale as `delong_interval` has it.
 
     >>> rows_for_auroc(0.9, 0.05, positives=0.2)
@@ -193,21 +170,14 @@ def labels_until_alarm(
 ) -> int:
     """Labels after a rise of the error rate until the monitor's alarm, in half of all cases.
 
-    Parameters
-    ----------
-    limit
-        The error rate that the monitor accepts.
-    rate
-        The rate after the rise, above the limit.
-    alpha
-        The probability of ever a false alarm.
-    quiet
-        Labels before the rise, at the limit: the longer a monitor has run, the longer it takes.
-    seed
-        Of the simulated streams.
+    Args:
+        limit: The error rate that the monitor accepts.
+        rate: The rate after the rise, above the limit.
+        alpha: The probability of ever a false alarm.
+        quiet: Labels before the rise, at the limit: the longer a monitor has run, the longer it
+            takes.
+        seed: Of the simulated streams.
 
-    Notes
-    -----
     Simulated: 100 streams of labels, judged by `ErrorDetector`.
 
     >>> 15 < labels_until_alarm(0.01, 0.2, quiet=100) < 60

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.core.arrays import BoolArray
 from fireassay.core.errors import DataError
+from fireassay.core.lazy import special
 from fireassay.core.validation import check_finite, check_real
 
 FloatVector = NDArray[np.float64]
@@ -69,3 +70,11 @@ def as_real(values: ArrayLike, name: str) -> FloatVector:
         return array.astype(np.float64)
     except (TypeError, ValueError) as failure:
         raise DataError(f"{name} must be real numbers.", got=str(failure)) from failure
+
+
+def logit_ends(value: float, half: float) -> tuple[float, float]:
+    """Ends of an interval of a share that is symmetric on the logit scale; (0, 1) without end."""
+    if not np.isfinite(half):
+        return 0.0, 1.0
+    low, high = special.expit(special.logit(value) + np.array([-half, half]))
+    return float(low), float(high)

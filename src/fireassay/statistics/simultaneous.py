@@ -7,31 +7,17 @@ from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import FloatArray
 from fireassay.core.estimate import Estimate
-from fireassay.core.lazy_modules import special
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_choice
-from fireassay.statistics.delong import delong, delong_interval
-from fireassay.statistics.samples import check_confidence
+from fireassay.statistics.auc import delong, delong_interval
+from fireassay.statistics.samples import check_confidence, logit_ends
 
 _DRAWS = 20_000
 _NO_SPREAD = 1e-15
 
 
 def largest_z(covariance: ArrayLike, confidence: float, freedom: float = math.inf) -> float:
-    """The quantile of the largest |z| among jointly normal (or t) statistics, by simulation.
-
-    Parameters
-    ----------
-    covariance
-        Of the statistics; those without variance are left out.
-    confidence
-        In (0, 1).
-    freedom
-        Degrees of freedom of the common scale; infinity for normal statistics.
-
-    >>> round(largest_z([[1.0]], 0.95), 1)
-    2.0
-    """
+    """The quantile of the largest |z| among jointly normal (or t) statistics, by simulation."""
     check_confidence(confidence)
     matrix = np.atleast_2d(np.asarray(covariance, dtype=np.float64))
     kept = np.flatnonzero(np.diag(matrix) > _NO_SPREAD)
@@ -59,18 +45,12 @@ def simultaneous_aucs(
 
     Whatever is then chosen because it looked best, worst or odd keeps its interval.
 
-    Parameters
-    ----------
-    scores
-        Shape (m, n): m scores of n rows, larger meaning more positive.
-    positive
-        True or False per row.
-    confidence
-        That all m intervals contain their AUC.
+    Args:
+        scores: Shape (m, n): m scores of n rows, larger meaning more positive.
+        positive: True or False per row.
+        confidence: That all m intervals contain their AUC.
 
-    Returns
-    -------
-    list of Estimate
+    Returns:
         On the logit scale from DeLong's covariance; never narrower than the single interval.
 
     >>> rows = [[1, 2, 3, 5, 4, 6], [2, 1, 3, 4, 6, 5]]
@@ -92,9 +72,7 @@ def simultaneous_aucs(
         low, high = alone.low, alone.high
         if inside[i] and on_logits[i, i] > _NO_SPREAD and "Newcombe" not in alone.method:
             half = quantile * math.sqrt(on_logits[i, i])
-            low, high = (
-                float(special.expit(special.logit(aucs[i]) + step)) for step in (-half, half)
-            )
+            low, high = logit_ends(float(aucs[i]), half)
         found.append(
             Estimate.around(
                 float(aucs[i]),
@@ -116,14 +94,10 @@ def worse_than_best(
     Judged by the largest difference over all pairs (as Tukey's range test), since the best was
     found by looking.
 
-    Parameters
-    ----------
-    values, covariance
-        The statistics and their covariance matrix.
-    confidence
-        In (0, 1).
-    better
-        ``"high"`` or ``"low"``.
+    Args:
+        values, covariance: The statistics and their covariance matrix.
+        confidence: In (0, 1).
+        better: ``"high"`` or ``"low"``.
 
     >>> worse_than_best([0.9, 0.5, 0.89], np.diag([1e-4, 1e-4, 1e-4]))
     [False, True, False]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.core.arrays import BoolArray, FloatArray
 from fireassay.core.errors import DataError
-from fireassay.core.lazy_modules import special
+from fireassay.core.lazy import special
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_lengths
 
@@ -25,14 +25,10 @@ _SORTED = 1000
 class Condition:
     """One feature at most, above, or equal to a value.
 
-    Attributes
-    ----------
-    feature, name
-        Its column, and what it is called.
-    sign, value
-        ``"≤"``, ``">"`` or ``"="``, and the number it is compared with.
-    yes_or_no
-        Whether the feature is 0 or 1 throughout, and so said without a number.
+    Attributes:
+        feature, name: Its column, and what it is called.
+        sign, value: ``"≤"``, ``">"`` or ``"="``, and the number it is compared with.
+        yes_or_no: Whether the feature is 0 or 1 throughout, and so said without a number.
 
     >>> old = Condition(0, "age", ">", 70.0)
     >>> str(old), old.of(np.array([[65.0], [80.0]])).tolist()
@@ -62,10 +58,8 @@ class Condition:
 class SliceRule:
     """Conditions that hold together.
 
-    Attributes
-    ----------
-    conditions
-        At most as many as the search allowed.
+    Attributes:
+        conditions: At most as many as the search allowed.
 
     >>> print(SliceRule((Condition(0, "age", ">", 64.0), Condition(1, "ward", "=", 2.0))))
     age > 64 and ward = 2
@@ -102,28 +96,17 @@ def find_slices(
     They are the best of many thousands: how often it really happens there must be measured on
     rows that took no part in the search.
 
-    Parameters
-    ----------
-    X
-        Features of shape (n, d).
-    hit
-        True for each row that is a hit.
-    names
-        Of the features.
-    depth
-        The most conditions, at least 1.
-    smallest
-        The least share of the rows that a rule may keep.
-    most
-        How many rules; no two of them share more than half of their rows.
+    Args:
+        X: Features of shape (n, d).
+        hit: True for each row that is a hit.
+        names: Of the features.
+        depth: The most conditions, at least 1.
+        smallest: The least share of the rows that a rule may keep.
+        most: How many rules; no two of them share more than half of their rows.
 
-    Returns
-    -------
-    tuple of SliceRule
+    Returns:
         The best first; empty where nothing happens more often than in all rows.
 
-    Notes
-    -----
     Conditions cut a feature at every twentieth of its rows, or name one of few values; the
     40 best rules of each depth are made longer. The best rule has the largest likelihood ratio
     against the rate of all rows, less 3 for each condition, because longer rules fit chance better.
@@ -161,15 +144,11 @@ def slice_test(
     uses all rows, so it sees slices that neither half of them could confirm; how often it happens
     there, it does not say.
 
-    Parameters
-    ----------
-    X, hit, depth, smallest
-        As for `find_slices`.
-    permutations
-        The smallest p-value is ``1 / (permutations + 1)``; the deals stop early where the p-value
-        is large.
-    seed
-        Of the deals.
+    Args:
+        X, hit, depth, smallest: As for `find_slices`.
+        permutations: The smallest p-value is ``1 / (permutations + 1)``; the deals stop early where
+            the p-value is large.
+        seed: Of the deals.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.random((600, 3))

@@ -14,7 +14,7 @@ from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.validation import check_lengths
 from fireassay.statistics.samples import check_confidence
-from fireassay.statistics.simultaneous_shares import simultaneous_shares
+from fireassay.statistics.shares import simultaneous_shares
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,18 +28,13 @@ _QUARTERS, _MOST_VALUES = 4, 200
 class SliceRates:
     """How often something happens in each slice.
 
-    Attributes
-    ----------
-    table
-        One row per slice: n, hits, share, low, high, and whether it is too small to tell.
-    gaps
-        One row per pair of slices of one column, the largest gap first: gap, low, high.
-    upper, lower
-        The rate of the worst slice is at most, at least this; over slices that are large enough.
-    worst
-        The slice with the highest upper bound, or None.
-    fewest
-        Rows that a slice needs.
+    Attributes:
+        table: One row per slice: n, hits, share, low, high, and whether it is too small to tell.
+        gaps: One row per pair of slices of one column, the largest gap first: gap, low, high.
+        upper, lower: The rate of the worst slice is at most, at least this; over slices that are
+            large enough.
+        worst: The slice with the highest upper bound, or None.
+        fewest: Rows that a slice needs.
     """
 
     table: "pd.DataFrame"
@@ -58,16 +53,12 @@ class SliceRates:
 def slice_members(columns: "Mapping[str, ArrayLike] | pd.DataFrame") -> "pd.DataFrame":
     """Which rows belong to which slice.
 
-    Parameters
-    ----------
-    columns
-        By name, one value per row. True and False: the rows of one slice. Text and few different
-        numbers: a slice for every value, ``"sex = f"``. Many different numbers: four slices of
-        about equal size.
+    Args:
+        columns: By name, one value per row. True and False: the rows of one slice. Text and few
+            different numbers: a slice for every value, ``"sex = f"``. Many different numbers: four
+            slices of about equal size.
 
-    Returns
-    -------
-    pandas.DataFrame
+    Returns:
         True and False, a column per slice; ``.attrs["of"]`` has the given column of each.
 
     >>> list(slice_members({"sex": ["f", "m", "f"], "night": [True, False, True]}))
@@ -89,10 +80,8 @@ def slice_members(columns: "Mapping[str, ArrayLike] | pd.DataFrame") -> "pd.Data
 def slice_columns(columns: "Mapping[str, ArrayLike] | pd.DataFrame") -> dict[str, NDArray[Any]]:
     """Columns as memberships or as few names: many different numbers become four ranges.
 
-    Parameters
-    ----------
-    columns
-        By name, one value per row.
+    Args:
+        columns: By name, one value per row.
 
     >>> slice_columns({"age": np.arange(40.0)})["age"][[0, 39]].tolist()
     ['0 to 9.75', '29.25 to 39']
@@ -147,22 +136,14 @@ def slice_rates(
 ) -> SliceRates:
     """The share of hits in every slice, the gaps between them, and the worst.
 
-    Parameters
-    ----------
-    hit
-        True for each row that is a hit: an error, a false alarm.
-    members
-        From `slice_members`, or a frame of memberships.
-    confidence
-        That all intervals of ``table`` hold at once; likewise all gaps; likewise both bounds of
-        the worst slice, each on its own side with half of the error.
-    groups
-        For each row the patient, device or document it belongs to.
-    rests_on
-        Ids of the assumptions that the estimates carry.
+    Args:
+        hit: True for each row that is a hit: an error, a false alarm.
+        members: From `slice_members`, or a frame of memberships.
+        confidence: That all intervals of ``table`` hold at once; likewise all gaps; likewise both
+            bounds of the worst slice, each on its own side with half of the error.
+        groups: For each row the patient, device or document it belongs to.
+        rests_on: Ids of the assumptions that the estimates carry.
 
-    Notes
-    -----
     Exact intervals at Bonferroni's levels (`simultaneous_shares`). The gap of two slices that
     share no row comes from their exact intervals at the level of one among all pairs, by
     Newcombe's hybrid; of slices that overlap, from the intervals that hold for all slices.

@@ -23,32 +23,22 @@ def fit_temperature(logits: ArrayLike, labels: ArrayLike) -> float:
 
     Fit it on rows that neither trained the model nor will be used to judge it.
 
-    Parameters
-    ----------
-    logits
-        Shape (n, k), finite. Logarithms of probabilities serve as well.
-    labels
-        True class as a column number, 0 … k - 1.
+    Args:
+        logits: Shape (n, k), finite. Logarithms of probabilities serve as well.
+        labels: True class as a column number, 0 … k - 1.
 
-    Returns
-    -------
-    float
+    Returns:
         Above 0; above 1 means that the model is over-confident.
 
-    Raises
-    ------
-    DataError
-        For no rows, one column, NaN or infinities, or labels that are not columns.
+    Raises:
+        DataError: For no rows, one column, NaN or infinities, or labels that are not columns.
 
-    Warns
-    -----
-    ConvergenceWarning
-        When the likelihood has no optimum: every row is classified correctly (T would go to 0), or
-        the logits do not point to the labels at all (T would go to infinity), or they are constant
-        (T = 1). T is then at most a factor of 100 from the logits' own spread.
+    Warns:
+        ConvergenceWarning: When the likelihood has no optimum: every row is classified correctly (T
+            would go to 0), or the logits do not point to the labels at all (T would go to
+            infinity), or they are constant (T = 1). T is then at most a factor of 100 from the
+            logits' own spread.
 
-    Notes
-    -----
     The negative log-likelihood is convex in 1 / T. Its slope is brought to zero by Newton's steps
     within ever closer bounds, after the logits were divided by their mean spread, so that logits
     of any size are solved equally well. Of many rows, some give the first guess.
@@ -88,10 +78,7 @@ def fit_temperature(logits: ArrayLike, labels: ArrayLike) -> float:
 
 
 def _root(scaled: FloatVector, own: FloatVector, start: float) -> tuple[float, bool]:
-    """The 1 / T at which the slope is zero; whether it changes its sign there.
-
-    Newton's steps, and the middle (of logarithms) wherever a step leaves what is left.
-    """
+    """The 1 / T at which the slope is zero, by Newton's steps; whether it changes its sign."""
     low, high = 1.0 / _FURTHEST, _FURTHEST
     above = below = False
     inverse = start

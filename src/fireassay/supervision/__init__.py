@@ -2,26 +2,28 @@
 
 from typing import TYPE_CHECKING
 
-from fireassay.core.lazy_names import lazy_names
+from fireassay.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from fireassay.supervision.adversarial import AdversarialSet, adversarial_set
-    from fireassay.supervision.alarm_threshold import AlarmRule, alarm_rule
     from fireassay.supervision.compare import compare
-    from fireassay.supervision.corrupted import CorruptedSet, corrupted_set
     from fireassay.supervision.detection_metrics import DetectionMetrics, detection_metrics
-    from fireassay.supervision.dsa import dsa_scores
+    from fireassay.supervision.distance_scores import dsa_scores
     from fireassay.supervision.gaussian_scores import mdsa_scores
     from fireassay.supervision.lsa import lsa_scores
     from fireassay.supervision.measures import MEASURES
     from fireassay.supervision.onnx_export import onnx_names, to_onnx
     from fireassay.supervision.prioritise import Prioritisation, prioritise
     from fireassay.supervision.reading import NotAvailableError, Reading, SampleSummary
-    from fireassay.supervision.registry import SUPERVISORS, make, names
+    from fireassay.supervision.registry import SUPERVISORS, load, make, names
     from fireassay.supervision.root_cause import Diagnosis, LeftOut, RootCause, leave_one_kind_out
-    from fireassay.supervision.storage import load
-    from fireassay.supervision.supervisor import Supervisor
+    from fireassay.supervision.supervisor import AlarmRule, Supervisor, alarm_rule
     from fireassay.supervision.supervisor_comparison import SupervisorComparison
+    from fireassay.supervision.trouble_sets import (
+        AdversarialSet,
+        CorruptedSet,
+        adversarial_set,
+        corrupted_set,
+    )
 
 __all__ = [
     "MEASURES",

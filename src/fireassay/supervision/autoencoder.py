@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
-from fireassay.core.extras import require
+from fireassay.core.lazy import require
 from fireassay.core.validation import check_integer
 from fireassay.supervision.reading import Reading
 from fireassay.supervision.supervisor import Supervisor
@@ -18,17 +18,9 @@ _ROWS = 256
 
 @dataclass(kw_only=True, eq=False)
 class Autoencoder(Supervisor):
-    """Mean squared reconstruction error of a VAE that has seen the training inputs alone.
+    """Mean squared reconstruction error of a VAE that has seen the training inputs alone."""
 
-    Images (n, H, W) or (n, H, W, C) get a convolutional VAE, tables and vectors a dense one.
-
-    Parameters
-    ----------
-    dims
-        Latent dimensions.
-    epochs
-        Passes over the training rows.
-    """
+    # Images (n, H, W) or (n, H, W, C) get a convolutional VAE, tables and vectors a dense one.
 
     name: ClassVar[str] = "autoencoder"
     needs: ClassVar[tuple[str, ...]] = ("inputs",)
@@ -88,8 +80,7 @@ def _scaled(X: NDArray[Any], low: FloatArray, high: FloatArray) -> FloatArray:
 
 
 def _trained(X: FloatArray, dims: int, epochs: int, seed: int) -> Any:
-    from fireassay.networks.dense_vae import train_dense_vae
-    from fireassay.networks.vae import train_vae
+    from fireassay.networks.vae import train_dense_vae, train_vae
 
     train = train_vae if X.ndim in (3, 4) else train_dense_vae
     return train(np.clip(X, 0.0, 1.0), dims, epochs=epochs, seed=seed)
@@ -110,8 +101,7 @@ def _reconstructed(vae: Any, X: FloatArray) -> FloatArray:
 def _rebuilt(state: dict[str, Any], dims: int) -> Any:
     import torch
 
-    from fireassay.networks.dense_vae import DenseVae
-    from fireassay.networks.vae import ConvVae
+    from fireassay.networks.vae import ConvVae, DenseVae
 
     shape = tuple(state["shape"])
     vae = ConvVae(shape, dims) if len(shape) in (2, 3) else DenseVae(shape[0], dims)

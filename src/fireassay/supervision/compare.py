@@ -17,29 +17,38 @@ from fireassay.core.errors import (
 from fireassay.core.hashing import sha256
 from fireassay.core.seeds import check_seed, generator
 from fireassay.core.validation import check_class_indices, check_features, check_real
-from fireassay.data import find_overlap
+from fireassay.data import DataSet, copied_rows
 from fireassay.engine import Executor
-from fireassay.supervision.alarm_threshold import AlarmRule, alarm_rule
-from fireassay.supervision.detection_table import detection_table, kind_table, recommendation
-from fireassay.supervision.entrants import (
+from fireassay.supervision.candidates import (
     CALIBRATION,
     NOMINAL,
     Scores,
-    enter,
-    fit_entrants,
+    candidates_of,
+    fit_candidates,
     score_sets,
 )
-from fireassay.supervision.model_reader import ModelReader
-from fireassay.supervision.sampled_scores import Recipe, train_members
-from fireassay.supervision.supervisor import Supervisor
-from fireassay.supervision.supervisor_comparison import SupervisorComparison, assumptions
-from fireassay.supervision.winners import (
+from fireassay.supervision.detection_table import (
     auroc_points,
+    detection_table,
     group_halves,
+    kind_table,
     numbered_groups,
     part_of,
+    recommendation,
     split_for_choice,
 )
+from fireassay.supervision.reading import ModelReader
+from fireassay.supervision.registry import saved
+from fireassay.supervision.softmax_scores import Recipe, train_members
+from fireassay.supervision.supervisor import AlarmRule, Supervisor, alarm_rule
+from fireassay.supervision.supervisor_comparison import SupervisorComparison, assumptions
+
+
+def _split_off(scores: Any, confirm: float, numbers: Any, seed: int) -> tuple[Any, Any]:
+    """The rows to report on, and the AUROCs on the others, by which a supervisor is chosen."""
+    choosing = split_for_choice(scores, confirm, numbers, seed)
+    kept = {name: ~part for name, part in choosing.items()}
+    return kept, auroc_points(part_of(scores, choosing))
 
 
 def compare(
@@ -65,59 +74,44 @@ def compare(
     confidence: float = 0.95,
     workers: int = 1,
     cluster: Any = None,
+    kept: Any = None,
 ) -> SupervisorComparison:
     """How well each supervisor tells each kind of trouble from nominal inputs.
 
-    Parameters
-    ----------
-    model
-        A `Classifier`, or anything `as_classifier` takes.
-    X_train, y_train
-        The rows the model was trained on; supervisors are fitted to them.
-    nominal
-        Rows like those the model will mostly meet, not among the training rows.
-    sets
-        Rows of each kind of trouble by name, e.g. ``{"ambiguous": A, "invalid": B}``. A set whose
-        name starts with "control" is shown but takes no part in recommendations: it holds harmless
-        rows of the same making (e.g. the control rows of an ambiguity generator), and a supervisor
-        that flags it reacts to the making.
-    supervisors
-        ``"all"``, or names and `Supervisor` objects.
-    calibration
-        Nominal rows for the thresholds. Default: half of ``nominal``, which then is used for
-        nothing else.
-    labels
-        True labels by set name (and ``"nominal"``), where known: adds AURC.
-    kinds
-        Per set one name per row (a pair of classes, a corruption): adds AUROCs per kind.
-    groups
-        Which rows belong together (a patient, a video), by set name, ``"nominal"`` and
-        ``"calibration"``; one label means one group in all sets. Intervals and thresholds then
-        count groups, and no group is on both sides of a split. Rows of sets that are not named
-        stand for themselves.
-    confirm
-        Share of the rows, in (0, 1), on which to report; the supervisor is then chosen on the
-        others. By default all rows serve for both, and the intervals of what was chosen hold for
-        all supervisors and sets at once.
-    members, train, n_members
-        An ensemble, or the recipe ``(X, y, seed) -> model`` to train one.
-    n_samples
-        Dropout samples.
-    layer
-        As in `Supervisor`.
-    false_alarm, confidence
-        The promise of each supervisor's threshold; ``confidence`` is also that of all intervals.
-    workers, cluster
-        As in `Executor`: members are trained, supervisors fitted, blocks of rows scored and numbers
-        computed side by side. The numbers do not depend on it.
-    seed
-        Of whatever is drawn: the split of ``nominal``, subsamples, training, bootstrap.
+    Args:
+        model: A `Classifier`, or anything `as_classifier` takes.
+        X_train, y_train: The rows the model was trained on; supervisors are fitted to them.
+        nominal: Rows like those the model will mostly meet, not among the training rows.
+        sets: Rows of each kind of trouble by name, e.g. ``{"ambiguous": A, "invalid": B}``. A set
+            whose name starts with "control" is shown but takes no part in recommendations: it holds
+            harmless rows of the same making (e.g. the control rows of an ambiguity generator), and
+            a supervisor that flags it reacts to the making.
+        supervisors: ``"all"``, or names and `Supervisor` objects.
+        calibration: Nominal rows for the thresholds. Default: half of ``nominal``, which then is
+            used for nothing else.
+        labels: True labels by set name (and ``"nominal"``), where known: adds AURC.
+        kinds: Per set one name per row (a pair of classes, a corruption): adds AUROCs per kind.
+        groups: Which rows belong together (a patient, a video), by set name, ``"nominal"`` and
+            ``"calibration"``; one label means one group in all sets. Intervals and thresholds then
+            count groups, and no group is on both sides of a split. Rows of sets that are not named
+            stand for themselves.
+        confirm: Share of the rows, in (0, 1), on which to report; the supervisor is then chosen on
+            the others. By default all rows serve for both, and the intervals of what was chosen
+            hold for all supervisors and sets at once.
+        members, train, n_members: An ensemble, or the recipe ``(X, y, seed) -> model`` to train
+            one.
+        n_samples: Dropout samples.
+        layer: As in `Supervisor`.
+        false_alarm, confidence: The promise of each supervisor's threshold; ``confidence`` is also
+            that of all intervals.
+        workers, cluster: As in `Executor`: members are trained, supervisors fitted, blocks of rows
+            scored and numbers computed side by side. The numbers do not depend on it.
+        kept: A `ContentStore` that has what supervisors of the rows alone learnt and scored.
+        seed: Of whatever is drawn: the split of ``nominal``, subsamples, training, bootstrap.
 
-    Returns
-    -------
-    SupervisorComparison
-        ``frame()`` has a row per supervisor and set. What a model cannot supply, or what breaks,
-        is in there too, with its reason.
+    Returns:
+        SupervisorComparison: ``frame()`` has a row per supervisor and set. What a model cannot
+            supply, or what breaks, is in there too, with its reason.
 
     >>> import numpy as np
     >>> def model(X):
@@ -131,6 +125,7 @@ def compare(
     check_seed(seed)
     check_real(confidence, "confidence", low=0, high=1)
     executor = Executor(workers=workers, cluster=cluster)
+    keeping = Executor(workers=workers, cluster=cluster, kept=kept)
     X = check_features(X_train, name="X_train")
     if confirm is not None:
         check_real(confirm, "confirm", low=0, high=1)
@@ -141,31 +136,31 @@ def compare(
     classes = reader.classes(X)
     targets = None if y_train is None else check_class_indices(y_train, classes, n=len(X))
     queries_before = reader.queries
-    entrants = enter(supervisors, reader, seed)
+    candidates = candidates_of(supervisors, reader, seed)
     predictions = {
         name: reader.read(part, ("probabilities",)).predictions
         for name, part in rows.items()
         if name in (labels or {})
     }
-    fit_entrants(entrants, X, targets, executor)
+    fit_candidates(candidates, X, targets, executor, keeping)
     here = reader.queries - queries_before
-    scores, sent = score_sets(entrants, rows, executor)
+    scores, sent = score_sets(candidates, rows, executor, keeping)
     rules, rule_reason = _rules(scores, false_alarm, confidence, numbers)
     wrong = _wrong(labels, predictions, classes, evaluated)
     reported, reported_groups, chosen_on = scores, numbers, None
     if confirm is not None and scores.get(NOMINAL):
-        choosing = split_for_choice(scores, confirm, numbers, seed)
-        chosen_on = auroc_points(part_of(scores, choosing))
-        kept = {name: ~part for name, part in choosing.items()}
+        kept, chosen_on = _split_off(scores, confirm, numbers, seed)
         reported = part_of(scores, kept)
         wrong = {name: marks[kept[name]] for name, marks in wrong.items()}
-        if numbers is not None:
-            reported_groups = {name: numbers[name][part] for name, part in kept.items()}
+        reported_groups = numbers and {name: numbers[name][part] for name, part in kept.items()}
     table = detection_table(
-        entrants, reported, wrong, rules, groups=reported_groups,
+        candidates, reported, wrong, rules, groups=reported_groups,
         confidence=confidence, executor=executor,
     )  # fmt: skip
     recommended, pair, best = recommendation(table, chosen_on)
+    fitted = next((c.supervisor for c in candidates if c.name == recommended), None)
+    if fitted is not None:
+        fitted.rule_ = rules.get(fitted.name)
     comparison = SupervisorComparison(
         table=table,
         scores=scores,
@@ -177,13 +172,16 @@ def compare(
         reported=reported,
         groups=reported_groups,
         confirmed=confirm is not None,
-        assumptions=assumptions(table, len(find_overlap(X, rows[NOMINAL])), rule_reason),
+        assumptions=assumptions(
+            table, copied_rows(DataSet(X), DataSet(rows[NOMINAL])), rule_reason
+        ),
         confidence=confidence,
         seed=seed,
         queries=here + sent,
         model_sha256=reader.model.sha256,
         data_sha256=sha256(X, *rows.values()),
         rule_reason=rule_reason,
+        monitor=None if fitted is None else saved(fitted),
     )
     for assumption in comparison.assumptions:
         if assumption.status == "contradicted":

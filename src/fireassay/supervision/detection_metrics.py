@@ -1,19 +1,158 @@
-"""How well scores tell one set from nominal rows: AUPR, FPR at 95 % TPR, AURC, with intervals."""
+"""Detection metrics with intervals: AUPR, FPR at 95 % TPR, AURC, with and without groups."""
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.core.arrays import FloatArray
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
-from fireassay.core.lazy_modules import special
+from fireassay.core.lazy import special
 from fireassay.core.validation import check_finite, check_labels
 from fireassay.statistics import clopper_pearson, delong_interval
-from fireassay.statistics.clustered_auc import clustered_auc
-from fireassay.supervision.error_kept import error_kept
-from fireassay.supervision.grouped_detection import grouped_fpr95, jackknifed
+from fireassay.statistics.clustered_auc import clustered_auc, freedom_of_groups
+from fireassay.statistics.groups.group_bound import group_mean
+from fireassay.statistics.samples import logit_ends
+
+_FURTHER, _OF_A_GROUP = 0.9, 0.5
+
+
+def error_kept(
+    scores: FloatArray, wrong: BoolArray, confidence: float, groups: AnyArray | None = None
+) -> Estimate:
+    """Mean error of the model over the rows kept, keeping the least suspicious first."""
+    # A sum over wrong rows, weighted by rank alone: Fay and Feuer's gamma interval (1997), whose
+    # upper end allows for a further event. That event weighs as much as nine rows in ten at the
+    # most, or as half of such a group: approximate.
+    weights = _weights(scores)
+    units = np.arange(len(scores))
+    if groups is not None:
+        units = np.unique(groups, return_inverse=True)[1].ravel()
+    events = np.bincount(units, weights * wrong)
+    value, variance = float(events.sum()), float(np.square(events).sum())
+    further = float(np.quantile(weights, _FURTHER))
+    method = "gamma interval of a weighted sum (Fay and Feuer)"
+    if groups is not None:
+        of_groups = float(np.quantile(np.bincount(units, weights), _FURTHER))
+        further = max(further, _OF_A_GROUP * of_groups)
+        method += f", {len(events):,} groups"
+    low, high = _gamma_ends(value, variance, further, (1.0 - confidence) / 2.0)
+    return Estimate.around(
+        value, low, min(1.0, high), confidence=confidence, n=len(scores), method=method
+    )
+
+
+def _weights(scores: FloatArray) -> FloatArray:
+    """What a wrong answer of each row adds; rows of one score are kept together."""
+    _, place, many = np.unique(scores, return_inverse=True, return_counts=True)
+    after = np.cumsum((many / np.cumsum(many))[::-1])[::-1] / len(scores)
+    return np.asarray(after[place.ravel()])
+
+
+def _gamma_ends(value: float, variance: float, further: float, tail: float) -> tuple[float, float]:
+    low = 0.0
+    if variance > 0.0:
+        low = float(special.gammaincinv(value**2 / variance, tail)) * variance / value
+    mean, spread = value + further, variance + further**2
+    return low, float(special.gammainccinv(mean**2 / spread, tail)) * spread / mean
+
+
+_MOST_PARTS = 200
+_CELLS = 4_000_000
+
+
+def jackknifed(
+    statistic: Callable[[FloatArray], FloatArray],
+    rows: Estimate,
+    marks: BoolArray,
+    groups: IntArray,
+) -> Estimate:
+    """A statistic of weighted rows by the jackknife over groups, logit scale, Student's t."""
+    # Both kinds of rows keep their proportion; more than 200 groups are left out several at a time.
+    # Never narrower than ``rows``, the interval that takes rows for independent.
+    member = np.unique(groups, return_inverse=True)[1].ravel() % _MOST_PARTS
+    parts = int(member.max()) + 1
+    of_part = np.stack([np.bincount(member[side], minlength=parts) for side in (marks, ~marks)])
+    totals = of_part.sum(axis=1, keepdims=True)
+    method = f"jackknife over {parts} groups, logit scale"
+    if parts < 3 or (of_part == totals).any():
+        return _replaced(rows, 0.0, 1.0, "one group holds a whole set: nothing is known")
+    again = totals / (totals - of_part)  # what is left stands for what is left out
+    left = []
+    for some in np.array_split(np.arange(parts), math.ceil(parts * len(marks) / _CELLS)):
+        weights = np.where(marks, again[0][some, None], again[1][some, None])
+        left.append(statistic(weights * (member != some[:, None])))
+    without = np.concatenate(left)
+    near = 0.5 / (float(totals.min()) + 1.0)
+    value = min(max(rows.value, near), 1.0 - near)
+    steps = special.logit(np.clip(without, near, 1.0 - near)) - special.logit(value)
+    plain = without - rows.value
+    factor = (parts - 1) / parts
+    error = math.sqrt(
+        factor
+        * max(
+            float(np.square(steps).sum()),
+            float(np.square(plain).sum()) / (value * (1.0 - value)) ** 2,
+        )
+    )
+    if error == 0.0:
+        return _replaced(rows, rows.low, rows.high, f"{rows.method}; no group changes it")
+    freedom = freedom_of_groups(plain, of_part)
+    half = -float(special.stdtrit(freedom, (1.0 - rows.confidence) / 2.0)) * error
+    low, high = logit_ends(value, half)
+    return _replaced(rows, min(low, rows.low), max(high, rows.high), method)
+
+
+def grouped_fpr95(
+    value: float,
+    suspicious: FloatArray,
+    nominal: FloatArray,
+    groups: tuple[IntArray, IntArray],
+    confidence: float,
+) -> Estimate:
+    """FPR at 95 % TPR; ``groups`` are those of the suspicious and of the nominal rows."""
+    # A quarter of the error goes to each bound: the threshold that catches 95 % from below and
+    # above, and the share of nominal rows above either.
+    each = 1.0 - (1.0 - confidence) / 4.0
+    levels = np.unique(suspicious)
+
+    def below(k: int, side: str) -> Estimate:
+        return group_mean(suspicious < levels[k], groups[0], each, side)
+
+    def flagged(k: int, side: str) -> Estimate:
+        return group_mean(nominal >= levels[k], groups[1], each, side)
+
+    # The bounds rise with the level: bisection finds the last and the first that will do.
+    surely_below = _first(lambda k: below(k, "upper").high > 0.05, len(levels)) - 1
+    surely_above = _first(lambda k: below(k, "lower").low >= 0.05, len(levels))
+    low, high = 0.0, 1.0
+    if surely_below >= 0:
+        high = flagged(surely_below, "upper").high
+    if surely_above < len(levels):
+        low = flagged(surely_above, "lower").low
+    return Estimate.around(
+        value, low, high, confidence=confidence, n=len(suspicious) + len(nominal),
+        method="order statistics and shares of groups",
+    )  # fmt: skip
+
+
+def _first(true_from_here: Callable[[int], bool], n: int) -> int:
+    """The first of 0 … n-1 for which it is true; n if none."""
+    low, high = 0, n
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if true_from_here(middle) else (middle + 1, high)
+    return low
+
+
+def _replaced(rows: Estimate, low: float, high: float, method: str) -> Estimate:
+    return Estimate.around(
+        rows.value, low, high, confidence=rows.confidence, n=rows.n, method=method
+    )
+
 
 Marks = NDArray[np.bool_]
 
@@ -22,12 +161,9 @@ Marks = NDArray[np.bool_]
 class DetectionMetrics:
     """AUROC (DeLong), AUPR (logit), FPR95 (order statistics) and AURC (gamma interval).
 
-    Attributes
-    ----------
-    auroc, aupr, fpr95
-        As in `detection_metrics`, each with its interval.
-    aurc
-        None where nothing said which answers are wrong.
+    Attributes:
+        auroc, aupr, fpr95: As in `detection_metrics`, each with its interval.
+        aurc: None where nothing said which answers are wrong.
     """
 
     auroc: Estimate
@@ -46,34 +182,25 @@ def detection_metrics(
 ) -> DetectionMetrics:
     """Metrics of one supervisor on one set.
 
-    Parameters
-    ----------
-    nominal, suspicious
-        Scores; higher is more suspicious.
-    wrong
-        For AURC: whether the model is wrong, for the nominal rows and then the others.
-    confidence
-        Of all intervals.
-    groups
-        The patient or device of the nominal rows and then of the others: intervals then count
-        groups, and are approximate.
+    Args:
+        nominal, suspicious: Scores; higher is more suspicious.
+        wrong: For AURC: whether the model is wrong, for the nominal rows and then the others.
+        confidence: Of all intervals.
+        groups: The patient or device of the nominal rows and then of the others: intervals then
+            count groups, and are approximate.
 
-    Raises
-    ------
-    DataError
-        For a set without scores, or ``wrong`` of another length.
+    Raises:
+        DataError: For a set without scores, or ``wrong`` of another length.
 
-    Notes
-    -----
     AUPR counts suspicious rows as positive, and so depends on their share. FPR95 is the share of
     nominal rows above the threshold that catches at least 95 % of the suspicious ones. AURC is the
     mean error of the model over the rows kept, over all coverages, keeping the least suspicious
     first; its interval is that of a weighted sum of rare events. AUPR's is Boyd, Eng and Page's
-    (2013) on the logit scale. FPR95's takes the threshold from order statistics of the suspicious
-    scores and the share above either end from Clopper and Pearson, a quarter of the error each;
-    below 86 suspicious rows (at 95 %) its upper end is 1. With groups AUROC and AUPR have a
+    (2013) on the logit scale. FPR95's combines order statistics of the suspicious scores with
+    Clopper and Pearson's share above the threshold (MOVER); below 72 suspicious rows (at 95 %) its
+    upper end is 1. With groups AUROC and AUPR have a
     jackknife over groups on the logit scale, FPR95 takes both shares from
-    `statistics.grouped_share`, and AURC counts groups as events.
+    `statistics.group_mean`, and AURC counts groups as events.
 
     >>> found = detection_metrics([0.1, 0.2, 0.3, 0.6], [0.5, 0.8, 0.9])
     >>> round(found.auroc.value, 3), found.fpr95.value
@@ -117,7 +244,7 @@ def _logit_interval(value: float, n_positive: int, n: int, confidence: float) ->
     """θ with logit(θ) ± z / √(n₊ θ (1 − θ)); a θ of 1 is taken as half a row less."""
     inside = min(max(value, 0.5 / (n_positive + 1)), 1.0 - 0.5 / (n_positive + 1))
     half = float(special.ndtri((1 + confidence) / 2)) / np.sqrt(n_positive * inside * (1 - inside))
-    low, high = (float(special.expit(special.logit(inside) + step)) for step in (-half, half))
+    low, high = logit_ends(inside, half)
     return Estimate.around(
         value, low, high, confidence=confidence, n=n, method="logit scale (Boyd, Eng and Page)"
     )
@@ -126,23 +253,23 @@ def _logit_interval(value: float, n_positive: int, n: int, confidence: float) ->
 def _fpr95_interval(
     value: float, suspicious: FloatArray, nominal: FloatArray, confidence: float
 ) -> Estimate:
-    """Both ends of the threshold that catches 95 %, and of the share of nominal rows above them."""
-    m, tail = len(suspicious), (1.0 - confidence) / 4.0
+    """The threshold's order statistics and the share's exact ends, combined (MOVER)."""
+    m, tail = len(suspicious), (1.0 - confidence) / 2.0
     ranks = np.arange(1, m + 1)
     # s_(r) lies above the 5 % quantile if fewer than r scores lie below it, and vice versa.
     under = np.flatnonzero(special.bdtr(ranks - 1, m, 0.05) <= tail)
     over = np.flatnonzero(special.bdtrc(ranks - 1, m, 0.05) <= tail)
-    low, high = 0.0, 1.0
-    if len(under):
-        flagged = int((nominal >= suspicious[under[-1]]).sum())
-        high = float(clopper_pearson(flagged, len(nominal), 1.0 - tail, "upper")[1])
-    if len(over):
-        flagged = int((nominal >= suspicious[over[0]]).sum())
-        low = float(clopper_pearson(flagged, len(nominal), 1.0 - tail, "lower")[0])
+    most = float((nominal >= suspicious[under[-1]]).mean()) if len(under) else 1.0
+    least = float((nominal >= suspicious[over[0]]).mean()) if len(over) else 0.0
+    exact = clopper_pearson(value * len(nominal), len(nominal), confidence)
     return Estimate.around(
-        value, low, high, confidence=confidence, n=m + len(nominal),
-        method="order statistics, Clopper-Pearson",
-    )  # fmt: skip
+        value,
+        max(0.0, value - math.hypot(value - least, value - exact[0])),
+        min(1.0, value + math.hypot(most - value, exact[1] - value)),
+        confidence=confidence,
+        n=m + len(nominal),
+        method="order statistics and Clopper-Pearson, combined",
+    )
 
 
 def joined(nominal: ArrayLike, suspicious: ArrayLike) -> tuple[FloatArray, Marks]:

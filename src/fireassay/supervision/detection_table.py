@@ -1,8 +1,9 @@
-"""From scores to numbers: a row per supervisor and set, and whom to recommend."""
+"""Table of supervisors by set, simultaneous AUROCs, and the recommendation."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -10,15 +11,151 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import BoolArray, FloatArray, IntArray
+from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.estimate import Estimate
-from fireassay.core.lazy_modules import pd
+from fireassay.core.lazy import pd
+from fireassay.core.seeds import generator
+from fireassay.core.validation import check_labels
 from fireassay.engine import Executor
-from fireassay.statistics import delong_interval, share
-from fireassay.statistics.clustered_auc import clustered_auc
-from fireassay.supervision.alarm_threshold import AlarmRule
+from fireassay.statistics import delong, delong_interval, share, simultaneous_aucs, worse_than_best
+from fireassay.statistics.clustered_auc import (
+    clustered_auc,
+    clustered_logits,
+    simultaneous_clustered_aucs,
+)
+from fireassay.supervision.candidates import CALIBRATION, NOMINAL, Candidate, Scores
 from fireassay.supervision.detection_metrics import detection_metrics, joined
-from fireassay.supervision.entrants import CALIBRATION, NOMINAL, Entrant, Scores
-from fireassay.supervision.winners import Groups, judge_together
+from fireassay.supervision.supervisor import AlarmRule
+
+Groups = Mapping[str, IntArray]
+
+
+@dataclass(frozen=True)
+class SimultaneousAurocs:
+    """All supervisors on one set: intervals that hold at once, and who is worse than the best."""
+
+    intervals: dict[str, Estimate]
+    worse: dict[str, bool]
+
+
+def judge_together(
+    scores: Scores, set_name: str, groups: Groups | None, confidence: float
+) -> SimultaneousAurocs:
+    """Simultaneous AUROC intervals of all supervisors on a set, and a Tukey-type comparison."""
+    nominal, suspicious = scores[NOMINAL], scores[set_name]
+    names = [name for name in suspicious if name in nominal]
+    if not names:
+        return SimultaneousAurocs({}, {})
+    pooled = [joined(nominal[name], suspicious[name]) for name in names]
+    table, marks = np.stack([values for values, _ in pooled]), pooled[0][1]
+    if groups is not None:
+        together = np.concatenate([groups[NOMINAL], groups[set_name]])
+        found = simultaneous_clustered_aucs(table, marks, together, confidence)
+        aucs, covariance, _ = clustered_logits(table, marks, together)
+        slope = aucs * (1.0 - aucs)
+        known = np.isfinite(np.diag(covariance))
+        covariance = np.where(np.outer(known, known), covariance, 0.0) * np.outer(slope, slope)
+    elif min(marks.sum(), (~marks).sum()) < 2:
+        single = 1.0 - (1.0 - confidence) / len(names)
+        found = [delong_interval(row, marks, single) for row in table]
+        return SimultaneousAurocs(dict(zip(names, found, strict=True)), dict.fromkeys(names, False))
+    else:
+        found = simultaneous_aucs(table, marks, confidence)
+        aucs, covariance = delong(table, marks)
+    worse = worse_than_best(aucs, covariance, confidence)
+    return SimultaneousAurocs(
+        dict(zip(names, found, strict=True)), dict(zip(names, worse, strict=True))
+    )
+
+
+def numbered_groups(
+    groups: Mapping[str, ArrayLike] | None, sizes: Mapping[str, int]
+) -> dict[str, IntArray] | None:
+    """One number per group over all sets; rows of sets without groups stand for themselves."""
+    if groups is None:
+        return None
+    unknown = sorted(set(groups) - set(sizes))
+    if unknown:
+        raise ParameterError(
+            "The 'groups' must name sets.", got=", ".join(unknown), do=f"Use {', '.join(sizes)}."
+        )
+    labels = []
+    for name, n in sizes.items():
+        if name in groups:
+            given = check_labels(groups[name], name=f"groups[{name!r}]", n=n)
+            labels.append(np.char.add("group ", np.asarray(given).astype(str)))
+        else:
+            labels.append(np.array([f"{name} row {i}" for i in range(n)]))
+    _, numbers = np.unique(np.concatenate(labels), return_inverse=True)
+    ends = np.cumsum(list(sizes.values()))[:-1]
+    return dict(zip(sizes, np.split(numbers.ravel(), ends), strict=True))
+
+
+def group_halves(numbers: IntArray, share: float, seed: int, *names: str) -> BoolArray:
+    """Which rows fall into the first part, about ``share`` of the rows, groups kept whole."""
+    which, sizes = np.unique(numbers, return_counts=True)
+    order = generator(seed, "supervision", *names).permutation(len(which))
+    before = np.cumsum(sizes[order]) - sizes[order]
+    first = which[order[before < share * len(numbers)]]
+    return np.isin(numbers, first)
+
+
+def split_for_choice(
+    scores: Scores, confirm: float, groups: Groups | None, seed: int
+) -> dict[str, BoolArray]:
+    """For each set, the rows on which to choose; the others are for the report."""
+    names = [name for name in scores if name != CALIBRATION]
+    sizes = {name: len(next(iter(scores[name].values()))) for name in names}
+    numbers = (
+        np.arange(sum(sizes.values()))
+        if groups is None
+        else np.concatenate([groups[name] for name in names])
+    )
+    ends = np.cumsum(list(sizes.values()))[:-1]
+    if groups is None:
+        parts = [
+            group_halves(part, 1.0 - confirm, seed, "confirm", name)
+            for name, part in zip(names, np.split(numbers, ends), strict=True)
+        ]
+    else:
+        parts = np.split(group_halves(numbers, 1.0 - confirm, seed, "confirm"), ends)
+    found = dict(zip(names, parts, strict=True))
+    for name, choosing in found.items():
+        if min(choosing.sum(), (~choosing).sum()) < 2:
+            raise DataError(
+                f"'confirm' needs at least two rows of {name!r} on either side.",
+                got=f"{int(choosing.sum())} and {int((~choosing).sum())}",
+                do="Give more rows, or leave confirm out: intervals are then simultaneous.",
+            )
+    return found
+
+
+def part_of(scores: Scores, chosen: Mapping[str, BoolArray]) -> Scores:
+    """The scores of some rows of each set; calibration rows stay."""
+    return {
+        name: by_name
+        if name not in chosen
+        else {k: np.asarray(values[chosen[name]]) for k, values in by_name.items()}
+        for name, by_name in scores.items()
+    }
+
+
+def auroc_points(scores: Scores) -> dict[str, dict[str, float]]:
+    """AUROC by set and supervisor, without intervals."""
+    found: dict[str, dict[str, float]] = {}
+    for set_name, by_name in scores.items():
+        if set_name not in (NOMINAL, CALIBRATION):
+            found[set_name] = {
+                name: _auc(scores[NOMINAL][name], values)
+                for name, values in by_name.items()
+                if name in scores[NOMINAL]
+            }
+    return found
+
+
+def _auc(nominal: FloatArray, suspicious: FloatArray) -> float:
+    return delong_interval(*joined(nominal, suspicious)).value
+
 
 _CONTROL = "control"  # sets of this name are harmless rows of the same making as a set of trouble
 _COLUMNS = (
@@ -30,7 +167,7 @@ _COLUMNS = (
 
 
 def detection_table(
-    entrants: Sequence[Entrant],
+    candidates: Sequence[Candidate],
     scores: Scores,
     wrong: Mapping[str, BoolArray],
     rules: Mapping[str, AlarmRule],
@@ -39,18 +176,16 @@ def detection_table(
     executor: Executor,
     groups: Groups | None = None,
 ) -> pd.DataFrame:
-    """A row per supervisor and set with all numbers, or with the reason why there are none.
-
-    ``simultaneous_low`` and ``simultaneous_high`` hold for all supervisors and sets at once;
-    ``worse`` says who is worse than the best of the set beyond doubt.
-    """
+    """A row per supervisor and set with all numbers, or with the reason why there are none."""
+    # The simultaneous ends hold for all supervisors and sets at once; ``worse``: than the set's
+    # best.
     set_names = [name for name in scores if name not in (NOMINAL, CALIBRATION)]
     errors = {
         name: np.concatenate([wrong[NOMINAL], wrong[name]])
         for name in set_names
         if NOMINAL in wrong and name in wrong
     }
-    tasks = [(s, e.name) for s in set_names for e in entrants if e.status == "done"]
+    tasks = [(s, e.name) for s in set_names for e in candidates if e.status == "done"]
     shared = {
         "scores": scores, "errors": errors, "rules": dict(rules),
         "confidence": confidence, "groups": groups,
@@ -60,20 +195,20 @@ def detection_table(
     level = 1.0 - (1.0 - confidence) / max(1, len(set_names))
     fields = {name: judge_together(scores, name, groups, level) for name in set_names}
     rows = []
-    for entrant in entrants:
+    for candidate in candidates:
         for set_name in set_names:
             row: dict[str, Any] = {
-                "supervisor": entrant.name, "set": set_name, "note": "",
-                "status": entrant.status, "reason": entrant.reason,
+                "supervisor": candidate.name, "set": set_name, "note": "",
+                "status": candidate.status, "reason": candidate.reason,
             }  # fmt: skip
-            if entrant.status == "done":
-                row |= numbers[set_name, entrant.name]
-                together = fields[set_name].intervals[entrant.name]
+            if candidate.status == "done":
+                row |= numbers[set_name, candidate.name]
+                together = fields[set_name].intervals[candidate.name]
                 row |= {"simultaneous_low": together.low, "simultaneous_high": together.high}
-                row["worse"] = fields[set_name].worse[entrant.name]
-                row["cost"] = _microseconds(entrant, len(scores[NOMINAL][entrant.name]))
-                row["memory_kib"] = _kibibytes(entrant.supervisor.state_)
-                if "ensemble" in entrant.supervisor.needs and "adversarial" in set_name:
+                row["worse"] = fields[set_name].worse[candidate.name]
+                row["cost"] = _microseconds(candidate, len(scores[NOMINAL][candidate.name]))
+                row["memory_kib"] = _kibibytes(candidate.supervisor.state_)
+                if "ensemble" in candidate.supervisor.needs and "adversarial" in set_name:
                     row["note"] = "transfer"
             rows.append(row)
     return pd.DataFrame(rows).reindex(columns=list(_COLUMNS))
@@ -119,13 +254,7 @@ def troubles(table: pd.DataFrame) -> pd.DataFrame:
 def recommendation(
     table: pd.DataFrame, chosen_on: Mapping[str, Mapping[str, float]] | None = None
 ) -> tuple[str | None, tuple[str, ...], dict[str, str]]:
-    """The supervisor whose worst set is best, the best pair, and the best of each set.
-
-    Parameters
-    ----------
-    chosen_on
-        AUROCs by set and supervisor on which to choose, by default those of the table.
-    """
+    """The supervisor whose worst set is best, the best pair, and the best of each set."""
     done = troubles(table)
     if done.empty:
         return None, (), {}
@@ -183,9 +312,9 @@ def _numbers(
     return row
 
 
-def _microseconds(entrant: Entrant, n: int) -> float:
+def _microseconds(candidate: Candidate, n: int) -> float:
     """Per input: the passes through the model that a supervisor needs, and its own."""
-    return 1e6 * (entrant.read_seconds + entrant.own_seconds) / n
+    return 1e6 * (candidate.read_seconds + candidate.own_seconds) / n
 
 
 def _kibibytes(state: Any) -> float:

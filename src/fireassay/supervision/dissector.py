@@ -5,9 +5,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.arrays import FloatArray, IntArray, softmax
 from fireassay.core.errors import DataError
-from fireassay.core.probabilities import softmax
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_choice, check_integer
 from fireassay.supervision.onnx_graph import GraphBuilder
@@ -19,12 +18,10 @@ _GROWTHS = ("linear", "logarithmic", "exponential")
 
 @dataclass(kw_only=True, eq=False)
 class Dissector(Supervisor):
-    """One minus the weighted mean of how far a linear probe per layer supports the answer.
+    """One minus the weighted mean of how far a linear probe per layer supports the answer."""
 
-    Wang et al. (2020). ``growth`` says how weights grow with depth: "linear" (1, 2, 3, …),
-    "logarithmic" or "exponential". Probes are multinomial logistic regressions on at most
-    ``max_rows`` training rows.
-    """
+    # Wang et al. (2020): weights grow with depth by ``growth``; probes are multinomial logistic
+    # regressions on at most ``max_rows`` training rows.
 
     name: ClassVar[str] = "dissector"
     needs: ClassVar[tuple[str, ...]] = ("layers", "probabilities")
@@ -81,10 +78,7 @@ def depth_weights(growth: str, n_layers: int) -> FloatArray:
 
 
 def support(probabilities: FloatArray, predictions: IntArray) -> FloatArray:
-    """How far a probe supports the final prediction x.
-
-    l_x / (l_x + l_second) where the probe's own answer is x, else 1 − l_top / (l_top + l_x).
-    """
+    """How far a probe supports the final prediction: its share of answer and best other class."""
     rows = np.arange(len(probabilities))
     of_answer = probabilities[rows, predictions]
     others = probabilities.copy()

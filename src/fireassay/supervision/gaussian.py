@@ -27,13 +27,10 @@ class Gaussian:
 
     @classmethod
     def of(cls, mean: FloatArray, covariance: FloatArray) -> "Gaussian":
-        """From mean and covariance.
-
-        Units that are (almost) silent in training have no variance of their own, and are the
-        ones that strange inputs wake up. A direction with less than a 10⁻¹⁰ part of the largest
-        variance counts with ``FLOOR`` times the mean variance: neither ignored, as by a pseudo-
-        inverse, nor infinitely surprising.
-        """
+        """From mean and covariance, with a floor under variances that are (almost) zero."""
+        # Units silent in training are the ones that strange inputs wake up: with ``FLOOR`` times
+        # the mean variance they are neither ignored, as by a pseudo-inverse, nor infinitely
+        # surprising.
         values, vectors = np.linalg.eigh(covariance)
         if not np.isfinite(values).all():
             raise DataError("Activations must have finite variances.", got="an infinite one")

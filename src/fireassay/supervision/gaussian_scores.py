@@ -1,18 +1,18 @@
 """Scores of Gaussians fitted to training activations: MDSA, Mahalanobis distances, GMM density."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import FloatArray, IntArray
-from fireassay.core.lazy_modules import special
+from fireassay.core.lazy import special
+from fireassay.supervision.distance_scores import POOLED, fit_per_class, group_rows, score_per_class
 from fireassay.supervision.gaussian import Gaussian
 from fireassay.supervision.onnx_graph import GraphBuilder
-from fireassay.supervision.per_class import POOLED, fit_per_class, group_rows, score_per_class
 from fireassay.supervision.reading import Reading
-from fireassay.supervision.row_blocks import as_activations, moments
+from fireassay.supervision.row_blocks import as_activations, check_width, moments, row_blocks
 from fireassay.supervision.supervisor import Supervisor
 
 
@@ -24,16 +24,11 @@ def mdsa_scores(
 ) -> FloatArray:
     """MDSA of activations, from arrays alone: squared Mahalanobis distance to the predicted class.
 
-    Parameters
-    ----------
-    train_activations, activations
-        Shape (n, d); further axes are flattened. Arrays on disk (`numpy.memmap`) are read in
-        blocks.
-    train_predictions, predictions
-        The model's predicted class of each row.
+    Args:
+        train_activations, activations: Shape (n, d); further axes are flattened. Arrays on disk
+            (`numpy.memmap`) are read in blocks.
+        train_predictions, predictions: The model's predicted class of each row.
 
-    Notes
-    -----
     Kim et al. (2020): mean and maximum-likelihood covariance of the training activations with the
     same predicted class; `Gaussian` says what happens in directions without variance. Classes
     without training rows are compared with all of them.
@@ -81,10 +76,9 @@ class Mdsa(Supervisor):
 
 @dataclass(kw_only=True, eq=False)
 class Mahalanobis(Supervisor):
-    """Squared Mahalanobis distance to the nearest class mean (Lee et al. 2018).
+    """Squared Mahalanobis distance to the nearest class mean (Lee et al. 2018)."""
 
-    Classes are the true labels of the training rows; without labels, the predicted ones.
-    """
+    # Classes are the true labels of the training rows; without labels, the predicted ones.
 
     name: ClassVar[str] = "mahalanobis"
     needs: ClassVar[tuple[str, ...]] = ("features",)
@@ -124,11 +118,9 @@ class RelativeMahalanobis(Supervisor):
 
 @dataclass(kw_only=True, eq=False)
 class GmmDensity(Supervisor):
-    """Negative log density under one Gaussian per class (Mukhoti et al. 2023).
+    """Negative log density under one Gaussian per class (Mukhoti et al. 2023)."""
 
-    Classes are the true labels of the training rows; without labels, the predicted ones. Classes
-    with a single row are left out.
-    """
+    # Classes as in `Mahalanobis`; those with a single row are left out.
 
     name: ClassVar[str] = "gmm-density"
     needs: ClassVar[tuple[str, ...]] = ("features",)
@@ -172,10 +164,15 @@ def fit_shared(features: FloatArray, classes: IntArray) -> dict[str, Any]:
 
 def nearest_class_distance(state: dict[str, Any], features: FloatArray) -> FloatArray:
     """Squared Mahalanobis distance to the nearest class mean."""
-    distances = [
-        replace(state["shared"], mean=m).squared_distance(features) for m in state["means"]
-    ]
-    return np.asarray(np.min(distances, axis=0))
+    whitening, middle = state["shared"].whitening, state["means"].mean(axis=0)
+    check_width(features, len(middle))
+    means = (state["means"] - middle) @ whitening
+    found = []
+    for block in row_blocks(features):
+        rows = (block - middle) @ whitening
+        nearest = (np.square(means).sum(axis=1) - 2.0 * (rows @ means.T)).argmin(axis=1)
+        found.append(np.square(rows - means[nearest]).sum(axis=1))
+    return np.concatenate(found)
 
 
 def _nearest_class_graph(g: GraphBuilder, state: dict[str, Any]) -> str:

@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
-from fireassay.core.lazy_modules import linalg, special
+from fireassay.core.lazy import linalg, special
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer
+from fireassay.supervision.distance_scores import POOLED, fit_per_class, score_per_class
 from fireassay.supervision.onnx_graph import GraphBuilder
-from fireassay.supervision.per_class import POOLED, fit_per_class, score_per_class
 from fireassay.supervision.reading import Reading
 from fireassay.supervision.row_blocks import as_activations, check_width, row_blocks
 from fireassay.supervision.supervisor import Supervisor
@@ -29,17 +29,11 @@ def lsa_scores(
 ) -> FloatArray:
     """LSA of activations, from arrays alone.
 
-    Parameters
-    ----------
-    train_activations, activations
-        Shape (n, d); further axes are flattened.
-    train_predictions, predictions
-        The model's predicted class of each row.
-    max_features
-        Most variable features kept, per class.
+    Args:
+        train_activations, activations: Shape (n, d); further axes are flattened.
+        train_predictions, predictions: The model's predicted class of each row.
+        max_features: Most variable features kept, per class.
 
-    Notes
-    -----
     Kim, Feldt and Yoo (2019): −log of a Gaussian kernel density of the training activations with
     the same predicted class; the kernel's covariance is that of the class times n^(−2/(d+4))
     (Scott). Rows are centred before whitening. A covariance that is not positive definite gets a
@@ -142,10 +136,9 @@ def _log_density(density: dict[str, Any], activations: FloatArray) -> FloatArray
 
 @dataclass(kw_only=True, eq=False)
 class Lsa(Supervisor):
-    """Negative log kernel density among training activations of the class (Kim et al. 2019).
+    """Negative log kernel density among training activations of the class (Kim et al. 2019)."""
 
-    At most ``max_rows`` training rows per class are kept, drawn at random.
-    """
+    # At most ``max_rows`` training rows per class are kept, drawn at random.
 
     name: ClassVar[str] = "lsa"
     needs: ClassVar[tuple[str, ...]] = ("features", "probabilities")

@@ -29,17 +29,13 @@ def to_onnx(supervisor: Supervisor, path: str | Path) -> Path:
     dropout and ensembles; for the Dissector, each layer under its own name. It gives "score" and,
     where a threshold was set, "alarm". Training activations that a supervisor keeps are in it.
 
-    Raises
-    ------
-    NotAvailableError
-        Where there is no graph, with the reason; ``save`` works for all supervisors.
+    Raises:
+        NotAvailableError: Where there is no graph, with the reason; ``save`` works for all
+            supervisors.
 
-    Parameters
-    ----------
-    supervisor
-        Fitted.
-    path
-        Of the file to write, usually with the ending ``.onnx``.
+    Args:
+        supervisor: Fitted.
+        path: Of the file to write, usually with the ending ``.onnx``.
 
     >>> import onnx, tempfile
     >>> from fireassay.supervision import make

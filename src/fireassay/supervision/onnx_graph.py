@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from fireassay.core.arrays import FloatArray
-from fireassay.core.extras import require
+from fireassay.core.lazy import require
 from fireassay.supervision.gaussian import Gaussian
 
 

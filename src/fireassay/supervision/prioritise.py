@@ -24,17 +24,12 @@ PURPOSES = ("testing", "active-learning")
 class Prioritisation(Result):
     """An order of rows, first things first.
 
-    Attributes
-    ----------
-    order
-        Positions of the rows, most urgent first.
-    apfd
-        Average percentage of faults detected: 1 where all faults come first, 0.5 for a random
-        order; None without ``wrong``, or where nothing or everything is wrong.
-    best
-        The APFD of a perfect order of these rows.
-    found
-        Share of the faults found after each row of the order.
+    Attributes:
+        order: Positions of the rows, most urgent first.
+        apfd: Average percentage of faults detected: 1 where all faults come first, 0.5 for a random
+            order; None without ``wrong``, or where nothing or everything is wrong.
+        best: The APFD of a perfect order of these rows.
+        found: Share of the faults found after each row of the order.
     """
 
     order: NDArray[np.int64]
@@ -83,23 +78,16 @@ def prioritise(
 ) -> Prioritisation:
     """Order rows by suspicion.
 
-    Parameters
-    ----------
-    scores
-        Of a supervisor; higher is more suspicious.
-    wrong
-        Whether the model is wrong on each row, where known: gives the APFD with its interval.
-    ambiguity
-        Scores of ambiguity, e.g. softmax entropy. For ``purpose="testing"`` ambiguous rows move
-        up: they are likely faults. For ``"active-learning"`` they move down: a row without one
-        true label teaches a classifier little.
-    confidence
-        Of the APFD's interval.
-    purpose
-        ``"testing"`` or ``"active-learning"``: what to do with ambiguous rows.
+    Args:
+        scores: Of a supervisor; higher is more suspicious.
+        wrong: Whether the model is wrong on each row, where known: gives the APFD with its
+            interval.
+        ambiguity: Scores of ambiguity, e.g. softmax entropy. For ``purpose="testing"`` ambiguous
+            rows move up: they are likely faults. For ``"active-learning"`` they move down: a row
+            without one true label teaches a classifier little.
+        confidence: Of the APFD's interval.
+        purpose: ``"testing"`` or ``"active-learning"``: what to do with ambiguous rows.
 
-    Notes
-    -----
     Ties share their mean rank, so that APFD = 1 − (mean rank of the faults) / n + 1 / (2n) is the
     expectation over their random order. It is linear in the AUROC of the scores for the faults:
     its interval is DeLong's, mapped.

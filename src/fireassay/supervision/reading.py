@@ -1,16 +1,18 @@
-"""What supervisors look at: the inputs, and what a model shows while it answers."""
+"""Inputs, outputs and activations that supervisors read from a model."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.core.arrays import FloatArray, IntArray, Probabilities
-from fireassay.core.errors import DataError, ModelError, ProbabilityError
-from fireassay.core.probabilities import entropy_bits
-from fireassay.core.validation import check_lengths, check_probabilities
+from fireassay.classifiers import Classifier, GradientClassifier, as_classifier
+from fireassay.core.arrays import FloatArray, IntArray, Probabilities, entropy_bits
+from fireassay.core.errors import DataError, ModelError, ParameterError, ProbabilityError
+from fireassay.core.lazy import is_installed
+from fireassay.core.validation import check_integer, check_lengths, check_probabilities
+from fireassay.supervision.row_blocks import as_rows
 
 T = TypeVar("T")
 FIELDS: dict[str, str] = {
@@ -33,14 +35,10 @@ class NotAvailableError(ModelError):
 class SampleSummary:
     """What is kept of several probability answers for the same rows.
 
-    Attributes
-    ----------
-    mean
-        Mean probabilities, (n, k).
-    mean_entropy
-        Mean over the answers of their entropy in bits, (n,).
-    votes
-        How many answers chose each class, (n, k).
+    Attributes:
+        mean: Mean probabilities, (n, k).
+        mean_entropy: Mean over the answers of their entropy in bits, (n,).
+        votes: How many answers chose each class, (n, k).
     """
 
     mean: FloatArray
@@ -110,22 +108,14 @@ class Reading:
     ``fit_reading`` and ``score_reading``. To ask for a field that was not given is an error that
     names it.
 
-    Parameters
-    ----------
-    probabilities
-        (n, k).
-    logits
-        Scores before the softmax, (n, k).
-    features
-        Activations of one hidden layer, (n, d).
-    layers
-        Activations of several layers from the first to the last, each (n, d_l).
-    dropout, ensemble
-        Summaries of many probability samples, see `SampleSummary.of`.
-    inputs
-        The rows themselves, (n, …).
-    head
-        Weights (k, d) and bias (k,) of a last linear layer that takes ``features``.
+    Args:
+        probabilities: (n, k).
+        logits: Scores before the softmax, (n, k).
+        features: Activations of one hidden layer, (n, d).
+        layers: Activations of several layers from the first to the last, each (n, d_l).
+        dropout, ensemble: Summaries of many probability samples, see `SampleSummary.of`.
+        inputs: The rows themselves, (n, …).
+        head: Weights (k, d) and bias (k,) of a last linear layer that takes ``features``.
 
     >>> Reading(probabilities=np.array([[0.2, 0.8]])).predictions
     array([1])
@@ -200,3 +190,176 @@ def _cut(name: str, value: Any, chosen: slice) -> Any:
     if isinstance(value, SampleSummary):
         return value.rows(chosen)
     return np.asarray(value[chosen], dtype=np.float64)
+
+
+INPUTS = "inputs"
+
+
+class Hidden(Protocol):
+    """What of a model's inside can be read; ``missing`` says why not."""
+
+    def missing(self, need: str) -> str | None:
+        """None if this field of `Reading` can be read."""
+        ...
+
+    def read(self, X: NDArray[Any], needs: frozenset[str]) -> dict[str, Any]:
+        """Probabilities and the asked fields."""
+        ...
+
+    def dropout_samples(self, X: NDArray[Any], n_samples: int, seed: int) -> Iterable[NDArray[Any]]:
+        """Probabilities under ``n_samples`` fixed dropout masks."""
+        ...
+
+    def last_layer(self) -> tuple[FloatArray, FloatArray] | None:
+        """Weights (k, d) and bias (k,) of the last linear layer, if there is one."""
+        ...
+
+    def layer_names(self) -> tuple[Sequence[str], str | None]:
+        """The layers that are probed, and the one whose activations are the features."""
+        ...
+
+
+class ModelReader:
+    """One model (and, for ensembles, its fellows), read field by field."""
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        layer: str | None = None,
+        members: Sequence[Any] | None = None,
+        n_samples: int = 100,
+        seed: int = 0,
+    ) -> None:
+        self.model: Classifier = as_classifier(model)
+        self.layer = layer
+        self.members = None if members is None else [as_classifier(m) for m in members]
+        if self.members is not None and len(self.members) < 2:
+            raise ParameterError(
+                "An ensemble needs at least two members.", got=f"{len(self.members)}"
+            )
+        self.n_samples = check_integer(n_samples, "n_samples", low=2)
+        self.seed = seed
+        self.hidden = _hidden(self.model, None if layer == INPUTS else layer)
+
+    def classes(self, X: NDArray[Any]) -> tuple[Any, ...]:
+        """The model's classes; asks it about one row where they are not known yet."""
+        try:
+            return self.model.classes
+        except ModelError:
+            self.model.predict_proba(X[:1])
+            return self.model.classes
+
+    def missing(self, need: str) -> str | None:
+        """Why a field of `Reading` is not available, or None."""
+        if need not in FIELDS:
+            raise ParameterError(f"A need must be one of {', '.join(FIELDS)}.", got=repr(need))
+        if need in ("inputs", "probabilities"):
+            return None
+        if need == "features" and self.layer == INPUTS:
+            return None
+        if need == "ensemble":
+            if self.members is not None:
+                return None
+            return "one model is not an ensemble; pass members=[…] (--member …) or train=recipe"
+        if need == "head" and self.layer is not None:
+            return "with layer= another layer is read than the one the last linear layer takes"
+        if need == "logits" and isinstance(self.model, GradientClassifier):
+            return None
+        return self.hidden.missing(need)
+
+    def read(self, X: NDArray[Any], needs: Iterable[str]) -> Reading:
+        """A reading with the asked fields; the model is asked as seldom as possible."""
+        wanted = frozenset(needs)
+        found: dict[str, Any] = {"inputs": X} if "inputs" in wanted else {}
+        inside = wanted & {"logits", "features", "layers", "head"}
+        if self.layer == INPUTS and "features" in inside:
+            found["features"] = as_rows(X, "X")
+            inside -= {"features"}
+        if inside and all(self.hidden.missing(need) is None for need in inside):
+            found |= self.hidden.read(X, inside)
+        elif inside == {"logits"} and isinstance(self.model, GradientClassifier):
+            found["logits"] = self.model.logits(X)
+        if "probabilities" in wanted and "probabilities" not in found:
+            found["probabilities"] = self.model.predict_proba(X)
+        if "dropout" in wanted and self.hidden.missing("dropout") is None:
+            found["dropout"] = SampleSummary.of_answers(
+                self.hidden.dropout_samples(X, self.n_samples, self.seed)
+            )
+        if "ensemble" in wanted and self.members is not None:
+            found["ensemble"] = SampleSummary.of_answers(
+                member.predict_proba(X) for member in self.members
+            )
+        return Reading(**found)
+
+    def head(self) -> tuple[FloatArray, FloatArray] | None:
+        """Weights and bias of the last linear layer, where the activations it takes are read."""
+        return self.hidden.last_layer() if self.layer is None else None
+
+    def layers(self, needs: Iterable[str]) -> tuple[str, ...]:
+        """Names of the layers that these fields are read from."""
+        probed, last = self.hidden.layer_names()
+        if self.layer == INPUTS:
+            last = INPUTS
+        inside = bool({"features", "head", "logits"} & set(needs))
+        several = tuple(probed) if "layers" in needs else ()
+        return (*several, last) if inside and last is not None else several
+
+    @property
+    def queries(self) -> int:
+        """Rows sent to the model and to the members of the ensemble."""
+        return self.model.queries + sum(m.queries for m in self.members or ())
+
+
+class NothingInside:
+    """A black box: probabilities only."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+    def missing(self, need: str) -> str | None:
+        """Always the same reason."""
+        if need == "dropout":
+            return f"{self.why}; dropout can be sampled in torch modules"
+        if need == "logits":
+            return f"{self.why}; energies cannot be recovered from probabilities"
+        return f"{self.why}; layer='inputs' (--layer inputs) takes the inputs themselves"
+
+    def read(self, X: NDArray[Any], needs: frozenset[str]) -> dict[str, Any]:
+        """Never called: everything is missing."""
+        raise ModelError(self.why, got=f"a request for {', '.join(needs)} of {len(X)} rows")
+
+    def dropout_samples(self, X: NDArray[Any], n_samples: int, seed: int) -> Iterable[NDArray[Any]]:
+        """Never called: everything is missing."""
+        raise ModelError(self.why, got=f"{n_samples} samples of {len(X)} rows asked, seed {seed}")
+
+    def last_layer(self) -> tuple[FloatArray, FloatArray] | None:
+        """Not seen."""
+        return None
+
+    def layer_names(self) -> tuple[Sequence[str], str | None]:
+        """Not seen."""
+        return (), None
+
+
+def _hidden(model: Classifier, layer: str | None) -> Hidden:
+    inner: Any = model
+    while not hasattr(inner, "module") and hasattr(inner, "model"):
+        inner = inner.model
+    if is_installed("torch") and hasattr(inner, "module"):
+        from fireassay.supervision.torch_hidden import TorchHidden, is_hookable
+
+        if is_hookable(inner.module):
+            return TorchHidden(model, inner, layer)
+        return NothingInside("the layers of an exported program cannot be read")
+    if hasattr(inner, "_with_outputs"):
+        from fireassay.supervision.hidden import OnnxHidden
+
+        if is_installed("onnx"):
+            return OnnxHidden(model, inner, layer)
+        return NothingInside("reading an ONNX graph needs the package 'onnx'")
+    from fireassay.supervision.hidden import SklearnHidden, is_network
+
+    if is_network(getattr(inner, "estimator", None)):
+        return SklearnHidden(model, inner.estimator, layer)
+    return NothingInside("the model shows its probabilities only")

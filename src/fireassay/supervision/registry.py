@@ -1,41 +1,41 @@
-"""The table of supervisors: adding one is one file and one row."""
+"""The registry of supervisors, and fitted supervisors as files."""
 
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from fireassay.core.errors import ParameterError
+from fireassay.core import codec
+from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.registry import Registry
-from fireassay.supervision.activation_shaping_scores import Ash, GradNorm, React, Scale
 from fireassay.supervision.autoencoder import Autoencoder
 from fireassay.supervision.dissector import Dissector
-from fireassay.supervision.dsa import Dsa
+from fireassay.supervision.distance_scores import Dsa
+from fireassay.supervision.feature_scores import Ash, GradNorm, Knn, React, Scale, Vim
 from fireassay.supervision.gaussian_scores import (
     GmmDensity,
     Mahalanobis,
     Mdsa,
     RelativeMahalanobis,
 )
-from fireassay.supervision.knn import Knn
 from fireassay.supervision.lsa import Lsa
-from fireassay.supervision.sampled_scores import (
+from fireassay.supervision.softmax_scores import (
+    DeepGini,
+    Energy,
     EnsembleMeanSoftmax,
     EnsembleMutualInformation,
     EnsemblePredictiveEntropy,
+    Gen,
+    MaxLogit,
+    MaxSoftmax,
     McDropoutMeanSoftmax,
     McDropoutMutualInformation,
     McDropoutPredictiveEntropy,
     McDropoutVariationRatio,
-)
-from fireassay.supervision.softmax_scores import (
-    DeepGini,
-    Energy,
-    Gen,
-    MaxLogit,
-    MaxSoftmax,
     Pcs,
     SoftmaxEntropy,
 )
-from fireassay.supervision.supervisor import Supervisor
-from fireassay.supervision.vim import Vim
+from fireassay.supervision.supervisor import AlarmRule, Supervisor
 
 # A row is a class: its name, summary, needs, fit_needs, and its ONNX graph or why there is none.
 SUPERVISORS: Registry[type[Supervisor]] = Registry(
@@ -83,11 +83,7 @@ def names() -> tuple[str, ...]:
 
 
 def without_inputs() -> tuple[str, ...]:
-    """Supervisors that do not take inputs for measurements: these can watch tables and texts.
-
-    >>> "max-softmax" in without_inputs(), "autoencoder" in without_inputs()
-    (True, False)
-    """
+    """Supervisors that read no raw inputs, so that they can watch tables and texts."""
     return tuple(
         name for name, row in SUPERVISORS.items() if "inputs" not in (*row.needs, *row.fit_needs)
     )
@@ -96,17 +92,13 @@ def without_inputs() -> tuple[str, ...]:
 def make(name: str, **parameters: Any) -> Supervisor:
     """A supervisor by name, not fitted yet.
 
-    Parameters
-    ----------
-    name
-        One of `names`.
-    parameters
-        Of this supervisor; every one has ``layer`` and ``seed``.
+    Args:
+        name: One of `names`.
+        parameters: Of this supervisor; every one has ``layer`` and ``seed``.
 
-    Raises
-    ------
-    ParameterError
-        For a name that is not in the table, or a parameter that this supervisor does not have.
+    Raises:
+        ParameterError: For a name that is not in the table, or a parameter that this supervisor
+            does not have.
 
     >>> make("dsa", subsample=0.3, seed=0).needs
     ('features', 'probabilities')
@@ -129,3 +121,85 @@ def markdown() -> str:
         graph = "yes" if row.has_graph() else f"no: {row.no_graph}"
         lines.append(f"| `{row.name}` | {row.summary} | {needs} | {graph} |")
     return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class SavedSupervisor:
+    """What is in the file; models (and ensemble members) are not."""
+
+    name: str
+    parameters: dict[str, Any]
+    state: dict[str, Any]
+    rule: AlarmRule | None
+    feature_names: tuple[str, ...] | None = None
+    layers: tuple[str, ...] = ()
+
+
+def save(supervisor: Supervisor, path: str | Path) -> Path:
+    """Write a fitted supervisor, with its alarm threshold if it has one."""
+    return codec.save(saved(supervisor), path)
+
+
+def saved(supervisor: Supervisor) -> SavedSupervisor:
+    """What is saved of a fitted supervisor."""
+    if not hasattr(supervisor, "state_"):
+        raise ParameterError("Only a fitted supervisor can be saved.", got="one before fit")
+    parameters = {
+        name: value
+        for name, value in supervisor.get_params().items()
+        if name not in ("members", "train")
+    }
+    rule = getattr(supervisor, "rule_", None)
+    reader = getattr(supervisor, "reader_", None)
+    layers = () if reader is None else reader.layers(supervisor.needs)
+    return SavedSupervisor(
+        supervisor.name, parameters, supervisor.state_, rule, supervisor.feature_names_, layers
+    )
+
+
+def load(path: str | Path, model: Any = None) -> Supervisor:
+    """Read a supervisor; with ``model`` it is attached to it, ready to score.
+
+    Raises:
+        DataError: For a file that is not a saved supervisor.
+
+    Args:
+        path: What ``supervisor.save`` wrote.
+        model: The classifier to watch.
+
+    >>> import tempfile
+    >>> model = lambda X: [[1 - x, x] for x, in X]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = make("max-softmax").fit(model, [[0.1]]).save(Path(folder) / "watch.json")
+    ...     again = load(path, model)
+    >>> again.score([[0.25]]).tolist()  # the largest probability is 0.75
+    [0.25]
+    """
+    found = codec.load(path)
+    if not isinstance(found, SavedSupervisor):
+        raise DataError(f"Expected a saved supervisor at {path}.", got=type(found).__name__)
+    return restored(found, model)
+
+
+def restored(found: SavedSupervisor, model: Any = None) -> Supervisor:
+    """The supervisor as it was when it was saved, attached to a model if there is one."""
+    supervisor = make(found.name, **found.parameters)
+    supervisor.state_ = found.state
+    supervisor.rule_ = found.rule
+    supervisor.feature_names_ = found.feature_names
+    return supervisor if model is None else supervisor.attach(model)
+
+
+def described(supervisor: Supervisor) -> dict[str, Any]:
+    """Name, parameters, needs and alarm rule, as plain types."""
+    rule = getattr(supervisor, "rule_", None)
+    return {
+        "supervisor": supervisor.name,
+        "needs": list(supervisor.needs),
+        "parameters": {
+            name: value
+            for name, value in supervisor.get_params().items()
+            if name not in ("members", "train")
+        },
+        "rule": None if rule is None else dataclasses.asdict(rule),
+    }

@@ -13,13 +13,13 @@ from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.drawing import axis, points
 from fireassay.core.errors import NotEnoughEvidenceError, ParameterError
-from fireassay.core.lazy_modules import pd, special
+from fireassay.core.lazy import pd, special
 from fireassay.core.result import Result
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features, check_real
 from fireassay.statistics import share
-from fireassay.supervision.alarm_threshold import alarm_rule
 from fireassay.supervision.registry import make
+from fireassay.supervision.supervisor import alarm_rule
 
 NOMINAL = "nominal"
 FINE, AMBIGUOUS, OFF, BOTH = "fine", "ambiguous", "off distribution", "both"
@@ -37,20 +37,15 @@ _FEWEST = 20
 class Diagnosis(Result):
     """What is wrong with each row.
 
-    Attributes
-    ----------
-    verdict
-        "fine", "ambiguous", "off distribution" or "both".
-    action
-        What to do with the answer: give it, give it with its probabilities, ask a person, or (off
-        distribution, and "invalid" is the only possible cause) refuse.
-    ambiguity, distance
-        The two scores.
-    causes
-        Which causes the row may have, (n, number of causes): for rows of a calibrated kind, that
-        kind is in the set with the promised probability. A row without any cause is like none.
-    cause_names
-        Names of the columns of ``causes``.
+    Attributes:
+        verdict: "fine", "ambiguous", "off distribution" or "both".
+        action: What to do with the answer: give it, give it with its probabilities, ask a person,
+            or (off distribution, and "invalid" is the only possible cause) refuse.
+        ambiguity, distance: The two scores.
+        causes: Which causes the row may have, (n, number of causes): for rows of a calibrated kind,
+            that kind is in the set with the promised probability. A row without any cause is like
+            none.
+        cause_names: Names of the columns of ``causes``.
     """
 
     verdict: NDArray[np.str_]
@@ -99,19 +94,13 @@ class Diagnosis(Result):
 class RootCause:
     """A two-axis supervisor: first distance from training, then, within it, ambiguity.
 
-    Parameters
-    ----------
-    ambiguity
-        Supervisor of the aleatoric axis.
-    distance
-        Supervisor of the epistemic axis.
-    false_alarm, confidence
-        Of each axis: with this confidence (one-sided) at most this share of nominal rows is
-        flagged. ``confidence`` is also that of intervals.
-    coverage
-        Of the sets of causes, for every calibrated kind.
-    layer, seed
-        As in `Supervisor`.
+    Args:
+        ambiguity: Supervisor of the aleatoric axis.
+        distance: Supervisor of the epistemic axis.
+        false_alarm, confidence: Of each axis: with this confidence (one-sided) at most this share
+            of nominal rows is flagged. ``confidence`` is also that of intervals.
+        coverage: Of the sets of causes, for every calibrated kind.
+        layer, seed: As in `Supervisor`.
 
     >>> rng = np.random.default_rng(0)
     >>> def model(X):
@@ -248,11 +237,9 @@ class RootCause:
 class LeftOut(Result):
     """What becomes of a kind of trouble that was not there at calibration.
 
-    Attributes
-    ----------
-    table
-        Per kind: coverage of its own cause when calibrated (with interval), and, when left out,
-        the shares flagged, set empty, taken for nominal alone.
+    Attributes:
+        table: Per kind: coverage of its own cause when calibrated (with interval), and, when left
+            out, the shares flagged, set empty, taken for nominal alone.
     """
 
     table: pd.DataFrame
@@ -276,20 +263,14 @@ def leave_one_kind_out(
 
     Rows are split: one part calibrates, the rest is judged.
 
-    Returns
-    -------
-    LeftOut
-        ``flagged`` is the share with any verdict but "fine" when the kind was left out;
-        ``nominal_only`` the share whose set of causes is {nominal}: these would go unseen.
+    Returns:
+        LeftOut: ``flagged`` is the share with any verdict but "fine" when the kind was left out;
+            ``nominal_only`` the share whose set of causes is {nominal}: these would go unseen.
 
-    Parameters
-    ----------
-    supervisor
-        Fitted; it is calibrated here.
-    nominal, kinds
-        Nominal rows, and at least two kinds of trouble by name.
-    test_share
-        Share of the rows that are judged, in (0, 1).
+    Args:
+        supervisor: Fitted; it is calibrated here.
+        nominal, kinds: Nominal rows, and at least two kinds of trouble by name.
+        test_share: Share of the rows that are judged, in (0, 1).
 
     >>> rng = np.random.default_rng(0)
     >>> def model(X):

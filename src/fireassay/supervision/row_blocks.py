@@ -55,11 +55,7 @@ def checked_inputs(X: ArrayLike, name: str = "X") -> NDArray[Any]:
 
 
 def as_rows(activations: ArrayLike, name: str = "activations") -> FloatArray:
-    """Activations as finite rows (n, d); whatever comes after the first axis is flattened.
-
-    Floats stay as they are, also on disk (`numpy.memmap`); blocks of them become float64 where
-    they are used.
-    """
+    """Activations as finite rows (n, d), flattened after axis 0; floats on disk stay there."""
     array = np.asanyarray(activations)
     if array.ndim < 2 or array.dtype.kind not in "fiub" or 0 in array.shape[1:]:
         raise DataError(

@@ -11,16 +11,130 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.core.arrays import FloatArray, IntArray
-from fireassay.core.errors import DataError, ParameterError
-from fireassay.core.validation import check_class_indices
+from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
+from fireassay.core.lazy import special
+from fireassay.core.validation import check_class_indices, check_finite, check_labels, check_real
 from fireassay.engine import Executor
-from fireassay.supervision.alarm_threshold import AlarmRule, alarm_rule
-from fireassay.supervision.model_reader import ModelReader
-from fireassay.supervision.reading import FIELDS, NotAvailableError, Reading
+from fireassay.statistics.groups.group_bound import group_mean
+from fireassay.supervision.reading import FIELDS, ModelReader, NotAvailableError, Reading
 from fireassay.supervision.row_blocks import BLOCK_ROWS, checked_inputs
 
 if TYPE_CHECKING:
     from fireassay.supervision.onnx_graph import GraphBuilder
+
+
+@dataclass(frozen=True)
+class AlarmRule:
+    """Alarm if ``score > threshold``.
+
+    Attributes:
+        false_alarm, confidence: With this confidence at most this share of nominal inputs raises an
+            alarm.
+        n_nominal: Nominal rows the threshold was taken from.
+        n_above: How many of them lie above it.
+        n_groups: Groups of these rows that the promise counts, or None where rows are independent.
+    """
+
+    threshold: float
+    false_alarm: float
+    confidence: float
+    n_nominal: int
+    n_above: int
+    n_groups: int | None = None
+
+
+def alarm_rule(
+    nominal_scores: ArrayLike,
+    false_alarm: float = 0.05,
+    confidence: float = 0.95,
+    groups: ArrayLike | None = None,
+) -> AlarmRule:
+    """A threshold whose true false-alarm rate is at most ``false_alarm``, with ``confidence``.
+
+    Args:
+        nominal_scores: Scores of nominal rows, used neither for fitting nor for choosing the
+            supervisor.
+        false_alarm, confidence: In (0, 1).
+        groups: For each row the patient or device it belongs to: the promise is then about rows of
+            groups drawn like these (`statistics.group_mean`).
+
+    Raises:
+        NotEnoughEvidenceError: If even the largest of so few scores cannot make the promise.
+
+    The threshold is the order statistic s_(n−k) with the largest k for which
+    P(Bin(n, false_alarm) <= k) <= 1 − confidence. More than ``false_alarm`` of the nominal
+    distribution lies above s_(n−k) only if at most k of n draws fell into its upper tail of that
+    size. This holds for every distribution of scores, with ties as well. The threshold lies a
+    billionth above it: the last bits of a score depend on how many rows were scored with it.
+
+    >>> round(alarm_rule(range(59)).threshold, 6)
+    58.0
+    """
+    check_real(false_alarm, "false_alarm", low=0, high=1)
+    check_real(confidence, "confidence", low=0, high=1)
+    scores = np.asarray(nominal_scores, dtype=np.float64)
+    if scores.ndim != 1:
+        raise DataError("Nominal scores must have shape (n,).", got=f"{scores.shape}")
+    check_finite(scores, name="nominal scores")
+    n = len(scores)
+    if groups is not None:
+        return _grouped_rule(scores, groups, false_alarm, confidence)
+    needed = rows_needed(false_alarm, confidence)
+    if n < needed:
+        raise NotEnoughEvidenceError(
+            f"A false-alarm rate of {false_alarm:g} with confidence {confidence:g} needs at least "
+            f"{needed} nominal rows.",
+            got=f"{n}",
+            do="Collect more nominal rows, or ask for less.",
+        )
+    counts = np.arange(n)
+    tail = special.bdtr(counts, n, false_alarm)
+    n_above = int(np.flatnonzero(tail <= 1.0 - confidence)[-1])
+    threshold = _just_above(np.sort(scores)[n - n_above - 1])
+    above = int((scores > threshold).sum())
+    return AlarmRule(threshold, float(false_alarm), float(confidence), n, above)
+
+
+def _grouped_rule(
+    scores: FloatArray, groups: ArrayLike, false_alarm: float, confidence: float
+) -> AlarmRule:
+    """The lowest threshold at which the bound on the share above it keeps the promise."""
+    # The bound falls as the threshold rises. A threshold below the true quantile means that the
+    # bound at that quantile, a fixed number, was too low: the promise fails no more often than the
+    # bound.
+    labels = check_labels(groups, name="groups", n=len(scores))
+    n_groups = len(np.unique(labels))
+    levels = np.unique(scores)[::-1]
+
+    def kept(k: int) -> bool:
+        return group_mean(scores > levels[k], labels, confidence, "upper").high <= false_alarm
+
+    if not kept(0):
+        raise NotEnoughEvidenceError(
+            f"A false-alarm rate of {false_alarm:g} with confidence {confidence:g} needs nominal "
+            "rows of more groups.",
+            got=f"{len(scores)} rows of {n_groups} groups",
+            do="Collect nominal rows of more patients or devices, or ask for less.",
+        )
+    good, bad = 0, len(levels)
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        good, bad = (middle, bad) if kept(middle) else (good, middle)
+    threshold = _just_above(levels[good])
+    above = int((scores > threshold).sum())
+    return AlarmRule(threshold, float(false_alarm), float(confidence), len(scores), above, n_groups)
+
+
+def _just_above(score: float) -> float:
+    return float(score + 1e-9 * abs(score) + 1e-12)
+
+
+def rows_needed(false_alarm: float, confidence: float) -> int:
+    """The smallest n for which the largest score makes the promise: (1 − α)^n <= 1 − confidence."""
+    n = max(1, int(np.floor(np.log1p(-confidence) / np.log1p(-false_alarm))))
+    while special.bdtr(0, n, false_alarm) > 1.0 - confidence:
+        n += 1
+    return n
 
 
 @dataclass(kw_only=True, eq=False)
@@ -33,13 +147,11 @@ class Supervisor(ABC):
     nodes) or, in ``no_graph``, why not. Its ``summary`` is the first line of its docstring.
     ``SUPERVISORS.register`` makes its name known everywhere.
 
-    Parameters
-    ----------
-    layer
-        Name of the layer to read where activations are needed; default: the input of the last
-        linear layer. ``"inputs"`` takes the flattened inputs themselves, which any model has.
-    seed
-        Of whatever is drawn: subsamples, dropout masks, training.
+    Args:
+        layer: Name of the layer to read where activations are needed; default: the input of the
+            last linear layer. ``"inputs"`` takes the flattened inputs themselves, which any model
+            has.
+        seed: Of whatever is drawn: subsamples, dropout masks, training.
     """
 
     name: ClassVar[str] = ""
@@ -97,17 +209,13 @@ class Supervisor(ABC):
     def fit(self, model: Any, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Fit to a model and its training rows.
 
-        Parameters
-        ----------
-        model
-            A `Classifier`, or anything `as_classifier` takes.
-        X, y
-            Training rows and labels; ``y`` matters only to supervisors that train on it.
+        Args:
+            model: A `Classifier`, or anything `as_classifier` takes.
+            X, y: Training rows and labels; ``y`` matters only to supervisors that train on it.
 
-        Raises
-        ------
-        NotAvailableError
-            If the model cannot supply what this supervisor needs; says what and why.
+        Raises:
+            NotAvailableError: If the model cannot supply what this supervisor needs; says what and
+                why.
         """
         rows = checked_inputs(X, name="X_train")
         reader = self._reader(model, rows, y)
@@ -155,10 +263,8 @@ class Supervisor(ABC):
         neither for fitting nor for choosing this supervisor. The rule is kept in ``rule_``.
         ``groups`` says which rows belong together (see `alarm_rule`).
 
-        Raises
-        ------
-        NotEnoughEvidenceError
-            For too few rows; at 5 % and 95 % at least 59 are needed.
+        Raises:
+            NotEnoughEvidenceError: For too few rows; at 5 % and 95 % at least 59 are needed.
         """
         self.rule_: AlarmRule | None = alarm_rule(
             self.score(X_nominal), false_alarm, confidence, groups
@@ -242,7 +348,7 @@ class Supervisor(ABC):
 
     def save(self, path: str | Path) -> Path:
         """Write the fitted supervisor to one file without pickles; see `supervision.load`."""
-        from fireassay.supervision.storage import save
+        from fireassay.supervision.registry import save
 
         return save(self, path)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,17 +18,20 @@ from fireassay.core.evidence import (
     Provenance,
     Table,
 )
-from fireassay.core.lazy_modules import pd
+from fireassay.core.lazy import pd
 from fireassay.core.measure import find_measure
-from fireassay.core.percent import percent
 from fireassay.core.result import Answer
-from fireassay.supervision.alarm_threshold import AlarmRule
+from fireassay.core.words import percent
+from fireassay.data.splits import CopiedRows
+from fireassay.supervision.candidates import NOMINAL
 from fireassay.supervision.detection_table import alarms, troubles
-from fireassay.supervision.entrants import NOMINAL
-from fireassay.supervision.measures import MEASURES
+from fireassay.supervision.measures import MEASURES, SENTENCES
+from fireassay.supervision.registry import SavedSupervisor
+from fireassay.supervision.supervisor import AlarmRule
 
 _DENSITY = ("mdsa", "gmm-density", "mahalanobis", "knn", "dsa")
 _AMBIGUOUS = "ambiguous"
+_COIN = 0.5
 _OFF = 0.6  # a density supervisor above this says: the set lies off the training distribution
 # Ids of the assumptions.
 APART, LIKE_FIELD = "nominal-apart-from-training", "nominal-like-the-field"
@@ -59,34 +62,22 @@ _SHOWN = [
 class SupervisorComparison(Answer):
     """How well each supervisor tells each set from nominal rows.
 
-    Attributes
-    ----------
-    table
-        What `frame` returns.
-    scores
-        Scores by set (also "nominal" and "calibration") and supervisor.
-    rules
-        The alarm threshold of each supervisor; empty where there were too few nominal rows.
-    kind_table
-        AUROC by supervisor, set and kind, if kinds were given.
-    recommended
-        The supervisor whose worst set is best.
-    pair
-        The two supervisors that leave the fewest gaps: the best minimum over sets of the better
-        of the two.
-    best
-        The best supervisor of each set of trouble.
-    reported, groups, confirmed
-        The scores that the table rests on, their groups (None: rows are independent), and whether
-        the supervisors were chosen on other rows.
-    assumptions
-        What the numbers rest on.
-    confidence, seed
-        Of all intervals, and of whatever was drawn.
-    queries, model_sha256, data_sha256
-        Rows sent to the model, and what model and data were.
-    rule_reason
-        Why there are no thresholds; empty where there are.
+    Attributes:
+        table: What `frame` returns.
+        scores: Scores by set (also "nominal" and "calibration") and supervisor.
+        rules: The alarm threshold of each supervisor; empty where there were too few nominal rows.
+        kind_table: AUROC by supervisor, set and kind, if kinds were given.
+        recommended: The supervisor whose worst set is best.
+        pair: The two supervisors that leave the fewest gaps: the best minimum over sets of the
+            better of the two.
+        best: The best supervisor of each set of trouble.
+        reported, groups, confirmed: The scores that the table rests on, their groups (None: rows
+            are independent), and whether the supervisors were chosen on other rows.
+        assumptions: What the numbers rest on.
+        confidence, seed: Of all intervals, and of whatever was drawn.
+        queries, model_sha256, data_sha256: Rows sent to the model, and what model and data were.
+        rule_reason: Why there are no thresholds; empty where there are.
+        monitor: The recommended supervisor as it was fitted, with its threshold.
     """
 
     table: pd.DataFrame
@@ -106,6 +97,7 @@ class SupervisorComparison(Answer):
     model_sha256: str
     data_sha256: str
     rule_reason: str = ""
+    monitor: SavedSupervisor | None = None
 
     def frame(self) -> pd.DataFrame:
         """One row per supervisor and set: auroc, low, high, fpr95, cost (µs per input), …"""
@@ -195,14 +187,22 @@ class SupervisorComparison(Answer):
         )
         judged = own[own["set"].isin(trouble["set"])]
         worst = judged.iloc[int(judged["auroc"].argmin())]
-        text = (
-            f"{self.recommended} has the best worst case (AUROC {_auroc(worst, low, high)} on "
-            f"{worst['set']}); best per set: {shown}; {percent(self.confidence)} intervals "
-            + (
-                "on rows that took no part in the choice."
-                if self.confirmed
-                else "that hold for all supervisors and sets at once."
+        found = f"(AUROC {_auroc(worst, low, high)} on {worst['set']})"
+        blind = self.blind_to
+        if blind:
+            where = "here" if len(blind) == len(judged) else f"against {_listed(blind)}"
+            first = (
+                f"No monitor works {where}: {self.recommended}, the best, is no better than a "
+                f"coin {found}"
             )
+        elif worst[low] <= _COIN:
+            first = f"{self.recommended} fails least, and may be a coin {found}"
+        else:
+            first = f"{self.recommended} has the best worst case {found}"
+        text = f"{first}; best per set: {shown}; {percent(self.confidence)} intervals " + (
+            "on rows that took no part in the choice."
+            if self.confirmed
+            else "that hold for all supervisors and sets at once."
         )
         several = best["supervisor"].nunique() > 1
         rounded = self.table[_SHOWN].round(4).astype(object)
@@ -229,6 +229,19 @@ class SupervisorComparison(Answer):
             ),
         )
 
+    @property
+    def blind_to(self) -> tuple[str, ...]:
+        """Sets of trouble that the recommended supervisor tells no better than a coin does."""
+        own = troubles(self.table)
+        own = own[(own["supervisor"] == self.recommended) & (own["auroc"] <= _COIN)]
+        return tuple(map(str, own["set"]))
+
+    @property
+    def works(self) -> bool:
+        """Whether the recommended supervisor beats a coin on some kind of trouble."""
+        own = troubles(self.table)
+        return bool((own[own["supervisor"] == self.recommended]["auroc"] > _COIN).any())
+
     def _answer(self, estimates: dict[str, Estimate], sets: list[str]) -> LeadingNumber:
         """The worst trouble in one sentence: how much of it raises the promised alarm."""
         kind = "caught" if all(f"caught_{name}" in estimates for name in sets) else "auroc"
@@ -238,16 +251,11 @@ class SupervisorComparison(Answer):
         measure = find_measure(answer, MEASURES)
         assert measure is not None  # both families are declared
         told = measure.told(estimates[answer])
-        if kind == "caught":
-            text = (
-                f"At the promised false-alarm rate the monitor catches {told} of its worst "
-                f"trouble: {trouble_in_words(worst)}."
-            )
-        else:
-            told_apart = trouble_in_words(worst)
-            text = (
-                f"No promise on alarms; it tells {told_apart} from normal rows with AUROC {told}."
-            )
+        if not self.works:
+            kind = "none"
+        rule = self.rules.get(str(self.recommended))
+        promised = "" if rule is None else percent(rule.false_alarm)
+        text = SENTENCES[kind].format(kind=trouble_in_words(worst), told=told, promised=promised)
         return {"answer": answer, "sentence": text}
 
     def _estimates(self, own: pd.DataFrame, best: pd.DataFrame) -> dict[str, Estimate]:
@@ -308,12 +316,12 @@ class SupervisorComparison(Answer):
 
 
 def trouble_in_words(name: str) -> str:
-    """What people call a set of trouble; names of a user's own stay as they are.
-
-    >>> trouble_in_words("strong adversarial"), trouble_in_words("fog")
-    ('strong attacks', 'fog')
-    """
+    """The usual word for a set of trouble; a user's own name stays."""
     return _TROUBLES.get(name, name)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(trouble_in_words(name) for name in names)
 
 
 def _row_name(name: str, trouble: bool, *, doubted: bool) -> str:
@@ -324,24 +332,28 @@ def _row_name(name: str, trouble: bool, *, doubted: bool) -> str:
     return f"{trouble_in_words(name)} (in doubt)" if doubted else trouble_in_words(name)
 
 
-def assumptions(table: pd.DataFrame, overlap: int, rule_reason: str) -> tuple[Assumption, ...]:
+def assumptions(
+    table: pd.DataFrame, copies: CopiedRows, rule_reason: str
+) -> tuple[Assumption, ...]:
     """What the numbers of a comparison need, and what the data says about it."""
     found = [
         Assumption(
-            "Nominal rows are not among the training rows.",
-            "contradicted" if overlap else "supported",
-            f"{overlap} nominal row(s) are training rows as well.",
+            "Normal test rows are not among the training rows.",
+            "contradicted" if copies.many else "untestable" if len(copies.rows) else "supported",
+            SENTENCES["copied"].format(copied=len(copies.rows), n=copies.n)
+            if len(copies.rows)
+            else f"None of {copies.n} test rows is in the training data.",
             APART,
         ),
         Assumption(
-            "Nominal rows are drawn like the inputs in operation.",
+            "Normal test rows are drawn like the inputs in operation.",
             "untestable",
             "The threshold's promise is about inputs drawn like these.",
             LIKE_FIELD,
         ),
     ]
     if rule_reason:
-        text = "There are enough nominal rows for thresholds with a promise."
+        text = "There are enough normal rows for thresholds with a promise."
         found.append(Assumption(text, "untestable", f"No thresholds: {rule_reason}", ENOUGH))
     done = table[(table["status"] == "done") & table["set"].str.startswith(_AMBIGUOUS)]
     for name in _DENSITY:

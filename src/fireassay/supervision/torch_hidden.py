@@ -11,12 +11,11 @@ from torch import nn
 
 from fireassay.classifiers.base import without_probes
 from fireassay.classifiers.kept_answers import asking_anew
-from fireassay.core.arrays import FloatArray
+from fireassay.core.arrays import FloatArray, softmax
 from fireassay.core.errors import ModelError, ParameterError
-from fireassay.core.probabilities import softmax
 from fireassay.core.seeds import generator
 from fireassay.core.threads import one_torch_thread
-from fireassay.supervision.map_pooling import FEATURES_WIDEST, PROBE_WIDEST, grid, spread
+from fireassay.supervision.feature_scores import FEATURES_WIDEST, PROBE_WIDEST, grid, spread
 
 _ACTIVATIONS = (
     nn.ReLU, nn.ReLU6, nn.LeakyReLU, nn.PReLU, nn.ELU, nn.SELU, nn.CELU, nn.GELU, nn.SiLU, nn.Mish,
@@ -33,11 +32,10 @@ def is_hookable(module: Any) -> bool:
 
 
 class TorchHidden:
-    """Reads a torch module with hooks, in the same passes that give the probabilities.
+    """Reads a torch module with hooks, in the same passes that give the probabilities."""
 
-    Blocks are those of the classifier: fixed in size and filled up, so that what is read does not
-    depend on how rows were cut into calls.
-    """
+    # In the classifier's blocks, fixed in size and filled up: no value depends on how rows were
+    # cut.
 
     def __init__(self, model: Any, inner: Any, layer: str | None) -> None:
         self.model, self.module, self.layer = model, inner.module, layer
@@ -124,6 +122,10 @@ class TorchHidden:
             "features": features, "head": (weights, bias), "logits": logits / self.temperature,
         }  # fmt: skip
 
+    def layer_names(self) -> tuple[list[str], str | None]:
+        """The layers that are probed, and the one whose activations are the features."""
+        return self.probed_layers(), self.layer or self.head_name
+
     def last_layer(self) -> tuple[FloatArray, FloatArray] | None:
         """Weights (k, d) and bias (k,) of the last linear layer, if there is one."""
         return None if self.head_name is None else self._weights(self.head_name)
@@ -172,10 +174,9 @@ class TorchHidden:
     # Dropout --------------------------------------------------------------------------------
 
     def dropout_samples(self, X: NDArray[Any], n_samples: int, seed: int) -> Iterator[NDArray[Any]]:
-        """Probabilities of ``n_samples`` thinned networks; a mask is the same for all rows.
-
-        Where one dropout layer feeds the last linear layer, everything before it is computed once.
-        """
+        """Probabilities of ``n_samples`` thinned networks; a mask is the same for all rows."""
+        # Where one dropout layer feeds the last linear layer, everything before it is computed
+        # once.
         if len(self.dropouts) == 1 and self.head_name is not None:
             name = next(iter(self.dropouts))
             with self._captured([name]) as blocks:

@@ -1,6 +1,9 @@
-"""Maximum likelihood for accelerated failure time families, by Newton's method."""
+"""Accelerated failure time models by maximum likelihood (Newton's method)."""
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -8,16 +11,137 @@ from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.threads import one_blas_thread
 from fireassay.survival.design_matrix import DesignMatrix, every
+from fireassay.survival.error_distributions import ErrorDistribution
 from fireassay.survival.families import aft_family
-from fireassay.survival.likelihood import (
-    Blocks,
-    LogTimes,
-    penalty,
-    totals_at,
-    value_at,
-)
-from fireassay.survival.newton import Maximum, maximise
+from fireassay.survival.likelihood import Blocks, LogTimes, penalty, totals_at, value_at
 from fireassay.survival.times import Times
+
+
+class Derivatives(Protocol):
+    """A value with gradient and Hessian."""
+
+    @property
+    def value(self) -> float:
+        """The function."""
+        ...
+
+    @property
+    def gradient(self) -> AnyArray:
+        """Its first derivatives."""
+        ...
+
+    @property
+    def hessian(self) -> AnyArray:
+        """Its second derivatives."""
+        ...
+
+
+@dataclass(frozen=True)
+class Maximum:
+    """Where Newton stopped, and whether it had arrived."""
+
+    theta: AnyArray
+    value: float
+    hessian: AnyArray
+    converged: bool
+    iterations: int
+
+
+def maximise(
+    derivatives: Callable[[AnyArray], Derivatives],
+    value: Callable[[AnyArray], float],
+    start: AnyArray,
+    *,
+    tolerance: float = 1e-9,
+    max_iterations: int = 100,
+    largest_step: float = 5.0,
+    last_step: float = 0.0,
+) -> Maximum:
+    """Maximise by damped Newton steps from ``start`` until a full step would gain nothing."""
+    # A step no longer than ``last_step`` after a full one is taken unseen: its error is of the
+    # order of its square, that of the Hessian (the last one computed) of its length.
+    theta = start.astype(np.float64)
+    here, length = derivatives(theta), 0.0
+    for iteration in range(1, max_iterations + 1):
+        step = _ascent_step(here.gradient, here.hessian)
+        longest = float(np.abs(step).max(initial=0.0))
+        if longest > largest_step:
+            step *= largest_step / longest
+        gain = 0.5 * float(here.gradient @ step)
+        if gain <= tolerance * (1e-3 + 1e-6 * abs(here.value)):
+            return Maximum(theta, here.value, here.hessian, True, iteration - 1)
+        if longest <= last_step and length == 1.0:
+            return Maximum(theta + step, here.value + gain, here.hessian, True, iteration)
+        there = derivatives(theta + step)
+        length = 1.0
+        if not there.value >= here.value + 1e-4 * gain:
+            length = _rising_length(value, theta, step, here.value, gain)
+            if length == 0.0:
+                # No rise can be computed: at the maximum to rounding, or stuck.
+                arrived = gain <= 1e-6 * (1.0 + abs(here.value))
+                return Maximum(theta, here.value, here.hessian, arrived, iteration)
+            there = derivatives(theta + length * step)
+        theta, here = theta + length * step, there
+    return Maximum(theta, here.value, here.hessian, False, max_iterations)
+
+
+def _rising_length(
+    value: Callable[[AnyArray], float], theta: AnyArray, step: AnyArray, here: float, gain: float
+) -> float:
+    """The largest halved step length that raises the value, 0 if none does."""
+    length = 0.5
+    while length > 1e-10:
+        if value(theta + length * step) >= here + 1e-4 * length * gain:
+            return length
+        length *= 0.5
+    return 0.0
+
+
+def _ascent_step(gradient: AnyArray, hessian: AnyArray) -> AnyArray:
+    information = -hessian
+    scale = np.sqrt(np.maximum(np.abs(np.diag(information)), 1e-12))
+    normal = information / np.outer(scale, scale)
+    damping = 0.0
+    while True:
+        try:
+            factor = np.linalg.cholesky(normal + damping * np.eye(len(normal)))
+        except np.linalg.LinAlgError:
+            damping = max(10.0 * damping, 1e-6)
+            continue
+        inner = np.linalg.solve(factor, gradient / scale)
+        return np.asarray(np.linalg.solve(factor.T, inner) / scale)
+
+
+# Below this standardised log time nothing has failed, to rounding.
+_LOWEST = -37.0
+_PANELS = 48
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
+
+
+def mean_time(law: ErrorDistribution, location: AnyArray, scale: float, horizon: float) -> AnyArray:
+    """∫₀ʰ S(t) dt for rows with log-time location η and a common scale."""
+    # With z the standardised log time: exp(η) ∫ σ exp(σz) S₀(z) dz, by Gauss-Legendre panels.
+    unique, inverse = np.unique(location, return_inverse=True)
+    if math.isinf(horizon):
+        means = np.exp(unique) * law.mean_exponential(scale)
+    else:
+        means = np.array([_restricted(law, eta, scale, horizon) for eta in unique])
+    return np.asarray(means[inverse.ravel()])
+
+
+def _restricted(law: ErrorDistribution, eta: float, scale: float, horizon: float) -> float:
+    end = (math.log(horizon) - eta) / scale
+    if end <= _LOWEST:
+        return horizon
+    # Where the survival law has died out, a longer horizon adds nothing that counts.
+    edges = np.linspace(_LOWEST, end, _PANELS + 1)
+    half = 0.5 * (edges[1] - edges[0])
+    z = (0.5 * (edges[:-1] + edges[1:])[:, None] + half * _NODES[None, :]).ravel()
+    weights = np.tile(_WEIGHTS * half, _PANELS)
+    logs = eta + scale * z + law.log_survival(z) + math.log(scale)
+    before = math.exp(min(eta + scale * _LOWEST, 700.0))
+    return before + float(weights @ np.exp(np.minimum(logs, 700.0)))
+
 
 _ROWS_OF_A_START = 5000
 _LAST_STEP = 3e-5  # its square, 1e-9, is what it leaves of the error
@@ -25,10 +149,7 @@ _LAST_STEP = 3e-5  # its square, 1e-9, is what it leaves of the error
 
 @dataclass(frozen=True)
 class AftSolution:
-    """Parameters on the standardised scale (β, log σ, shape) and their information.
-
-    ``log_likelihood`` is unpenalised; ``information`` is that of the penalised likelihood.
-    """
+    """Standardised β, log σ and shape, unpenalised log likelihood and penalised information."""
 
     theta: AnyArray
     log_likelihood: float
@@ -47,23 +168,13 @@ def solve_aft(
     ridge: float = 0.0,
     groups: IntArray | None = None,
 ) -> AftSolution:
-    """Fit one family.
-
-    Raises
-    ------
-    DataError
-        If the failures leave no spread: all at the same time, or fitted without error.
-    """
+    """Fit one family."""
     with one_blas_thread():
         return _solve(family_name, times, design, ridge, groups)
 
 
 def _solve(
-    family_name: str,
-    times: Times,
-    design: DesignMatrix,
-    ridge: float,
-    groups: IntArray | None,
+    family_name: str, times: Times, design: DesignMatrix, ridge: float, groups: IntArray | None
 ) -> AftSolution:
     family = aft_family(family_name)
     blocks = design.held_in_memory()

@@ -8,7 +8,7 @@ import numpy as np
 
 from fireassay.core.arrays import AnyArray
 from fireassay.core.chart import Chart
-from fireassay.core.lazy_modules import pd
+from fireassay.core.lazy import pd
 from fireassay.core.result import Result
 from fireassay.survival.cox import solve_cox
 from fireassay.survival.curves import estimate_curve
@@ -21,21 +21,16 @@ _KNOT_QUANTILES = (0.1, 0.5, 0.9)
 class FailureCalibration(Result):
     """Calibration of P(failed by ``time``).
 
-    Attributes
-    ----------
-    ici, e50, e90
-        Mean, median and 90 % quantile of |predicted − smoothed observed| (Austin et al. 2020).
-    binned_error
-        Mean |predicted − observed| over bins of equal size, weighted by size; unlike the ICI it
-        fits nothing.
-    extreme_share
-        Share of predictions below .01 or above .99, where the smoother has nothing to lean on.
-    time
-        At which the failures are counted.
-    predicted, observed
-        Of each row: the predicted and the smoothed observed probability.
-    bins
-        What `frame` returns.
+    Attributes:
+        ici, e50, e90: Mean, median and 90 % quantile of |predicted − smoothed observed| (Austin et
+            al. 2020).
+        binned_error: Mean |predicted − observed| over bins of equal size, weighted by size; unlike
+            the ICI it fits nothing.
+        extreme_share: Share of predictions below .01 or above .99, where the smoother has nothing
+            to lean on.
+        time: At which the failures are counted.
+        predicted, observed: Of each row: the predicted and the smoothed observed probability.
+        bins: What `frame` returns.
 
     >>> from fireassay.survival import fit
     >>> rng = np.random.default_rng(0)
@@ -77,11 +72,9 @@ class FailureCalibration(Result):
 def calibrate(
     times: Times, predicted: AnyArray, time: float, *, n_bins: int = 10
 ) -> FailureCalibration:
-    """Compare predicted failure probabilities at ``time`` with what was observed.
-
-    The smoothed observed probability is that of a Cox model on a restricted cubic spline of
-    log(−log(1 − predicted)); constant predictions are compared with the plain curve.
-    """
+    """Compare predicted failure probabilities at ``time`` with what was observed."""
+    # Observed, smoothed: a Cox model on a restricted cubic spline of log(−log(1 − predicted));
+    # constant predictions are compared with the plain curve.
     observed = _smoothed(times, predicted, time)
     error = np.abs(predicted - observed)
     bins = _bins(times, predicted, time, n_bins)

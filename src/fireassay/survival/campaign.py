@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.classifiers import as_classifier
-from fireassay.classifiers.code_beside import make_importable
+from fireassay.classifiers.trust import make_importable
 from fireassay.core.errors import DataError, NotEnoughEvidenceError
-from fireassay.core.lazy_modules import pd
+from fireassay.core.lazy import pd
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_real
 from fireassay.data import DataSet, cifar10, cifar100, digits, fashion_mnist, load, mnist
@@ -44,23 +44,15 @@ def campaign(
 ) -> CampaignResult:
     """Run a campaign; with a store, a killed run goes on where it was.
 
-    Parameters
-    ----------
-    source
-        A TOML file (see `CampaignConfig` for its settings), or the same as a dict.
-    store
-        Run folder in which finished trials are journalled; they are never run twice.
-    workers, cluster
-        Processes on this machine, or the address of a Dask scheduler.
-    sample
-        Share of the trials to run, drawn at random, instead of the file's own.
-    trust
-        Allow ``own_models`` whose files can run code when read, or that a file names as code.
-    progress
-        Whether to show a progress bar; None: where somebody can see it.
+    Args:
+        source: A TOML file (see `CampaignConfig` for its settings), or the same as a dict.
+        store: Run folder in which finished trials are journalled; they are never run twice.
+        workers, cluster: Processes on this machine, or the address of a Dask scheduler.
+        sample: Share of the trials to run, drawn at random, instead of the file's own.
+        trust: Allow ``own_models`` whose files can run code when read, or that a file names as
+            code.
+        progress: Whether to show a progress bar; None: where somebody can see it.
 
-    Notes
-    -----
     A trial is one attack on one trained model behind one defence: a pure function of its row,
     the model and the samples. Trained models differ by data set, architecture, epochs, learning
     rate and seed, which also shuffles the split into training and test part; the user's own
@@ -141,11 +133,7 @@ def _models(config: CampaignConfig, executor: Executor, trust: bool) -> Iterator
 
 
 def train_trial(
-    row: dict[str, Any],
-    X: NDArray[Any],
-    y: NDArray[Any],
-    train_share: float,
-    max_train: int | None,
+    row: dict[str, Any], X: NDArray[Any], y: NDArray[Any], train_share: float, max_train: int | None
 ) -> MeasuredTraining:
     """Train one model on its seed's training part."""
     chosen = _train_rows(len(X), row["seed"], train_share)[:max_train]
@@ -163,11 +151,7 @@ def train_trial(
 
 
 def attack_trial(
-    row: dict[str, Any],
-    model: Any,
-    X: NDArray[Any],
-    y: NDArray[Any],
-    eps_scale: float,
+    row: dict[str, Any], model: Any, X: NDArray[Any], y: NDArray[Any], eps_scale: float
 ) -> Observations:
     """Attack one model behind one defence."""
     parameters = {"label": row["label"], **row["parameters"]}

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from fireassay.core.errors import ConfigError
-from fireassay.core.regular_file import read_small_text
+from fireassay.core.files import read_small_text
 from fireassay.core.seeds import generator
-from fireassay.survival.budget import BUDGET, GRADIENT_COST
 from fireassay.survival.defences import DEFENCES
 from fireassay.survival.reference_models import LAYERS
+from fireassay.survival.rows import BUDGET, GRADIENT_COST
 
 
 class _Strict(BaseModel):
@@ -53,12 +53,10 @@ class AttackAxis(_Strict):
 
 
 class OwnModel(_Strict):
-    """A model of the user's own, attacked as it is, with what its training cost.
+    """A model of the user's own, attacked on ``data`` (default: all), and its training's cost."""
 
-    ``path`` is a file, an address or ``package:name``, as in `as_classifier`; ``data`` the data
-    set on which it is attacked (default: all of the campaign's); ``seconds_per_query`` is measured
-    here (CPU seconds of this process) unless it is given, as it must be for a model elsewhere.
-    """
+    # ``path`` is as in `as_classifier`; ``seconds_per_query`` must be given for a model elsewhere,
+    # because CPU seconds are measured in this process.
 
     name: str
     path: str
@@ -83,13 +81,11 @@ class OwnModel(_Strict):
 
 
 class CampaignConfig(_Strict):
-    """What a campaign crosses.
+    """What a campaign crosses: data, reference and own models, defences, attacks, seeds."""
 
-    Reference models (``models``) are trained on each seed's training part of each data set. Models
-    of the user's own are attacked on the same test parts; without reference models nothing is
-    trained, and the whole of a data set is its test part. ``sample`` is the share of trials to run,
-    each drawn or not by a number of its own: a larger share holds all trials of a smaller one.
-    """
+    # Own models are attacked on the test parts of reference models, or on whole data sets without
+    # any. Each trial is drawn by a number of its own: a larger ``sample`` holds all trials of a
+    # smaller one.
 
     data: tuple[str, ...] = ("digits",)
     models: tuple[str, ...] = ("resnet18",)
@@ -217,13 +213,7 @@ class CampaignConfig(_Strict):
 
 
 def read_config(source: str | Path | dict[str, Any]) -> CampaignConfig:
-    """A campaign from a TOML file or a dict.
-
-    Raises
-    ------
-    ConfigError
-        For an unreadable file or a setting that is not understood, with its place.
-    """
+    """A campaign from a TOML file or a dict; `ConfigError` names the place of a wrong setting."""
     if isinstance(source, dict):
         content = source
     else:

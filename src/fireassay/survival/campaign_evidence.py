@@ -11,14 +11,14 @@ from fireassay.core.chart import Chart
 from fireassay.core.errors import AssumptionWarning, FireassayError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
-from fireassay.core.lazy_modules import pd
-from fireassay.core.percent import percent
-from fireassay.survival.aft_fit import AftFit
-from fireassay.survival.assumptions import STRONGEST_ATTACKS
+from fireassay.core.lazy import pd
+from fireassay.core.words import percent
+from fireassay.survival.curves import reached
 from fireassay.survival.fit import fit
-from fireassay.survival.kaplan_meier import reached
+from fireassay.survival.fitted import AftFit
 from fireassay.survival.measures import MEASURES
 from fireassay.survival.plan import plan
+from fireassay.survival.rows import STRONGEST_ATTACKS
 
 if TYPE_CHECKING:
     from fireassay.survival.campaign_result import CampaignResult

@@ -12,16 +12,15 @@ import numpy as np
 from fireassay.core.chart import Chart
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.evidence import Evidence
-from fireassay.core.lazy_modules import pd, stats
+from fireassay.core.lazy import pd, stats
 from fireassay.core.result import Answer
 from fireassay.statistics import poisson_interval, share
-from fireassay.survival.aft_fit import AftFit
 from fireassay.survival.cox_fit import CoxFit
+from fireassay.survival.curves import KaplanMeier, kaplan_meier
 from fireassay.survival.family_comparison import FamilyComparison, compare
 from fireassay.survival.fit import fit
-from fireassay.survival.kaplan_meier import KaplanMeier, kaplan_meier
-from fireassay.survival.log_rank import log_rank
-from fireassay.survival.rmst import Rmst, rmst
+from fireassay.survival.fitted import AftFit
+from fireassay.survival.log_rank import Rmst, log_rank, rmst
 from fireassay.survival.trash import Cost, trash
 
 AXES = ("attack", "defence", "model", "layers", "epochs", "learning_rate", "data")
@@ -32,16 +31,11 @@ _OF_THE_MODEL = ("layers", "epochs", "learning_rate", "data")
 class CampaignResult(Answer):
     """Times of failure of many models, and what their training cost.
 
-    Attributes
-    ----------
-    table
-        One row per sample, attack, defence and model; ``model_id`` is the group.
-    trials
-        One row per trial: samples, how many were right before and fell, queries spent.
-    models
-        One row per attacked model and seed: train_seconds, n_train, seconds_per_query.
-    budget
-        Most queries of an attack on one sample, in forward-equivalents.
+    Attributes:
+        table: One row per sample, attack, defence and model; ``model_id`` is the group.
+        trials: One row per trial: samples, how many were right before and fell, queries spent.
+        models: One row per attacked model and seed: train_seconds, n_train, seconds_per_query.
+        budget: Most queries of an attack on one sample, in forward-equivalents.
     """
 
     table: pd.DataFrame
@@ -150,11 +144,7 @@ class CampaignResult(Answer):
                 ("adversarial_accuracy", stood),
             ):
                 low, high = _share_interval(counts, by_model["n"])
-                row |= {
-                    name: counts.sum() / n,
-                    f"{name}_low": low,
-                    f"{name}_high": high,
-                }
+                row |= {name: counts.sum() / n, f"{name}_low": low, f"{name}_high": high}
             low, high = _rate_interval(by_model["failures"], by_model["queries_spent"])
             row |= {
                 "failure_rate": failures / spent if spent else np.nan,

@@ -8,12 +8,12 @@ import numpy as np
 
 from fireassay.core import Chart
 from fireassay.core.drawing import IntervalRow, Spec, axis, curves, grouped, intervals
-from fireassay.core.lazy_modules import pd
-from fireassay.core.percent import percent
+from fireassay.core.lazy import pd
+from fireassay.core.words import percent
 
 if TYPE_CHECKING:
     from fireassay.survival.calibration import FailureCalibration
-    from fireassay.survival.survival_fit import SurvivalFit
+    from fireassay.survival.fitted import SurvivalFit
 
 _MOST_GROUPS = 12
 _NAMES = {"auto": "all attacks"}
@@ -55,10 +55,7 @@ def _to_the_end(values: Any) -> list[float]:
 
 
 def effects_chart(coefficients: pd.DataFrame) -> Chart:
-    """Effects on the time to failure with intervals (the paper's Fig. 3).
-
-    Levels against their reference and numbers per unit are on scales of their own.
-    """
+    """Effects on the time to failure, levels and numbers apart (the paper's Fig. 3)."""
     shown = coefficients.drop(index="Intercept", errors="ignore")
     levels = np.array([str(name).endswith("]") for name in shown.index], dtype=bool)
     longer = "longer" if coefficients["time_ratio"].notna().any() else "shorter"
@@ -82,10 +79,8 @@ def effects_chart(coefficients: pd.DataFrame) -> Chart:
 
 
 def quantiles_chart(fit: SurvivalFit, most: int = 400) -> Chart:
-    """Fitted against observed failure probabilities (the paper's Fig. 2), at most so many points.
-
-    Fitted probabilities of the observed times, as censored data, must follow the diagonal.
-    """
+    """Fitted against observed failure probabilities (the paper's Fig. 2), ``most`` points."""
+    # Fitted probabilities of the observed times, as censored data, must follow the diagonal.
     from fireassay.survival.curves import estimate_curve
     from fireassay.survival.times import Times, read_times
 

@@ -7,18 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from fireassay.core.arrays import AnyArray, IntArray
-from fireassay.core.lazy_modules import pd, stats
-from fireassay.survival.newton import maximise
+from fireassay.core.lazy import pd, stats
+from fireassay.survival.aft import maximise
 from fireassay.survival.times import Times
 
 
 @dataclass(frozen=True)
 class CoxSolution:
-    """Coefficients, information, baseline and score residuals of a Cox model.
+    """Coefficients, information, baseline and score residuals of a Cox model."""
 
-    ``residuals`` has each row's share of the score. ``drift`` belongs to coefficients that change
-    with ranked time g: the score Σ g (x − x̄) and the information Σ g V and Σ g² V.
-    """
+    # ``drift`` is for coefficients that change with ranked time g: Σ g (x − x̄), Σ g V and Σ g² V.
 
     beta: AnyArray
     log_likelihood: float
@@ -92,11 +90,8 @@ def solve_cox(times: Times, matrix: AnyArray, *, ridge: float = 0.0) -> CoxSolut
 def proportional_hazards_check(
     solution: CoxSolution, names: tuple[str, ...], spread: AnyArray
 ) -> pd.DataFrame:
-    """Score test of effects that drift with (ranked) time, one by one and all together.
-
-    A small p says that a covariate's effect on the hazard changes with time. The test is that of
-    R's cox.zph since survival 3.0; ``slope`` is the drift per rank, one Newton step from zero.
-    """
+    """Score test (R's cox.zph since survival 3.0) of effects that drift with ranked time."""
+    # ``slope`` is the drift per rank, one Newton step from zero.
     score, border, square = solution.drift
     inner = square - border @ np.linalg.solve(solution.information, border)
     own = np.diag(inner)
@@ -185,11 +180,7 @@ def _information(
 
 
 def _drift(
-    sets: _RiskSets,
-    matrix: AnyArray,
-    risk: AnyArray,
-    increments: AnyArray,
-    means: AnyArray,
+    sets: _RiskSets, matrix: AnyArray, risk: AnyArray, increments: AnyArray, means: AnyArray
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
     centred = sets.ranked_times - sets.ranked_times.mean()
     score = centred @ (matrix[sets.event_rows] - means)
@@ -211,11 +202,7 @@ def _tie_means(sets: _RiskSets, means: AnyArray) -> AnyArray:
 
 
 def _score_residuals(
-    sets: _RiskSets,
-    matrix: AnyArray,
-    risk: AnyArray,
-    increments: AnyArray,
-    means: AnyArray,
+    sets: _RiskSets, matrix: AnyArray, risk: AnyArray, increments: AnyArray, means: AnyArray
 ) -> AnyArray:
     tie, fraction = sets.tie_of_event, sets.fraction
     products = means * increments[:, None]

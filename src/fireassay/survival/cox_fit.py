@@ -11,13 +11,12 @@ from numpy.typing import ArrayLike
 from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import ParameterError
 from fireassay.core.evidence import Assumption
-from fireassay.core.lazy_modules import pd
-from fireassay.core.percent import p_text
-from fireassay.survival.coefficient_table import coefficient_table
+from fireassay.core.lazy import pd
+from fireassay.core.words import p_text
 from fireassay.survival.cox import CoxSolution, proportional_hazards_check
 from fireassay.survival.design_matrix import Encoding
-from fireassay.survival.group_variance import GroupVariance
-from fireassay.survival.survival_fit import SurvivalFit
+from fireassay.survival.fit_numbers import GroupVariance, coefficient_table
+from fireassay.survival.fitted import SurvivalFit
 from fireassay.survival.times import Times
 
 
@@ -25,16 +24,13 @@ from fireassay.survival.times import Times
 class CoxFit(SurvivalFit):
     """Cox's proportional hazards model.
 
-    Attributes
-    ----------
-    coefficients
-        As for the other families, but on the log *hazard*: positive means *shorter* survival,
-        which the column ``effect`` says.
-    log_likelihood
-        The partial log-likelihood (Efron's ties); AIC and BIC from it do not compare with those
-        of the parametric families.
-    proportionality
-        Grambsch and Therneau's check: a small p says that an effect changes with time.
+    Attributes:
+        coefficients: As for the other families, but on the log *hazard*: positive means *shorter*
+            survival, which the column ``effect`` says.
+        log_likelihood: The partial log-likelihood (Efron's ties); AIC and BIC from it do not
+            compare with those of the parametric families.
+        proportionality: Grambsch and Therneau's check: a small p says that an effect changes with
+            time.
     """
 
     log_likelihood_null: float

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers import WrappedClassifier
-from fireassay.core.arrays import AnyArray
+from fireassay.core.arrays import AnyArray, largest, softmax
 from fireassay.core.errors import ParameterError
-from fireassay.core.probabilities import largest, softmax
 from fireassay.core.registry import Registry
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_real
@@ -50,12 +49,9 @@ class Defence:
 class GaussIn(Defence):
     """Gaussian noise of standard deviation ``sigma`` on a share of the training samples.
 
-    Parameters
-    ----------
-    sigma
-        At least 0.
-    share
-        In (0, 1].
+    Args:
+        sigma: At least 0.
+        share: In (0, 1].
 
     >>> noisy = GaussIn(sigma=0.1, share=0.25).training(np.zeros((8, 1)), seed=0)
     >>> int((noisy != 0).sum())
@@ -90,10 +86,8 @@ class Conf(Defence):
 
     A withheld answer is not a failure: the sample stays at risk.
 
-    Parameters
-    ----------
-    threshold
-        In (0, 1).
+    Args:
+        threshold: In (0, 1).
 
     >>> model = defend(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), Conf(threshold=0.9))
     >>> model.rejected(np.array([[0.95], [0.6]])).tolist()
@@ -123,12 +117,9 @@ class GaussOut(Defence):
     The noise of an input depends on its content, the seed and the draw alone: the same question
     gets the same answer, whatever the batch.
 
-    Parameters
-    ----------
-    sigma
-        At least 0.
-    seed, draw
-        Of the noise.
+    Args:
+        sigma: At least 0.
+        seed, draw: Of the noise.
 
     >>> model = defend(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), GaussOut(sigma=0.1))
     >>> first, second = model.predict_proba([[0.3]]), model.predict_proba([[0.9], [0.3]])[1:]
@@ -194,10 +185,8 @@ def _normal_nodes() -> tuple[AnyArray, AnyArray]:
 class FeatureSqueezing(Defence):
     """Inputs rounded to ``bits`` bits within the model's bounds.
 
-    Parameters
-    ----------
-    bits
-        From 1 to 64.
+    Args:
+        bits: From 1 to 64.
 
     >>> seen = FeatureSqueezing(bits=2).inputs(np.array([0.1, 0.4, 0.9]), (0, 1))
     >>> seen.round(3).tolist()  # thirds
@@ -227,11 +216,7 @@ class FeatureSqueezing(Defence):
 
 @dataclass(frozen=True)
 class DefenceRow:
-    """A defence by name: what it is, how it is made of its value, and values worth a try.
-
-    ``values`` are those of the paper's section V-C; none: the defence takes no value.
-    ``in_training`` says whether it changes how a model is trained, not how it answers.
-    """
+    """A defence by name: summary, maker, the paper's values (section V-C), whether it trains."""
 
     name: str
     summary: str
@@ -267,19 +252,13 @@ DEFENCES: Registry[DefenceRow] = Registry(
 def make_defence(name: str, value: float | None = None, *, seed: int = 0) -> Defence:
     """A defence by name and value: ``make_defence("conf", 0.9)``.
 
-    Parameters
-    ----------
-    name
-        Of `DEFENCES`.
-    value
-        What `DEFENCES` says of it: noise, threshold, bits.
-    seed
-        Of noise on the answer.
+    Args:
+        name: Of `DEFENCES`.
+        value: What `DEFENCES` says of it: noise, threshold, bits.
+        seed: Of noise on the answer.
 
-    Raises
-    ------
-    ParameterError
-        For a name that is not in `DEFENCES`, or without a value where it needs one.
+    Raises:
+        ParameterError: For a name that is not in `DEFENCES`, or without a value where it needs one.
 
     >>> make_defence("conf", 0.9)
     Conf(threshold=0.9)
@@ -293,11 +272,7 @@ def make_defence(name: str, value: float | None = None, *, seed: int = 0) -> Def
 
 
 class DefendedClassifier(WrappedClassifier):
-    """A classifier behind a defence, with gradients where the classifier has them.
-
-    Rounding and noise have no useful derivative: gradients pass straight through them, as an
-    attacker would let them (``gradient_rule``).
-    """
+    """A classifier behind a defence; gradients pass straight through rounding and noise."""
 
     def __init__(self, model: Any, defence: Defence) -> None:
         super().__init__(model)
@@ -324,11 +299,7 @@ class DefendedClassifier(WrappedClassifier):
     def wrong_share(
         self, X: ArrayLike, goal: NDArray[np.int64], first: int, count: int
     ) -> NDArray[np.float64]:
-        """Share of wrong answers over ``count`` draws of the noise, from the ``first`` on.
-
-        A row of a random model has fallen where this is above one half: it is wrong more often than
-        right.
-        """
+        """Share of wrong answers per row over ``count`` draws of noise, from draw ``first`` on."""
         rows = np.asarray(X)
         inner = self.model.predict_proba(self._seen(rows))
         wrong = np.zeros(len(rows))
@@ -354,12 +325,9 @@ class DefendedClassifier(WrappedClassifier):
 def defend(model: Any, defence: Defence) -> DefendedClassifier:
     """Put a defence in front of a model (anything `as_classifier` takes).
 
-    Parameters
-    ----------
-    model
-        The classifier.
-    defence
-        One of `DEFENCES`, as `make_defence` makes it, or your own.
+    Args:
+        model: The classifier.
+        defence: One of `DEFENCES`, as `make_defence` makes it, or your own.
 
     >>> model = defend(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), FeatureSqueezing(bits=1))
     >>> model.predict_proba([[0.7], [0.2]]).tolist()  # the model sees 1 and 0

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import DataError, ParameterError
-from fireassay.core.lazy_modules import pd
+from fireassay.core.lazy import pd
 
 BLOCK_ROWS = 1 << 13  # a block and its product stay in a core's cache
 _LARGEST_HELD = 1 << 22
@@ -29,15 +29,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Encoding:
-    """How rows become numbers: levels against a reference, mean and spread taken out.
-
-    Attributes
-    ----------
-    columns
-        What each column after the intercept is.
-    center, spread
-        Mean and standard deviation of each raw column.
-    """
+    """How rows become numbers: levels against a reference, mean and spread taken out."""
 
     columns: tuple[Column, ...]
     center: AnyArray
@@ -133,21 +125,9 @@ def row_blocks(n: int) -> Iterator[slice]:
 
 
 def design_matrix(
-    frame: pd.DataFrame,
-    covariates: Sequence[str],
-    *,
-    reference: Mapping[str, Any] | None = None,
+    frame: pd.DataFrame, covariates: Sequence[str], *, reference: Mapping[str, Any] | None = None
 ) -> DesignMatrix:
-    """A design matrix from columns of a frame.
-
-    Text columns become one column per level but the reference (``reference={"attack": "pgd"}``,
-    by default the first level in sorted order).
-
-    Raises
-    ------
-    DataError
-        For a missing, constant, non-finite or collinear covariate.
-    """
+    """Frame columns as numbers; text as one column per level but the reference (first level)."""
     columns: list[Column] = []
     for name in _checked_names(frame, covariates, reference or {}):
         if _is_number(frame[name]):

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from fireassay.core.arrays import AnyArray
-from fireassay.core.lazy_modules import special
+from fireassay.core.lazy import special
 
 Interval = tuple[AnyArray, AnyArray, AnyArray, AnyArray, AnyArray]
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
@@ -252,10 +252,9 @@ class Logistic(_Together):
 
 @dataclass(frozen=True)
 class LogGamma(_Together):
-    """Prentice's log-gamma law with shape Q: 1 gives the Weibull, 0 the log-normal.
+    """Prentice's log-gamma law with shape Q: 1 gives the Weibull, 0 the log-normal."""
 
-    With k = 1/Q², exp(QW) k is gamma-distributed with shape k.
-    """
+    # With k = 1/Q², exp(QW) k is gamma-distributed with shape k.
 
     shape: float
 

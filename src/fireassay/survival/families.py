@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fireassay.core.errors import ParameterError
-from fireassay.core.lazy_modules import stats
+from fireassay.core.lazy import stats
 from fireassay.core.registry import Registry
 from fireassay.survival.error_distributions import (
     ErrorDistribution,
@@ -26,19 +26,7 @@ class Family:
 
 @dataclass(frozen=True)
 class AftFamily(Family):
-    """An accelerated failure time family: log T = x'β + σW.
-
-    Attributes
-    ----------
-    law
-        The law of W for a shape (which only the generalised gamma has).
-    has_scale, has_shape
-        Which parameters besides β are fitted; σ is 1 where there is no scale.
-    scale_of_spread
-        σ over the standard deviation of log time: where a fit starts.
-    quantile
-        The standardised log time by which a share of rows has failed; None where a shape is free.
-    """
+    """An accelerated failure time family: log T = x'β + σW."""
 
     law: Callable[[float], ErrorDistribution]
     has_scale: bool = True
@@ -90,13 +78,7 @@ FAMILIES: Registry[Family] = Registry(
 
 
 def aft_family(name: str) -> AftFamily:
-    """A family by name that says how times are distributed.
-
-    Raises
-    ------
-    ParameterError
-        For Cox's model, which does not, and for a name that is not in the table.
-    """
+    """A family by name that says how times are distributed."""
     family = FAMILIES[name]
     if not isinstance(family, AftFamily):
         raise ParameterError(

@@ -15,16 +15,16 @@ from fireassay.core.errors import (
     DataError,
     NotEnoughEvidenceError,
 )
-from fireassay.core.lazy_modules import pd
+from fireassay.core.lazy import pd
 from fireassay.core.threads import one_blas_thread
 from fireassay.core.validation import check_choice, check_integer, check_real
 from fireassay.survival.aft import solve_aft
-from fireassay.survival.aft_fit import AftFit, aft_fit
 from fireassay.survival.cox import CoxSolution, solve_cox
 from fireassay.survival.cox_fit import CoxFit, cox_fit
 from fireassay.survival.design_matrix import DesignMatrix, design_matrix
 from fireassay.survival.families import FAMILIES
-from fireassay.survival.group_variance import Correction, GroupVariance, group_variance
+from fireassay.survival.fit_numbers import Correction, GroupVariance, group_variance
+from fireassay.survival.fitted import AftFit, aft_fit
 from fireassay.survival.rows import as_frame, group_codes
 from fireassay.survival.times import Times, check_events, read_times
 
@@ -45,48 +45,31 @@ def fit(
 ) -> AftFit | CoxFit:
     """Fit time to failure on covariates by maximum likelihood.
 
-    Parameters
-    ----------
-    obs
-        Observations: columns ``lower`` and ``upper`` (infinite: right-censored, equal: exact) or
-        ``duration`` and ``event``, and the covariates.
-    family
-        A name of `FAMILIES`: ``"exponential"``, ``"weibull"``, ``"lognormal"``,
-        ``"loglogistic"``, ``"gengamma"`` or ``"cox"``.
-    covariates
-        Columns to explain the time with; text columns are compared with a reference level.
-    groups
-        Column that says which rows are not independent, e.g. ``"model_id"``; intervals then use
-        the robust error and Satterthwaite's t.
-    ridge
-        Penalty n·ridge/2·Σβ² on the slopes of standardised covariates, >= 0.
-    correction
-        ``"cr3"`` (jackknife over groups), ``"cr2"``, or ``"cr0"`` (the plain sandwich).
-    min_events_per_covariate
-        Refuse to fit with fewer failures per covariate.
-    confidence
-        Of all intervals, in (0, 1).
-    reference
-        Level that a text column is compared with, ``{"attack": "pgd"}``; by default the first in
-        sorted order.
+    Args:
+        obs: Observations: columns ``lower`` and ``upper`` (infinite: right-censored, equal: exact)
+            or ``duration`` and ``event``, and the covariates.
+        family: A name of `FAMILIES`: ``"exponential"``, ``"weibull"``, ``"lognormal"``,
+            ``"loglogistic"``, ``"gengamma"`` or ``"cox"``.
+        covariates: Columns to explain the time with; text columns are compared with a reference
+            level.
+        groups: Column that says which rows are not independent, e.g. ``"model_id"``; intervals then
+            use the robust error and Satterthwaite's t.
+        ridge: Penalty n·ridge/2·Σβ² on the slopes of standardised covariates, >= 0.
+        correction: ``"cr3"`` (jackknife over groups), ``"cr2"``, or ``"cr0"`` (the plain sandwich).
+        min_events_per_covariate: Refuse to fit with fewer failures per covariate.
+        confidence: Of all intervals, in (0, 1).
+        reference: Level that a text column is compared with, ``{"attack": "pgd"}``; by default the
+            first in sorted order.
 
-    Raises
-    ------
-    NotEnoughEvidenceError
-        If too few rows failed, or groups cannot carry the covariates.
-    DataError
-        For unusable times, constant or collinear covariates, or failures without spread.
+    Raises:
+        NotEnoughEvidenceError: If too few rows failed, or groups cannot carry the covariates.
+        DataError: For unusable times, constant or collinear covariates, or failures without spread.
 
-    Warns
-    -----
-    AssumptionWarning
-        On separation (a level in which nothing, or only everything, fails) and on covariates of
-        models with fewer than ten models each.
-    ConvergenceWarning
-        If Newton's method did not arrive.
+    Warns:
+        AssumptionWarning: On separation (a level in which nothing, or only everything, fails) and
+            on covariates of models with fewer than ten models each.
+        ConvergenceWarning: If Newton's method did not arrive.
 
-    Notes
-    -----
     In an accelerated failure time model log T = x'β + σW: a positive coefficient means *longer*
     survival, and exp(β) is the ratio of times. In Cox's model positive means *shorter*.
 

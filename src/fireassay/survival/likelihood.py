@@ -6,7 +6,6 @@ times. First and second derivatives in η and log σ are analytic; in the shape 
 gamma, whose incomplete gamma function has no closed derivative, they are central differences.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -216,11 +215,7 @@ def totals_at(
     ridge: float,
     groups: IntArray | None = None,
 ) -> Totals:
-    """Value and derivatives in one pass over blocks of rows.
-
-    With ``groups`` (codes 0…G−1) the unpenalised gradients and Hessians of each group are
-    kept too, G × p and G × p × p numbers.
-    """
+    """Penalised value and derivatives, block by block; unpenalised ones per group if asked."""
     width, size = len(design.names), len(theta)
     beta = theta[:width]
     value = -penalty(beta, ridge, len(design))
@@ -235,19 +230,10 @@ def totals_at(
         value += part.value
         part.add_to(gradient, hessian)
         if groups is not None:
-            for code, members in _groups(groups[rows]):
-                part.rows(members).add_to(by_group[0][code], by_group[1][code])
+            part.add_by_group(groups[rows], *by_group)
     if groups is None:
         return Totals(value, gradient, hessian)
     return Totals(value, gradient, hessian, *by_group)
-
-
-def _groups(codes: IntArray) -> Iterator[tuple[int, IntArray]]:
-    order = np.argsort(codes, kind="stable")
-    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
-    for members in np.split(order, starts[1:]):
-        if len(members):
-            yield int(codes[members[0]]), members
 
 
 @dataclass(frozen=True)
@@ -262,17 +248,31 @@ class _Block:
     borders: tuple[AnyArray, ...]
     corners: tuple[tuple[AnyArray, ...], ...]
 
-    def rows(self, members: IntArray) -> "_Block":
-        """The same for a part of the rows."""
-        return _Block(
-            self.value,
-            self.matrix[members],
-            self.e[members],
-            self.ee[members],
-            tuple(slope[members] for slope in self.slopes),
-            tuple(border[members] for border in self.borders),
-            tuple(tuple(part[members] for part in corner) for corner in self.corners),
-        )
+    def add_by_group(self, codes: IntArray, gradients: AnyArray, hessians: AnyArray) -> None:
+        """Add the sums of each group's rows, all groups at once."""
+        order = np.argsort(codes, kind="stable")
+        starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+        which, rows = codes[order][starts], self.matrix[order]
+        width = rows.shape[1]
+
+        def summed(weights: AnyArray, values: AnyArray = rows) -> AnyArray:
+            return np.asarray(np.add.reduceat(weights[order, None] * values, starts))
+
+        gradients[which, :width] += summed(self.e)
+        for j in range(width):
+            hessians[which, j, : j + 1] += summed(self.ee * self.matrix[:, j], rows[:, : j + 1])
+            hessians[which, :j, j] = hessians[which, j, :j]
+        ones = np.ones((len(rows), 1))
+        for j, corner in enumerate(self.corners, start=width):
+            gradients[which, j] += summed(self.slopes[j - width], ones)[:, 0]
+            crossed = summed(self.borders[j - width])
+            hessians[which, :width, j] += crossed
+            hessians[which, j, :width] += crossed
+            for k, part in enumerate(corner, start=width):
+                total = summed(part, ones)[:, 0]
+                hessians[which, j, k] += total
+                if k != j:
+                    hessians[which, k, j] += total
 
     def add_to(self, gradient: AnyArray, hessian: AnyArray) -> None:
         """Add the rows' sums of first and second derivatives."""
@@ -292,10 +292,8 @@ class _Block:
 
 
 def _products(matrix: AnyArray, weights: AnyArray, more: tuple[AnyArray, ...]) -> AnyArray:
-    """X' diag(w) X, then one row v'X for each further v.
-
-    In pieces so short that OpenBLAS takes its kernel for small products: twice as fast.
-    """
+    """X' diag(w) X, then one row v'X for each further v."""
+    # In pieces so short that OpenBLAS takes its kernel for small products: twice as fast.
     width = matrix.shape[1]
     step = max(256, _SMALL_PRODUCT // (width * (width + len(more))))
     left = np.empty((width + len(more), min(step, len(matrix))))

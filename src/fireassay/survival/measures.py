@@ -1,34 +1,52 @@
 """The numbers of survival: what each is called, and what it means."""
 
+from typing import Final
+
 from fireassay.core.measure import Measure
+
+SENTENCES: Final = {
+    "flips": "With {budget} tries and changes within {sizes}, attackers flip {told} of its right "
+    "answers.",
+    "within": "Attacked within {sizes}, {budget} queries per row. Larger changes and longer "
+    "attacks were not tried.",
+    "not tried": "Not tried: {names}.",
+}
 
 MEASURES: tuple[Measure, ...] = (
     Measure(
-        "standing_share", "Stands against the attacks tried", "share", "high",
+        "standing_share", "Right answers that stand against the attacks", "share", "high",
         "Rows that were right before and that no attack broke within the budget.",
     ),
     Measure(
-        "benign_accuracy", "Right before any attack", "share", "high",
+        "robust_accuracy", "Robust accuracy", "share", "high",
+        "Rows that are right and stay right under every attack tried, of all sampled rows.",
+    ),
+    Measure(
+        "attack_success_rate", "Attack success rate", "share", "low",
+        "Share of the right answers that an attack flipped within the budget.",
+    ),
+    Measure(
+        "benign_accuracy", "Accuracy before any attack", "share", "high",
         "Share of the sampled rows that the model gets right as they are.",
     ),
     Measure(
-        "benign_rejection_rate", "Answers withheld without any attack", "share", "low",
+        "benign_rejection_rate", "Rejection rate without any attack", "share", "low",
         "Share of the sampled rows whose answer the defence withholds.",
     ),
     Measure(
-        "survival_*", "Stands against {}", "share", "high",
+        "survival_*", "Robust against {}", "share", "high",
         "Share of rows that stand when the budget of this attack is spent.",
     ),
     Measure(
-        "mean_queries_*", "Queries until it falls, {}", "queries", "high",
+        "mean_queries_*", "Mean queries to success: {}", "queries", "high",
         "How many questions a row withstands on average, counted up to the budget.",
     ),
     Measure(
-        "survival_end_*", "Still standing at the end, {}", "share", "high",
+        "survival_end_*", "Survival at the end: {}", "share", "high",
         "Share of rows that stand at the last time that was watched.",
     ),
     Measure(
-        "rmst_*", "Mean time until it falls, {}", "ratio", "high",
+        "rmst_*", "Restricted mean survival time: {}", "ratio", "high",
         "Mean time to failure up to the horizon, in the unit of the times.",
     ),
     Measure(
@@ -36,7 +54,7 @@ MEASURES: tuple[Measure, ...] = (
         "Change of the log time to failure (in Cox's model of the log hazard) per unit.",
     ),
     Measure(
-        "test_concordance_*", "Pairs in the right order, {}", "share", "high",
+        "test_concordance_*", "Concordance on test rows: {}", "share", "high",
         "Share of pairs of the test part whose order of failure the family gets right.",
     ),
     Measure(
@@ -48,15 +66,15 @@ MEASURES: tuple[Measure, ...] = (
         "The worst model and defence: above one, breaking a sample is cheaper than training on it.",
     ),
     Measure(
-        "mean_time", "Mean time until it falls", "ratio", "high",
+        "mean_time", "Mean survival time", "ratio", "high",
         "Fitted mean time to failure up to the horizon, in the unit of the times.",
     ),
     Measure(
-        "never_falls", "Never falls", "share", "high",
+        "never_falls", "Cure fraction (never falls)", "share", "high",
         "Share of samples that no number of queries breaks, by a mixture model.",
     ),
     Measure(
-        "survival_at_horizon", "Still standing at the horizon", "share", "high",
+        "survival_at_horizon", "Survival at the horizon", "share", "high",
         "Fitted share of samples that no attack breaks up to the horizon.",
     ),
 )  # fmt: skip

@@ -11,19 +11,15 @@ from numpy.typing import NDArray
 from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Claim, Evidence, Provenance, Table
-from fireassay.core.lazy_modules import pd
-from fireassay.core.percent import percent
+from fireassay.core.lazy import pd
 from fireassay.core.result import Answer
+from fireassay.core.words import percent
 from fireassay.statistics import poisson_interval, share
-from fireassay.survival.assumptions import (
-    STRONGEST_ATTACKS,
-    gradient_price,
-    gradients_not_masked,
-)
-from fireassay.survival.kaplan_meier import KaplanMeier, kaplan_meier, reached
-from fireassay.survival.masked_gradients import GradientCheck
-from fireassay.survival.measures import MEASURES
-from fireassay.survival.rmst import Rmst, rmst
+from fireassay.survival.attacker_checks import GradientCheck
+from fireassay.survival.curves import KaplanMeier, kaplan_meier, reached
+from fireassay.survival.log_rank import Rmst, rmst
+from fireassay.survival.measures import MEASURES, SENTENCES
+from fireassay.survival.rows import STRONGEST_ATTACKS, gradient_price, gradients_not_masked
 
 _NORMS = {"linf": "ℓ∞", "l2": "ℓ2", "l1": "ℓ1", "l0": "ℓ0"}
 _ONE_MODEL = "This is one model: another training run of the same recipe can stand more or less."
@@ -33,29 +29,21 @@ _ONE_MODEL = "This is one model: another training run of the same recipe can sta
 class Observations(Answer):
     """One row per sample and attack; also usable like the data frame it holds.
 
-    Attributes
-    ----------
-    table
-        Columns ``lower`` and ``upper`` bracket the time of failure in forward-equivalent queries
-        (upper infinite: it stood), next to sample, attack, made_by, norm, eps, success, distance,
-        queries, gradient_queries, model_id, defence and defence_value.
-    benign_accuracy, benign_rejection_rate
-        On the samples before any attack; answers that a defence withholds are in the second.
-    adversarial
-        The inputs that fooled the model, one for each row with ``success``, if they were kept.
-    budget, gradient_cost, confidence, seed
-        As in `observe`.
-    model_sha256, data_sha256
-        What model and data were.
-    not_tried
-        Attacks that were left out, each with the reason.
-    moved
-        Of a table with rules for its columns: each column, its rule, and how many of the inputs
-        that fooled the model differ in it.
-    eps_words
-        What ``eps`` is a share of, where it is not in the model's own numbers.
-    gradient_check
-        Of ``auto`` on a model with gradients: whether more effort broke less.
+    Attributes:
+        table: Columns ``lower`` and ``upper`` bracket the time of failure in forward-equivalent
+            queries (upper infinite: it stood), next to sample, attack, made_by, norm, eps, success,
+            distance, queries, gradient_queries, model_id, defence and defence_value.
+        benign_accuracy, benign_rejection_rate: On the samples before any attack; answers that a
+            defence withholds are in the second.
+        adversarial: The inputs that fooled the model, one for each row with ``success``, if they
+            were kept.
+        budget, gradient_cost, confidence, seed: As in `observe`.
+        model_sha256, data_sha256: What model and data were.
+        not_tried: Attacks that were left out, each with the reason.
+        moved: Of a table with rules for its columns: each column, its rule, and how many of the
+            inputs that fooled the model differ in it.
+        eps_words: What ``eps`` is a share of, where it is not in the model's own numbers.
+        gradient_check: Of ``auto`` on a model with gradients: whether more effort broke less.
     """
 
     table: pd.DataFrame
@@ -135,13 +123,19 @@ class Observations(Answer):
             int((~broken).sum()), len(broken), self.confidence, rests_on=(STRONGEST_ATTACKS.id,)
         )
 
+    def success_rate(self) -> Estimate:
+        """Share of attacked samples that an attack flipped within the budget."""
+        broken = self.table.groupby("sample")["success"].any()
+        return share(
+            int(broken.sum()), len(broken), self.confidence, rests_on=(STRONGEST_ATTACKS.id,)
+        )
+
     def _tried(self) -> tuple[str, ...]:
         """Within which changes and budget it was attacked, and what was left out."""
         sizes = _sizes_in_words(self.table, self.eps_words)
-        within = f"It was attacked by {sizes}, {self.budget} queries per row"
-        found = [f"{within}; larger changes and longer attacks were not tried."]
+        found = [SENTENCES["within"].format(sizes=sizes, budget=self.budget)]
         if self.not_tried:
-            found.append(f"Not tried: {', '.join(self.not_tried)}.")
+            found.append(SENTENCES["not tried"].format(names=", ".join(self.not_tried)))
         return tuple(found)
 
     def charts(self) -> dict[str, Chart]:
@@ -152,8 +146,14 @@ class Observations(Answer):
         """How many samples stand, how soon the others fall, per attack."""
         curves, means, accuracy = self.curves(), self.mean_times(), self.accuracy()
         standing, price = self.standing(), gradient_price(self.gradient_cost)
+        flipped, stood = self.success_rate(), round(standing.value * standing.n)
+        sampled = self.benign_accuracy.n
         estimates = {
             "standing_share": standing,
+            "robust_accuracy": share(
+                stood, sampled, self.confidence, rests_on=(STRONGEST_ATTACKS.id,)
+            ),
+            "attack_success_rate": flipped,
             "benign_accuracy": self.benign_accuracy,
             "benign_rejection_rate": self.benign_rejection_rate,
         }
@@ -201,8 +201,12 @@ class Observations(Answer):
             measures=MEASURES,
             tables=tables,
             charts=curves.charts(),
-            answer="standing_share",
-            sentence=f"{MEASURES[0].told(standing)} of its right answers {against}.",
+            answer="attack_success_rate",
+            sentence=SENTENCES["flips"].format(
+                budget=self.budget,
+                sizes=_sizes_in_words(self.table, self.eps_words),
+                told=MEASURES[0].told(flipped),
+            ),
             limits=(*self._tried(), _ONE_MODEL),
             provenance=Provenance(
                 seed=self.seed,
@@ -230,12 +234,18 @@ def _sizes_in_words(table: pd.DataFrame, of_what: str) -> str:
     """The changes that were allowed, e.g. ``ℓ∞ ≤ 0.1``."""
     kinds = table[["norm", "eps"]].drop_duplicates()
     sizes = {
-        f"{_NORMS.get(norm, norm)} ≤ {eps:.3g}{of_what}"
+        f"{_NORMS.get(norm, norm)} ≤ {_size(float(eps))}{of_what}"
         if eps < np.inf
         else f"{_NORMS.get(norm, norm)} of any size"
         for norm, eps in zip(kinds["norm"], kinds["eps"].astype(float), strict=True)
     }
     return ", ".join(sorted(sizes))
+
+
+def _size(eps: float) -> str:
+    """A change, in 255ths where it is a few grey levels of an image in [0, 1]."""
+    levels = round(255 * eps)
+    return f"{levels}/255" if 1 <= levels <= 32 and levels / 255 == eps else f"{eps:.3g}"
 
 
 def _counts(made_by: pd.Series[str]) -> str:

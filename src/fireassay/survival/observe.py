@@ -9,35 +9,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.attacks import ATTACKS, AttackResult, AttackRow, in_blocks, make, suite
-from fireassay.attacks.clip_range import check_clip_range
+from fireassay.attacks.inputs import check_clip_range
 from fireassay.attacks.registry import Attack, PreparedAttack
 from fireassay.attacks.result import FOUND
+from fireassay.attacks.spaced import SpacedClassifier
 from fireassay.classifiers import as_classifier
 from fireassay.core.arrays import IntArray
 from fireassay.core.errors import NotEnoughEvidenceError, ParameterError
 from fireassay.core.hashing import sha256
-from fireassay.core.lazy_modules import pd
+from fireassay.core.lazy import pd
 from fireassay.core.seeds import generator
 from fireassay.core.threads import one_thread
-from fireassay.core.validation import (
-    check_class_indices,
-    check_features,
-    check_integer,
-    check_real,
-)
+from fireassay.core.validation import check_class_indices, check_features, check_integer, check_real
 from fireassay.engine import Executor
 from fireassay.statistics import share
-from fireassay.survival.adaptive import DRAWS, adaptive
-from fireassay.survival.budget import BUDGET, GRADIENT_COST
-from fireassay.survival.defences import (
-    Defence,
-    DefendedClassifier,
-    GaussOut,
-    defend,
-    make_defence,
-)
-from fireassay.survival.masked_gradients import check_gradients
+from fireassay.survival.attacker_checks import DRAWS, adaptive, check_gradients
+from fireassay.survival.defences import Defence, DefendedClassifier, GaussOut, defend, make_defence
 from fireassay.survival.observations import Observations
+from fireassay.survival.rows import BUDGET, GRADIENT_COST
 
 AttackSpec = str | Attack | tuple[str | Attack, Mapping[str, Any]]
 _MOST_COLUMNS = 200  # a table of more would not be read
@@ -80,63 +69,41 @@ def observe(
 ) -> Observations:
     """One row per sample that the model gets right and per attack: when did it fail?
 
-    Parameters
-    ----------
-    model
-        A classifier, or anything `as_classifier` makes one of.
-    X, y
-        Test samples with labels.
-    attacks
-        Each a name of `fireassay.attacks.ATTACKS`, an attack function, or one of them with its
-        parameters as (attack, parameters); ``eps`` is the largest allowed perturbation ε*, in the
-        attack's norm. ``"art:PixelAttack"`` and the like come from ART. By default, and with
-        ``"auto"``, what `fireassay.attacks.suite` says: the strongest that this model allows, in
-        turn and within one budget, up to a tenth of its range.
-    budget
-        Forward-equivalent queries per sample and attack at which watching ends, at least 1; the
-        attacks of ``"auto"`` share one.
-    samples
-        How many rows, drawn by the seed, are attacked (default: all).
-    mask
-        Booleans, True for features that an attack may change (default: all).
-    defence
-        A defence of `fireassay.survival.defences`, or (name, value).
-    gradient_cost
-        Forward-equivalents of one gradient query, besides its forward pass.
-    eps_scale
-        What ε = 1 means, e.g. the standard deviation of the training data.
-    draws
-        With a random answer (Gauss-out), a sample is right, or has fallen, by the majority of so
-        many draws.
-    model_id
-        Name of the model for ``groups="model_id"``, by default a part of its content hash.
-    empty_ok
-        Return a table without rows, not an error, if the model gets no sample right.
-    keep_adversarial
-        Keep the inputs that fooled the model in ``adversarial``.
-    executor
-        Where the attacks run, with a store if they are to be journalled; or
-    workers, cluster
-        processes on this machine, or the address of a Dask scheduler; the rows are the same.
-    seed, confidence
-        Of draws and attacks; of all intervals.
+    Args:
+        model: A classifier, or anything `as_classifier` makes one of.
+        X, y: Test samples with labels.
+        attacks: Each a name of `fireassay.attacks.ATTACKS`, an attack function, or one of them with
+            its parameters as (attack, parameters); ``eps`` is the largest allowed perturbation ε*,
+            in the attack's norm. ``"art:PixelAttack"`` and the like come from ART. By default, and
+            with ``"auto"``, what `fireassay.attacks.suite` says: the strongest that this model
+            allows, in turn and within one budget, up to a tenth of its range.
+        budget: Forward-equivalent queries per sample and attack at which watching ends, at least 1;
+            the attacks of ``"auto"`` share one.
+        samples: How many rows, drawn by the seed, are attacked (default: all).
+        mask: Booleans, True for features that an attack may change (default: all).
+        defence: A defence of `fireassay.survival.defences`, or (name, value).
+        gradient_cost: Forward-equivalents of one gradient query, besides its forward pass.
+        eps_scale: What ε = 1 means, e.g. the standard deviation of the training data.
+        draws: With a random answer (Gauss-out), a sample is right, or has fallen, by the majority
+            of so many draws.
+        model_id: Name of the model for ``groups="model_id"``, by default a part of its content
+            hash.
+        empty_ok: Return a table without rows, not an error, if the model gets no sample right.
+        keep_adversarial: Keep the inputs that fooled the model in ``adversarial``.
+        executor: Where the attacks run, with a store if they are to be journalled; or
+        workers, cluster: processes on this machine, or the address of a Dask scheduler; the rows
+            are the same.
+        seed, confidence: Of draws and attacks; of all intervals.
 
-    Returns
-    -------
-    Observations
+    Returns:
         Columns: sample (position in X), attack, made_by (of attacks in turn, the one that broke the
-        sample), norm, eps, lower, upper, success, distance,
-        queries, gradient_queries, model_id, defence, defence_value.
+        sample), norm, eps, lower, upper, success, distance, queries, gradient_queries, model_id,
+        defence, defence_value.
 
-    Raises
-    ------
-    NotEnoughEvidenceError
-        If the model gets no sample right.
-    DataError
-        If X does not use the range in which the attack is allowed to move.
+    Raises:
+        NotEnoughEvidenceError: If the model gets no sample right.
+        DataError: If X does not use the range in which the attack is allowed to move.
 
-    Notes
-    -----
     Time is forward queries + ``gradient_cost`` × gradient queries. A failure is known to lie
     between the last check that was right (lower) and the first that was wrong (upper). A sample
     that stands is right-censored at the budget, also if the attack has an end and gave up before.
@@ -224,7 +191,7 @@ def observe(
         benign_rejection_rate=share(int(withheld.sum()), len(features), confidence),
         confidence=confidence,
         seed=seed,
-        model_sha256=target.sha256,
+        model_sha256=(target.model if isinstance(target, SpacedClassifier) else target).sha256,
         data_sha256=sha256(np.ascontiguousarray(features), labels),
         adversarial=np.concatenate(fooling) if keep_adversarial else None,
         not_tried=tuple(missed),
@@ -358,16 +325,9 @@ def _rows(
 
 
 def _confirm_over_draws(
-    part: pd.DataFrame,
-    found: AttackResult,
-    target: Any,
-    goal: NDArray[np.int64],
-    draws: int,
+    part: pd.DataFrame, found: AttackResult, target: Any, goal: NDArray[np.int64], draws: int
 ) -> NDArray[np.bool_]:
-    """A random answer that was wrong once is no failure: most of other draws must be.
-
-    A row that is wrong in most of them as it is was not right before: those to keep are returned.
-    """
+    """Undo failures that most new draws do not repeat; returns the rows that were right before."""
     fell = part["success"].to_numpy().copy()
     rows = np.flatnonzero(fell)
     if not len(rows):

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from fireassay.core.errors import ParameterError
-from fireassay.core.lazy_modules import pd, stats
-from fireassay.core.percent import percent
+from fireassay.core.lazy import pd, stats
 from fireassay.core.result import Result
 from fireassay.core.validation import check_integer, check_real
+from fireassay.core.words import percent
 from fireassay.survival.error_distributions import ErrorDistribution
 from fireassay.survival.families import aft_family
 
@@ -20,17 +20,14 @@ from fireassay.survival.families import aft_family
 class SamplePlan(Result):
     """Samples per model arm for the asked power.
 
-    Attributes
-    ----------
-    samples
-        Per arm, by comparing survival (times with censoring).
-    samples_by_adversarial_accuracy
-        Per arm, by comparing the share that stands at the budget only.
-    samples_by_benign_accuracy
-        Per arm, by comparing accuracy without attack (NaN if no accuracies were given).
-    models
-        Models per arm once models differ among themselves: more samples of the same model cannot
-        replace them.
+    Attributes:
+        samples: Per arm, by comparing survival (times with censoring).
+        samples_by_adversarial_accuracy: Per arm, by comparing the share that stands at the budget
+            only.
+        samples_by_benign_accuracy: Per arm, by comparing accuracy without attack (NaN if no
+            accuracies were given).
+        models: Models per arm once models differ among themselves: more samples of the same model
+            cannot replace them.
     """
 
     time_ratio: float
@@ -82,25 +79,16 @@ def plan(
 ) -> SamplePlan:
     """Plan a comparison of two arms whose times to failure differ by a factor.
 
-    Parameters
-    ----------
-    time_ratio
-        The factor worth seeing, > 0 and not 1.
-    power, confidence
-        Probability of seeing it, and of not seeing one that is not there (two-sided).
-    family, scale
-        Law of the log time and its σ.
-    failure_share
-        Share of the first arm's samples that fail within the budget, in (0, 1).
-    between_model_sd
-        Standard deviation of the log time between models of one arm.
-    samples_per_model
-        Samples observed on each model.
-    benign_accuracies
-        Accuracy of the two arms without attack.
+    Args:
+        time_ratio: The factor worth seeing, > 0 and not 1.
+        power, confidence: Probability of seeing it, and of not seeing one that is not there
+            (two-sided).
+        family, scale: Law of the log time and its σ.
+        failure_share: Share of the first arm's samples that fail within the budget, in (0, 1).
+        between_model_sd: Standard deviation of the log time between models of one arm.
+        samples_per_model: Samples observed on each model.
+        benign_accuracies: Accuracy of the two arms without attack.
 
-    Notes
-    -----
     The variance of the estimated log ratio is the inverse Fisher information of a sample with
     censoring at the budget, σ known; two proportions by the usual normal formula.
 

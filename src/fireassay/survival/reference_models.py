@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers import as_classifier
 from fireassay.core.errors import DataError, ParameterError
-from fireassay.core.extras import require
+from fireassay.core.lazy import require
 from fireassay.core.seeds import generator
 from fireassay.core.threads import one_torch_thread
 from fireassay.core.validation import (
@@ -39,14 +39,11 @@ LAYERS: dict[str, int] = {
 class TrainedModel:
     """Weights of a reference model and the recipe that made them.
 
-    Attributes
-    ----------
-    name, shape, n_classes, width
-        Which architecture, shape of a row, number of classes and channels of the first layers.
-    bounds
-        Of the inputs.
-    weights
-        Arrays by name, as in the module's ``state_dict``.
+    Attributes:
+        name, shape, n_classes, width: Which architecture, shape of a row, number of classes and
+            channels of the first layers.
+        bounds: Of the inputs.
+        weights: Arrays by name, as in the module's ``state_dict``.
 
     >>> half = {"output.weight": np.array([[-9.0], [9.0]]), "output.bias": np.array([4.5, -4.5])}
     >>> model = TrainedModel("logistic", (1,), 2, 16, (0.0, 1.0), half).classifier()
@@ -84,14 +81,10 @@ class TrainedModel:
 class MeasuredTraining:
     """A trained model with its measured cost, which is no part of the model itself.
 
-    Attributes
-    ----------
-    model
-        The model.
-    n_train, train_seconds
-        Training samples, and the CPU seconds that they took.
-    seconds_per_query
-        CPU seconds of one row.
+    Attributes:
+        model: The model.
+        n_train, train_seconds: Training samples, and the CPU seconds that they took.
+        seconds_per_query: CPU seconds of one row.
 
     >>> cost = MeasuredTraining(None, 200, train_seconds=5.0, seconds_per_query=1e-4)
     >>> cost.train_seconds_per_sample
@@ -112,9 +105,8 @@ class MeasuredTraining:
 def build(name: str, shape: tuple[int, ...], n_classes: int, *, width: int, seed: int = 0) -> Any:
     """An untrained torch module: logistic, mlp, cnn, resnet18, resnet34, resnet50, …"""
     require("torch", "torch", "A reference model")
-    from fireassay.networks.cnn import Cnn
-    from fireassay.networks.mlp import Mlp
     from fireassay.networks.resnet import ResNet
+    from fireassay.networks.small_networks import Cnn, Mlp
 
     if name not in LAYERS:
         raise ParameterError(f"The model must be one of {', '.join(LAYERS)}.", got=repr(name))
@@ -145,25 +137,15 @@ def train_reference(
 ) -> MeasuredTraining:
     """Train a reference model by stochastic gradient descent with momentum 0.9.
 
-    Parameters
-    ----------
-    name
-        logistic, mlp, cnn, resnet18, resnet34, resnet50, resnet101 or resnet152.
-    X, y
-        Training rows and integer labels 0 … k−1.
-    defence
-        A defence whose training hook changes X (Gauss-in).
-    width
-        Channels of the first layers.
-    epochs, learning_rate, batch_size, seed
-        Of the training.
-    n_classes
-        By default the largest label plus one.
-    bounds
-        Of the inputs.
+    Args:
+        name: logistic, mlp, cnn, resnet18, resnet34, resnet50, resnet101 or resnet152.
+        X, y: Training rows and integer labels 0 … k−1.
+        defence: A defence whose training hook changes X (Gauss-in).
+        width: Channels of the first layers.
+        epochs, learning_rate, batch_size, seed: Of the training.
+        n_classes: By default the largest label plus one.
+        bounds: Of the inputs.
 
-    Notes
-    -----
     Seconds are CPU seconds of this process. Same seed, same weights.
 
     >>> X = np.array([[0.1], [0.2], [0.8], [0.9]] * 8)

@@ -12,30 +12,28 @@ import numpy as np
 from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
-from fireassay.core.lazy_modules import pd, stats
-from fireassay.core.percent import percent
+from fireassay.core.lazy import pd, stats
 from fireassay.core.result import Answer
 from fireassay.core.validation import check_real
-from fireassay.survival.aft_fit import AftFit
-from fireassay.survival.cure_model import FEWEST_FAILURES, fit_cure_model
+from fireassay.core.words import percent
+from fireassay.survival.cure import FEWEST_FAILURES, fit_cure_model
 from fireassay.survival.curves import area_interval, estimate_curve
+from fireassay.survival.fitted import AftFit
 from fireassay.survival.measures import MEASURES
 from fireassay.survival.rows import group_codes
-from fireassay.survival.times import read_times
+from fireassay.survival.times import Times, read_times
 
 
 @dataclass(frozen=True)
 class Cost:
     """Prices that turn queries into seconds, money and energy.
 
-    Attributes
-    ----------
-    seconds_per_query
-        Seconds of one forward query on the attacker's machine; None if times are seconds already.
-    training_price_per_hour, attack_price_per_hour
-        Money per machine hour of either side (None: money is not reported).
-    training_watts, attack_watts
-        Power of either side's machine (None: energy is not reported).
+    Attributes:
+        seconds_per_query: Seconds of one forward query on the attacker's machine; None if times are
+            seconds already.
+        training_price_per_hour, attack_price_per_hour: Money per machine hour of either side (None:
+            money is not reported).
+        training_watts, attack_watts: Power of either side's machine (None: energy is not reported).
 
     >>> Cost(seconds_per_query=0.5, training_price_per_hour=7200).factors()["money"]
     (2.0, 1.0)
@@ -72,30 +70,22 @@ class Cost:
 class Trash(Answer):
     """The cost ratio with its interval.
 
-    Attributes
-    ----------
-    value, low, high
-        Training seconds per sample over the attacker's seconds per sample. Above 1 the model is
-        broken: breaking a sample costs less than training on one did. While samples stand,
-        nobody knows how long they would, or whether they ever fall: ``value`` then counts them as
-        if they fell at the horizon, ``high`` bounds the ratio from above, and ``low`` is 0.
-    probability_above_one
-        P(ratio > 1), from the same approximation as the interval; None while samples stand.
-    standing
-        Share of samples that were not seen to fall within the horizon.
-    survival_at_horizon
-        The same share as the family has it.
-    never_falls
-        Share of samples that never falls, from a mixture with a Weibull law; None where no
-        sample stands or fewer than ten fell.
-    value_among_falling
-        The ratio for those that fall by that mixture, NaN without one.
-    table
-        Per unit (queries, seconds, money, joules): training, attack, ratio, low, high.
-    confidence
-        Of the interval.
-    horizon, mean_time
-        Budget up to which the mean time is taken, and that time.
+    Attributes:
+        value, low, high: Training seconds per sample over the attacker's seconds per sample. Above
+            1 the model is broken: breaking a sample costs less than training on one did. While
+            samples stand, nobody knows how long they would, or whether they ever fall: ``value``
+            then counts them as if they fell at the horizon, ``high`` bounds the ratio from above,
+            and ``low`` is 0.
+        probability_above_one: P(ratio > 1), from the same approximation as the interval; None while
+            samples stand.
+        standing: Share of samples that were not seen to fall within the horizon.
+        survival_at_horizon: The same share as the family has it.
+        never_falls: Share of samples that never falls, from a mixture with a Weibull law; None
+            where no sample stands or fewer than ten fell.
+        value_among_falling: The ratio for those that fall by that mixture, NaN without one.
+        table: Per unit (queries, seconds, money, joules): training, attack, ratio, low, high.
+        confidence: Of the interval.
+        horizon, mean_time: Budget up to which the mean time is taken, and that time.
     """
 
     value: float
@@ -199,34 +189,23 @@ def trash(
 ) -> Trash:
     """The cost of training per sample over the expected cost of breaking a sample.
 
-    Parameters
-    ----------
-    fit
-        A parametric fit (its times in queries, or in seconds as in paper mode).
-    train_seconds_per_sample
-        Training seconds divided by training samples, > 0.
-    cost
-        `Cost`, or a dict of its fields; ``seconds_per_query`` turns times into seconds (1 if the
-        fit's times are seconds already).
-    rows
-        Rows whose mean time is taken (default: those of the fit).
-    horizon
-        Budget τ up to which the mean time is taken, by default the latest observed time.
-        ``math.inf`` extrapolates as the authors' code does.
-    samples_per_row
-        100 in paper mode, where a row's time is that of an attack on 100 samples.
-    confidence
-        Of the interval, by default that of the fit.
+    Args:
+        fit: A parametric fit (its times in queries, or in seconds as in paper mode).
+        train_seconds_per_sample: Training seconds divided by training samples, > 0.
+        cost: `Cost`, or a dict of its fields; ``seconds_per_query`` turns times into seconds (1 if
+            the fit's times are seconds already).
+        rows: Rows whose mean time is taken (default: those of the fit).
+        horizon: Budget τ up to which the mean time is taken, by default the latest observed time.
+            ``math.inf`` extrapolates as the authors' code does.
+        samples_per_row: 100 in paper mode, where a row's time is that of an attack on 100 samples.
+        confidence: Of the interval, by default that of the fit.
 
-    Notes
-    -----
     TRASH = t_train / E[T | 0 < ε ≤ ε*]; the interval is the delta method on log E[T] with the
     fit's (robust) covariance. Training time is taken as known. The mean up to a horizon is at most
     E[T]: where samples stand, training over that mean is an upper bound on the ratio, and no lower
     bound but 0 exists without a law for times that nobody watched. The upper end is then the larger
     of the family's and the Kaplan-Meier curve's. That holds for
     ``horizon=math.inf`` too, whose value extrapolates.
-
 
     >>> from fireassay.survival import fit
     >>> rows = pd.DataFrame({"duration": [1.0, 2.0, 3.0, 6.0] * 10, "event": 1})
@@ -245,26 +224,18 @@ def trash(
     chosen = fit.observations if rows is None else rows
     mean, error, freedom = fit.expected_time_estimate(chosen, horizon)
     limit = fit.latest_time if horizon is None else horizon
-    level = (
-        fit.confidence
-        if confidence is None
-        else check_real(confidence, "confidence", low=0.0, high=1.0)
-    )
+    given = fit.confidence if confidence is None else confidence
+    level = check_real(given, "confidence", low=0.0, high=1.0)
     watched = chosen if _has_times(chosen) else fit.observations
     times = read_times(watched)
     standing = float((times.upper > min(limit, times.latest)).mean())
     spread = _spread(error, freedom, level)
     shortest = mean.value / spread
     if standing > 0:
-        # What bounds the ratio from above is the mean up to a time that was watched, and no family
-        # that fits badly may make it longer than the curve has it.
         if math.isinf(limit):
             restricted, error, freedom = fit.expected_time_estimate(chosen)
             shortest = restricted.value / _spread(error, freedom, level)
-        several = fit.groups is not None and watched[fit.groups].nunique() > 1
-        # Rows of one model alone have no spread between models; the family's end knows it.
-        curve = estimate_curve(times, group_codes(watched, fit.groups) if several else None)
-        shortest = min(shortest, area_interval(curve, min(limit, times.latest), level)[1])
+        shortest = min(shortest, _shortest_area(fit, watched, times, limit, level))
     per_sample = mean.value / samples_per_row
     units = {}
     for unit, (training, query) in prices.factors().items():
@@ -280,12 +251,10 @@ def trash(
     table.index.name = "unit"
     seconds = units["seconds"]
     value = seconds["ratio"]
-    above = None
+    above, cure = None, None
     if standing == 0:
-        sure = error > 0
-        above = float(stats.t.cdf(math.log(value) / error, freedom)) if sure else float(value > 1)
-    cure = None
-    if standing > 0 and times.n_events >= FEWEST_FAILURES:
+        above = _above_one(value, error, freedom)
+    elif times.n_events >= FEWEST_FAILURES:
         own = None if fit.groups is None else pd.factorize(watched[fit.groups])[0]
         cure = fit_cure_model(times, level, groups=own)
     return Trash(
@@ -305,6 +274,24 @@ def trash(
         table=table,
         n=fit.n,
     )
+
+
+def _shortest_area(
+    fit: AftFit, watched: pd.DataFrame, times: Times, limit: float, level: float
+) -> float:
+    """Lower end of the mean time up to a watched time, by the Kaplan-Meier curve."""
+    # This mean bounds the ratio from above: a family that fits badly must not make it longer.
+    # Rows of one model alone have no spread between models; the family's end knows it.
+    several = fit.groups is not None and watched[fit.groups].nunique() > 1
+    curve = estimate_curve(times, group_codes(watched, fit.groups) if several else None)
+    return area_interval(curve, min(limit, times.latest), level)[1]
+
+
+def _above_one(ratio: float, error: float, freedom: float) -> float:
+    """Probability that the true ratio is above one."""
+    if error <= 0:
+        return float(ratio > 1)
+    return float(stats.t.cdf(math.log(ratio) / error, freedom))
 
 
 def _spread(error: float, freedom: float, confidence: float) -> float:

@@ -1,19 +1,223 @@
 """Two runs side by side, and one number over all runs of a project."""
 
+import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.exceptions import HTTPException
 from fastapi.responses import HTMLResponse
 
+from fireassay.core import Chart
+from fireassay.core.drawing import axis, rounded
+from fireassay.core.drawing.axes import WIDTH, Unit, level
+from fireassay.core.errors import FireassayError
 from fireassay.core.estimate import Estimate
+from fireassay.core.evidence import Evidence
 from fireassay.core.measure import Measure
 from fireassay.web.pages import render
-from fireassay.web.run_rows import RunRow, RunRows
-from fireassay.web.sample_view import MOVED
-from fireassay.web.trend import trend_chart, trend_numbers
+from fireassay.web.sample_query import MOVED
 from fireassay.web.workspace import Run, Workspace
+
+if TYPE_CHECKING:
+    from fireassay.report import Verdict
+    from fireassay.report.page_charts import IntervalBar
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The number that answers one question, as a small interval with its words."""
+
+    part: str
+    number: int
+    words: str
+    short: str
+    bar: "IntervalBar | None"
+    state: str
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One run in the list of all: what it is about, its verdict, an interval for each question."""
+
+    title: str
+    model: str
+    day: str
+    began: str
+    project: str
+    verdict: "Verdict"
+    answers: tuple[Answer, ...]
+
+
+class RunRows:
+    """Rows of the list of runs, read again when their results, limits or configuration change."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: dict[Path, tuple[tuple[int, ...], RunRow | str]] = {}
+
+    def get(self, folder: Path) -> RunRow | str | None:
+        """The row of a run; why it cannot be read; or None while there is no result."""
+        if not (folder / "result.json").is_file():
+            return None
+        changed = tuple(
+            path.stat().st_mtime_ns if path.is_file() else 0
+            for path in (
+                folder / "result.json",
+                folder / "gates.json",
+                folder.parent / "fireassay.toml",
+            )
+        )
+        with self._lock:
+            kept = self._kept.get(folder)
+            if kept is None or kept[0] != changed:
+                kept = changed, _row(folder)
+                self._kept[folder] = kept
+        return kept[1]
+
+
+def _row(folder: Path) -> RunRow | str:
+    from fireassay.assessment.run.folder import project_folder
+    from fireassay.assessment.run.judging import read_judged
+
+    try:
+        judged = read_judged(folder, charts=False)
+        report, verdict = judged.report, judged.verdict
+        project = str(project_folder(folder))
+    except (FireassayError, ImportError, OSError) as error:
+        return str(error)
+    about = report.about
+    return RunRow(
+        report.title,
+        "" if about is None else about.model,
+        "" if about is None else about.day,
+        "" if about is None else about.began,
+        project,
+        verdict,
+        tuple(_answer(part, i, verdict) for i, part in enumerate(report.parts)),
+    )
+
+
+def _answer(part: Evidence, number: int, verdict: "Verdict") -> Answer:
+    from fireassay.report.page_charts import interval_bar
+
+    checks = [c for c in verdict.checks if c.part == part.question]
+    order = ("fail", "undecided", "pass")
+    state = min((c.status for c in checks), key=order.index, default="none")
+    if part.status != "done" or not part.answer:
+        return Answer(part.question, number, part.reason or part.status, "", None, part.status)
+    measure = part.measure(part.answer)
+    estimate = part.estimates[part.answer]
+    gate = next((c.gate for c in checks if c.measure and c.measure.name == part.answer), None)
+    return Answer(
+        part.question,
+        number,
+        f"{measure.label}: {measure.shown(estimate)}",
+        measure.told(estimate),
+        interval_bar(measure, part.estimates, gate),
+        "stale" if part.stale else state,
+    )
+
+
+Numbers = dict[str, tuple[Measure, dict[Path, Estimate]]]
+
+
+def trend_numbers(folders: Sequence[Path]) -> Numbers:
+    """The numbers of some runs: what each is, and its value in each run that has it.
+
+    Those that answer a question come first, then those that most runs have.
+    """
+    from fireassay.report import Report
+
+    found: Numbers = {}
+    leading: set[str] = set()
+    for folder in folders:
+        try:
+            parts = Report.from_json(folder / "result.json").parts
+        except (FireassayError, OSError):
+            continue  # the list of runs says why
+        for part in parts:
+            for name, estimate in part.estimates.items():
+                key = f"{part.question}.{name}"
+                found.setdefault(key, (part.measure(name), {}))[1][folder] = estimate
+            if part.answer:
+                leading.add(f"{part.question}.{part.answer}")
+    order = sorted(found, key=lambda key: (key not in leading, -len(found[key][1])))
+    return {key: found[key] for key in order}
+
+
+def _limit(row: "RunRow", measure: Measure) -> float | None:
+    """The limit that the newest run sets on a number."""
+    checks = [c for c in row.verdict.checks if c.measure is not None]
+    return next(
+        (c.gate.limit for c in checks if c.measure and c.measure.name == measure.name), None
+    )
+
+
+def trend_chart(
+    runs: Sequence[tuple["Run", "RunRow"]], measure: Measure, values: dict[Path, Estimate]
+) -> Chart | None:
+    """The runs from left to right, oldest first; a mark opens its run."""
+    shown = [
+        {
+            "run": f"{i + 1}. {run.label}",
+            "value": rounded(values[run.folder].value),
+            "low": rounded(values[run.folder].low),
+            "high": rounded(values[run.folder].high),
+            "text": f"{run.label}: {measure.shown(values[run.folder])}",
+            "href": f"/runs/{run.key}",
+        }
+        for i, (run, _) in enumerate(runs)
+        if run.folder in values
+    ]
+    if not shown:
+        return None
+    limit = _limit(runs[-1][1], measure)
+    unit: Unit = "share" if measure.unit == "share" else "number"
+    x = {
+        "field": "run",
+        "type": "ordinal",
+        "sort": None,
+        "axis": {"labelAngle": -30, "title": None},
+    }
+    y = {
+        "field": "value",
+        "type": "quantitative",
+        "scale": {"zero": False},
+        "axis": axis(measure.label, unit),
+    }
+    hover = {
+        "tooltip": [{"field": "text", "type": "nominal", "title": " "}],
+        "href": {"field": "href", "type": "nominal"},
+    }
+    spec = {
+        "width": WIDTH,
+        "height": 240,
+        "data": {"values": shown},
+        "layer": [
+            {"mark": {"type": "line", "opacity": 0.4}, "encoding": {"x": x, "y": y}},
+            {
+                "mark": {"type": "rule", "strokeWidth": 2},
+                "encoding": {
+                    "x": x,
+                    "y": {**y, "field": "low"},
+                    "y2": {"field": "high"},
+                    **hover,
+                },
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 70},
+                "encoding": {"x": x, "y": y, **hover},
+            },
+            *(level("y", limit, "limit", limit=True) if limit is not None else ()),
+        ],
+    }
+    return Chart(
+        spec, f"{measure.label}, run by run, each with its interval.", "Dots with intervals."
+    )
+
 
 router = APIRouter()
 Wanted = Annotated[str, Query(pattern="^([0-9a-f]{12}|)$")]
@@ -102,23 +306,19 @@ def _the_one_before(runs: dict[str, tuple[Run, RunRow]], after: str) -> str:
 
 
 def _compared(before: Run, after: Run) -> dict[str, Any]:
-    from fireassay.assessment.paired_runs import pair_runs
-    from fireassay.assessment.run_folder import read_gates, read_report, reservations
+    from fireassay.assessment.compare import pair_runs
+    from fireassay.assessment.run.folder import reservations
+    from fireassay.assessment.run.judging import read_judged
     from fireassay.report import compare_reports
 
-    reports = (
-        read_report(before.folder, charts=False),
-        read_report(after.folder, charts=False),
-    )
+    judged = [read_judged(run.folder, charts=False) for run in (before, after)]
+    reports = (judged[0].report, judged[1].report)
     pairs = pair_runs(before.folder, after.folder, reports)
     found = compare_reports(*reports, pairs.changes)
     changes = [_change(d, f"{d.part}.{d.number}" in pairs.changes) for d in found.differences]
     order = ("worse", "better", "changed", "no change shown")
     return {
-        "verdicts": [
-            report.verdict(read_gates(run.folder))
-            for run, report in zip((before, after), reports, strict=True)
-        ],
+        "verdicts": [each.verdict for each in judged],
         "changes": sorted(changes, key=lambda change: order.index(change.became)),
         "changed": _together(found.changed),
         "only_before": found.only_before,

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from fireassay.core.errors import DataError
-from fireassay.engine.label_records import LeaseLostError
+from fireassay.engine.labels.records import LeaseLostError
 from fireassay.web.pages import render
 from fireassay.web.queue import Queue
 from fireassay.web.queue_pages import (

@@ -1,11 +1,11 @@
-"""The labels of a queue as a table, for what comes after labelling."""
+"""Labels of a queue as a table."""
 
 from pathlib import Path
 
 import pandas as pd
 
-from fireassay.engine.consensus import consensus
-from fireassay.engine.label_book import LabelBook
+from fireassay.engine.labels.book import LabelBook
+from fireassay.engine.labels.records import consensus
 from fireassay.web.queue import QUEUES, read_queue
 
 _COLUMNS = ["row", "id", "state", "label", "predicted", "confidence", "wrong", "answers"]
@@ -14,20 +14,15 @@ _COLUMNS = ["row", "id", "state", "label", "predicted", "confidence", "wrong", "
 def labels(folder: str | Path, name: str) -> pd.DataFrame:
     """What people said about each answered item of a queue.
 
-    Parameters
-    ----------
-    folder
-        The run folder.
-    name
-        The queue.
+    Args:
+        folder: The run folder.
+        name: The queue.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row per item in the order of the first answers: ``row`` of the data set, ``id``,
-        ``state`` ("settled", "conflict", "cannot tell"), ``label`` (None unless settled; "(other)"
-        for a class that is not among the choices), the model's ``predicted`` class and
-        ``confidence``, whether it is ``wrong``, and how many ``answers`` there are.
+    Returns:
+        One row per item, in the order of the first answers, with ``row`` of the data set, ``id``,
+            ``state`` ("settled", "conflict", "cannot tell"), ``label`` (None unless settled;
+            "(other)" for a class that is not among the choices), the model's ``predicted`` class
+            and ``confidence``, whether it is ``wrong``, and how many ``answers`` there are.
 
     >>> import tempfile
     >>> from fireassay import web

@@ -11,10 +11,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from fireassay.core.errors import DataError, FireassayError, StoreError
 from fireassay.web.pages import render
-from fireassay.web.progress import run_progress
 from fireassay.web.projects import Project, find_projects
 from fireassay.web.run_pages import Key, find_run
-from fireassay.web.run_process import log_tail, plan_of, start_run, stop_run
+from fireassay.web.run_process import log_tail, plan_of, run_status, start_run, stop_run
 from fireassay.web.workspace import Workspace, run_key
 
 router = APIRouter()
@@ -96,7 +95,7 @@ def _page(
         plan=plan,
         planned=project.sha256,
         problem=problem or project.problem,
-        progress=run_progress(project.run_folder),
+        progress=run_status(project.run_folder),
         run_key=run_key(project.run_folder) if project.run_folder.is_dir() else None,
         log=log_tail(project.run_folder),
         csrf=request.state.csrf,

@@ -16,21 +16,7 @@ _NOT_PROJECTS = ("node_modules", "site-packages", "artifacts", "queues", "sample
 
 @dataclass(frozen=True)
 class Project:
-    """A configuration under a key that a browser may know.
-
-    Attributes
-    ----------
-    root
-        The served folder that it lies below.
-    file
-        The configuration.
-    run_folder
-        Where its run is, or will be.
-    title, model, data
-        What the file says.
-    problem
-        Why it cannot be started; empty if it can.
-    """
+    """A configuration under a key that a browser may know."""
 
     key: str
     root: Path

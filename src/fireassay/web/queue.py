@@ -5,19 +5,22 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.core import strict_json
+from fireassay.core import json_files
 from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import DataError, ParameterError, StoreError
 from fireassay.core.files import write_text
 from fireassay.core.hashing import sha256
 from fireassay.core.validation import check_choice, check_integer, check_lengths
-from fireassay.engine.questions import Questions, search_key
+from fireassay.data.rows import Rows
+from fireassay.engine.labels.book import BOOK, LabelBook
+from fireassay.engine.labels.records import Questions, search_key
 from fireassay.web.queue_items import (
     check_choices,
     check_confidences,
@@ -25,11 +28,20 @@ from fireassay.web.queue_items import (
     check_feature_names,
     check_ids,
     positions_of,
+    usual_kind,
 )
 
 QUEUES, SETTINGS, VERSION = "queues", "queue.json", 1
 KINDS = ("image", "row", "series")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.\-]{0,63}")
+_DEFAULTS = {
+    "purpose": "label",
+    "budget": None,
+    "reveal": True,
+    "feature_names": None,
+    "state_file": "",
+    "search_sha256": "",
+}
 _ARRAYS = ("content", "ids", "predicted", "confidence", "rows", "pairs")
 
 
@@ -37,26 +49,18 @@ _ARRAYS = ("content", "ids", "predicted", "confidence", "rows", "pairs")
 class Queue(Questions):
     """Items in the order they are to be labelled. Arrays stay on disk and are read row by row.
 
-    Attributes
-    ----------
-    purpose
-        "label" (which class is it?) or "review" (is this sample between two classes?).
-    kind
-        "image", "row" (a table of features) or "series" (a curve over time).
-    pairs
-        For "review": the two class names of each sample.
-    budget
-        How many labels are to be bought; None: all items.
-    state_file
-        The saved search (in the run folder) that chooses the next item; "": the order of the file.
-        Its labels are the search's own, whoever gives them.
-    name, folder, search, instructions
-        What `write_queue` was given.
-    content, feature_names, content_sha256
-        The items, names of their columns, and their hash.
-    label_key, labels_sha256, choices, annotators_per_item, reveal, ids, rows, predicted, confidence
-        Where labels are kept, what can be answered, by how many people, and what is known of each
-        item.
+    Attributes:
+        purpose: "label" (which class is it?) or "review" (is this sample between two classes?).
+        kind: "image", "row" (a table of features) or "series" (a curve over time).
+        pairs: For "review": the two class names of each sample.
+        budget: How many labels are to be bought; None: all items.
+        state_file: The saved search (in the run folder) that chooses the next item; "": the order
+            of the file. Its labels are the search's own, whoever gives them.
+        name, folder, search, instructions: What `write_queue` was given.
+        content, feature_names, content_sha256: The items, names of their columns, and their hash.
+        label_key, labels_sha256, choices, annotators_per_item, reveal, ids, rows, predicted,
+            confidence: Where labels are kept, what can be answered, by how many people, and what is
+            known of each item.
     """
 
     folder: Path
@@ -71,6 +75,13 @@ class Queue(Questions):
     content_sha256: str
     content: AnyArray
     pairs: NDArray[np.str_] | None
+
+    @cached_property
+    def items(self) -> Rows:
+        """The items as rows that can be shown."""
+        if self.kind == "row" and self.content.dtype.kind == "U" and self.content.shape[1] == 1:
+            return Rows(self.content[:, 0], form="text")
+        return Rows(self.content, form="table" if self.kind == "row" else self.kind)
 
     @property
     def run_folder(self) -> Path:
@@ -103,41 +114,26 @@ def write_queue(
 ) -> Path:
     """Ask people for labels: write a queue into a run folder, for ``fireassay serve``.
 
-    Parameters
-    ----------
-    folder
-        The run folder; the queue becomes ``queues/<name>/`` in it, whole or not at all.
-    X
-        Items in the order to be labelled: images (n, H, W[, C]), rows (n, d) or series
-        (n, time[, channels]). A memory-mapped array is copied block by block.
-    classes
-        What a label can be, in the order of the buttons.
-    kind
-        "image", "row" or "series"; None: images for three or four axes, else rows.
-    ids
-        Text shown with each item; row numbers if not given.
-    predicted, confidence
-        The model's class of each item (one of ``classes``) and its calibrated confidence. They are
-        hidden until the item is labelled; without them there is no discovery ratio.
-    rows
-        Row of the data set that each item is; 0, 1, … if not given.
-    search
-        What chose the items; shown to the reader of the result.
-    budget
-        Labels to buy; None: all items.
-    annotators_per_item
-        2 or more let agreement be measured.
-    reveal
-        Show the model's answer after each label.
-    name, instructions
-        Of the queue; the text is shown to those who label.
-    feature_names
-        One per column of rows, or per channel of series.
+    Args:
+        folder: The run folder; the queue becomes ``queues/<name>/`` in it, whole or not at all.
+        X: Items in the order to be labelled: images (n, H, W[, C]), rows (n, d) or series (n,
+            time[, channels]). A memory-mapped array is copied block by block.
+        classes: What a label can be, in the order of the buttons.
+        kind: "image", "row" or "series"; None: images for three or four axes, else rows.
+        ids: Text shown with each item; row numbers if not given.
+        predicted, confidence: The model's class of each item (one of ``classes``) and its
+            calibrated confidence. They are hidden until the item is labelled; without them there is
+            no discovery ratio.
+        rows: Row of the data set that each item is; 0, 1, … if not given.
+        search: What chose the items; shown to the reader of the result.
+        budget: Labels to buy; None: all items.
+        annotators_per_item: 2 or more let agreement be measured.
+        reveal: Show the model's answer after each label.
+        name, instructions: Of the queue; the text is shown to those who label.
+        feature_names: One per column of rows, or per channel of series.
 
-    Returns
-    -------
-    Path
-        The queue's folder. Writing the same queue again changes nothing.
+    Returns:
+        Path: The queue's folder. Writing the same queue again changes nothing.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as run:
@@ -146,27 +142,22 @@ def write_queue(
     3
     """
     items = X if isinstance(X, np.ndarray) else np.asarray(X)
-    kind = check_choice(kind or ("image" if items.ndim in (3, 4) else "row"), "kind", KINDS)
+    kind = check_choice(kind or usual_kind(items), "kind", KINDS)
     names = tuple(str(known) for known in classes)
     positions = positions_of(predicted, names, len(items))
     return save_queue(
         Path(folder),
         name,
-        check_content(items, kind),
+        items,
         {
-            "purpose": "label",
             "kind": kind,
             "choices": check_choices(names),
             "search": str(search),
-            "budget": None if budget is None else check_integer(budget, "budget", low=1),
-            "annotators_per_item": check_integer(
-                annotators_per_item, "annotators_per_item", low=1, high=20
-            ),
+            "budget": budget,
+            "annotators_per_item": annotators_per_item,
             "reveal": bool(reveal),
-            "instructions": str(instructions)[:4000],
-            "feature_names": check_feature_names(feature_names, items, kind),
-            "state_file": "",
-            "search_sha256": "",
+            "instructions": instructions,
+            "feature_names": feature_names,
         },
         ids=ids,
         predicted=positions,
@@ -178,15 +169,11 @@ def write_queue(
 def read_queue(folder: str | Path) -> Queue:
     """Open a queue; only its settings are read, items stay on disk.
 
-    Parameters
-    ----------
-    folder
-        The queue's folder, as `write_queue` returns it.
+    Args:
+        folder: The queue's folder, as `write_queue` returns it.
 
-    Raises
-    ------
-    DataError
-        If a file is missing, damaged, or of a newer fireassay.
+    Raises:
+        DataError: If a file is missing, damaged, or of a newer fireassay.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as run:
@@ -233,7 +220,7 @@ def read_queue(folder: str | Path) -> Queue:
 def read_settings(folder: Path) -> dict[str, Any]:
     """What ``queue.json`` says; nothing is opened beside it."""
     try:
-        settings = strict_json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+        settings = json_files.loads((folder / SETTINGS).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"Expected a labelling queue in {folder}.", got=f"{error}") from error
     if not isinstance(settings, dict):
@@ -252,8 +239,8 @@ def find_queues(run: Path) -> list[Path]:
 def save_queue(
     run: Path,
     name: str,
-    content: AnyArray,
-    settings: dict[str, Any],
+    items: AnyArray,
+    given: dict[str, Any],
     *,
     ids: ArrayLike | None,
     predicted: IntArray,
@@ -261,12 +248,21 @@ def save_queue(
     rows: ArrayLike | None,
     pairs: NDArray[np.str_] | None = None,
 ) -> Path:
-    """Write a queue of checked items into a run folder: whole, or not at all."""
+    """Check items and settings, and write them into a run folder: whole, or not at all."""
     if not _NAME.fullmatch(name):
         raise ParameterError(
             "A queue's name must be letters, digits, spaces, dots, - and _, at most 64.",
             got=repr(name[:80]),
         )
+    settings = _DEFAULTS | given
+    budget, people = settings["budget"], settings["annotators_per_item"]
+    settings |= {
+        "budget": None if budget is None else check_integer(budget, "budget", low=1),
+        "annotators_per_item": check_integer(people, "annotators_per_item", low=1, high=20),
+        "instructions": str(settings["instructions"])[:4000],
+        "feature_names": check_feature_names(settings["feature_names"], items, settings["kind"]),
+    }
+    content = check_content(items, settings["kind"])
     n = len(content)
     numbers = np.arange(n) if rows is None else np.asarray(rows, dtype=np.int64).ravel()
     texts = check_ids(ids, numbers)
@@ -284,7 +280,7 @@ def save_queue(
     identity = {
         k: settings[k] for k in ("purpose", "kind", "choices", "state_file", "search_sha256")
     }
-    digest = sha256(strict_json.dumps(identity), *arrays.values())
+    digest = sha256(json_files.dumps(identity), *arrays.values())
     folder = run / QUEUES / name
     if folder.exists() and read_queue(folder).content_sha256 != digest:
         raise StoreError(
@@ -292,19 +288,28 @@ def save_queue(
             got="other items or classes",
             do="Give the new queue another name=.",
         )
-    text = strict_json.dumps({**settings, "name": name, "content_sha256": digest, "version": 1})
+    text = json_files.dumps({**settings, "name": name, "content_sha256": digest, "version": 1})
     if folder.exists():
         write_text(folder / SETTINGS, text)
-        return folder
+        return _counted(folder, run)
     (run / QUEUES).mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=".", dir=run / QUEUES))
     try:
         for key, values in arrays.items():
             np.save(temporary / f"{key}.npy", values, allow_pickle=False)
         (temporary / SETTINGS).write_text(text, encoding="utf-8")
-        temporary.chmod(0o755)
         temporary.replace(folder)
     except BaseException:
         shutil.rmtree(temporary)
         raise
+    return _counted(folder, run)
+
+
+def _counted(folder: Path, run: Path) -> Path:
+    """The folder, once labels that are there already know how many people label an item."""
+    if (run / BOOK).exists():
+        queue = read_queue(folder)
+        with LabelBook(run) as book:
+            if book.holds(queue):
+                book.set_people(queue, queue.annotators_per_item or 1)
     return folder

@@ -1,6 +1,5 @@
 """What can be an item of a labelling queue, and how it is kept."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -8,10 +7,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import DataError
+from fireassay.data.rows import Rows
+from fireassay.data.shown import as_bytes, channels_last, pixel_ends
 
-_BLOCK_BYTES = 32 * 2**20
 _LONGEST_NAME = 500
-_CHANNELS = (1, 3, 4)
+
+
+def usual_kind(items: AnyArray) -> str:
+    """What items are in a queue, by their form: "image", "series" or "row"."""
+    form = Rows(items).form
+    return form if form in ("image", "series") else "row"
 
 
 def check_content(items: AnyArray, kind: str) -> AnyArray:
@@ -29,33 +34,13 @@ def check_content(items: AnyArray, kind: str) -> AnyArray:
         return items
     if kind != "image":
         return items.astype(np.float32, copy=False)
-    if items.ndim == 4 and items.shape[1] in _CHANNELS and items.shape[3] not in _CHANNELS:
-        items = np.moveaxis(items, 1, -1)
-    if items.ndim == 4 and items.shape[3] not in _CHANNELS:
+    placed = channels_last(items)
+    if placed.ndim == 4 and placed.shape[3] not in (1, 3, 4):
         raise DataError(
             "Images must have 1, 3 or 4 channels, first or last.",
             got=f"shape {items.shape}",
         )
-    return items if items.dtype == np.uint8 else _as_bytes(items)
-
-
-def _as_bytes(images: AnyArray) -> NDArray[np.uint8]:
-    """Pixels from 0 to 255; what is not in [0, 1] is stretched from its lowest to its highest."""
-    size = max(1, _BLOCK_BYTES // max(1, images[0].nbytes))
-    blocks = [slice(start, start + size) for start in range(0, len(images), size)]
-    low = min(float(images[block].min()) for block in blocks)
-    high = max(float(images[block].max()) for block in blocks)
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise DataError("Images must be finite.", got="NaN or infinity")
-    if low >= 0 and high <= 1:
-        low, high = 0.0, 1.0
-    elif low >= 0 and high <= 255:
-        low, high = 0.0, 255.0
-    out = np.empty(images.shape, dtype=np.uint8)
-    for block in blocks:
-        scaled = (np.asarray(images[block], dtype=np.float64) - low) / ((high - low) or 1.0)
-        out[block] = np.rint(scaled * 255).astype(np.uint8)
-    return out
+    return as_bytes(placed, pixel_ends(placed))
 
 
 def positions_of(given: ArrayLike | None, names: tuple[str, ...], n: int) -> IntArray:

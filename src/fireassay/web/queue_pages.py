@@ -16,13 +16,11 @@ from fastapi.responses import (
 from fireassay.core import Chart
 from fireassay.core.drawing import IntervalRow, intervals
 from fireassay.core.errors import DataError
-from fireassay.engine.consensus import STATES
-from fireassay.engine.questions import CANNOT_TELL, OTHER
-from fireassay.web.events import stream
-from fireassay.web.item_view import SMALL, description, features, png, series
-from fireassay.web.pages import render
+from fireassay.data.shown import SMALL, Picture, Table, Words, shown
+from fireassay.engine.labels.records import CANNOT_TELL, OTHER, STATES
+from fireassay.web.pages import render, series_chart, stream
 from fireassay.web.queue import Queue
-from fireassay.web.queue_status import QueueStatus, curve_chart, live
+from fireassay.web.queue_state import QueueStatus, curve_chart, live
 from fireassay.web.run_pages import Key, Number
 from fireassay.web.workspace import OpenQueue, Workspace
 
@@ -95,11 +93,12 @@ def items_page(
 def item_image(request: Request, key: Key, item: Number) -> Response:
     """The picture of an item."""
     queue = open_queue(request, key).queue
-    if item >= len(queue) or queue.kind != "image":
+    seen = shown(queue.items, item) if item < len(queue) else None
+    if not isinstance(seen, Picture):
         raise HTTPException(404)
     # Items of a queue never change.
     headers = {"cache-control": "private, max-age=3600"}
-    return Response(png(queue, item), media_type="image/png", headers=headers)
+    return Response(seen.png(), media_type="image/png", headers=headers)
 
 
 @router.get("/queues/{key}/conflicts")
@@ -141,7 +140,7 @@ def resolve(request: Request, key: Key) -> Response:
 @router.get("/queues/{key}/labels.csv")
 def export(request: Request, key: Key) -> StreamingResponse:
     """All answers as CSV."""
-    from fireassay.discovery.labels_csv import to_csv
+    from fireassay.discovery.label_files import to_csv
 
     opened = open_queue(request, key)
     lines = to_csv(opened.queue, opened.book.answers(opened.queue))
@@ -220,17 +219,30 @@ def item_facts(queue: Queue, status: QueueStatus | None, item: int) -> dict[str,
     return {
         "item": item,
         "id": str(queue.ids[item]),
-        "sharp": queue.kind == "image" and max(queue.content.shape[1:3]) < SMALL,
         "state": agreed.state if agreed else "open",
         "label": None if label is None else captions(queue, item)[label] if label >= 0 else "other",
         "predicted": queue.choices[int(queue.predicted[item])] if known else None,
         "confidence": float(queue.confidence[item]) if known else None,
         "wrong": known and label != int(queue.predicted[item]),
-        "description": description(queue),
-        "features": features(queue, item) if queue.kind == "row" else None,
-        "series": series(queue, item) if queue.kind == "series" else None,
+        **_content(queue, item),
         "pair": None if queue.pairs is None else [str(name) for name in queue.pairs[item]],
     }
+
+
+def _content(queue: Queue, item: int) -> dict[str, Any]:
+    """What shows an item, and what a screen reader says instead."""
+    seen = shown(queue.items, item, names=queue.feature_names)
+    if isinstance(seen, Picture):
+        height, width = seen.pixels.shape[:2]
+        what = f"image of {height} by {width} pixels"
+        return {"description": f"The item: {what}", "sharp": max(height, width) < SMALL}
+    if isinstance(seen, Words):
+        return {"description": "The item: a text", "words": seen.text}
+    if isinstance(seen, Table):
+        what = f"row of {len(seen.names)} features"
+        return {"description": f"The item: {what}", "features": list(seen)}
+    said = f"The item: series of {seen.lines.shape[1]} time steps"
+    return {"description": said, "series": series_chart(seen, said)}
 
 
 def _chosen(queue: Queue, status: QueueStatus, state: str) -> Any:

@@ -13,12 +13,10 @@ from fireassay.core.arrays import AnyArray, BoolArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.seeds import generator
-from fireassay.core.validation import check_integer
-from fireassay.engine.consensus import Consensus, consensus
-from fireassay.engine.label_book import LabelBook
-from fireassay.engine.label_records import Slot
+from fireassay.engine.labels.book import LabelBook
+from fireassay.engine.labels.records import Consensus, Slot, consensus
 from fireassay.web.queue import QUEUES, Queue, read_queue, save_queue
-from fireassay.web.queue_items import check_content
+from fireassay.web.queue_items import usual_kind
 
 KEEP, REJECT, FIRST, SECOND = range(4)
 VERDICTS = ("keep", "reject", "more like the first class", "more like the second class")
@@ -68,16 +66,11 @@ def write_review_queue(
     The samples come in random order, so that the share kept speaks for the whole set also when
     not all are looked at. Their soft labels are not shown.
 
-    Parameters
-    ----------
-    folder
-        The run folder.
-    amb
-        An `AmbiguousSet`, or anything with ``X`` and ``pairs``.
-    name, kind, budget, annotators_per_item, instructions
-        As in `write_queue`.
-    seed
-        Of the order.
+    Args:
+        folder: The run folder.
+        amb: An `AmbiguousSet`, or anything with ``X`` and ``pairs``.
+        name, kind, budget, annotators_per_item, instructions: As in `write_queue`.
+        seed: Of the order.
 
     >>> import tempfile
     >>> made = ExportedSamples(np.zeros((3, 8, 8)), np.array([["3", "8"]] * 3))
@@ -91,25 +84,20 @@ def write_review_queue(
     pairs = np.asarray(amb.pairs).astype(np.str_)
     if pairs.shape != (len(items), 2):
         raise DataError("A set needs two classes per sample.", got=f"pairs of {pairs.shape}")
-    kind = kind or ("image" if items.ndim in (3, 4) else "row")
+    kind = kind or usual_kind(items)
     return save_queue(
         Path(folder),
         name,
-        check_content(items[order], kind),
+        items[order],
         {
             "purpose": "review",
             "kind": kind,
             "choices": list(VERDICTS),
             "search": "random order",
-            "budget": None if budget is None else check_integer(budget, "budget", low=1),
-            "annotators_per_item": check_integer(
-                annotators_per_item, "annotators_per_item", low=1, high=20
-            ),
+            "budget": budget,
+            "annotators_per_item": annotators_per_item,
             "reveal": False,
-            "instructions": str(instructions)[:4000],
-            "feature_names": None,
-            "state_file": "",
-            "search_sha256": "",
+            "instructions": instructions,
         },
         ids=None,
         predicted=np.full(len(items), -1, dtype=np.int64),
@@ -165,13 +153,11 @@ def _share(kept: BoolArray, *, done: bool) -> Estimate:
 def kept_rows(folder: str | Path, name: str = "review") -> IntArray:
     """Rows of the reviewed set that people kept, ascending.
 
-    Parameters
-    ----------
-    folder, name
-        The run folder and the name of the queue, as in `write_review_queue`.
+    Args:
+        folder, name: The run folder and the name of the queue, as in `write_review_queue`.
 
     >>> import tempfile
-    >>> from fireassay.web.queue_order import in_order
+    >>> from fireassay.web.queue_state import in_order
     >>> made = ExportedSamples(np.zeros((3, 8, 8)), np.array([["3", "8"]] * 3))
     >>> with tempfile.TemporaryDirectory() as run:
     ...     queue = read_queue(write_review_queue(run, made))
@@ -195,20 +181,15 @@ def kept_rows(folder: str | Path, name: str = "review") -> IntArray:
 def keep_reviewed(amb: SetType, folder: str | Path, name: str = "review") -> SetType:
     """The set with those samples only that people kept.
 
-    Parameters
-    ----------
-    amb
-        The set that was reviewed.
-    folder, name
-        The run folder and the name of the queue, as in `write_review_queue`.
+    Args:
+        amb: The set that was reviewed.
+        folder, name: The run folder and the name of the queue, as in `write_review_queue`.
 
-    Raises
-    ------
-    DataError
-        If it is another set, or nothing was kept.
+    Raises:
+        DataError: If it is another set, or nothing was kept.
 
     >>> import tempfile
-    >>> from fireassay.web.queue_order import in_order
+    >>> from fireassay.web.queue_state import in_order
     >>> made = ExportedSamples(np.zeros((3, 8, 8)), np.array([["3", "8"]] * 3))
     >>> with tempfile.TemporaryDirectory() as run:
     ...     queue = read_queue(write_review_queue(run, made))

@@ -1,8 +1,10 @@
 """Pages about runs: the list of all, a run with its progress, a part with charts and tables."""
 
 import base64
-from dataclasses import asdict
-from typing import Annotated, Any
+import pathlib
+import threading
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from fastapi import APIRouter, Path, Request
@@ -10,20 +12,147 @@ from fastapi.exceptions import HTTPException
 from fastapi.responses import HTMLResponse, Response
 
 from fireassay.core import Chart
-from fireassay.core.evidence import Evidence
-from fireassay.report.number_chart import numbers_chart
-from fireassay.web.chart_links import linked
-from fireassay.web.events import stream
-from fireassay.web.pages import render
-from fireassay.web.progress import RunProgress, run_progress
-from fireassay.web.run_rows import RunRows
-from fireassay.web.run_view import MOST_ROWS, RunView, RunViews, table_chart
-from fireassay.web.sample_set import SampleSet
-from fireassay.web.workspace import Run, Workspace
+from fireassay.core.drawing import axis, rounded
+from fireassay.core.drawing.axes import WIDTH, told_apart
+from fireassay.core.errors import FireassayError
+from fireassay.core.evidence import Evidence, Table
+from fireassay.report.page_charts import numbers_chart
+from fireassay.web.compare_pages import RunRows
+from fireassay.web.pages import linked, render, stream
+from fireassay.web.run_process import RunStatus, run_status
+from fireassay.web.sample_rows import SampleSet
+from fireassay.web.security import POLICY
+from fireassay.web.workspace import Run, Workspace, run_key
+
+if TYPE_CHECKING:
+    from fireassay.report import Report, Verdict
+
+
+MOST_ROWS = 2000
+
+
+@dataclass(frozen=True)
+class RunView:
+    """The report, the verdict on its gates, and why charts are missing, if they are."""
+
+    report: "Report"
+    verdict: "Verdict"
+    problem: str
+    screen: str = ""
+    has_page: bool = False
+
+
+class RunViews:
+    """Reports by folder, read again when ``result.json`` changes."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: dict[pathlib.Path, tuple[int, RunView]] = {}
+
+    def get(self, folder: pathlib.Path) -> RunView | None:
+        """The report of a run; None while there is none."""
+        path = folder / "result.json"
+        if not path.is_file():
+            return None
+        changed = path.stat().st_mtime_ns
+        with self._lock:
+            kept = self._kept.get(folder)
+            if kept is None or kept[0] != changed:
+                kept = changed, _read(folder, run_key(folder))
+                self._kept[folder] = kept
+        return kept[1]
+
+
+def _read(folder: pathlib.Path, key: str) -> RunView:
+    from fireassay.assessment.run.folder import PAGE, configuration
+    from fireassay.assessment.run.judging import judge_of, read_judged
+    from fireassay.report import Report
+    from fireassay.report.first_screen import first_screen
+    from fireassay.report.page import screen_html
+
+    problem = ""
+    try:
+        judged = read_judged(folder)
+    except (FireassayError, ImportError) as error:
+        # The numbers are in result.json; only charts and pictures need the journal.
+        problem = f"Charts cannot be read: {error}"
+        judge = judge_of(folder, configuration(folder))
+        judged = judge.judge(Report.from_json(folder / "result.json"))
+    report, verdict = judged.report, judged.verdict
+    screen = first_screen(report.parts, verdict, report.accepted, report.about)
+    links = {
+        "part": f"/runs/{key}/parts/",
+        "from_zero": True,
+        "rows": f"/runs/{key}/samples?" if (folder / "samples").is_dir() else "",
+    }
+    shown = screen_html(screen, report.parts, links)
+    return RunView(report, verdict, problem, shown, (folder / PAGE).is_file())
+
+
+def table_chart(table: Table) -> Chart | None:
+    """A table's numeric columns as points, two at a time; the page has boxes to choose them."""
+    numeric = [i for i in range(len(table.columns)) if _is_numeric(table, i)]
+    if len(numeric) < 2 or len(table.rows) < 3:
+        return None
+    values = [
+        {f"c{k}": rounded(row[i]) for k, i in enumerate(numeric)}
+        | {"text": "; ".join(_named(table, row))[:300]}
+        for row in table.rows[:MOST_ROWS]
+    ]
+    names = told_apart(str(table.columns[i]) for i in numeric)
+    fields = [f"c{k}" for k in range(len(numeric))]
+    chosen = [
+        {
+            "name": name,
+            "value": fields[k],
+            "bind": {"input": "select", "options": fields, "labels": names, "name": f"{name} "},
+        }
+        for k, name in enumerate(("across", "up"))
+    ]
+    spec = {
+        "width": WIDTH,
+        "height": 260,
+        "params": chosen,
+        "data": {"values": values},
+        "transform": [
+            {"calculate": "datum[across]", "as": "x"},
+            {"calculate": "datum[up]", "as": "y"},
+        ],
+        "mark": {"type": "point", "size": 30},
+        "encoding": {
+            "x": {"field": "x", "type": "quantitative", "axis": axis("")},
+            "y": {"field": "y", "type": "quantitative", "axis": axis("")},
+            "tooltip": [{"field": "text", "type": "nominal", "title": " "}],
+        },
+    }
+    return Chart(spec, "Each point is a row: choose what to draw.", "A cloud of points.")
+
+
+def _named(table: Table, row: tuple[Any, ...]) -> list[str]:
+    return [f"{name}: {_short(value)}" for name, value in zip(table.columns, row, strict=True)]
+
+
+def _is_numeric(table: Table, column: int) -> bool:
+    values = [row[column] for row in table.rows]
+    return bool(values) and all(
+        isinstance(value, int | float) and not isinstance(value, bool) for value in values
+    )
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
 
 router = APIRouter()
 Key = Annotated[str, Path(pattern="^[0-9a-f]{12}$")]
 Number = Annotated[int, Path(ge=0, le=10_000_000)]
+_WITH_SAMPLES = {  # pictures of the worst inputs are in the page
+    "content-security-policy": POLICY.replace("img-src 'self'", "img-src 'self' data:")
+}
+_OFFLINE = {
+    "content-security-policy": "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
+    "script-src 'unsafe-inline'; sandbox allow-scripts"
+}
 PICTURE_HEADERS = {"content-security-policy": "default-src 'none'; sandbox"}
 
 
@@ -37,14 +166,14 @@ def home(request: Request) -> HTMLResponse:
         {
             "run": run,
             "row": rows.get(run.folder),
-            "progress": run_progress(run.folder),
+            "progress": run_status(run.folder),
             "waiting": run.has_waiting_search(),
         }
         for run in workspace.runs().values()
     ]
     runs.sort(key=lambda entry: getattr(entry["row"], "began", "") or "9", reverse=True)
     projects = [
-        (project, run_progress(project.run_folder)) for project in workspace.projects().values()
+        (project, run_status(project.run_folder)) for project in workspace.projects().values()
     ]
     page = render(
         "home.html",
@@ -65,7 +194,7 @@ async def home_events(request: Request) -> Response:
     workspace: Workspace = request.app.state.workspace
 
     def look() -> dict[str, Any]:
-        return {run.key: _now(run_progress(run.folder)) for run in workspace.runs().values()}
+        return {run.key: _now(run_status(run.folder)) for run in workspace.runs().values()}
 
     return stream(request, look)
 
@@ -80,12 +209,22 @@ def run_page(request: Request, key: Key) -> HTMLResponse:
         "run.html",
         run=run,
         view=_view(request, run),
-        progress=run_progress(run.folder),
+        progress=run_status(run.folder),
         queues=queues,
-        charts=_charts(_view(request, run)),
         csrf=request.state.csrf,
     )
-    return HTMLResponse(page)
+    return HTMLResponse(page, headers=_WITH_SAMPLES)
+
+
+@router.get("/runs/{key}/report")
+def report_page(request: Request, key: Key) -> HTMLResponse:
+    """The run's own page: its policy is inside it, and here it may send nothing anywhere."""
+    from fireassay.assessment.run.folder import PAGE
+
+    path = find_run(request, key).folder / PAGE
+    if not path.is_file():
+        raise HTTPException(404)
+    return HTMLResponse(path.read_text(encoding="utf-8"), headers=_OFFLINE)
 
 
 @router.get("/runs/{key}/events")
@@ -94,7 +233,7 @@ async def run_events(request: Request, key: Key) -> Response:
     run = find_run(request, key)
 
     def look() -> dict[str, Any]:
-        now = run_progress(run.folder)
+        now = run_status(run.folder)
         return {
             **_now(now),
             "done": now.done,
@@ -143,7 +282,7 @@ def sample_picture(
     return Response(content, media_type="image/png", headers=PICTURE_HEADERS)
 
 
-def _now(progress: RunProgress) -> dict[str, Any]:
+def _now(progress: RunStatus) -> dict[str, Any]:
     """What a live row says; nothing that changes while nothing happens."""
     live = progress.live
     return {
@@ -162,7 +301,9 @@ def _questions(runs: list[dict[str, Any]]) -> list[str]:
     found = {a.part for entry in runs for a in getattr(entry["row"], "answers", ())}
     if not found:
         return []
-    from fireassay.assessment.parts import PARTS  # loads what the first page need not wait for
+    from fireassay.assessment.parts.table import (
+        PARTS,  # loads what the first page need not wait for
+    )
 
     return [name for name in PARTS if name in found] + sorted(found - set(PARTS))
 
@@ -212,7 +353,3 @@ def _places(rows: SampleSet | None, part: Evidence) -> dict[int | str, int]:
         if len(at):
             found[sample.row] = int(at[0])
     return found
-
-
-def _charts(view: RunView | None) -> list[Chart | None]:
-    return [] if view is None else [numbers_chart(part) for part in view.report.parts]

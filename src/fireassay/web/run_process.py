@@ -4,20 +4,20 @@ import contextlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fireassay.core import strict_json
+from fireassay.core import json_files
 from fireassay.core.errors import DataError, FireassayError, StoreError
-from fireassay.core.files import write_text
-from fireassay.core.regular_file import check_regular, read_small_text
-from fireassay.engine.foreign_files import refuse_foreign
-from fireassay.engine.links import refuse_link
+from fireassay.core.files import check_regular, read_small_text, write_text
+from fireassay.engine.journal_tables import DATABASE_ERRORS
+from fireassay.engine.run_lock import refuse_foreign, refuse_link
 from fireassay.web.projects import Project
 
 STARTED, LOG, LIVE = "started.json", "run.log", "live.json"
@@ -38,13 +38,7 @@ class Live:
 
 
 def start_run(project: Project) -> None:
-    """Start the run of a project; what is trusted is what a run in a terminal would trust.
-
-    Raises
-    ------
-    StoreError
-        If a run is going on there already.
-    """
+    """Start the run of a project; what is trusted is what a run in a terminal would trust."""
     folder = project.run_folder
     with _lock:
         if started_process(folder) is not None or lock_owner(folder) is not None:
@@ -56,7 +50,7 @@ def start_run(project: Project) -> None:
         with open(folder / LOG, "wb") as log:
             process = subprocess.Popen(  # noqa: S603 - our own program
                 _command("run", project),
-                cwd=project.file.parent,
+                cwd=_working_folder(project),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -66,7 +60,7 @@ def start_run(project: Project) -> None:
         _children[process.pid] = process
         threading.Thread(target=_see_off, args=(process,), daemon=True).start()
         told = {"process": process.pid, "mark": process_mark(process.pid), "at": time.time()}
-        write_text(folder / STARTED, strict_json.dumps(told))
+        write_text(folder / STARTED, json_files.dumps(told))
 
 
 def stop_run(folder: Path) -> None:
@@ -82,7 +76,7 @@ def stop_run(folder: Path) -> None:
         asked = folder / STARTED
         told = _told(folder)
         again = bool(told.get("stopped"))
-        write_text(asked, strict_json.dumps({**told, "stopped": True}))
+        write_text(asked, json_files.dumps({**told, "stopped": True}))
         with contextlib.suppress(ProcessLookupError):  # it has ended by itself meanwhile
             os.kill(process, signal.SIGTERM if again else signal.SIGINT)
 
@@ -92,7 +86,7 @@ def plan_of(project: Project) -> dict[str, Any]:
     try:
         done = subprocess.run(  # noqa: S603 - our own program
             [*_command("plan", project), "--json"],
-            cwd=project.file.parent,
+            cwd=_working_folder(project),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             env=_environment(),
@@ -168,7 +162,7 @@ def process_mark(number: int) -> str | None:
 def live_of(folder: Path) -> Live:
     """Part and time left of a run that is at work."""
     try:
-        told = strict_json.loads(read_small_text(folder / LIVE))
+        told = json_files.loads(read_small_text(folder / LIVE))
         left = float(told["left_s"]) - (time.time() - float(told["began"]))
         return Live(str(told["part"]), int(told["number"]), int(told["total"]), max(0.0, left))
     except (OSError, ValueError, KeyError, TypeError):
@@ -207,18 +201,132 @@ def _see_off(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _command(what: str, project: Project) -> list[str]:
-    return [sys.executable, "-m", "fireassay", what, "--config", str(project.file)]
+    return [sys.executable, "-P", "-m", "fireassay", what, "--config", str(project.file)]
+
+
+def _working_folder(project: Project) -> Path:
+    """The root of the disk; the project's own folder if its code is trusted as it is now."""
+    from fireassay.classifiers.trust import code_beside, code_digest, is_trusted_digest
+
+    folder = project.file.parent
+    if code_beside(project.model, folder) is not None:
+        with contextlib.suppress(FireassayError, OSError):  # the run itself says what is wrong
+            if is_trusted_digest(code_digest(project.model, folder)):
+                return folder
+    return Path(folder.anchor)
 
 
 def _environment() -> dict[str, str]:
-    """That of the app, without the token that opens it: a model has no need of it."""
-    return {k: v for k, v in os.environ.items() if k != "FIREASSAY_TOKEN"}
+    """That of the app, without its token; nothing is imported from the folder of a process."""
+    kept = {k: v for k, v in os.environ.items() if k != "FIREASSAY_TOKEN"}
+    if kept.get("PYTHONPATH"):  # what the user named from the app's own folder
+        places = kept["PYTHONPATH"].split(os.pathsep)
+        kept["PYTHONPATH"] = os.pathsep.join(str(Path(p).resolve()) for p in places if p)
+    return {**kept, "PYTHONSAFEPATH": "1"}
 
 
 def _told(folder: Path) -> dict[str, Any]:
     try:
         refuse_link(folder / STARTED)
-        told = strict_json.loads(read_small_text(folder / STARTED))
+        told = json_files.loads(read_small_text(folder / STARTED))
     except (OSError, ValueError):
         return {}
     return told if isinstance(told, dict) else {}
+
+
+@dataclass(frozen=True)
+class TaskProgress:
+    """Tasks of one name."""
+
+    name: str
+    done: int
+    failed: int
+    total: int
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """A run now: whether a process writes it, and how far each group of tasks is."""
+
+    running: bool
+    tasks: tuple[TaskProgress, ...]
+    result_changed: int
+    live: Live = field(default_factory=Live)
+    log: tuple[str, ...] = ()
+    can_stop: bool = False
+    stopping: bool = False
+
+    @property
+    def done(self) -> int:
+        """Finished tasks."""
+        return sum(task.done for task in self.tasks)
+
+    @property
+    def total(self) -> int:
+        """Known tasks."""
+        return sum(task.total for task in self.tasks)
+
+    @property
+    def state(self) -> str:
+        """In a word or two, for people."""
+        if not self.running:
+            return "not running"
+        return "stopping" if self.stopping else "running"
+
+    @property
+    def step(self) -> str:
+        """The tasks that are under way within the part, with how many are done."""
+        for task in reversed(self.tasks):
+            if task.done + task.failed < task.total and not task.name.startswith("part "):
+                return f"{task.name}, {task.done:,} of {task.total:,}"
+        return ""
+
+    @property
+    def time_left(self) -> str:
+        """In words; empty where nothing is known."""
+        left = self.live.left_s
+        if not self.running or left is None:
+            return ""
+        if left < 60:
+            return "less than a minute left"
+        minutes = round(left / 60)
+        return (
+            f"about {minutes // 60} h {minutes % 60} min left"
+            if minutes > 90
+            else (f"about {minutes} min left")
+        )
+
+
+def run_status(folder: Path) -> RunStatus:
+    """Look at a run's journal without disturbing its writer."""
+    result = folder / "result.json"
+    changed = result.stat().st_mtime_ns if result.exists() else 0
+    started = started_process(folder)
+    running = started is not None or lock_owner(folder) is not None
+    return RunStatus(
+        running,
+        _tasks(folder / "run.sqlite"),
+        changed,
+        live_of(folder) if running else Live(),
+        tuple(log_tail(folder)),
+        can_stop=started is not None,
+        stopping=running and was_stopped(folder),
+    )
+
+
+def _tasks(journal: Path) -> tuple[TaskProgress, ...]:
+    if not journal.is_file():
+        return ()
+    connection = sqlite3.connect(f"{journal.resolve().as_uri()}?mode=ro", uri=True, timeout=2.0)
+    try:
+        rows = connection.execute(
+            "SELECT name, count(*) FILTER (WHERE status = 'done'),"
+            " count(*) FILTER (WHERE status = 'failed'), count(*)"
+            " FROM tasks GROUP BY name ORDER BY min(number)"
+        ).fetchall()
+    except DATABASE_ERRORS:
+        # Not a journal, or one that is being made: there is nothing to tell yet.
+        return ()
+    finally:
+        connection.close()
+    return tuple(TaskProgress(*row) for row in rows)

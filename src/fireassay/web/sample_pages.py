@@ -8,8 +8,11 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from fireassay.core.errors import DataError
 from fireassay.web.pages import render
+from fireassay.web.queue_sources import LARGEST, free_name, queue_of_rows
 from fireassay.web.run_pages import PICTURE_HEADERS, Key, Number, find_run
-from fireassay.web.sample_item import (
+from fireassay.web.sample_query import Others, SampleView, is_number, one_facet, read_query
+from fireassay.web.sample_rows import (
+    SampleSet,
     attacks_on,
     brief,
     changed_features,
@@ -21,10 +24,6 @@ from fireassay.web.sample_item import (
     scores_of,
     text_of,
 )
-from fireassay.web.sample_query import is_number
-from fireassay.web.sample_queue import LARGEST, free_name, queue_of_rows
-from fireassay.web.sample_set import SampleSet
-from fireassay.web.sample_view import Others, SampleView, one_facet, read_query
 from fireassay.web.workspace import Run
 
 router = APIRouter()

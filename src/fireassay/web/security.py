@@ -21,7 +21,7 @@ UPLOAD_BYTES = 20 * 2**20
 SHORTEST_TOKEN = 16
 _MOST_FIELDS = 50
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
-_POLICY = (
+POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
     " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
@@ -42,17 +42,7 @@ _HOW_TO_OPEN = (
 
 @dataclass(frozen=True)
 class Access:
-    """Who may use the app.
-
-    Attributes
-    ----------
-    host, port
-        Where it listens.
-    token
-        What a browser must show once; needed for any address but this machine's own.
-    allowed_hosts
-        Further names under which it is reached.
-    """
+    """Who may use the app."""
 
     host: str = "127.0.0.1"
     port: int = 8765
@@ -179,7 +169,7 @@ def _with_headers(send: Send, more: list[tuple[bytes, bytes]]) -> Send:
             given = {name.lower() for name, _ in message["headers"]}
             own = [*_HEADERS, *more]
             if b"content-security-policy" not in given:
-                own.append((b"content-security-policy", _POLICY.encode()))
+                own.append((b"content-security-policy", POLICY.encode()))
             if b"cache-control" not in given:
                 own.append((b"cache-control", b"no-store"))
             message = {**message, "headers": [*message["headers"], *own]}

@@ -1,16 +1,117 @@
-"""Start the app: on this machine only, or elsewhere with a token."""
+"""The app: pages about runs, queues and labels, behind the gate."""
 
+import contextlib
+import logging
 import os
 import secrets
 import socket
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
-from fireassay.core.errors import ParameterError
-from fireassay.core.extras import require
-from fireassay.web.security import SHORTEST_TOKEN, Access, is_loopback
+from fastapi import FastAPI, Request
+from fastapi.exceptions import HTTPException, RequestValidationError
+from fastapi.responses import HTMLResponse, Response
+
+from fireassay.core.errors import FireassayError, ParameterError, StoreError
+from fireassay.core.lazy import require
+from fireassay.engine.labels.records import LeaseLostError
+from fireassay.report.page_charts import chart_script, chart_styles
+from fireassay.web import (
+    compare_pages,
+    label_pages,
+    project_pages,
+    queue_pages,
+    run_pages,
+    sample_pages,
+)
+from fireassay.web.compare_pages import RunRows
+from fireassay.web.pages import render, static_files
+from fireassay.web.run_pages import RunViews
+from fireassay.web.sample_query import SampleViews
+from fireassay.web.sample_rows import SampleSets
+from fireassay.web.security import SHORTEST_TOKEN, Access, Gate, is_loopback
+from fireassay.web.workspace import Workspace
+
+logger = logging.getLogger(__name__)
+
+
+def create_app(folders: Sequence[str | Path], access: Access | None = None) -> FastAPI:
+    """The app for some run folders (or folders of run folders)."""
+    workspace = Workspace(folders)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        del app
+        yield
+        workspace.close()
+
+    app = FastAPI(
+        title="fireassay", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan
+    )
+    app.state.workspace = workspace
+    app.state.views, app.state.run_rows = RunViews(), RunRows()
+    app.state.samples, app.state.sample_views = SampleSets(), SampleViews()
+    app.include_router(run_pages.router)
+    app.include_router(project_pages.router)
+    app.include_router(compare_pages.router)
+    app.include_router(sample_pages.router)
+    app.include_router(queue_pages.router)
+    app.include_router(label_pages.router)
+    app.add_api_route("/static/{name}", _static, methods=["GET"])
+    app.add_exception_handler(404, _bad_address)
+    app.add_exception_handler(405, _bad_address)
+    app.add_exception_handler(RequestValidationError, _bad_address)
+    app.add_exception_handler(FireassayError, _own_error)
+    app.add_exception_handler(Exception, _crash)
+    app.add_middleware(Gate, access=access or Access())
+    return app
+
+
+def _static(name: str) -> Response:
+    # Made from the installed libraries once per installation, which takes some seconds.
+    if name == "charts.js":
+        return _file(chart_script().encode(), "text/javascript; charset=utf-8")
+    if name == "charts.css":
+        return _file(chart_styles().encode(), "text/css; charset=utf-8")
+    known = static_files().get(name)
+    if known is None:
+        raise HTTPException(404)
+    return _file(*known)
+
+
+def _file(content: bytes, kind: str) -> Response:
+    return Response(content, media_type=kind, headers={"cache-control": "no-cache"})
+
+
+def _page(request: Request, status: int, title: str, text: str) -> Response:
+    page = render("error.html", title=title, text=text, csrf=_csrf(request))
+    return HTMLResponse(page, status_code=status)
+
+
+def _csrf(request: Request) -> str:
+    return str(getattr(request.state, "csrf", ""))
+
+
+async def _bad_address(request: Request, error: Exception) -> Response:
+    del error
+    return _page(request, 404, "Not here", "There is nothing at this address.")
+
+
+async def _own_error(request: Request, error: Exception) -> Response:
+    if isinstance(error, LeaseLostError):
+        return _page(request, 409, "Not saved", str(error))
+    status = 500 if isinstance(error, StoreError) else 400
+    return _page(request, status, "That did not work", str(error))
+
+
+async def _crash(request: Request, error: Exception) -> Response:
+    logger.error("Unexpected error at %s", request.url.path, exc_info=error)
+    return _page(
+        request, 500, "An error of the app", "Nothing was saved. The terminal shows what happened."
+    )
+
 
 TOKEN_VARIABLE = "FIREASSAY_TOKEN"  # noqa: S105 - the name of a variable
 _TRIED_PORTS = 20
@@ -27,24 +128,17 @@ def serve(
 ) -> None:
     """Serve run folders until interrupted.
 
-    Parameters
-    ----------
-    folders
-        Run folders, or folders of run folders.
-    host
-        127.0.0.1 (only this machine) needs no token; any other address gets one: the value of the
-        environment variable FIREASSAY_TOKEN, or a new one. If the variable is set it is needed on
-        this machine, too.
-    port
-        None: the first free one from 8765.
-    allowed_hosts
-        Names under which browsers reach it, if not by number.
-    ready
-        Called with the address to open, once the app answers.
+    Args:
+        folders: Run folders, or folders of run folders.
+        host: 127.0.0.1 (only this machine) needs no token; any other address gets one: the value of
+            the environment variable FIREASSAY_TOKEN, or a new one. If the variable is set it is
+            needed on this machine, too.
+        port: None: the first free one from 8765.
+        allowed_hosts: Names under which browsers reach it, if not by number.
+        ready: Called with the address to open, once the app answers.
     """
     require("fastapi", "web", "The local app")
     uvicorn = require("uvicorn", "web", "The local app")
-    from fireassay.web.app import create_app
 
     token = _token(host)
     with _listen(host, port) as listening:
@@ -124,7 +218,7 @@ def _warm_up(server: object) -> None:
     """Load what the second page needs while the first one is read."""
     if _wait_until_started(server):
         threading.Event().wait(_FIRST_PAGE_S)
-        import fireassay.assessment.run_folder
+        import fireassay.assessment.run.folder
         import fireassay.discovery
         import fireassay.statistics.kappa  # noqa: F401
 

@@ -8,15 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from fireassay.core import strict_json
+from fireassay.core import json_files
 from fireassay.core.errors import DataError, FireassayError
-from fireassay.discovery.state_file import STATE_FILE
-from fireassay.engine.label_book import LabelBook
-from fireassay.engine.label_records import Chooser, GivenAnswer, Lease
+from fireassay.engine.labels.book import STATE_FILE, LabelBook
+from fireassay.engine.labels.records import Chooser, GivenAnswer, Lease
 from fireassay.web.projects import Project, find_projects
 from fireassay.web.queue import QUEUES, Queue, find_queues, read_queue, read_settings
-from fireassay.web.queue_order import in_order
-from fireassay.web.queue_status import QueueStatus, queue_status
+from fireassay.web.queue_state import QueueStatus, in_order, queue_status
 
 _MARKS = ("run.sqlite", "result.json", STATE_FILE, QUEUES, "started.json")
 
@@ -44,7 +42,7 @@ class Run:
         if not path.is_file():
             return {}
         try:
-            document = strict_json.loads(path.read_text(encoding="utf-8"))
+            document = json_files.loads(path.read_text(encoding="utf-8"))
         except (DataError, OSError, UnicodeDecodeError) as error:
             return {"problem": f"result.json cannot be read: {error}"}
         return document if isinstance(document, dict) else {"problem": "result.json is no result"}
@@ -99,7 +97,7 @@ class OpenQueue:
 
     def add_csv(self, text: str, annotator: str) -> tuple[int, int]:
         """Keep the labels of a CSV file; returns how many were new, of how many."""
-        from fireassay.discovery.labels_csv import from_csv
+        from fireassay.discovery.label_files import from_csv
 
         given = [label.entry for label in from_csv(self.queue, text, annotator)]
         # A search asks in an order of its own, which a file must not change.

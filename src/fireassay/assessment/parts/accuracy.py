@@ -1,4 +1,4 @@
-"""Accuracy on the labelled rows: overall, per class, and how honest the confidences are."""
+"""Accuracy on the labelled rows: the standard numbers, slices, and how true confidences are."""
 
 from __future__ import annotations
 
@@ -8,45 +8,95 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
 
-from fireassay.assessment import calibration_check, operating_point, slice_report
-from fireassay.assessment import class_recalls as recalls
-from fireassay.assessment.accuracy_result import MEASURES, AccuracyResult, AnsweredRows
-from fireassay.assessment.accuracy_rows import outcomes, rows_of_classes, samples, top_columns
-from fireassay.assessment.calibration_check import CalibrationCheck
-from fireassay.assessment.context import Context
-from fireassay.assessment.curated_rows import curated_rows
-from fireassay.assessment.row_independence import independent_draws
-from fireassay.assessment.row_outcomes import marks_of
-from fireassay.assessment.terms.accuracy import USES, Settings, cost, missing
+from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.parts import calibration_check, operating_point, slices
+from fireassay.assessment.parts import class_recalls as recalls
+from fireassay.assessment.parts.accuracy_result import (
+    MEASURES,
+    MOST_CLASSES,
+    AccuracyResult,
+    AnsweredRows,
+    outcomes,
+    samples,
+    top_columns,
+)
+from fireassay.assessment.parts.calibration_check import CalibrationCheck
+from fireassay.assessment.parts.curation import curated_rows, voted_rows
+from fireassay.assessment.parts.part import Part, marks_of
+from fireassay.assessment.preflight import classes_met, independent_draws
 from fireassay.classifiers import CodedClassifier, Decided
-from fireassay.core import Assumption, Estimate, Provenance
+from fireassay.classifiers.base import BLOCK_ROWS
+from fireassay.classifiers.recorded import RecordedAnswers
+from fireassay.core import Assumption, Estimate, ParameterError, Provenance
 from fireassay.core.arrays import Probabilities
-from fireassay.core.lazy_modules import pd
+from fireassay.core.groups import largest_group
+from fireassay.core.lazy import pd
 from fireassay.core.validation import check_class_indices
+from fireassay.data.prediction_classes import positive_class
 from fireassay.statistics import share
 from fireassay.statistics.calibration import stated_curve
-from fireassay.statistics.grouped_share import GroupCounts, effective_rows
-from fireassay.statistics.share import exact_shares
-
-__all__ = [
-    "MEASURES",
-    "USES",
-    "AccuracyResult",
-    "Settings",
-    "calibrated",
-    "cost",
-    "missing",
-    "outcomes",
-    "run",
-    "samples",
-]
+from fireassay.statistics.groups.group_counts import GroupCounts, effective_rows
+from fireassay.statistics.numbers.judged_rows import JudgedRows
+from fireassay.statistics.numbers.number_registry import (
+    NUMBERS,
+    number_of,
+    parse_number,
+    standard_numbers,
+)
+from fireassay.statistics.numbers.probability_numbers import rate_of
 
 _TOP = 3
+_MOST_KEPT = 2**23  # probabilities that a result holds: 64 MB
+_MOST_COPIED = 2**28
+_MANY_COLUMNS = 256
+
+
+class Settings(BaseModel):
+    """``[accuracy]`` in the configuration."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    confidence: float = Field(default=0.95, gt=0, lt=1, description="Confidence of the intervals.")
+    slice_numbers: tuple[str, ...] = Field(
+        default=(), description="Further numbers to show for each slice, e.g. ppv[sepsis]."
+    )
+
+
+def missing(context: Context) -> str | None:
+    """Why accuracy cannot be measured, or None."""
+    return None if context.test.y is not None else "the test rows have no labels"
+
+
+def cost(context: Context, settings: Settings) -> Cost:
+    """One query per labelled row, and per labelled row of curation that is not among them."""
+    del settings
+    n, voted = len(context.test), None if context.votes is None else voted_rows(context)
+    more = len(voted[0]) if voted and voted[1] != "test" and voted[0].y is not None else 0
+    some = min(max(n, BLOCK_ROWS) * context.test.X[0].nbytes, _MOST_COPIED)
+    # Answers once, in float32 or float64: 270 or 500 MB were held for 50,000 of 1,000 classes.
+    n_bytes = some + n * 5 * len(context.test.classes)
+    rows = n + more
+    return Cost(
+        queries=rows,
+        labels=rows,
+        data_rows=rows,
+        own_seconds=0.15 + _looking_s(n, context.test.X[0].size),
+        memory_mb=2e-6 * n_bytes,
+    )
+
+
+def _looking_s(n: int, columns: int) -> float:
+    """Seconds of the look for equal rows, the slices, and the hashes."""
+    numbers = n * columns
+    if columns > _MANY_COLUMNS:
+        return 1.6e-8 * numbers + 2e-7 * min(numbers, 2**22)
+    return 1.7e-7 * numbers
 
 
 def calibrated(context: Context, why: str, *, mended: bool = False) -> Assumption | None:
-    """What this part, if it has run, says about the confidences that another one rests on."""
+    """The calibration assumption for another part's evidence; None if accuracy has not run."""
     known = context.results.get("accuracy")
     if not isinstance(known, AccuracyResult) or known.calibration is None:
         return None
@@ -56,68 +106,66 @@ def calibrated(context: Context, why: str, *, mended: bool = False) -> Assumptio
 def run(context: Context, settings: Settings) -> AccuracyResult:
     """Measure accuracy on the test rows."""
     before = context.model.queries
-    probabilities = context.model.predict_proba(context.test.X)
     classes = context.model.classes
     labels = check_class_indices(context.test.labels, classes, n=len(context.test))
-    ruled = context.model.model if isinstance(context.model, CodedClassifier) else context.model
-    own = ruled.own(probabilities) if isinstance(ruled, Decided) else probabilities
+    own, predicted = _answers(context)
     top = top_columns(own, _TOP)
     likeliest = top[:, 0].astype(np.int64)
-    predicted = likeliest if own is probabilities else probabilities.argmax(axis=1)
-    correct = predicted == labels
     n, groups, confidence = len(labels), context.test.groups, settings.confidence
-    curated, uses = _curated(context, correct, confidence)
-    independence = independent_draws(context)
-    rests_on = (independence.id,)
+    names = [str(name) for name in classes]
+    decision, many = context.decision, len(names) > MOST_CLASSES
+    stated = own if context.has_confidences else None
+    judged = JudgedRows.of(
+        labels,
+        predicted,
+        len(names),
+        stated,
+        groups=groups,
+        confidence=confidence,
+        largest_group=largest_group(groups),
+    )
+    positive = positive_class(names, decision.positive)
+    met = classes_met(context, labels, predicted)
+    ledger: tuple[Assumption, ...] = (independent_draws(context),)
+    curated, uses = _curated(context, labels == predicted, confidence)
     worth = None
     if groups is not None:
-        counts = GroupCounts.of(correct, groups)
+        counts = GroupCounts.of(labels == predicted, groups)
         how = f"jackknife over {len(counts.sizes)} groups"
         worth = Estimate.point(effective_rows(counts), n, how)
-    confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
-    np.add.at(confusion, (labels, predicted), 1)
-    stated = own[np.arange(n), likeliest].astype(np.float64)
+        from fireassay.reliability.ledger import unseen_groups
+
+        ledger = (*ledger, *unseen_groups(counts.sizes, largest_group(groups)))
+    rests_on = tuple(assumption.id for assumption in (*ledger[:2], *met))
+    sure = own[np.arange(n), likeliest].astype(np.float64)
     return AccuracyResult(
-        accuracy=replace(_share(correct, groups, confidence), rests_on=rests_on),
-        error=replace(_share(~correct, groups, confidence), rests_on=rests_on),
+        judged=judged if own.size <= _MOST_KEPT else replace(judged, probabilities=None),
+        numbers={
+            name: replace(number, rests_on=rests_on)
+            for name, number in _numbers(judged, names, decision, many=many).items()
+        },
         calibration=_calibration(context, own, labels, likeliest, confidence, rests_on)
         if context.has_confidences
         else None,
         decided=operating_point.operating_point(
-            own,
-            predicted,
-            labels,
-            classes,
-            context.decision,
-            confidence=confidence,
-            groups=groups,
-            seed=context.seed,
-            rests_on=rests_on,
+            judged, own, classes, decision, groups=groups, seed=context.seed, rests_on=rests_on
         ),
-        slices=slice_report.slice_findings(
+        slices=slices.slice_findings(
             context.test,
-            ~correct,
-            predicted,
-            classes,
-            confidence=confidence,
+            judged,
+            names,
+            positive,
+            settings.slice_numbers,
+            search=not context.recorded,
             seed=context.seed,
             rests_on=rests_on,
         ),
         classes=tuple(classes),
-        confusion=confusion,
-        recall=_shares(
-            correct,
-            rows_of_classes(labels, len(classes)),
-            groups,
-            confidence,
-            pd.Index(map(str, classes), name="class"),
-            "recall",
-        ).drop(columns="method"),
-        curve=stated_curve(stated, likeliest == labels, n_bins=10, groups=groups)
-        if context.has_confidences
+        positive=positive,
+        curve=stated_curve(sure, likeliest == labels, n_bins=10, groups=groups)
+        if context.has_confidences and not np.isnan(sure).any()
         else None,
-        by_class=recalls.class_recalls(labels, predicted, classes, confidence, groups),
-        correct=correct,
+        by_class=recalls.class_recalls(judged, classes),
         rows=AnsweredRows(
             marks_of(context, labels),
             np.asarray(context.test.ids),
@@ -128,8 +176,10 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             np.take_along_axis(own, top, axis=1).astype(np.float32, copy=False),
             *_row_costs(context, labels, predicted),
         ),
-        sure=own[np.arange(n), predicted].astype(np.float64) if context.has_confidences else None,
-        independence=independence,
+        sure=np.where(predicted < 0, np.nan, own[np.arange(n), predicted]).astype(np.float64)
+        if context.has_confidences
+        else None,
+        ledger=(*ledger, *met),
         effective_n=worth,
         provenance=Provenance(
             seed=context.seed,
@@ -139,9 +189,62 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             labels=n,
         ),
         curated=curated,
+        extra=_false_alarms(context, judged, names, positive),
         uses=uses,
         notes=context.notes,
+        pictures=context.pictures,
     )
+
+
+def _false_alarms(
+    context: Context, judged: JudgedRows, names: list[str], positive: str | None
+) -> dict[str, Estimate]:
+    """False alarms per unit of exposure, where rows have one: exact for rows, else by groups."""
+    if context.exposure is None:
+        return {}
+    if positive is None:
+        raise ParameterError("False alarms are of the positive class.", do="Type --positive CLASS.")
+    column, exposure = context.exposure
+    c = names.index(positive)
+    alarms = ((judged.answers == c) & (judged.truth != c)).astype(np.float64)
+    return {f"false_alarms_per_{column}": rate_of(judged, alarms, exposure)}
+
+
+def _answers(context: Context) -> tuple[Probabilities, NDArray[np.int64]]:
+    """The model's own probabilities, and the answers that are judged (-1: indeterminate)."""
+    model = context.model.model if isinstance(context.model, CodedClassifier) else context.model
+    if isinstance(model, RecordedAnswers):
+        return model.known(context.test.X)
+    probabilities = context.model.predict_proba(context.test.X)
+    own = model.own(probabilities) if isinstance(model, Decided) else probabilities
+    return own, probabilities.argmax(axis=1)
+
+
+def _numbers(
+    judged: JudgedRows, names: list[str], decision: operating_point.Decision, *, many: bool
+) -> dict[str, Estimate]:
+    """The standard numbers; of many classes those of all, and of the classes that are named."""
+    chosen = [i for i, c in enumerate(names) if not many or operating_point.mentioned(decision, c)]
+    ordered = bool(decision.ordered)
+    if ordered and {*decision.ordered} != {*names}:
+        raise ParameterError(
+            f"All classes must be in the order: {', '.join(names)}.",
+            got=", ".join(decision.ordered),
+        )
+    rows = judged
+    if ordered:  # positions that mean something; numbers of all classes do not depend on them
+        place = np.append([decision.ordered.index(name) for name in names], -1)
+        rows = replace(judged, truth=place[judged.truth], answers=place[judged.answers])
+    leave = ("auroc_macro",) if many else ()
+    found = standard_numbers(judged, names, of_classes=chosen, leave_out=leave)
+    for number in NUMBERS if ordered else ():
+        if number.needs == "order":
+            found[number.name] = number.find(rows)
+    for c, rate in decision.prevalence.items():
+        for value in ("ppv", "npv"):
+            asked = parse_number(f"{value}[{c}]@prevalence={rate!r}", names)
+            found[asked.name] = number_of(judged, asked)
+    return found
 
 
 def _row_costs(
@@ -151,7 +254,7 @@ def _row_costs(
     if not context.decision.costs:
         return None, 0.0
     cost = context.decision.matrix([str(name) for name in context.model.classes])
-    return cost[labels, predicted], float(cost.max())
+    return operating_point.paid(cost, labels, predicted), float(cost.max())
 
 
 def _curated(
@@ -196,12 +299,6 @@ def _calibration(
     return replace(found, **marked)
 
 
-def _share(hit: NDArray[np.bool_], groups: NDArray[Any] | None, confidence: float) -> Estimate:
-    if groups is None or not len(hit):
-        return share(int(hit.sum()), len(hit), confidence)
-    return share(hit, confidence=confidence, groups=groups)
-
-
 def _shares(
     correct: NDArray[np.bool_],
     parts: Sequence[NDArray[Any]],
@@ -212,9 +309,9 @@ def _shares(
 ) -> pd.DataFrame:
     """The share of right answers in each part of the rows."""
     found = (
-        exact_shares([correct[rows].sum() for rows in parts], list(map(len, parts)), confidence)
+        [share(int(correct[rows].sum()), len(rows), confidence) for rows in parts]
         if groups is None
-        else [_share(correct[rows], groups[rows], confidence) for rows in parts]
+        else [share(correct[rows], confidence=confidence, groups=groups[rows]) for rows in parts]
     )
     columns = {
         name: [e.value for e in found],
@@ -224,3 +321,17 @@ def _shares(
         "method": [e.method for e in found],
     }
     return pd.DataFrame(columns, index=index)
+
+
+PART = Part(
+    "accuracy",
+    Settings,
+    missing,
+    cost,
+    run,
+    uses=("curation",),
+    samples=samples,
+    outcomes=outcomes,
+    measures=MEASURES,
+    asks=False,
+)

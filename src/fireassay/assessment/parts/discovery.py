@@ -1,61 +1,169 @@
 """Discovery: a small label budget spent where the model may be confidently wrong."""
 
+from __future__ import annotations
+
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
 
-from fireassay.assessment.attack_space import attack_space
-from fireassay.assessment.calibration_check import CALIBRATED
-from fireassay.assessment.coded_context import has_codes, why_no_distances
-from fireassay.assessment.context import Context
-from fireassay.assessment.field_draws import FieldDraws, answers_so_far, draw_labels
-from fireassay.assessment.halves import whole_groups
-from fireassay.assessment.part_answer import PartAnswer
+from fireassay import discovery
+from fireassay.assessment.coded_rows import has_codes, why_no_distances
+from fireassay.assessment.context import HARD_LABELS, Context, Cost
 from fireassay.assessment.parts.accuracy import calibrated
-from fireassay.assessment.shown_rows import MOST, Gallery
-from fireassay.assessment.terms.discovery import (
-    USES,
-    Settings,
-    calibration_rows,
-    cost,
-    missing,
-    search_name,
-)
-from fireassay.assessment.uses import with_uses
-from fireassay.attacks import AttackSpace
-from fireassay.classifiers import Classifier, calibrate
+from fireassay.assessment.parts.calibration_check import CALIBRATED
+from fireassay.assessment.parts.part import Part, PartAnswer, with_uses
+from fireassay.assessment.plan.machine import share_sure
+from fireassay.assessment.samples.gallery import MOST, Gallery
+from fireassay.classifiers import calibrate
+from fireassay.classifiers.base import BLOCK_ROWS
+from fireassay.classifiers.coded import CodedClassifier
 from fireassay.core import Assumption, Claim, Evidence, Sample, Table, generator
 from fireassay.core.arrays import AnyArray, IntArray
-from fireassay.discovery import SEARCHES, Search, SearchResult, principal_components
-from fireassay.discovery.adversarial_distance import FewDistancesError
-from fireassay.discovery.result import KNOWN_CHANCES
+from fireassay.data.splits import whole_groups
+from fireassay.discovery.measures import MEASURES
+from fireassay.engine.labels.book import STATE_FILE
 
-__all__ = ["USES", "Settings", "cost", "evidence", "missing", "run", "samples", "state"]
+if TYPE_CHECKING:
+    from fireassay.assessment.parts.field_draws import FieldDraws
+
+# With fewer rows a temperature would be noise; the model's own confidences are used then.
+_LEAST_FOR_CALIBRATION = 50
+_MOST_SEARCHED = 10_000
+
+
+class Settings(BaseModel):
+    """``[discovery]`` in the configuration."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    search: str = Field(
+        default="twin-trees",
+        description="One of twin-trees, second-opinion, knn-disagreement, error-model, "
+        "adversarial-distance, random, low-confidence, bansal-weld, lakkaraju, "
+        "lakkaraju-published, facility-location, hybrid, weighted.",
+    )
+    budget: int = Field(default=50, ge=1, description="Labels to spend.")
+    threshold: float = Field(
+        default=0.65, ge=0, lt=1, description="Only predictions more confident than this."
+    )
+    audit_share: float | None = Field(
+        default=None,
+        ge=0,
+        le=0.5,
+        description="Share of the budget drawn by lot at the end: how many errors are left. "
+        "0.2 for a search by a second model, else 0.",
+    )
+    matched_share: float = Field(
+        default=0.0, ge=0, le=0.5, description="Share of the budget for random rows, to compare."
+    )
+    calibration_share: float = Field(
+        default=0.25, ge=0, le=0.5, description="Share of the labelled rows that are known first."
+    )
+    drawn: int = Field(
+        default=50,
+        ge=0,
+        description="Labels drawn by lot: the error rate of all. From 50 expected errors on, by "
+        "the supervisor's suspicion.",
+    )
+    pool: int = Field(default=400, ge=10, description="The most rows that are attacked.")
+    max_queries: int = Field(default=250, ge=1, description="Queries per attacked row.")
+
+
+def missing(context: Context) -> str | None:
+    """Why nothing can be searched, or None."""
+    if context.test.y is None:
+        return "the test rows have no labels; spend some with: fireassay discovery, fireassay label"
+    if not context.has_confidences:
+        return HARD_LABELS.format("where it is confidently wrong")
+    return None
+
+
+def cost(context: Context, settings: Settings) -> Cost:
+    """Rows of the pool of which the model is sure are attacked, if the search needs distances.
+
+    All of them, at the most; how many it is sure of is known from the rows that a plan has sent.
+    """
+    calibrated = calibration_rows(context, settings)
+    attacked = _attacked(search_name(context, settings))
+    most_rows = settings.pool if attacked else _MOST_SEARCHED
+    rows = min(most_rows, len(context.test) - calibrated)
+    most = rows * settings.max_queries if attacked else 0
+    sure = share_sure(context, settings.threshold, calibrated=calibrated > 0)
+    field_rows = rows if context.operational is None else min(2000, len(context.operational))
+    started = min(2000, len(context.train or ())) if attacked else 0
+    if settings.drawn > 50:
+        field_rows = 2 * field_rows + min(500, len(context.test))
+    row_mb = 1e-6 * context.test.X[0].nbytes
+    queries = most + rows + calibrated + field_rows + started
+    return Cost(
+        queries=queries,
+        labels=settings.budget + settings.drawn,
+        spared=(1.0 - sure) * most / queries,
+        calls=settings.max_queries // 4 if attacked else 0,  # many rows go together
+        own_seconds=0.1 + sure * most * (6e-6 + 2.5e-8 * context.test.X[0].size),
+        memory_mb=_memory_mb(rows, row_mb),
+        disk_mb=0.4,
+    )
+
+
+def _memory_mb(rows: int, row_mb: float) -> float:
+    """Measured with 40 to 400 rows of 32 × 32 to 224 × 224: small ones all go on at once."""
+    return min(100 * rows * row_mb, 400 + (5 * rows + 4 * BLOCK_ROWS) * row_mb)
+
+
+def calibration_rows(context: Context, settings: Settings) -> int:
+    """Labelled rows that a temperature is fitted on, before the others are searched."""
+    wanted = int(settings.calibration_share * len(context.test))
+    return wanted if wanted >= _LEAST_FOR_CALIBRATION else 0
+
+
+def search_name(context: Context, settings: Settings) -> str:
+    """The search that was asked for, or one without attacks where none is possible."""
+    attacks = _attacked(settings.search)
+    return "twin-trees" if attacks and why_no_distances(context) else settings.search
+
+
+def _attacked(name: str) -> bool:
+    return discovery.SEARCHES[name].needs == "distances"
 
 
 def state(context: Context) -> Any:
     """What the answer depends on besides its inputs: labels that people have given since."""
+    store = context.executor.store
+    if context.operational is None or store is None or not (store.path / STATE_FILE).is_file():
+        return ()
+    from fireassay.assessment.parts.field_draws import answers_so_far
+
     return answers_so_far(context)
 
 
 def run(context: Context, settings: Settings) -> PartAnswer:
     """Spend the budget on rows whose labels are known, as if a person gave them."""
-    attacked, space = attack_space(context)
-    model, pool = _calibrated(context, attacked, space, settings)
-    inputs = (settings.model_dump(exclude={"drawn"}), context.test.sha256, _pool_of_starts(context))
-    search = context.once("search", inputs, lambda: _search(context, settings, space, model, pool))
-    drawn = draw_labels(context, space, model, pool, settings.drawn) if settings.drawn else None
-    rows = calibration_rows(context, settings)
+    from fireassay.assessment.parts.attack_space import attack_space
+    from fireassay.assessment.parts.field_draws import draw_labels
+
+    known, pool = _divided(context, settings)
+    starts = _pool_of_starts(context) if _attacked(search_name(context, settings)) else None
+    inputs = (settings.model_dump(exclude={"drawn"}), context.test.sha256, starts)
+    search = context.once("search", inputs, lambda: _search(context, settings, known, pool))
+    drawn = None
+    if settings.drawn:
+        model, space = attack_space(context)
+        if settings.drawn > 50 and len(known):  # honest confidences say where to draw more
+            own = context.test.subset(known)
+            model = calibrate(model, space.inside(own.X), own.labels)
+        drawn = draw_labels(context, space, model, pool, settings.drawn)
     kept = {
         "drawn": drawn,
-        "calibration_rows": rows,
-        "calibrated": calibrated(context, "an excess of errors is news.", mended=rows > 0),
+        "calibration_rows": len(known),
+        "calibrated": calibrated(context, "an excess of errors is news."),
         "instead": None
         if search.state.name == settings.search
         else why_no_distances(context) or "it overturned fewer than three predictions",
     }
-    return PartAnswer("discovery", search, kept)
+    return PartAnswer(search, kept)
 
 
 def evidence(answer: PartAnswer) -> Evidence:
@@ -66,8 +174,8 @@ def evidence(answer: PartAnswer) -> Evidence:
     )
     found = replace(found, assumptions=assumptions)
     if answer.kept["instead"] is not None:
-        text = f"No attack measures distances here ({answer.kept['instead']}): the least sure of "
-        found = replace(found, claims=(*found.claims, Claim(f"{text}the sure come first.")))
+        text = f"No attack measures distances here ({answer.kept['instead']}): twin-trees "
+        found = replace(found, claims=(*found.claims, Claim(f"{text}searched instead.")))
     drawn: FieldDraws | None = answer.kept["drawn"]
     if drawn is None:
         return found
@@ -83,7 +191,7 @@ def evidence(answer: PartAnswer) -> Evidence:
 def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
     """Confidently wrong rows that the search found, the most confident first."""
     found = answer.result
-    assert isinstance(found, SearchResult)
+    assert isinstance(found, discovery.SearchResult)
     assert found.state.ids is not None  # given by _search
     wrong = np.flatnonzero(found.wrong)
     wrong = wrong[np.argsort(-found.confidence[wrong], kind="stable")][:MOST]
@@ -103,6 +211,8 @@ def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
 def _with_draws(found: Evidence, drawn: FieldDraws) -> Evidence:
     where = {"test": "test", "operational": "field"}[drawn.source]
     n, result = len(drawn.result.wrong), drawn.result
+    from fireassay.discovery.result import KNOWN_CHANCES
+
     estimates, assumptions = dict(found.estimates), found.assumptions
     rate = drawn.error_rate
     if rate is not None:
@@ -140,7 +250,7 @@ def _calibration_checked(
     assumptions: tuple[Assumption, ...], rows: int, checked: Assumption | None
 ) -> tuple[Assumption, ...]:
     check = (
-        f"A temperature was fitted on {rows} other labelled rows first."
+        f"The model's own confidences were taken; {rows} other labelled rows mend them beside."
         if rows
         else "Too few labelled rows to calibrate on: the model's own confidences were taken."
     )
@@ -153,63 +263,83 @@ def _calibration_checked(
 
 
 def _search(
-    context: Context,
-    settings: Settings,
-    space: AttackSpace,
-    model: Classifier,
-    pool: IntArray,
-) -> SearchResult:
-    """The search that was asked for; the least sure first where no distances can be compared."""
+    context: Context, settings: Settings, known: IntArray, pool: IntArray
+) -> discovery.SearchResult:
+    """The search that was asked for; twin trees where no distances can be compared."""
+    from fireassay.discovery.adversarial_distance import FewDistancesError
+
     name = search_name(context, settings)
+    if not _attacked(name):
+        return _spent(name, context, settings, known, pool)
     try:
-        return _spent(name, context, settings, space, model, pool)
+        return _spent(name, context, settings, known, pool[: settings.pool])
     except FewDistancesError:
-        return _spent("low-confidence", context, settings, space, model, pool)
+        return _spent("twin-trees", context, settings, known, pool)
 
 
 def _spent(
-    name: str,
-    context: Context,
-    settings: Settings,
-    space: AttackSpace,
-    model: Classifier,
-    pool: IntArray,
-) -> SearchResult:
-    rows = context.test.subset(pool)
-    attack: dict[str, Any] = {}
-    starts = _pool_of_starts(context)
-    if starts is not None and not space.scaled:
-        attack["pool"] = starts
-    search = Search(
+    name: str, context: Context, settings: Settings, known: IntArray, pool: IntArray
+) -> discovery.SearchResult:
+    """Only an attack needs codes of the rows; every other search takes them as the model does."""
+    rows, first = context.test.subset(pool), context.test.subset(known) if len(known) else None
+    own: dict[str, Any] = {}
+    if _attacked(name):
+        from fireassay.assessment.parts.attack_space import attack_space
+
+        model, space = attack_space(context)
+        starts = _pool_of_starts(context)
+        own["attack_parameters"] = {} if starts is None or space.scaled else {"pool": starts}
+        X = space.inside(rows.X)
+        calibration = None if first is None else (space.inside(first.X), first.labels)
+        if has_codes(context):
+            own["features"] = discovery.principal_components(rows.view())
+    else:
+        model = context.model.model if isinstance(context.model, CodedClassifier) else context.model
+        X = rows.rows.values
+        calibration = None if first is None else (first.rows.values, first.labels)
+    search = discovery.Search(
         name,
         model=model,
-        X=space.inside(rows.X),
+        X=X,
         threshold=settings.threshold,
         budget=settings.budget,
         matched_share=settings.matched_share,
+        audit_share=settings.audit_share,
         max_queries=settings.max_queries,
-        attack_parameters=attack if SEARCHES[name].needs == "distances" else {},
-        features=principal_components(rows.view()) if has_codes(context) else None,
+        calibration=calibration,
+        split=context.test.groups is None,  # lots divided the rows above, not whole groups
         ids=rows.ids,
         groups=rows.groups,
         seed=context.seed,
+        **own,
     )
-    return search.run(lambda row: rows.labels[row])
+    search.run(lambda row: rows.labels[row])
+    found = search.judged(rows.labels)
+    return replace(found, state=replace(found.state, known=None))
 
 
 def _pool_of_starts(context: Context) -> AnyArray | None:
     return None if context.train is None else context.train.X[:2000]
 
 
-def _calibrated(
-    context: Context, attacked: Classifier, space: AttackSpace, settings: Settings
-) -> tuple[Classifier, IntArray]:
-    """The model with honest confidences, and the other test rows, to search in."""
+def _divided(context: Context, settings: Settings) -> tuple[IntArray, IntArray]:
+    """Test rows whose labels are known first, and those to search in; lots divide them."""
     order = generator(context.seed, "discovery part").permutation(len(context.test))
-    n_calibration = calibration_rows(context, settings)
-    if not n_calibration:
-        return attacked, order[: settings.pool]
-    order, n_calibration = whole_groups(order, context.test.groups, n_calibration)
-    rows = context.test.subset(order[:n_calibration])
-    rest = order[n_calibration : n_calibration + settings.pool]
-    return calibrate(attacked, space.inside(rows.X), rows.labels), rest
+    count = calibration_rows(context, settings)
+    if count:
+        order, count = whole_groups(order, context.test.groups, count)
+    return order[:count], order[count : count + _MOST_SEARCHED]
+
+
+PART = Part(
+    "discovery",
+    Settings,
+    missing,
+    cost,
+    run,
+    uses=("supervision", "accuracy"),
+    evidence=evidence,
+    samples=samples,
+    state=state,
+    measures=MEASURES,
+)

@@ -1,19 +1,21 @@
 """Reliability: how often will it be wrong in the field, with a bound that holds."""
 
+from __future__ import annotations
+
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from fireassay.assessment.accuracy_result import AccuracyResult
-from fireassay.assessment.context import Context
-from fireassay.assessment.part_answer import PartAnswer
+from fireassay import reliability
+from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.parts.accuracy import calibrated
-from fireassay.assessment.row_independence import alike_test_rows
-from fireassay.assessment.shown_rows import MOST, Gallery
-from fireassay.assessment.slice_report import LARGE_ENOUGH, with_worst_slice
-from fireassay.assessment.terms.reliability import USES, Settings, cost, missing
-from fireassay.assessment.uses import with_uses
+from fireassay.assessment.parts.accuracy_result import AccuracyResult
+from fireassay.assessment.parts.part import Part, PartAnswer, with_uses
+from fireassay.assessment.parts.slices import LARGE_ENOUGH, with_worst_slice
+from fireassay.assessment.preflight import copies_of_test_rows
+from fireassay.assessment.samples.gallery import MOST, Gallery
 from fireassay.core import (
     Assumption,
     Claim,
@@ -22,42 +24,95 @@ from fireassay.core import (
     NotEnoughEvidenceError,
     Sample,
 )
-from fireassay.engine.twice_labelled import twice_labelled
-from fireassay.reliability import GroupsBetting, LabelNoise, assess
+from fireassay.engine.labels.twice_labelled import twice_labelled
+from fireassay.reliability.measures import MEASURES, SENTENCES
 from fireassay.statistics import SliceRates, slice_members, slice_rates
 
-__all__ = ["USES", "Settings", "cost", "evidence", "missing", "run", "samples", "state"]
-
+_MOST_COPIED = 2**28
 _OVERRULED = ("pmi", "pmi_upper", "pmi_lower")
 _TEST_LIKE_FIELD = "test-rows-like-the-field"
 
 
+class Settings(BaseModel):
+    """``[reliability]`` in the configuration."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    method: str = Field(
+        default="rectified",
+        description="rectified, exact, groups-max, worst-case, conservative-bayes, ram.",
+    )
+    confidence: float = Field(
+        default=0.975, gt=0.5, lt=1, description="Confidence of the bound, one-sided."
+    )
+    second_labels: Literal["independent", "truth"] | None = Field(
+        default=None,
+        description="Rows that two people labelled in this run's label book say how often labels "
+        "are wrong: independent (both err alike) or truth (the second is right).",
+    )
+
+    @field_validator("method")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        return str(reliability.METHODS[name].name)
+
+
+def missing(context: Context) -> str | None:
+    """Why no bound can be given, or None."""
+    return None if context.test.y is not None else "the test rows have no labels"
+
+
+def cost(context: Context, settings: Settings) -> Cost:
+    """One query per labelled and per operational row."""
+    del settings
+    rows, field_rows = len(context.test), len(context.operational or ())
+    megabytes = 1e-6 * min((rows + field_rows) * context.test.X[0].nbytes, _MOST_COPIED)
+    columns, classes = context.test.X[0].size, len(context.test.classes)
+    from fireassay.reliability.separation import rows_for_separation
+
+    among = min(rows, rows_for_separation(columns))  # rows that are compared with each other
+    compared = columns * among * (3.5e-10 * among + 1.2e-9 * classes)
+    return Cost(
+        queries=rows + field_rows,
+        data_rows=rows + field_rows,
+        labels=rows,
+        own_seconds=0.03 + 1e-5 * rows + 1e-9 * rows * columns + compared,
+        memory_mb=4 * megabytes,
+        disk_mb=0.2,
+    )
+
+
 def run(context: Context, settings: Settings) -> PartAnswer:
     """Bound the probability of a misclassification, and look at labels bought in the field."""
-    result = assess(
+    recorded, weighted = context.recorded, context.test.weights is not None
+    if recorded and weighted and context.test.groups is not None:
+        raise NotEnoughEvidenceError(
+            "No bound counts groups and weighs rows.",
+            got="groups and importance weights",
+            do="Type --group none or --weights design.",
+        )
+    result = reliability.assess(
         context.model,
         context.test.X,
         context.test.labels,
         operational=None if context.operational is None else context.operational.X,
-        method=settings.method
-        if settings.largest_group is None
-        else GroupsBetting(settings.largest_group),
+        method=settings.method,
         groups=context.test.groups,
         weights=context.test.weights,
         label_noise=_label_noise(context, settings),
-        alike=alike_test_rows(context),
+        copies=None if recorded else copies_of_test_rows(context),
         confidence=settings.confidence,
         seed=context.seed,
-        workers=context.executor.workers,
+        workers=max(1, context.executor.workers),
         cluster=context.executor.cluster,
     )
     why = "the surrogate foretells errors well. The bound holds in any case, it is then narrower."
     kept = {
-        "calibrated": calibrated(context, why),
+        "calibrated": None if recorded else calibrated(context, why),
         "slices": _slices(context, settings),
         **_from_the_field(context, settings),
     }
-    return PartAnswer("reliability", result, kept)
+    return PartAnswer(result, kept)
 
 
 def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
@@ -90,7 +145,7 @@ def state(context: Context) -> Any:
     return found if found[1] else None
 
 
-def _label_noise(context: Context, settings: Settings) -> LabelNoise | None:
+def _label_noise(context: Context, settings: Settings) -> reliability.LabelNoise | None:
     if settings.second_labels is None:
         return None
     found = state(context)
@@ -101,7 +156,7 @@ def _label_noise(context: Context, settings: Settings) -> LabelNoise | None:
             do="Label some rows again with: fireassay label serve",
         )
     differ, n = found
-    return LabelNoise(differ, n, settings.second_labels)
+    return reliability.LabelNoise(differ, n, settings.second_labels)
 
 
 def _slices(context: Context, settings: Settings) -> SliceRates | None:
@@ -193,5 +248,20 @@ def _overruled(found: Evidence, bound: Estimate, rate: Estimate, upper: Estimate
         estimates={**field, **own, **rest},
         assumptions=(contradiction, *found.assumptions),
         answer="pmi_upper",
-        sentence=f"At most {told(upper)} of the field is misread; the test rows do not agree.",
+        sentence=SENTENCES["contradicted"].format(told(upper)),
     )
+
+
+PART = Part(
+    "reliability",
+    Settings,
+    missing,
+    cost,
+    run,
+    uses=("discovery", "accuracy"),
+    evidence=evidence,
+    samples=samples,
+    state=state,
+    measures=MEASURES,
+    asks=False,
+)

@@ -1,31 +1,31 @@
 """Supervision: which run-time monitor catches which trouble, at what threshold."""
 
+from __future__ import annotations
+
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
 
-from fireassay.assessment.coded_context import has_codes
-from fireassay.assessment.context import Context
-from fireassay.assessment.part_answer import PartAnswer
-from fireassay.assessment.parts.accuracy import calibrated
-from fireassay.assessment.perturbed_texts import can_perturb, changed_rows, with_meaning
-from fireassay.assessment.row_outcomes import RowOutcomes
-from fireassay.assessment.shown_rows import MOST, Gallery
-from fireassay.assessment.slice_report import LARGE_ENOUGH, with_worst_slice
-from fireassay.assessment.terms.supervision import USES, Settings, cost, missing
-from fireassay.assessment.troubles import (
-    CALIBRATION,
-    CURATED,
-    ERRORS,
-    FIELD,
-    NOMINAL,
-    Troubles,
-    add_made,
-    add_real,
-    groups_of,
+from fireassay import supervision
+from fireassay.assessment.coded_rows import (
+    can_perturb,
+    changed_rows,
+    has_codes,
+    why_not_attacked,
+    with_meaning,
 )
-from fireassay.assessment.uses import with_range, with_uses
+from fireassay.assessment.context import HARD_LABELS, Context, Cost
+from fireassay.assessment.parts import ambiguity, survival
+from fireassay.assessment.parts.accuracy import calibrated
+from fireassay.assessment.parts.part import Part, PartAnswer, RowOutcomes, with_range, with_uses
+from fireassay.assessment.parts.slices import LARGE_ENOUGH, with_worst_slice
+from fireassay.assessment.samples.gallery import MOST, Gallery
+from fireassay.classifiers import ActivationClassifier
+from fireassay.classifiers.base import innermost
 from fireassay.core import (
     Evidence,
     NotEnoughEvidenceError,
@@ -37,33 +37,118 @@ from fireassay.core import (
 )
 from fireassay.data.rows import taken
 from fireassay.statistics import SliceRates, slice_members, slice_rates
-from fireassay.supervision import SUPERVISORS, SupervisorComparison, compare
-from fireassay.supervision.registry import without_inputs
+from fireassay.supervision.measures import MEASURES
 
-__all__ = [
-    "USES",
-    "Settings",
-    "cost",
-    "evidence",
-    "missing",
-    "outcomes",
-    "run",
-    "samples",
-    "suspicion",
-]
-
+NOMINAL, CALIBRATION, CURATED, FIELD = "nominal", "calibration", "curated", "control field"
+ERRORS = "errors"
+FIELD_ROWS, NOMINAL_ROWS = 2000, 40_000
+_DROPOUT = "mc-dropout"
 _CAUGHT = "the alarm rang, and it was wrong"
 _IN_VAIN = "the alarm rang, though it was right"
 
 
+class Settings(BaseModel):
+    """``[supervision]`` in the configuration."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    supervisors: tuple[str, ...] = Field(
+        default=(),
+        description="Names of supervisors; none: all of max-softmax, pcs, softmax-entropy, "
+        "deep-gini, mc-dropout-variation-ratio, mc-dropout-mean-softmax, "
+        "mc-dropout-mutual-information, mc-dropout-predictive-entropy, dissector, dsa, lsa, mdsa, "
+        "autoencoder, energy, max-logit, gen, knn, mahalanobis, relative-mahalanobis, vim, react, "
+        "ash, scale, gradnorm, gmm-density.",
+    )
+    samples: int = Field(default=300, ge=59, description="Rows of each kind of trouble.")
+    train_rows: int = Field(default=3000, ge=100, description="Training rows used for fitting.")
+    severity: int = Field(default=3, ge=1, le=5, description="Severity of the corruptions.")
+    false_alarm: float = Field(
+        default=0.05, gt=0, lt=1, description="Promised share of false alarms."
+    )
+
+
+def missing(context: Context) -> str | None:
+    """Why no supervisor can be compared, or None."""
+    if context.train is None or context.train.y is None:
+        return "there are no labelled training rows (data.train)"
+    if not context.has_confidences:
+        return HARD_LABELS.format("a monitor of its confidences")
+    if len(context.test) < 120:
+        return "a threshold needs at least 120 test rows"
+    return None
+
+
+def cost(context: Context, settings: Settings) -> Cost:
+    """One pass over what is scored, of a network over the training rows, too; more with dropout.
+
+    Without survival it attacks by itself, with survival's usual settings.
+    """
+    passes = _passes_to_read_layers(context)
+    known = min(NOMINAL_ROWS, len(context.test)) + min(FIELD_ROWS, len(context.operational or ()))
+    fitted = min(settings.train_rows, len(context.train or ()))
+    scored = known + _made(context, settings)
+    megabytes = 1e-6 * (scored + fitted) * context.test.X[0].nbytes
+    thinned = _dropout_passes(context, settings) if passes else 0
+    return Cost(
+        queries=(max(1, passes) + thinned) * scored + passes * fitted,
+        data_rows=0 if passes else known,  # layers are read anew
+        own_seconds=0.4 + (6e-4 if passes else 2e-5) * (scored + fitted),
+        memory_mb=150 + 6 * megabytes,
+        disk_mb=0.5 + 2e-4 * (scored + fitted),
+        without={"survival": survival.cost(context, survival.Settings())}
+        if _attacked(context)
+        else {},
+    )
+
+
+def _attacked(context: Context) -> bool:
+    return context.test.y is not None and why_not_attacked(context) is None
+
+
+def _made(context: Context, settings: Settings) -> int:
+    """Rows of trouble: corrupted, scrambled, curated, between two classes, under attack."""
+    drawn = min(settings.samples, len(context.test))
+    between = ambiguity.Settings().samples if ambiguity.missing(context) is None else 0
+    fell = min(survival.Settings().samples, len(context.test)) if _attacked(context) else 0
+    return drawn * (2 if context.votes is None else 3) + between + fell
+
+
+def _passes_to_read_layers(context: Context) -> int:
+    """How often a row is asked about where layers are read; 0 where they cannot be."""
+    adapter: Any = innermost(context.model)
+    if isinstance(context.model, ActivationClassifier):
+        return 1 if hasattr(adapter, "module") else 2  # a graph tells layers and answers apart
+    if not hasattr(adapter, "estimator"):
+        return 0
+    from fireassay.supervision.hidden import is_network
+
+    return int(is_network(adapter.estimator))
+
+
+def _dropout_passes(context: Context, settings: Settings) -> int:
+    """How often each row is asked about to see what dropout changes."""
+    wanted = not settings.supervisors or any(n.startswith(_DROPOUT) for n in settings.supervisors)
+    if not wanted:
+        return 0
+    from fireassay.supervision.reading import ModelReader
+
+    reader = ModelReader(context.model)
+    return reader.n_samples if reader.missing("dropout") is None else 0
+
+
 def _without_recipe() -> tuple[str, ...]:
     """An ensemble needs a training recipe, which neither a file nor a server has."""
-    return tuple(name for name, row in SUPERVISORS.items() if "ensemble" not in row.needs)
+    return tuple(
+        name for name, row in supervision.SUPERVISORS.items() if "ensemble" not in row.needs
+    )
 
 
 def _usable(context: Context) -> tuple[str, ...]:
     """Supervisors that look at codes as if they were measurements are left out."""
-    able = without_inputs() if has_codes(context) else tuple(SUPERVISORS)
+    from fireassay.supervision.registry import without_inputs
+
+    able = without_inputs() if has_codes(context) else tuple(supervision.SUPERVISORS)
     return tuple(name for name in _without_recipe() if name in able)
 
 
@@ -100,7 +185,7 @@ def suspicion(
     comparison, rows = _comparison(answer), answer.kept["rows"]
     name = comparison.recommended
     wanted = (FIELD,) if source == "operational" else (NOMINAL, CALIBRATION, CURATED, ERRORS)
-    sets = [s for s in wanted if s in rows]
+    sets = [s for s in wanted if s in rows and s in comparison.scores]
     if name is None or not sets:
         return None, None
     scores = np.full(n, np.nan)
@@ -140,8 +225,8 @@ def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
     return (*caught, *vain)
 
 
-def _comparison(answer: PartAnswer) -> SupervisorComparison:
-    if not isinstance(answer.result, SupervisorComparison):
+def _comparison(answer: PartAnswer) -> supervision.SupervisorComparison:
+    if not isinstance(answer.result, supervision.SupervisorComparison):
         raise ParameterError(
             "The answer must be that of supervision.", got=type(answer.result).__name__
         )
@@ -154,18 +239,20 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         raise NotEnoughEvidenceError("Supervision needs training rows.", got="none")
     rng = generator(context.seed, "supervision part")
     drawn = rng.permutation(len(context.test))[: settings.samples]
-    troubles = Troubles(context.test.groups)
+    from fireassay.assessment.parts import troubles as made
+
+    troubles = made.Troubles(context.test.groups)
     model_sha256 = context.model.sha256
     if can_perturb(context):
         changed = changed_rows(context, drawn, most=1)
         context = changed.context  # its codes know the changed texts
         troubles.add("corrupted", np.concatenate(changed.choices), rows=changed.rows)
-    add_made(troubles, context, drawn, settings.severity)
-    rows = add_real(troubles, context, settings.samples, rng)
+    made.add_made(troubles, context, drawn, settings.severity)
+    rows = made.add_real(troubles, context, settings.samples, rng)
     assert context.train is not None
     train = context.train.subset(np.arange(min(settings.train_rows, len(context.train))))
     chosen = settings.supervisors or _usable(context)
-    comparison = compare(
+    comparison = supervision.compare(
         context.model,
         train.X,
         train.labels,
@@ -174,11 +261,12 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         sets=troubles.sets,
         supervisors=chosen,
         kinds=troubles.kinds,
-        groups=groups_of(troubles, context, rows),
+        groups=made.groups_of(troubles, context, rows),
         false_alarm=settings.false_alarm,
         seed=context.seed,
         workers=context.executor.workers,
         cluster=context.executor.cluster,
+        kept=context.kept,
     )
     nominal = context.test.X[rows[NOMINAL]]
     why = "scores made of them mean the same everywhere. What was caught is counted in any case."
@@ -191,7 +279,7 @@ def run(context: Context, settings: Settings) -> PartAnswer:
         "sets": {name: sha256(nominal, X) for name, X in troubles.sets.items()},
         "slices": _false_alarms_in_slices(context, comparison, rows[NOMINAL]),
     }
-    return PartAnswer("supervision", comparison, kept)
+    return PartAnswer(comparison, kept)
 
 
 def outcomes(answer: PartAnswer) -> dict[str, RowOutcomes]:
@@ -213,7 +301,7 @@ def outcomes(answer: PartAnswer) -> dict[str, RowOutcomes]:
 
 
 def _false_alarms_in_slices(
-    context: Context, comparison: SupervisorComparison, nominal: NDArray[np.int64]
+    context: Context, comparison: supervision.SupervisorComparison, nominal: NDArray[np.int64]
 ) -> SliceRates | None:
     """How often normal rows of each slice raise the alarm of the recommended supervisor."""
     rule = comparison.rules.get(str(comparison.recommended))
@@ -224,3 +312,28 @@ def _false_alarms_in_slices(
     return slice_rates(
         alarm, slice_members(rows.slices or {}), groups=rows.groups, rests_on=(LARGE_ENOUGH,)
     )
+
+
+def files(folder: Path, context: Context, answer: Any) -> None:
+    """Write the recommended monitor for a service; without an answer take it away."""
+    from fireassay.assessment.monitor import take_away, write_monitor
+
+    if answer is None or _comparison(answer).monitor is None:
+        take_away(folder)
+    else:
+        write_monitor(folder, context, _comparison(answer))
+
+
+PART = Part(
+    "supervision",
+    Settings,
+    missing,
+    cost,
+    run,
+    uses=("ambiguity", "curation", "survival", "accuracy"),
+    evidence=evidence,
+    samples=samples,
+    outcomes=outcomes,
+    files=files,
+    measures=MEASURES,
+)

@@ -7,40 +7,99 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from fireassay.assessment.attack_space import attack_space
-from fireassay.assessment.context import Context
-from fireassay.assessment.part_answer import PartAnswer
-from fireassay.assessment.perturbed_texts import (
+from fireassay import attacks, survival
+from fireassay.assessment.coded_rows import (
     can_perturb,
     observed_texts,
+    why_not_attacked,
     with_meaning,
     with_texts,
 )
-from fireassay.assessment.row_outcomes import RowOutcomes
-from fireassay.assessment.shown_rows import MOST, Gallery
-from fireassay.assessment.terms.survival import USES, Settings, cost, missing
-from fireassay.assessment.uses import with_range
-from fireassay.attacks import suite
-from fireassay.core import Evidence, Sample
-from fireassay.core.lazy_modules import pd
+from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.parts.part import Part, PartAnswer, RowOutcomes, with_range
+from fireassay.assessment.plan.machine import share_right
+from fireassay.assessment.samples.gallery import MOST, Gallery
+from fireassay.classifiers import GradientClassifier
+from fireassay.core import Evidence, ParameterError, Sample
+from fireassay.core.lazy import pd
 from fireassay.data.rows import taken
-from fireassay.survival import Observations, observe
+from fireassay.survival.measures import MEASURES
+from fireassay.survival.rows import BUDGET, GRADIENT_COST
 
-__all__ = [
-    "USES",
-    "Settings",
-    "adversarial_inputs",
-    "cost",
-    "evidence",
-    "missing",
-    "outcomes",
-    "rows_that_fooled",
-    "run",
-    "samples",
-]
-
+_GREY_LEVELS = 8 / 255
 _FELL = "fooled by a small change"
+
+
+class Settings(BaseModel):
+    """``[survival]`` in the configuration."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    samples: int = Field(default=100, ge=10, description="How many rows are attacked.")
+    budget: int = Field(
+        default=BUDGET,
+        ge=10,
+        description="Forward-equivalent queries per row, all attacks together.",
+    )
+    eps: float | None = Field(
+        default=None,
+        gt=0,
+        description="Largest change of a feature (ε). Left out: 8/255 of the range of images, "
+        "10 % of the range of other inputs; without bounds, 10 % of each column's 5 to 95 % range.",
+    )
+    columns: dict[str, str | dict[str, Any]] = Field(
+        default_factory=dict,
+        description='What may change, by column ("*": all others): "fixed", "increase only", '
+        '"integer", "category", or a table of change, kind, low, high, values, eps.',
+        examples=[{"age": "fixed", "visits": {"kind": "integer", "eps": 1}}],
+    )
+
+    @field_validator("columns")
+    @classmethod
+    def _read(cls, given: dict[str, Any]) -> dict[str, Any]:
+        for name, rule in given.items():
+            try:
+                attacks.ColumnRule.read(name, rule)
+            except ParameterError as error:
+                raise ValueError(str(error)) from error
+        return given
+
+
+def missing(context: Context) -> str | None:
+    """Why nothing can be attacked, or None."""
+    if context.test.y is None:
+        return "the test rows have no labels"
+    return None if can_perturb(context) else why_not_attacked(context)
+
+
+def cost(context: Context, settings: Settings) -> Cost:
+    """Each row that the model gets right is attacked until it falls, or the budget is spent."""
+    rows = min(settings.samples, len(context.test))
+    gradients = isinstance(context.model, GradientClassifier)
+    checked = _gradient_check(rows) if gradients else 0
+    row_mb = 1e-6 * context.test.X[0].nbytes * rows
+    right = share_right(context)
+    return Cost(
+        queries=rows * (1 + settings.budget) + checked,
+        gradient_queries=int(rows * settings.budget / (1.0 + GRADIENT_COST)) + checked
+        if gradients
+        else 0,
+        labels=rows,
+        spared=1.0 - 0.2 * right,
+        calls=settings.budget,
+        own_seconds=0.5 + 2e-9 * right * rows * settings.budget * context.test.X[0].size,
+        # With gradients a model holds what it computed on the way; else rows and their copies.
+        memory_mb=100 * row_mb if gradients else min(100 * row_mb, 100 + 14 * row_mb),
+        disk_mb=0.3 + 2 * row_mb,
+    )
+
+
+def _gradient_check(rows: int) -> int:
+    from fireassay.survival.attacker_checks import queries
+
+    return queries(rows)
 
 
 def run(context: Context, settings: Settings) -> PartAnswer:
@@ -53,11 +112,10 @@ def run(context: Context, settings: Settings) -> PartAnswer:
     if can_perturb(context):
         seen, *made = observed_texts(context, settings.samples, settings.budget)
         names = ("adversarial", "attacks", "samples")
-        return PartAnswer("survival", seen, kept=dict(zip(names, made, strict=True)))
+        return PartAnswer(seen, kept=dict(zip(names, made, strict=True)))
     found = _observed(context, settings)
     fooled = _adversarial(context, settings, found)
     return PartAnswer(
-        "survival",
         replace(found, adversarial=None),
         kept={
             **dict(zip(("adversarial", "attacks", "samples"), fooled, strict=True)),
@@ -75,7 +133,7 @@ def evidence(answer: PartAnswer) -> Evidence:
 def outcomes(answer: PartAnswer) -> dict[str, RowOutcomes]:
     """Sample by sample: whether it stands, against all attacks and against each."""
     result = answer.result
-    if not isinstance(result, Observations):
+    if not isinstance(result, survival.Observations):
         return {}
     table = result.frame()
 
@@ -86,7 +144,9 @@ def outcomes(answer: PartAnswer) -> dict[str, RowOutcomes]:
         return RowOutcomes("share", rows, values, about=result.data_sha256)
 
     found = {f"survival_{name}": stands(part) for name, part in table.groupby("attack")}
-    return {"standing_share": stands(table), **found}
+    whole = stands(table)
+    flipped = replace(whole, values=1.0 - whole.values)
+    return {"standing_share": whole, "attack_success_rate": flipped, **found}
 
 
 def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
@@ -151,19 +211,22 @@ def adversarial_inputs(context: Context) -> Fooled:
     return _adversarial(context, settings, _observed(context, settings))
 
 
-def _observed(context: Context, settings: Settings) -> Observations:
+def _observed(context: Context, settings: Settings) -> survival.Observations:
     """The observations, unless they have been made in this run; each block is journalled."""
-    model, space = attack_space(context, settings.columns, settings.eps)
+    from fireassay.assessment.parts.attack_space import attack_space
+
+    eps = _size(context, settings)
+    model, space = attack_space(context, settings.columns, eps)
     X, y = space.inside(context.test.X), context.test.labels
-    inputs = (settings.model_dump(), context.test.sha256, model.sha256)
-    found: Observations = context.once(
+    inputs = (settings.model_dump() | {"eps": eps}, context.test.sha256, model.sha256)
+    found: survival.Observations = context.once(
         "attacked rows",
         inputs,
-        lambda: observe(
+        lambda: survival.observe(
             model,
             X,
             y,
-            suite(model, settings.eps),
+            attacks.suite(model, eps),
             budget=settings.budget,
             seed=context.seed,
             samples=settings.samples,
@@ -174,11 +237,37 @@ def _observed(context: Context, settings: Settings) -> Observations:
     return found
 
 
-def _adversarial(context: Context, settings: Settings, found: Observations) -> Fooled:
+def _size(context: Context, settings: Settings) -> float | None:
+    """The largest change; of images in [0, 1] or [0, 255] eight grey levels of 255."""
+    if settings.eps is not None or context.test.rows.form != "image":
+        return settings.eps
+    bounds = context.model.bounds
+    if bounds is None:
+        return None if context.natural_range is None else _GREY_LEVELS
+    low, high = (float(end) for end in bounds)
+    return _GREY_LEVELS * high if low == 0 and high in (1.0, 255.0) else None
+
+
+def _adversarial(context: Context, settings: Settings, found: survival.Observations) -> Fooled:
     table = found.frame()
     fooled = table[table["success"]]
     made_by = fooled["made_by"].to_numpy(dtype=np.str_)
     assert found.adversarial is not None  # kept by _observed
     samples = fooled["sample"].to_numpy(dtype=np.int64)
-    _, space = attack_space(context, settings.columns, settings.eps)
+    from fireassay.assessment.parts.attack_space import attack_space
+
+    _, space = attack_space(context, settings.columns, _size(context, settings))
     return space.outside(found.adversarial), made_by, samples
+
+
+PART = Part(
+    "survival",
+    Settings,
+    missing,
+    cost,
+    run,
+    evidence=evidence,
+    samples=samples,
+    outcomes=outcomes,
+    measures=MEASURES,
+)

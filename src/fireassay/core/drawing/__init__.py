@@ -5,14 +5,10 @@ name nor into an expression. Numbers are rounded to six digits, endless ones lef
 """
 
 from fireassay.core.drawing.axes import Spec, axis, rounded
-from fireassay.core.drawing.bars import bars, histogram
-from fireassay.core.drawing.curves import curves
-from fireassay.core.drawing.diagram import diagram
-from fireassay.core.drawing.field import field
-from fireassay.core.drawing.grouped import grouped
-from fireassay.core.drawing.intervals import IntervalRow, intervals
-from fireassay.core.drawing.matrix import matrix
-from fireassay.core.drawing.points import points
+from fireassay.core.drawing.bars_and_points import bars, histogram, points
+from fireassay.core.drawing.cells import field, matrix
+from fireassay.core.drawing.dots import IntervalRow, grouped, intervals
+from fireassay.core.drawing.lines import curves, diagram
 
 __all__ = [
     "IntervalRow",

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fireassay.core.chart_theme import LIGHT
+from fireassay.core.chart import LIGHT
 
 Spec = dict[str, Any]
 Unit = Literal["share", "number"]

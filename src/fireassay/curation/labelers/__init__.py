@@ -11,9 +11,9 @@ from fireassay.curation.labelers.labeler import (
     FittedLabeler,
     GivenProbabilities,
     Labeler,
+    MajorityVote,
     NamedLabeler,
 )
-from fireassay.curation.labelers.majority import MajorityVote
 from fireassay.curation.labelers.snorkel import Snorkel
 from fireassay.curation.labelers.triplet import Triplet
 

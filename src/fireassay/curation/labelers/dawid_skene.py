@@ -7,8 +7,7 @@ import numpy as np
 
 from fireassay.core.arrays import BoolArray, FloatArray
 from fireassay.core.validation import check_integer, check_real
-from fireassay.curation.labelers.labeler import class_prior, normalised
-from fireassay.curation.labelers.majority import vote_counts
+from fireassay.curation.labelers.labeler import class_prior, normalised, vote_counts
 from fireassay.curation.votes import VoteArray, VotePatterns, one_hot
 
 _SMALLEST = 1e-6
@@ -22,21 +21,17 @@ class DawidSkene:
     something by voting at all, so for those the model covers abstentions too. For one that votes
     for every class, abstentions say nothing, as in the classical model.
 
-    Parameters
-    ----------
-    one_coin
-        One number per labelling function, how often its votes are right, with errors spread evenly
-        over the other classes; needs far fewer votes than full confusion matrices.
-    smoothing
-        Strength of the prior in pseudo-samples per class (maximum a posteriori); towards 0 this is
-        the classical maximum-likelihood model.
-    trust
-        The share of right votes the prior stands for. It keeps a labelling function that hardly
-        votes near a plausible value, and the classes from changing names.
-    class_balance
-        A fixed prior of the classes; None learns it with the rest.
-    max_steps, tolerance
-        The iteration stops when no posterior moves by more than the tolerance.
+    Args:
+        one_coin: One number per labelling function, how often its votes are right, with errors
+            spread evenly over the other classes; needs far fewer votes than full confusion
+            matrices.
+        smoothing: Strength of the prior in pseudo-samples per class (maximum a posteriori); towards
+            0 this is the classical maximum-likelihood model.
+        trust: The share of right votes the prior stands for. It keeps a labelling function that
+            hardly votes near a plausible value, and the classes from changing names.
+        class_balance: A fixed prior of the classes; None learns it with the rest.
+        max_steps, tolerance: The iteration stops when no posterior moves by more than the
+            tolerance.
 
     >>> from fireassay.curation import curate
     >>> votes = [[0, 0, 1]] * 6 + [[1, 1, 0]] * 6  # the third is always wrong
@@ -147,10 +142,7 @@ class FittedDawidSkene:
 
 
 def _posterior(
-    hot: Any,
-    confusion: FloatArray,
-    prior: FloatArray,
-    one_sided: BoolArray,
+    hot: Any, confusion: FloatArray, prior: FloatArray, one_sided: BoolArray
 ) -> FloatArray:
     k = len(prior)
     abstain = np.maximum(1 - confusion.sum(axis=1), _SMALLEST)

@@ -1,13 +1,12 @@
-"""What a labeler is: it learns from vote patterns, then gives a posterior for each pattern."""
+"""The protocol of a labeler, and majority vote."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from fireassay.core.arrays import FloatArray
+from fireassay.core.arrays import FloatArray, softmax
 from fireassay.core.errors import ParameterError
-from fireassay.core.probabilities import softmax
 from fireassay.core.validation import check_probabilities
 from fireassay.curation.votes import VoteArray, VotePatterns
 
@@ -52,10 +51,8 @@ class GivenProbabilities:
 
     The votes then give only the number of votes.
 
-    Parameters
-    ----------
-    probabilities
-        Shape (n, k); rows sum to one.
+    Args:
+        probabilities: Shape (n, k); rows sum to one.
 
     >>> from fireassay.curation import curate
     >>> crowd = GivenProbabilities([[0.9, 0.1], [0.2, 0.8]])
@@ -90,3 +87,40 @@ def normalised(log_weights: FloatArray) -> FloatArray:
     """Softmax of each row."""
     # Turned over and back: numpy reduces along short rows much more slowly.
     return np.ascontiguousarray(softmax(np.ascontiguousarray(log_weights.T), axis=0).T)
+
+
+@dataclass(frozen=True)
+class MajorityVote:
+    """Softmax of the number of votes for each class; there is nothing to learn.
+
+    >>> from fireassay.curation import curate
+    >>> result = curate([[0, 0, 1], [1, 1, 1]], labeler=MajorityVote(), prune=None, n_sets=2)
+    >>> result.confidence.round(3).tolist()  # 1 / (1 + exp(-1)) and 1 / (1 + exp(-3))
+    [0.731, 0.953]
+    """
+
+    name: ClassVar[str] = "majority"
+    summary: ClassVar[str] = "learns nothing: every vote counts the same"
+    draws: ClassVar[bool] = False
+
+    def fit(self, patterns: VotePatterns, seed: int = 0) -> "FittedMajority":  # noqa: ARG002
+        """Remember the number of classes."""
+        return FittedMajority(patterns.n_classes)
+
+
+@dataclass(frozen=True)
+class FittedMajority:
+    """A majority vote over ``n_classes``."""
+
+    n_classes: int
+
+    def posterior(self, votes: VoteArray) -> FloatArray:
+        """Softmax of the vote counts; uniform where nobody votes."""
+        return softmax(vote_counts(votes, self.n_classes))
+
+
+def vote_counts(votes: VoteArray, n_classes: int) -> FloatArray:
+    """How many labelling functions vote for each class, shape (rows, n_classes)."""
+    return np.stack([(votes == label).sum(axis=1) for label in range(n_classes)], axis=1).astype(
+        np.float64
+    )

@@ -10,7 +10,7 @@ import numpy as np
 
 from fireassay.core.arrays import Float32Array, FloatArray
 from fireassay.core.errors import DataError
-from fireassay.core.lazy_modules import optimize, sparse
+from fireassay.core.lazy import optimize, sparse
 from fireassay.core.validation import check_integer, check_real
 from fireassay.curation.labelers.labeler import class_prior, normalised
 from fireassay.curation.votes import VoteArray, VotePatterns, one_hot, summed_evidence
@@ -28,16 +28,11 @@ class Snorkel:
     the same seed, to float32 rounding. The schedule is short and the start is scaled by one random
     number, so the result depends on the seed; `fireassay.curation` shows how much.
 
-    Parameters
-    ----------
-    n_steps
-        Gradient steps.
-    learning_rate, momentum
-        Of the descent.
-    precision
-        The share of right votes the start assumes.
-    class_balance
-        Prior of the classes; uniform by default.
+    Args:
+        n_steps: Gradient steps.
+        learning_rate, momentum: Of the descent.
+        precision: The share of right votes the start assumes.
+        class_balance: Prior of the classes; uniform by default.
 
     >>> from fireassay.curation import curate, simulate_votes
     >>> votes, y = simulate_votes([0.8] * 3, coverage=1.0, n=2000, seed=0)
@@ -65,8 +60,6 @@ class Snorkel:
     def fit(self, patterns: VotePatterns, seed: int = 0) -> FittedSnorkel:
         """Learn P(vote | class) from the overlaps of the labelling functions.
 
-        Notes
-        -----
         With the moments ``O = LᵀL / n`` of the one-hot votes, the loss is
         ``‖(O − μPμᵀ) off the blocks‖² + ‖μP1 − diag O‖²`` (Ratner et al. 2019).
         """
@@ -120,11 +113,7 @@ class FittedSnorkel:
 
 
 def vote_moments(patterns: VotePatterns) -> Float32Array:
-    """Second moments of the one-hot votes, in single precision.
-
-    The sums are whole numbers, hence exact however they are taken: by products of dense blocks
-    where there are few columns, of sparse ones where there are many.
-    """
+    """Second moments of the one-hot votes: sums of whole numbers, exact in single precision."""
     k, m = patterns.n_classes, patterns.votes.shape[1]
     if k * m > _MOST_DENSE_COLUMNS:
         hot = one_hot(patterns.votes, k)

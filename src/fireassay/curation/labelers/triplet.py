@@ -17,15 +17,11 @@ _UNKNOWN = 0.7
 class Triplet:
     """Error rates from how pairs of labelling functions go together; no iteration, no seed.
 
-    Parameters
-    ----------
-    min_overlap
-        With more than two classes, pairs that vote together on fewer samples are not used.
-    class_balance
-        Prior of the classes; uniform by default.
+    Args:
+        min_overlap: With more than two classes, pairs that vote together on fewer samples are not
+            used.
+        class_balance: Prior of the classes; uniform by default.
 
-    Notes
-    -----
     *Two classes.* Let h_i say whether labelling function i votes v, and Δ_i be the difference of
     P(h_i = 1) between the classes. Given the class the votes are independent, so
     ``cov(h_i, h_j) = p(1 − p) Δ_i Δ_j`` and every third function gives
@@ -128,9 +124,7 @@ def _accuracies(patterns: VotePatterns, min_overlap: int) -> FloatArray:
     return accuracy
 
 
-def pairwise_agreement(
-    patterns: VotePatterns,
-) -> tuple[FloatArray, FloatArray]:
+def pairwise_agreement(patterns: VotePatterns) -> tuple[FloatArray, FloatArray]:
     """How often each pair agrees where both vote, and on how many samples both vote."""
     counts = patterns.counts.astype(np.float64)[:, None]
     voted = (patterns.votes != ABSTAIN).astype(np.float64)

@@ -12,7 +12,7 @@ from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.registry import Registry
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features, check_integer
-from fireassay.data.corruptions import blur, geometry, light, noise, pixels, table
+from fireassay.data.corruptions import images, table
 
 IMAGES, TABLES = "images", "tables"
 
@@ -21,12 +21,9 @@ IMAGES, TABLES = "images", "tables"
 class Corruption:
     """A row of the table: a function of rows, known by its name and the first line of its words.
 
-    Attributes
-    ----------
-    of
-        ``"images"``: rows are (n, H, W, C) in [0, 1]; ``"tables"``: (n, d).
-    change
-        ``function(rows, severity from 1 to 5, generator) -> rows`` of the same shape.
+    Attributes:
+        of: ``"images"``: rows are (n, H, W, C) in [0, 1]; ``"tables"``: (n, d).
+        change: ``function(rows, severity from 1 to 5, generator) -> rows`` of the same shape.
 
     >>> def mirror(rows, severity, rng):
     ...     '''Columns from right to left.'''
@@ -53,21 +50,21 @@ class Corruption:
 CORRUPTIONS: Registry[Corruption] = Registry(
     "corruption",
     (
-        Corruption(IMAGES, noise.gaussian_noise),
-        Corruption(IMAGES, noise.shot_noise),
-        Corruption(IMAGES, noise.impulse_noise),
-        Corruption(IMAGES, blur.defocus_blur),
-        Corruption(IMAGES, blur.motion_blur),
-        Corruption(IMAGES, blur.glass_blur),
-        Corruption(IMAGES, geometry.rotate),
-        Corruption(IMAGES, geometry.shear),
-        Corruption(IMAGES, geometry.scale),
-        Corruption(IMAGES, geometry.translate),
-        Corruption(IMAGES, light.brightness),
-        Corruption(IMAGES, light.contrast),
-        Corruption(IMAGES, light.fog),
-        Corruption(IMAGES, pixels.pixelate),
-        Corruption(IMAGES, pixels.stripe),
+        Corruption(IMAGES, images.gaussian_noise),
+        Corruption(IMAGES, images.shot_noise),
+        Corruption(IMAGES, images.impulse_noise),
+        Corruption(IMAGES, images.defocus_blur),
+        Corruption(IMAGES, images.motion_blur),
+        Corruption(IMAGES, images.glass_blur),
+        Corruption(IMAGES, images.rotate),
+        Corruption(IMAGES, images.shear),
+        Corruption(IMAGES, images.scale),
+        Corruption(IMAGES, images.translate),
+        Corruption(IMAGES, images.brightness),
+        Corruption(IMAGES, images.contrast),
+        Corruption(IMAGES, images.fog),
+        Corruption(IMAGES, images.pixelate),
+        Corruption(IMAGES, images.stripe),
         Corruption(TABLES, table.missing),
         Corruption(TABLES, table.noise),
         Corruption(TABLES, table.unit_change),
@@ -79,10 +76,8 @@ CORRUPTIONS: Registry[Corruption] = Registry(
 def corruption_kinds(of: str = IMAGES) -> tuple[str, ...]:
     """Names that `corrupt` understands, for ``"images"`` or ``"tables"``.
 
-    Parameters
-    ----------
-    of
-        Of what.
+    Args:
+        of: Of what.
 
     >>> corruption_kinds("tables")
     ('missing', 'noise', 'unit_change', 'swap')
@@ -95,28 +90,18 @@ def corruption_kinds(of: str = IMAGES) -> tuple[str, ...]:
 def corrupt(X: ArrayLike, kind: str, severity: int = 3, seed: int = 0) -> NDArray[Any]:
     """Rows with a common corruption.
 
-    Parameters
-    ----------
-    X
-        Images (n, H, W) or (n, H, W, C) in [0, 1], or a table (n, d).
-    kind
-        A name of `corruption_kinds` for images or for tables.
-    severity
-        1 (hardly visible) to 5 (hardly recognisable).
-    seed
-        Same seed, same corruption.
+    Args:
+        X: Images (n, H, W) or (n, H, W, C) in [0, 1], or a table (n, d).
+        kind: A name of `corruption_kinds` for images or for tables.
+        severity: 1 (hardly visible) to 5 (hardly recognisable).
+        seed: Same seed, same corruption.
 
-    Returns
-    -------
-    array
-        Of the shape and type of X; images stay in [0, 1].
+    Returns:
+        array: Of the shape and type of X; images stay in [0, 1].
 
-    Raises
-    ------
-    ParameterError
-        For an unknown kind, or one that does not fit the shape of X.
-    DataError
-        For images outside [0, 1].
+    Raises:
+        ParameterError: For an unknown kind, or one that does not fit the shape of X.
+        DataError: For images outside [0, 1].
 
     >>> float(corrupt(np.zeros((1, 8, 8)), "brightness", severity=2).max())
     0.22

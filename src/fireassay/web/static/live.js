@@ -84,6 +84,17 @@
     return row;
   }
 
+  // New answers and queues appear by themselves; what a person has open stays as it is.
+  async function renew() {
+    const answer = await fetch(window.location.href);
+    if (!answer.ok) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const part of ["screen", "queues"]) {
+      const [old, now] = [document, fresh].map((page) => page.getElementById(part));
+      if (old && now && old.innerHTML !== now.innerHTML) old.replaceWith(now);
+    }
+  }
+
   for (const root of document.querySelectorAll("[data-run-events]")) {
     listen(root.dataset.runEvents, (event) => {
       const now = JSON.parse(event.data);
@@ -100,7 +111,10 @@
       }
       state.className = `tag ${now.running ? "warn" : "plain"}`;
       if (now.tasks.length) root.querySelector("[data-tasks]").replaceChildren(...now.tasks.map(line));
-      root.querySelector("[data-new-result]").hidden = now.result === root.dataset.result;
+      if (now.result !== root.dataset.result) {
+        root.dataset.result = now.result;
+        renew();
+      }
     });
   }
 

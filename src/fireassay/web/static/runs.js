@@ -38,6 +38,5 @@
       event.preventDefault();
       plan(box);
     });
-    if ("planWanted" in box.dataset) plan(box);
   }
 })();

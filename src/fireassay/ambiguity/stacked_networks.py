@@ -1,0 +1,286 @@
+"""Stacked small networks: autoencoders and classifiers of class pairs, and their batches."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional
+
+from fireassay.ambiguity.preset import Preset
+from fireassay.core.arrays import Float32Array, IntArray
+from fireassay.networks.adam import Adam
+
+_LEAK = 0.3
+
+
+class StackedMlp(torch.nn.Module):
+    """A stack of multilayer perceptrons: weights ``[stack, in, out]``, no weight is shared."""
+
+    def __init__(
+        self,
+        sizes: Sequence[int],
+        generators: Sequence[np.random.Generator],
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.sizes = tuple(sizes)
+        self.dropout = dropout
+        self.weights = torch.nn.ParameterList()
+        self.biases = torch.nn.ParameterList()
+        for fan_in, fan_out in pairwise(sizes):
+            limit = np.sqrt(6.0 / (fan_in + fan_out))
+            first = np.empty((len(generators), fan_in, fan_out), dtype=np.float32)
+            for i, rng in enumerate(generators):
+                first[i] = rng.uniform(-limit, limit, (fan_in, fan_out))
+            self.weights.append(torch.nn.Parameter(torch.from_numpy(first)))
+            self.biases.append(torch.nn.Parameter(torch.zeros(len(generators), 1, fan_out)))
+
+    def forward(self, x: torch.Tensor, noise: torch.Generator | None = None) -> torch.Tensor:
+        """Outputs ``[stack, rows, out]`` of inputs ``[stack, rows, in]``; no final activation."""
+        last = len(self.weights) - 1
+        for i, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            x = torch.baddbmm(bias, x, weight)
+            if i < last:
+                x = functional.leaky_relu(x, _LEAK)
+                if self.training and self.dropout:
+                    kept = torch.rand(x.shape, generator=noise) >= self.dropout
+                    x = x * kept / (1.0 - self.dropout)
+        return x
+
+    def push_forward(
+        self, x: torch.Tensor, direction: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Outputs, and their derivative along a direction of the inputs (forward mode)."""
+        last = len(self.weights) - 1
+        for i, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            x, direction = torch.baddbmm(bias, x, weight), torch.bmm(direction, weight)
+            if i < last:
+                direction = torch.where(x > 0.0, direction, _LEAK * direction)
+                x = functional.leaky_relu(x, _LEAK)
+        return x, direction
+
+    def subset(self, members: Sequence[int]) -> "StackedMlp":
+        """The chosen networks as a stack of their own."""
+        chosen = torch.as_tensor(list(members))
+        smaller = StackedMlp(self.sizes, [], self.dropout)
+        with torch.no_grad():
+            smaller.weights = torch.nn.ParameterList(w[chosen].clone() for w in self.weights)
+            smaller.biases = torch.nn.ParameterList(b[chosen].clone() for b in self.biases)
+        return smaller.eval()
+
+
+@dataclass(frozen=True, eq=False)
+class PairRows:
+    """Row numbers of the two classes of one pair."""
+
+    first: IntArray
+    second: IntArray
+
+    @property
+    def size(self) -> int:
+        """Rows of both classes."""
+        return len(self.first) + len(self.second)
+
+    @property
+    def both(self) -> IntArray:
+        """Rows of the first class, then of the second."""
+        return np.concatenate([self.first, self.second])
+
+    @property
+    def side(self) -> Float32Array:
+        """0 for rows of the first class, 1 for those of the second, in the order of `both`."""
+        return np.repeat([0.0, 1.0], [len(self.first), len(self.second)]).astype(np.float32)
+
+
+class PairBatches:
+    """Endless batches: each network goes through its rows in shuffled passes of its own."""
+
+    def __init__(
+        self, rows: Sequence[PairRows], preset: Preset, generators: Sequence[np.random.Generator]
+    ) -> None:
+        self._both = [pair.both for pair in rows]
+        self._side = [pair.side for pair in rows]
+        self._generators = generators
+        self._batch = preset.batch
+        self._passes = [
+            _passes(pair, preset, rng) for pair, rng in zip(rows, generators, strict=True)
+        ]
+
+    def draw(self) -> tuple[IntArray, Float32Array, Float32Array]:
+        """Rows ``[stack, batch]``, their sides, and standard normals ``[stack, batch, 4]``."""
+        picked, side, noise = [], [], []
+        for i, passes in enumerate(self._passes):
+            members = np.concatenate([part.draw() for part in passes])
+            picked.append(self._both[i][members])
+            side.append(self._side[i][members])
+            noise.append(self._generators[i].standard_normal((len(members), 4), dtype=np.float32))
+        return np.stack(picked), np.stack(side), np.stack(noise)
+
+
+def _passes(pair: PairRows, preset: Preset, rng: np.random.Generator) -> "list[_Shuffled]":
+    members = np.arange(pair.size)
+    if not preset.balanced:
+        return [_Shuffled(members, preset.batch, rng)]
+    half = preset.batch // 2
+    first, second = members[: len(pair.first)], members[len(pair.first) :]
+    return [_Shuffled(first, half, rng), _Shuffled(second, preset.batch - half, rng)]
+
+
+class _Shuffled:
+    def __init__(self, members: IntArray, size: int, rng: np.random.Generator) -> None:
+        self._members, self._size, self._rng = members, size, rng
+        self._left = members[:0]
+
+    def draw(self) -> IntArray:
+        while len(self._left) < self._size:
+            self._left = np.concatenate([self._left, self._rng.permutation(self._members)])
+        drawn, self._left = self._left[: self._size], self._left[self._size :]
+        return drawn
+
+
+CLASS_MEAN = 3.0
+LATENT = 2
+
+
+class PairAutoencoders(torch.nn.Module):
+    """Encoder, decoder and discriminator of every pair and try.
+    The prior of a pair's first class lies around (-3, 0), of the second around (3, 0), with unit
+    variance; a row's side, 0 or 1, is its class.
+    """
+
+    def __init__(
+        self,
+        inputs: int,
+        outputs: int,
+        preset: Preset,
+        generators: Sequence[np.random.Generator],
+    ) -> None:
+        super().__init__()
+        self.odds_are_posteriors = preset.mismatch_negatives
+        width = preset.units(outputs)
+        hidden = (width, width)
+        self.encoder = StackedMlp((inputs, *hidden, LATENT), generators, preset.dropout)
+        self.decoder = StackedMlp((LATENT, *hidden, outputs), generators, preset.dropout)
+        judging = (preset.discriminator_hidden, preset.discriminator_hidden)
+        self.discriminator = StackedMlp((LATENT + 2, *judging, 1), generators, preset.dropout)
+
+    @classmethod
+    def of_weights(
+        cls, inputs: int, outputs: int, preset: Preset, arrays: Sequence[NDArray[np.float32]]
+    ) -> "PairAutoencoders":
+        """The trained networks that `weight_arrays` describes, ready to use."""
+        nets = cls(inputs, outputs, preset, [])
+        left = iter(arrays)
+        for part in (nets.encoder, nets.decoder, nets.discriminator):
+            for group in (part.weights, part.biases):
+                for i in range(len(group)):
+                    group[i] = torch.nn.Parameter(torch.from_numpy(next(left)))
+        return nets.eval()
+
+    def weight_arrays(self) -> list[NDArray[np.float32]]:
+        """Weights and biases of encoder, decoder and discriminator, to be sent or kept."""
+        return [
+            value.detach().numpy()
+            for part in (self.encoder, self.decoder, self.discriminator)
+            for group in (part.weights, part.biases)
+            for value in group
+        ]
+
+    def judge(
+        self, codes: torch.Tensor, side: torch.Tensor, noise: torch.Generator | None = None
+    ) -> torch.Tensor:
+        """Logits ``[stack, rows]`` that a code was drawn from the prior of its side."""
+        one_hot = torch.stack([1.0 - side, side], dim=-1)
+        logits: torch.Tensor = self.discriminator(torch.cat([codes, one_hot], dim=-1), noise)
+        return logits[..., 0]
+
+    def decode(self, codes: torch.Tensor, noise: torch.Generator | None = None) -> torch.Tensor:
+        """Features in [0, 1] of codes ``[stack, rows, 2]``."""
+        return torch.sigmoid(self.decoder(codes, noise))
+
+    def second_class_probability(self, codes: torch.Tensor) -> torch.Tensor:
+        """P(second class) of codes, in double precision."""
+        # With mismatch negatives the odds of a side are twice its posterior once codes follow the
+        # prior, so the odds are normalised; without, the paper's rule normalises the two outputs.
+        first = self.judge(codes, torch.zeros(codes.shape[:-1])).double()
+        second = self.judge(codes, torch.ones(codes.shape[:-1])).double()
+        if self.odds_are_posteriors:
+            return torch.sigmoid(second - first)
+        return torch.sigmoid(second) / (torch.sigmoid(first) + torch.sigmoid(second))
+
+    def subset(self, members: Sequence[int]) -> "PairAutoencoders":
+        """The chosen autoencoders as a stack of their own, ready to use."""
+        smaller = PairAutoencoders.__new__(PairAutoencoders)
+        torch.nn.Module.__init__(smaller)
+        smaller.odds_are_posteriors = self.odds_are_posteriors
+        smaller.encoder = self.encoder.subset(members)
+        smaller.decoder = self.decoder.subset(members)
+        smaller.discriminator = self.discriminator.subset(members)
+        return smaller.eval()
+
+
+def prior_means(side: torch.Tensor) -> torch.Tensor:
+    """The mean of the prior for each side, ``[..., 2]``."""
+    x = (2.0 * side - 1.0) * CLASS_MEAN
+    return torch.stack([x, torch.zeros_like(x)], dim=-1)
+
+
+def analytic_probability(x: np.ndarray) -> np.ndarray:
+    """P(second class) if the codes follow the prior exactly: sigmoid(6 x)."""
+    return np.asarray(1.0 / (1.0 + np.exp(-2.0 * CLASS_MEAN * x)))
+
+
+_SCHEDULE = Preset("pair classifier", batch=64, balanced=True)
+_STEPS = 200
+_HIDDEN = 64
+_RATE = 3e-3
+
+
+class PairClassifiers:
+    """One network with a hidden layer per entry of ``rows``; gives P(second class)."""
+
+    def __init__(
+        self,
+        inputs: torch.Tensor,
+        rows: Sequence[PairRows],
+        generators: Sequence[np.random.Generator],
+        steps: int = _STEPS,
+    ) -> None:
+        self.net = StackedMlp((inputs.shape[1], _HIDDEN, 1), generators).train()
+        adam = Adam(self.net.parameters(), lr=_RATE)
+        batches = PairBatches(rows, _SCHEDULE, generators)
+        for step in range(steps):
+            adam.param_groups[0]["lr"] = _RATE * (1.0 - step / steps)
+            picked, side, _ = batches.draw()
+            logits = self.net(inputs[torch.from_numpy(picked)])[..., 0]
+            loss = functional.binary_cross_entropy_with_logits(
+                logits, torch.from_numpy(side), reduction="none"
+            )
+            adam.zero_grad()
+            loss.mean(dim=1).sum().backward()  # type: ignore[no-untyped-call]
+            adam.step()
+        self.net.eval()
+
+    def second_class_probability(self, member: int, inputs: torch.Tensor) -> NDArray[np.float64]:
+        """P(second class) by one network of the stack."""
+        with torch.no_grad():
+            logits = self.net.subset([member])(inputs[None])[0, :, 0]
+        return np.asarray(torch.sigmoid(logits.double()).numpy())
+
+    def accuracies(self, inputs: torch.Tensor, rows: Sequence[PairRows]) -> list[float]:
+        """Balanced accuracy of each network on the given rows."""
+        return [
+            balanced_accuracy(
+                self.second_class_probability(i, inputs[torch.from_numpy(pair.both)]), pair.side
+            )
+            for i, pair in enumerate(rows)
+        ]
+
+
+def balanced_accuracy(second: NDArray[np.float64], side: NDArray[np.float32]) -> float:
+    """Mean of the two classes' accuracies; an exact tie counts half."""
+    right = np.where(second == 0.5, 0.5, (second > 0.5) == (side > 0.5))
+    return float((right[side < 0.5].mean() + right[side > 0.5].mean()) / 2.0)

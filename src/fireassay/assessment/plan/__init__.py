@@ -1,0 +1,1 @@
+"""What a run will cost: queries, labels, seconds, memory, disk; and the power of its rows."""

@@ -1,0 +1,1 @@
+"""The run itself: parts one after the other, kept, resumed, judged."""

@@ -1,0 +1,83 @@
+"""The answers of a run's model about its data: a table that starts with what is put down."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from fireassay.assessment.context import Context, Cost
+from fireassay.classifiers import BlockSizes
+from fireassay.classifiers.base import innermost
+from fireassay.classifiers.kept_answers import KeptAnswers, KeptSet
+from fireassay.core.arrays import FloatArray
+from fireassay.core.hashing import sha256
+from fireassay.core.row_index import RowIndex
+from fireassay.data import DataSet
+from fireassay.engine import RunStore
+from fireassay.engine.answer_file import AnswerFile
+from fireassay.version import __version__
+
+FOLDER: Final = "answers"
+
+
+def answer_table(
+    store: RunStore | None, holder: Any, sets: Sequence[DataSet], like: FloatArray | None
+) -> KeptAnswers | None:
+    """A table with what earlier starts of the run put down; None where nothing tells its form.
+
+    ``holder`` is the classifier that keeps it, ``like`` answers of that form.
+    """
+    files = [_file(store, holder, data) for data in sets]
+    read = [[] if file is None else list(file.read()) for file in files]
+    if like is None:
+        like = next((answers[:1] for records in read for _, answers in records), None)
+    if like is None:
+        return None
+    adapter = innermost(holder)
+    as_asked = getattr(adapter, "_features", None) if holder is adapter else None
+    kept = [
+        KeptSet(RowIndex(data.X, as_asked), file) for data, file in zip(sets, files, strict=True)
+    ]
+    table = KeptAnswers(kept, like=like)
+    for one, records in zip(table.sets, read, strict=False):
+        for places, answers in records:
+            table.store(places + one.first, answers, journalled=True)
+    return table
+
+
+def _file(store: RunStore | None, model: Any, data: DataSet) -> AnswerFile | None:
+    if store is None:
+        return None
+    name = sha256("kept answers", __version__, model.sha256, data.sha256)
+    return AnswerFile(store.path / FOLDER / f"{name[:32]}.bin", name, len(data))
+
+
+_KEPT = "block sizes by model"
+
+
+def recall(store: RunStore | None, model: Any) -> None:
+    """Give a model what an earlier start of this run has decided about it."""
+    kept = {} if store is None else store.meta(_KEPT, {})
+    if kept and hasattr(model, "block_sizes") and model.sha256 in kept:
+        model.block_sizes = BlockSizes.from_dict(kept[model.sha256])
+
+
+def keep(store: RunStore | None, model: Any) -> None:
+    """Write down what is decided about a model."""
+    decided = getattr(model, "block_sizes", BlockSizes()).to_dict()
+    if store is not None and decided:
+        kept = store.meta(_KEPT, {})
+        if kept.get(model.sha256) != decided:
+            store.set_meta(_KEPT, {**kept, model.sha256: decided})
+
+
+def decide_before(context: Context, cost: Cost) -> None:
+    """Decide now for a part that asks about few rows at a time.
+
+    It will ask often enough to be worth the probe; left to itself a model would first fill up as
+    many rows as a probe sends, each worker would find out by itself, a model with a budget could
+    not, and of tables and texts a model keeps no rows to decide with.
+    """
+    costs = (cost, *context.lacking(cost))
+    if any(each.calls for each in costs) and hasattr(context.model, "decide_block_sizes"):
+        gradients = any(each.gradient_queries for each in costs)
+        context.model.decide_block_sizes(context.test.X, gradients=gradients)
+        keep(context.executor.store, context.model)

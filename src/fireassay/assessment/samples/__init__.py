@@ -1,0 +1,1 @@
+"""Rows that prove a number: chosen, described, stored."""

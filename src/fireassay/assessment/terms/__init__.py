@@ -1,1 +1,0 @@
-"""What each part needs and costs, and its settings: known before the part is loaded."""

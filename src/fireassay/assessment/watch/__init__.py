@@ -1,0 +1,1 @@
+"""A stream of answers in the field: alarms, bounds, a page."""

@@ -1,0 +1,146 @@
+"""``fireassay dossier``, ``bundle``, ``verify``, ``cite``, ``schema``: what others take away."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer import Argument, Option
+
+from fireassay.cli.console import emit_json, say, shape
+from fireassay.cli.options import Json, Quiet
+
+Run = Annotated[Path, Argument(help="A run folder.")]
+_RUN = Path("fireassay-run")
+
+
+def dossier(
+    run: Run = _RUN,
+    for_: Annotated[str, Option("--for", help="stard, tripod, annex-iv or pas8800.")] = "stard",
+    output: Annotated[Path | None, Option("--output", "-o", help="An .html or .md file.")] = None,
+    pdf: Annotated[bool, Option("--pdf", help="Also print it as PDF (Chromium).")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a run in the order of a reporting guideline, item by item.
+
+    Items are filled from the result with intervals. What no tool can know names its owner.
+
+    Example: fireassay dossier fireassay-run --for stard -o stard.html
+    """
+    from fireassay.assessment.dossier import case_of
+    from fireassay.core.errors import ParameterError
+    from fireassay.core.files import write_text
+    from fireassay.report.dossier import dossier as fill
+    from fireassay.report.pdf import print_pdf
+
+    output = output or run / f"dossier-{for_}.html"
+    if output.suffix not in (".html", ".md") or (pdf and output.suffix != ".html"):
+        raise ParameterError("-o must end in .html (with --pdf) or .md.", got=str(output))
+    filled = fill(for_, case_of(run))
+    write_text(output, filled.html() if output.suffix == ".html" else filled.markdown())
+    written = [output]
+    if pdf:
+        written.append(print_pdf(output, output.with_suffix(".pdf")))
+    if json:
+        items = [{"number": i.number, "state": i.state} for i in filled.items]
+        emit_json({"files": list(map(str, written)), "summary": filled.summary, "items": items})
+    else:
+        say(filled.summary, quiet=quiet)
+        for path in written:
+            say(f"written: {path}", quiet=quiet)
+
+
+def bundle(
+    run: Run = _RUN,
+    output: Annotated[Path | None, Option("--output", "-o", help="The zip.")] = None,
+    with_samples: Annotated[
+        bool, Option("--with-samples", help="Put rows of the data in, too.")
+    ] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Put a run into one zip that somebody else can verify offline.
+
+    Rows of the data stay out unless --with-samples is given.
+
+    Example: fireassay bundle fireassay-run -o evidence.zip
+    """
+    from fireassay.assessment.bundle import bundle_run
+
+    output = output or run.resolve().with_suffix(".zip")
+    digest = bundle_run(run, output, samples=with_samples)
+    if json:
+        emit_json({"bundle": str(output), "sha256": digest})
+    else:
+        say(f"written: {output}", quiet=quiet)
+        say(f"SHA-256: {digest} (give it to the reader by another way)", quiet=quiet)
+
+
+def verify(
+    file: Annotated[Path, Argument(help="A zip of fireassay bundle.")],
+    sha256: Annotated[str | None, Option(help="The SHA-256 that the sender gave.")] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Verify a bundle: each file, and that result, limits, verdict and page agree.
+
+    Exit code 0: everything holds. 1: something was changed. 2: this is no bundle.
+
+    Example: fireassay verify evidence.zip --sha256 9f86d0…
+    """
+    from fireassay.assessment.bundle import verify_bundle
+
+    found = verify_bundle(file, sha256=sha256)
+    broken = [finding for finding in found if not finding.holds]
+    if json:
+        emit_json({"holds": not broken, "findings": [vars(finding) for finding in found]})
+    else:
+        for finding in found:
+            seen = "" if finding.holds or not finding.seen else f": {finding.seen}"
+            mark = shape("pass" if finding.holds else "fail")
+            say(f"{mark} {finding.what}{seen}", quiet=quiet and finding.holds)
+        if sha256 is None:
+            say("Not compared: the sender's SHA-256 (--sha256).", quiet=quiet)
+        say("Changed." if broken else "Holds.", quiet=quiet)
+    raise typer.Exit(1 if broken else 0)
+
+
+def cite(run: Run = _RUN, json: Json = False, quiet: Quiet = False) -> None:
+    """Print BibTeX of fireassay and of the papers whose methods a run has used.
+
+    Example: fireassay cite fireassay-run > references.bib
+    """
+    from fireassay.assessment.run.folder import read_report
+    from fireassay.report.citations import bibtex
+
+    text = bibtex(p.question for p in read_report(run, charts=False).parts if p.status == "done")
+    if json:
+        emit_json({"bibtex": text})
+    else:
+        say(text, quiet=quiet)
+
+
+def schema(
+    name: Annotated[str, Argument(help="result or config.")] = "result",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Print a JSON schema: of result.json, or of the configuration.
+
+    Example: fireassay schema result > result.schema.json
+    """
+    del json
+    from fireassay.core.errors import ParameterError
+
+    if name == "result":
+        from fireassay.report.document import result_schema
+
+        found = result_schema()
+    elif name == "config":
+        from fireassay.assessment.dossier import config_schema
+
+        found = config_schema()
+    else:
+        raise ParameterError("Known schemas: result, config.", got=name)
+    if not quiet:
+        emit_json(found)

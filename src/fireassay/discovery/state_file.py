@@ -1,3 +1,0 @@
-"""Where a search that waits for labels is kept in its folder."""
-
-STATE_FILE = "search.npz"

@@ -1,0 +1,1 @@
+"""Labels given by people: the book, its tables, its records."""

@@ -1,0 +1,80 @@
+"""The list of what a result consists of, as a CycloneDX ML-BOM (version 1.6)."""
+
+import json
+import math
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from fireassay.core import Evidence
+from fireassay.report.report import Report
+from fireassay.version import __version__
+
+
+def ml_bom(report: Report, environment: dict[str, str]) -> dict[str, Any]:
+    """Model, data, software and every number with its interval, in CycloneDX's words.
+
+    Args:
+        report: What was found.
+        environment: Installed packages by name with their versions.
+
+    Returns:
+        dict: Plain types; equal results give equal documents.
+    """
+    model = {p.provenance.model_sha256 for p in report.parts if p.provenance} - {None}
+    data = {p.provenance.data_sha256 for p in report.parts if p.provenance} - {None}
+    metrics = [metric for part in report.parts for metric in _metrics(part)]
+    about = report.about
+    subject: dict[str, Any] = {
+        "type": "machine-learning-model",
+        "bom-ref": "model",
+        "name": report.title if about is None else about.model,
+        "hashes": [{"alg": "SHA-256", "content": digest} for digest in sorted(filter(None, model))],
+        "modelCard": {"quantitativeAnalysis": {"performanceMetrics": metrics}},
+    }
+    sets: list[dict[str, Any]] = [
+        {
+            "type": "data",
+            "bom-ref": f"data-{number}",
+            "name": f"data {number}",
+            "hashes": [{"alg": "SHA-256", "content": digest}],
+        }
+        for number, digest in enumerate(sorted(filter(None, data)), start=1)
+    ]
+    software = [
+        {"type": "library", "bom-ref": f"{name}@{version}", "name": name, "version": version}
+        for name, version in sorted(environment.items())
+    ]
+    content: dict[str, Any] = {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": {
+            "tools": {
+                "components": [{"type": "application", "name": "fireassay", "version": __version__}]
+            },
+            "component": subject,
+        },
+        "components": [*sets, *software],
+    }
+    serial = uuid5(NAMESPACE_URL, json.dumps(content, sort_keys=True))
+    return {**content, "serialNumber": f"urn:uuid:{serial}"}
+
+
+def _metrics(part: Evidence) -> list[dict[str, Any]]:
+    """The numbers of one part; a number that is not finite has no place in this form."""
+    found = []
+    for name, estimate in part.estimates.items():
+        ends = (estimate.value, estimate.low, estimate.high)
+        if part.status != "done" or not all(map(math.isfinite, ends)):
+            continue
+        number, _, piece = name.partition("{")
+        metric: dict[str, Any] = {"type": f"{part.question}.{number}", "value": repr(ends[0])}
+        if piece:
+            metric["slice"] = piece.removesuffix("}")
+        if estimate.kind in ("interval", "bound"):
+            metric["confidenceInterval"] = {
+                "lowerBound": repr(ends[1]),
+                "upperBound": repr(ends[2]),
+            }
+        found.append(metric)
+    return found

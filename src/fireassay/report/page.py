@@ -1,0 +1,253 @@
+"""Evidence as one offline page: a verdict first, no network, light and dark, prints well."""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from markupsafe import Markup
+
+from fireassay.core import Assumption, Evidence, Table
+from fireassay.report.document import About
+from fireassay.report.first_screen import (
+    COLOURS,
+    SHAPES,
+    FirstScreen,
+    LimitLine,
+    against,
+    first_screen,
+)
+from fireassay.report.page_charts import (
+    IntervalBar,
+    bar_of_check,
+    chart_figure,
+    chart_script,
+    chart_styles,
+    csp_hash,
+    with_limits,
+)
+from fireassay.report.page_parts import (
+    GLOSSARY,
+    groups_by_reason,
+    interval_line,
+    sparkline,
+    standing_of,
+    usual_numbers,
+    worst_samples,
+)
+from fireassay.report.verdict import GateCheck, Verdict
+from fireassay.version import __version__
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+# Where the first screen leads to; each page fills in what it has.
+LINKS: Final[Mapping[str, Any]] = {
+    "part": "#part-", "from_zero": False, "rows": "", "queues": "", "more": ()
+}  # fmt: skip
+_PER_CENT = re.compile(r"(\d) %")
+
+
+def page_environment() -> "Environment":
+    """What renders a page of this package, with the filters that all pages share."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("fireassay.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=together,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        bar=bars_of(()),
+        sparkline=sparkline,
+        by_reason=groups_by_reason,
+        sure=lambda share: "–" if share is None else f"{100 * share:.0f} %",
+    )
+    environment.globals.update(shapes=SHAPES, colours=COLOURS)
+    return environment
+
+
+def screen_html(
+    screen: FirstScreen, evidence: Sequence[Evidence], links: Mapping[str, Any], *, rows: int = 3
+) -> Markup:
+    """The first screen as every page shows it, with the worst inputs at its end."""
+    environment = page_environment()
+    environment.filters.update(bar=bars_of(evidence))
+    worst = worst_samples(evidence, screen.verdict)
+    template = environment.get_template("screen.html")
+    text = template.render(screen=screen, links={**LINKS, **links}, worst=worst, rows=rows)
+    return Markup(text)  # noqa: S704  # the template escapes
+
+
+def bars_of(evidence: Sequence[Evidence]) -> Callable[[LimitLine], IntervalBar | None]:
+    """Draws the bar of a limit from the numbers of its part."""
+    known = {part.question: part.estimates for part in evidence}
+
+    def bar(line: LimitLine) -> IntervalBar | None:
+        check = line.check
+        own = {} if check.measure is None else {check.measure.name: check.estimate}
+        return bar_of_check(check, known.get(check.part, own))  # type: ignore[arg-type]
+
+    return bar
+
+
+def together(value: Any) -> Any:
+    """Text in which a number is not parted from its per cent sign at the end of a line."""
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return _PER_CENT.sub("\\1\N{NO-BREAK SPACE}%", value)
+
+
+QUESTIONS = {
+    "accuracy": "How often is it right on the labelled rows?",
+    "curation": "Which field samples are naturally hard, and does it behave on them as it should?",
+    "ambiguity": "What does it do on inputs that truly belong to two classes?",
+    "supervision": "Which run-time monitor catches which trouble, at what threshold?",
+    "discovery": "Where is it confidently wrong, found with few labels?",
+    "reliability": "How often will it be wrong in the field, and how sure can we be?",
+    "survival": "How soon does it fall to an attack, and at whose cost?",
+}
+
+
+def to_html(
+    evidence: Sequence[Evidence],
+    title: str,
+    verdict: Verdict,
+    costs: Mapping[str, Mapping[str, Any]] | None = None,
+    accepted: Mapping[str, str] | None = None,
+    about: About | None = None,
+) -> str:
+    """The page as text. Everything that came from a user is escaped by the template."""
+    environment = page_environment()
+    page = _Charts(evidence, verdict.checks)
+    environment.filters.update(
+        main_chart=page.main,
+        other_charts=page.others,
+        interval_line=interval_line,
+        usual_numbers=usual_numbers,
+        number=_number,
+        percent=lambda share: f"{100 * share:g} %",
+        amount=_amount,
+        gates=_gates,
+        standing=lambda part: standing_of(part, accepted or {}),
+        against=lambda part: against(part, accepted or {}),
+        contradicted=lambda part: _contradicted(part, accepted or {}),
+        versions=_common_versions,
+        listed=lambda versions: ", ".join(f"{name} {number}" for name, number in versions.items()),
+        cell=_cell,
+        numeric_columns=_numeric_columns,
+    )
+    screen = first_screen(evidence, verdict, accepted, about)
+    styles = environment.get_template("report.css").render() + page.styles
+    return environment.get_template("report.html").render(
+        styles=styles,
+        script=page.script,
+        policy=page.policy(styles),
+        screen=screen,
+        first=screen_html(screen, evidence, {}),
+        links={**LINKS, "more": (("Provenance", "#provenance"),)},
+        title=title,
+        parts=evidence,
+        verdict=verdict,
+        costs=costs or {},
+        accepted=accepted or {},
+        about=about,
+        questions=QUESTIONS,
+        glossary=GLOSSARY,
+        version=__version__,
+    )
+
+
+class _Charts:
+    """The charts of a page: each has a key of its own, the script stands once, if at all."""
+
+    def __init__(self, evidence: Sequence[Evidence], checks: Sequence[GateCheck]) -> None:
+        self.checks = checks
+        self.keys = {part.question: number for number, part in enumerate(evidence)}
+        self.any = any(part.charts for part in evidence)
+        self.styles = chart_styles() if self.any else ""
+        self.script = chart_script() if self.any else ""
+
+    def policy(self, styles: str) -> str:
+        """What a browser may do: draw pictures of the page, this style and this script; no more."""
+        script = f"; script-src {csp_hash(self.script)}" if self.any else ""
+        return f"default-src 'none'; img-src data:; style-src {csp_hash(styles)}{script}"
+
+    def main(self, part: Evidence) -> Markup:
+        """The part's own picture, and those that must not be folded."""
+        shown = zip(self._drawn(part), self._first(part), strict=True)
+        return Markup("").join(drawn for drawn, first in shown if first)
+
+    def others(self, part: Evidence) -> list[Markup]:
+        """Sections collapsed by default."""
+        shown = zip(self._drawn(part), self._first(part), strict=True)
+        return [drawn for drawn, first in shown if not first]
+
+    def _first(self, part: Evidence) -> list[bool]:
+        return [not i or chart.is_first for i, chart in enumerate(part.charts.values())]
+
+    def _drawn(self, part: Evidence) -> list[Markup]:
+        # chart_figure escapes whatever came from a user.
+        drawn = [with_limits(chart, part, self.checks) for chart in part.charts.values()]
+        return [
+            Markup(chart_figure(chart, f"part-{self.keys[part.question]}-{number}"))  # noqa: S704
+            for number, chart in enumerate(drawn)
+        ]
+
+
+def _contradicted(part: Evidence, accepted: Mapping[str, str]) -> list[Assumption]:
+    """What the data contradicts behind other numbers than the one that answers the question."""
+    said = against(part, accepted)
+    return [
+        assumption
+        for assumption in part.assumptions
+        if assumption.status == "contradicted"
+        and assumption.id not in accepted
+        and assumption not in said
+    ]
+
+
+def _number(value: float) -> str:
+    if not math.isfinite(value):
+        return {math.inf: "∞", -math.inf: "−∞"}.get(value, "not estimable")
+    if value != 0 and (abs(value) < 1e-3 or abs(value) >= 1e6):
+        return f"{value:.3g}"
+    return f"{value:.4g}"
+
+
+def _amount(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.2f}"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return _number(value) if isinstance(value, float) else str(value)
+
+
+def _gates(part: Evidence, verdict: Verdict) -> list[GateCheck]:
+    """The gates on a part's numbers."""
+    return [
+        check
+        for check in verdict.checks
+        if check.part == part.question or check.gate.number.startswith(f"{part.question}.")
+    ]
+
+
+def _common_versions(parts: Sequence[Evidence]) -> dict[str, str] | None:
+    """The libraries' versions if all parts were made with the same ones, else None."""
+    found = [part.provenance.versions for part in parts if part.provenance]
+    return found[0] if found and all(versions == found[0] for versions in found) else None
+
+
+def _numeric_columns(table: Table) -> list[bool]:
+    """Which columns hold numbers only, and are set to the right."""
+    return [
+        all(isinstance(row[i], int | float) and not isinstance(row[i], bool) for row in table.rows)
+        for i in range(len(table.columns))
+    ]

@@ -1,0 +1,1 @@
+"""Bounds and counts for rows that belong together: patients, devices, documents."""

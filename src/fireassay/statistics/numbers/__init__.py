@@ -1,0 +1,1 @@
+"""The standard numbers of a classifier: what is judged, each number, its interval, its name."""
