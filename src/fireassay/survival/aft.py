@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -12,28 +11,16 @@ from fireassay.core.errors import DataError
 from fireassay.core.threads import one_blas_thread
 from fireassay.survival.design_matrix import DesignMatrix, every
 from fireassay.survival.error_distributions import ErrorDistribution
-from fireassay.survival.families import aft_family
-from fireassay.survival.likelihood import Blocks, LogTimes, penalty, totals_at, value_at
+from fireassay.survival.families import AftFamily, aft_family
+from fireassay.survival.likelihood import (
+    Blocks,
+    LogTimes,
+    Totals,
+    penalty,
+    totals_at,
+    value_at,
+)
 from fireassay.survival.times import Times
-
-
-class Derivatives(Protocol):
-    """A value with gradient and Hessian."""
-
-    @property
-    def value(self) -> float:
-        """The function."""
-        ...
-
-    @property
-    def gradient(self) -> AnyArray:
-        """Its first derivatives."""
-        ...
-
-    @property
-    def hessian(self) -> AnyArray:
-        """Its second derivatives."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -48,7 +35,7 @@ class Maximum:
 
 
 def maximise(
-    derivatives: Callable[[AnyArray], Derivatives],
+    derivatives: Callable[[AnyArray], Totals],
     value: Callable[[AnyArray], float],
     start: AnyArray,
     *,
@@ -160,6 +147,7 @@ class AftSolution:
     group_information: AnyArray | None = None
 
 
+@one_blas_thread()
 def solve_aft(
     family_name: str,
     times: Times,
@@ -169,22 +157,18 @@ def solve_aft(
     groups: IntArray | None = None,
 ) -> AftSolution:
     """Fit one family."""
-    with one_blas_thread():
-        return _solve(family_name, times, design, ridge, groups)
-
-
-def _solve(
-    family_name: str, times: Times, design: DesignMatrix, ridge: float, groups: IntArray | None
-) -> AftSolution:
     family = aft_family(family_name)
-    blocks = design.held_in_memory()
-    log_times = LogTimes.of(times)
-    if len(times) >= 2 * _ROWS_OF_A_START:
-        start = _near_start(family_name, times, design, ridge)
-        best = _maximum(family_name, times, log_times, blocks, ridge, start, last_step=_LAST_STEP)
+    rows = _Rows(times, LogTimes.of(times), design.held_in_memory(), ridge)
+    step = len(times) // _ROWS_OF_A_START
+    if step < 2:
+        best = rows.maximum(family)
     else:
-        best = _maximum(family_name, times, log_times, blocks, ridge)
-    width = len(blocks.names)
+        # The maximum of a thinned sample is within three steps of that of all rows.
+        part = times.rows(slice(None, None, step))
+        thinned = _Rows(part, LogTimes.of(part), every(design, step), ridge)
+        start = thinned.maximum(family, last_step=0.01).theta
+        best = rows.maximum(family, start, last_step=_LAST_STEP)
+    width = len(design.names)
     if family.has_scale and best.theta[width] < -10.0:
         raise DataError(
             "Times must not be a function of the covariates: the fitted scale went to zero.",
@@ -193,13 +177,13 @@ def _solve(
         )
     scores = group_information = None
     if groups is not None:
-        final = totals_at(best.theta, family, log_times, blocks, ridge, groups)
+        final = totals_at(best.theta, family, rows.log_times, rows.blocks, ridge, groups)
         scores = final.group_gradients
         assert final.group_hessians is not None
         group_information = -final.group_hessians
     return AftSolution(
         best.theta,
-        best.value + penalty(best.theta[:width], ridge, len(blocks)),
+        best.value + penalty(best.theta[:width], ridge, len(design)),
         -best.hessian,
         best.converged,
         best.iterations,
@@ -208,47 +192,40 @@ def _solve(
     )
 
 
-def _near_start(family_name: str, times: Times, design: DesignMatrix, ridge: float) -> AnyArray:
-    """The maximum of a thinned sample, which is within three steps of that of all rows."""
-    step = len(times) // _ROWS_OF_A_START
-    part, thinned = every(design, step), times.rows(slice(None, None, step))
-    return _maximum(family_name, thinned, LogTimes.of(thinned), part, ridge, last_step=0.01).theta
+@dataclass(frozen=True)
+class _Rows:
+    """What a likelihood is computed from, whatever the family."""
 
+    times: Times
+    log_times: LogTimes
+    blocks: Blocks
+    ridge: float
 
-def _maximum(
-    family_name: str,
-    times: Times,
-    log_times: LogTimes,
-    blocks: Blocks,
-    ridge: float,
-    start: AnyArray | None = None,
-    last_step: float = 0.0,
-) -> Maximum:
-    family = aft_family(family_name)
-    return maximise(
-        lambda theta: totals_at(theta, family, log_times, blocks, ridge),
-        lambda theta: value_at(theta, family, log_times, blocks, ridge),
-        _start(family_name, times, log_times, blocks, ridge) if start is None else start,
-        last_step=last_step,
-    )
+    def maximum(
+        self, family: AftFamily, start: AnyArray | None = None, last_step: float = 0.0
+    ) -> Maximum:
+        """The maximum of the penalised likelihood, found from a start or from least squares."""
+        given = (family, self.log_times, self.blocks, self.ridge)
+        return maximise(
+            lambda theta: totals_at(theta, *given),
+            lambda theta: value_at(theta, *given),
+            self._start(family) if start is None else start,
+            last_step=last_step,
+        )
 
-
-def _start(
-    family_name: str, times: Times, log_times: LogTimes, blocks: Blocks, ridge: float
-) -> AnyArray:
-    """Least squares on log times; for the generalised gamma the better special case."""
-    family = aft_family(family_name)
-    if family.has_shape:
-        cases = [
-            (_maximum(name, times, log_times, blocks, ridge), shape)
-            for name, shape in (("weibull", 1.0), ("lognormal", 0.0))
-        ]
-        reached, shape = max(cases, key=lambda case: case[0].value)
-        return np.append(reached.theta, shape)
-    beta, spread = _least_squares(times, blocks)
-    if family.has_scale:
-        return np.append(beta, np.log(max(family.scale_of_spread * spread, 1e-3)))
-    return beta
+    def _start(self, family: AftFamily) -> AnyArray:
+        """Least squares on log times; for the generalised gamma the better special case."""
+        if family.has_shape:
+            cases = [
+                (self.maximum(aft_family(name)), shape)
+                for name, shape in (("weibull", 1.0), ("lognormal", 0.0))
+            ]
+            reached, shape = max(cases, key=lambda case: case[0].value)
+            return np.append(reached.theta, shape)
+        beta, spread = _least_squares(self.times, self.blocks)
+        if family.has_scale:
+            return np.append(beta, np.log(max(family.scale_of_spread * spread, 1e-3)))
+        return beta
 
 
 def _least_squares(times: Times, blocks: Blocks) -> tuple[AnyArray, float]:

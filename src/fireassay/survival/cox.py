@@ -9,6 +9,7 @@ import numpy as np
 from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.core.lazy import pd, stats
 from fireassay.survival.aft import maximise
+from fireassay.survival.likelihood import Totals
 from fireassay.survival.times import Times
 
 
@@ -44,22 +45,15 @@ class _RiskSets:
     ranked_times: AnyArray
 
 
-@dataclass(frozen=True)
-class _Derivatives:
-    value: float
-    gradient: AnyArray
-    hessian: AnyArray
-
-
 def solve_cox(times: Times, matrix: AnyArray, *, ridge: float = 0.0) -> CoxSolution:
     """Fit Cox's model; an interval-censored failure counts at its upper end, when it was seen."""
     sets = _risk_sets(times)
     sorted_matrix = matrix[sets.order]
     n = len(times)
 
-    def derivatives(beta: AnyArray) -> _Derivatives:
+    def derivatives(beta: AnyArray) -> Totals:
         value, gradient, hessian, *_ = _partial_likelihood(beta, sets, sorted_matrix)
-        return _Derivatives(
+        return Totals(
             value - 0.5 * n * ridge * float(beta @ beta),
             gradient - n * ridge * beta,
             hessian - n * ridge * np.eye(len(beta)),

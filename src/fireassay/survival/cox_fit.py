@@ -8,16 +8,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fireassay.core.arrays import AnyArray
-from fireassay.core.errors import ParameterError
+from fireassay.core.arrays import AnyArray, IntArray
+from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.evidence import Assumption
 from fireassay.core.lazy import pd
 from fireassay.core.words import p_text
-from fireassay.survival.cox import CoxSolution, proportional_hazards_check
-from fireassay.survival.design_matrix import Encoding
-from fireassay.survival.fit_numbers import GroupVariance, coefficient_table
-from fireassay.survival.fitted import SurvivalFit
+from fireassay.survival.cox import CoxSolution, proportional_hazards_check, solve_cox
+from fireassay.survival.design_matrix import DesignMatrix, Encoding
+from fireassay.survival.fit_numbers import (
+    Correction,
+    GroupVariance,
+    coefficient_table,
+    group_variance,
+)
+from fireassay.survival.fitted import FitRequest, SurvivalFit
 from fireassay.survival.times import Times
+
+_MOST_REFITS = 60
 
 
 @dataclass(frozen=True)
@@ -82,17 +89,28 @@ class CoxFit(SurvivalFit):
 
 
 def cox_fit(
-    frame: pd.DataFrame,
-    times: Times,
-    encoding: Encoding,
-    solution: CoxSolution,
-    robust: GroupVariance | None,
-    groups: str | None,
-    confidence: float,
-    ridge: float,
-    notes: tuple[str, ...],
+    request: FitRequest, design: DesignMatrix, codes: IntArray | None, correction: Correction
 ) -> CoxFit:
-    """Put a solution into its result, with raw coefficients and intervals."""
+    """Fit Cox's model; ``codes`` says which rows belong to one group."""
+    if not design.encoding.columns:
+        raise DataError(
+            "Cox's model needs at least one covariate.",
+            got="none",
+            do="For a curve without covariates use survival.kaplan_meier.",
+        )
+    times, ridge, encoding = request.times, request.ridge, request.encoding
+    matrix = np.concatenate([block for _, block in design.blocks()])[:, 1:]
+    solution = solve_cox(times, matrix, ridge=ridge)
+    robust = None
+    if codes is not None and correction == "cr3" and codes.max() < _MOST_REFITS:
+        robust = _jackknife(times, matrix, codes, solution, ridge)
+    elif codes is not None:
+        scores = np.zeros((int(codes.max()) + 1, matrix.shape[1]))
+        np.add.at(scores, codes, solution.residuals)
+        # The partial likelihood has no rows; a group's share of information goes with its risk.
+        shares = np.bincount(codes, times.failed) / times.n_events
+        part = shares[:, None, None] * solution.information
+        robust = group_variance(solution.information, scores, part, correction=correction)
     names = encoding.names[1:]
     table = coefficient_table(
         names,
@@ -100,27 +118,35 @@ def cox_fit(
         solution.beta,
         np.linalg.pinv(solution.information, hermitian=True),
         robust,
-        confidence,
+        request.confidence,
         positive="shorter",
     )
     return CoxFit(
-        family="cox",
-        observations=frame,
+        **request.shared(robust),
         coefficients=table,
         log_likelihood=solution.log_likelihood,
         log_likelihood_null=solution.log_likelihood_null,
         n_parameters=len(solution.beta),
-        n=len(times),
-        n_events=times.n_events,
-        n_groups=robust.n_groups if robust is not None else len(times),
-        groups=groups,
-        confidence=confidence,
         converged=solution.converged and math.isfinite(solution.log_likelihood),
-        notes=notes,
-        ridge=ridge,
-        encoding=encoding,
         beta=solution.beta,
         baseline_times=solution.baseline_times,
         baseline_hazard=solution.baseline_hazard,
         proportionality=proportional_hazards_check(solution, names, encoding.spread),
     )
+
+
+def _jackknife(
+    times: Times, matrix: AnyArray, codes: IntArray, solution: CoxSolution, ridge: float
+) -> GroupVariance:
+    """Fits without one group each: a partial likelihood has no share per group."""
+    count, width = int(codes.max()) + 1, matrix.shape[1]
+    changes = np.array(
+        [
+            solve_cox(times.rows(codes != code), matrix[codes != code], ridge=ridge).beta
+            - solution.beta
+            for code in range(count)
+        ]
+    )
+    covariance = changes.T @ changes * (count - 1) / count
+    empty = np.zeros((0, width, width))
+    return GroupVariance(covariance, "jackknife", count, np.eye(width), empty)

@@ -87,6 +87,10 @@ class DesignMatrix:
         """The same blocks, kept instead of made again where they are small."""
         if self.n * len(self.names) > _LARGEST_HELD:
             return self
+        return self.held()
+
+    def held(self) -> HeldDesignMatrix:
+        """The same blocks, kept."""
         return HeldDesignMatrix(self.n, self.names, tuple(self.blocks()))
 
 
@@ -108,14 +112,8 @@ class HeldDesignMatrix:
 
 def every(design: DesignMatrix, step: int) -> HeldDesignMatrix:
     """Every ``step``-th row, in memory."""
-    encoding = design.encoding
     raw = tuple(values[::step] for values in design.raw)
-    n = len(range(0, design.n, step))
-    blocks = tuple(
-        (rows, _standardised(_raw_block(raw, rows), encoding.center, encoding.spread))
-        for rows in row_blocks(n)
-    )
-    return HeldDesignMatrix(n, design.names, blocks)
+    return DesignMatrix(len(range(0, design.n, step)), design.encoding, raw).held()
 
 
 def row_blocks(n: int) -> Iterator[slice]:

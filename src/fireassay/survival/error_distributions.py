@@ -5,8 +5,8 @@ normal (log-normal), logistic (log-logistic), log-gamma with a shape (generalise
 """
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -25,63 +25,40 @@ _LARGEST_WEIGHT = 100.0
 _SAFE = 100.0
 
 
-class ErrorDistribution(Protocol):
+class ErrorDistribution(ABC):
     """A law on the real line, by what a censored likelihood needs of it."""
+
+    @abstractmethod
+    def at_failure(self, z: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
+        """Log density, score and curvature: log f and its first two derivatives."""
+
+    @abstractmethod
+    def log_survival(self, z: AnyArray) -> AnyArray:
+        """Logarithm of P(W > z)."""
+
+    @abstractmethod
+    def log_failure(self, z: AnyArray) -> AnyArray:
+        """Logarithm of P(W <= z)."""
+
+    @abstractmethod
+    def mean_exponential(self, scale: float) -> float:
+        """E[exp(scale W)]: the mean time at ``x'β = 0``; infinite where it does not exist."""
 
     def log_density(self, z: AnyArray) -> AnyArray:
         """Logarithm of the density f."""
-        ...
+        return self.at_failure(z)[0]
 
     def score(self, z: AnyArray) -> AnyArray:
         """First derivative of log f."""
-        ...
-
-    def curvature(self, z: AnyArray) -> AnyArray:
-        """Second derivative of log f."""
-        ...
-
-    def log_survival(self, z: AnyArray) -> AnyArray:
-        """Logarithm of P(W > z)."""
-        ...
-
-    def log_failure(self, z: AnyArray) -> AnyArray:
-        """Logarithm of P(W <= z)."""
-        ...
-
-    def mean_exponential(self, scale: float) -> float:
-        """E[exp(scale W)]: the mean time at ``x'β = 0``; infinite where it does not exist."""
-        ...
-
-    def at_failure(self, z: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
-        """Log density, score and curvature together."""
-        ...
+        return self.at_failure(z)[1]
 
     def at_censoring(self, z: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
-        """Log survival, hazard and score together."""
-        ...
+        """Log survival, hazard and score."""
+        log_density, score, _ = self.at_failure(z)
+        log_survival = self.log_survival(z)
+        return log_survival, np.exp(log_density - log_survival), score
 
     def log_between(self, a: AnyArray, b: AnyArray) -> AnyArray:
-        """Logarithm of P(a < W <= b)."""
-        ...
-
-    def at_interval(self, a: AnyArray, b: AnyArray) -> Interval:
-        """Log mass of (a, b], density over mass at a and at b, score at a and at b."""
-        ...
-
-
-class _Together:
-    """What is asked together, where nothing can be shared."""
-
-    def at_failure(self: ErrorDistribution, z: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
-        """Log density, score and curvature."""
-        return self.log_density(z), self.score(z), self.curvature(z)
-
-    def at_censoring(self: ErrorDistribution, z: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
-        """Log survival, hazard and score."""
-        log_survival = self.log_survival(z)
-        return log_survival, np.exp(self.log_density(z) - log_survival), self.score(z)
-
-    def log_between(self: ErrorDistribution, a: AnyArray, b: AnyArray) -> AnyArray:
         """log P(a < W <= b), from the tail in which the difference does not cancel."""
         survival_a, survival_b = self.log_survival(a), self.log_survival(b)
         failure_a, failure_b = self.log_failure(a), self.log_failure(b)
@@ -90,8 +67,8 @@ class _Together:
             left = failure_b + log_one_minus_exp(np.minimum(failure_a - failure_b, -1e-300))
         return np.where(survival_a < failure_b, right, left)
 
-    def at_interval(self: ErrorDistribution, a: AnyArray, b: AnyArray) -> Interval:
-        """Log mass, density over mass at both ends, score at both ends."""
+    def at_interval(self, a: AnyArray, b: AnyArray) -> Interval:
+        """Log mass of (a, b], density over mass at a and at b, score at a and at b."""
         log_mass = self.log_between(a, b)
         weight_a = np.exp(np.minimum(self.log_density(a) - log_mass, _LARGEST_WEIGHT))
         weight_b = np.exp(np.minimum(self.log_density(b) - log_mass, _LARGEST_WEIGHT))
@@ -108,20 +85,13 @@ def _far_out(a: AnyArray, b: AnyArray) -> bool:
     return max(float(b.max(initial=0.0)), -float(a.min(initial=0.0))) > _SAFE
 
 
-class ExtremeValue(_Together):
+class ExtremeValue(ErrorDistribution):
     """The smallest-extreme-value law: times are Weibull (exponential at scale 1)."""
 
-    def log_density(self, z: AnyArray) -> AnyArray:
-        """z − exp(z)."""
-        return z - np.exp(np.minimum(z, _LARGEST))
-
-    def score(self, z: AnyArray) -> AnyArray:
-        """1 − exp(z)."""
-        return 1.0 - np.exp(np.minimum(z, _LARGEST))
-
-    def curvature(self, z: AnyArray) -> AnyArray:
-        """−exp(z)."""
-        return -np.exp(np.minimum(z, _LARGEST))
+    def at_failure(self, z: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
+        """Log density, score and curvature from one exponential."""
+        e = np.exp(np.minimum(z, _LARGEST))
+        return z - e, 1.0 - e, -e
 
     def log_survival(self, z: AnyArray) -> AnyArray:
         """−exp(z)."""
@@ -130,11 +100,6 @@ class ExtremeValue(_Together):
     def log_failure(self, z: AnyArray) -> AnyArray:
         """log(1 − exp(−exp(z)))."""
         return log_one_minus_exp(-np.exp(np.minimum(z, _LARGEST)))
-
-    def at_failure(self, z: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
-        """Log density, score and curvature from one exponential."""
-        e = np.exp(np.minimum(z, _LARGEST))
-        return z - e, 1.0 - e, -e
 
     def at_censoring(self, z: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
         """Log survival, hazard and score from one exponential."""
@@ -164,20 +129,12 @@ class ExtremeValue(_Together):
         return float(special.gamma(1.0 + scale))
 
 
-class Normal(_Together):
+class Normal(ErrorDistribution):
     """The normal law: times are log-normal."""
 
-    def log_density(self, z: AnyArray) -> AnyArray:
-        """−z²/2 − log √2π."""
-        return -0.5 * z * z - _LOG_SQRT_2PI
-
-    def score(self, z: AnyArray) -> AnyArray:
-        """−z."""
-        return -z
-
-    def curvature(self, z: AnyArray) -> AnyArray:
-        """−1."""
-        return np.full_like(z, -1.0)
+    def at_failure(self, z: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
+        """−z²/2 − log √2π, −z and −1."""
+        return -0.5 * z * z - _LOG_SQRT_2PI, -z, np.full_like(z, -1.0)
 
     def log_survival(self, z: AnyArray) -> AnyArray:
         """log Φ(−z)."""
@@ -192,7 +149,7 @@ class Normal(_Together):
         return math.exp(0.5 * scale * scale)
 
 
-class Logistic(_Together):
+class Logistic(ErrorDistribution):
     """The logistic law: times are log-logistic."""
 
     def log_density(self, z: AnyArray) -> AnyArray:
@@ -202,10 +159,6 @@ class Logistic(_Together):
     def score(self, z: AnyArray) -> AnyArray:
         """1 − 2 F."""
         return np.asarray(-np.tanh(0.5 * z))
-
-    def curvature(self, z: AnyArray) -> AnyArray:
-        """−2 F (1 − F)."""
-        return np.asarray(-2.0 * special.expit(z) * special.expit(-z))
 
     def log_survival(self, z: AnyArray) -> AnyArray:
         """log(1 − F)."""
@@ -251,7 +204,7 @@ class Logistic(_Together):
 
 
 @dataclass(frozen=True)
-class LogGamma(_Together):
+class LogGamma(ErrorDistribution):
     """Prentice's log-gamma law with shape Q: 1 gives the Weibull, 0 the log-normal."""
 
     # With k = 1/Q², exp(QW) k is gamma-distributed with shape k.
@@ -278,9 +231,10 @@ class LogGamma(_Together):
             return -z
         return -np.expm1(np.minimum(self.shape * z, _LARGEST)) / self.shape
 
-    def curvature(self, z: AnyArray) -> AnyArray:
-        """−exp(Qz)."""
-        return -np.exp(np.minimum(self.shape * z, _LARGEST))
+    def at_failure(self, z: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
+        """Log density, score, and the curvature −exp(Qz)."""
+        curvature = -np.exp(np.minimum(self.shape * z, _LARGEST))
+        return self.log_density(z), self.score(z), curvature
 
     def log_survival(self, z: AnyArray) -> AnyArray:
         """Upper incomplete gamma function (lower one for a negative shape)."""

@@ -8,27 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from fireassay.core.arrays import AnyArray, IntArray
+from fireassay.core.arrays import IntArray
 from fireassay.core.errors import (
     AssumptionWarning,
     ConvergenceWarning,
     DataError,
     NotEnoughEvidenceError,
 )
-from fireassay.core.lazy import pd
 from fireassay.core.threads import one_blas_thread
 from fireassay.core.validation import check_choice, check_integer, check_real
-from fireassay.survival.aft import solve_aft
-from fireassay.survival.cox import CoxSolution, solve_cox
 from fireassay.survival.cox_fit import CoxFit, cox_fit
 from fireassay.survival.design_matrix import DesignMatrix, design_matrix
 from fireassay.survival.families import FAMILIES
-from fireassay.survival.fit_numbers import Correction, GroupVariance, group_variance
-from fireassay.survival.fitted import AftFit, aft_fit
+from fireassay.survival.fit_numbers import Correction
+from fireassay.survival.fitted import AftFit, FitRequest, aft_fit
 from fireassay.survival.rows import as_frame, group_codes
 from fireassay.survival.times import Times, check_events, read_times
-
-_MOST_REFITS = 60
 
 
 def fit(
@@ -73,6 +68,7 @@ def fit(
     In an accelerated failure time model log T = x'β + σW: a positive coefficient means *longer*
     survival, and exp(β) is the ratio of times. In Cox's model positive means *shorter*.
 
+    >>> import pandas as pd
     >>> rows = pd.DataFrame({"duration": [1, 2, 3, 6, 2, 4, 6, 12] * 5, "event": 1,
     ...     "deep": ([0] * 4 + [1] * 4) * 5})
     >>> round(float(fit(rows, "weibull", ["deep"]).coefficients.at["deep", "time_ratio"]), 6)
@@ -99,91 +95,17 @@ def fit(
     notes = (*_separation(times, design), *_group_level(design, codes, groups))
     for note in notes:
         warnings.warn(note, AssumptionWarning, stacklevel=2)
-    if family == "cox":
-        return _fit_cox(frame, times, design, codes, groups, ridge, confidence, correction, notes)
-    solution = solve_aft(family, times, design, ridge=ridge, groups=codes)
-    if not solution.converged:
-        _warn_no_convergence(family)
-    robust = None
-    if codes is not None:
-        assert solution.group_scores is not None
-        assert solution.group_information is not None
-        robust = group_variance(
-            solution.information,
-            solution.group_scores,
-            solution.group_information,
-            correction=correction,
+    request = FitRequest(family, frame, times, design.encoding, groups, ridge, confidence, notes)
+    fitting = cox_fit if family == "cox" else aft_fit
+    fitted = fitting(request, design, codes, correction)
+    if not fitted.converged:
+        warnings.warn(
+            f"The {family} fit did not converge: its numbers are not maximum-likelihood estimates. "
+            "Use fewer covariates, a small ridge, or another family.",
+            ConvergenceWarning,
+            stacklevel=2,
         )
-    return aft_fit(
-        family, frame, times, design.encoding, solution, robust, groups, confidence, ridge, notes
-    )
-
-
-def _fit_cox(
-    frame: pd.DataFrame,
-    times: Times,
-    design: DesignMatrix,
-    codes: IntArray | None,
-    groups: str | None,
-    ridge: float,
-    confidence: float,
-    correction: Correction,
-    notes: tuple[str, ...],
-) -> CoxFit:
-    if not design.encoding.columns:
-        raise DataError(
-            "Cox's model needs at least one covariate.",
-            got="none",
-            do="For a curve without covariates use survival.kaplan_meier.",
-        )
-    matrix = np.concatenate([block for _, block in design.blocks()])[:, 1:]
-    solution = solve_cox(times, matrix, ridge=ridge)
-    if not solution.converged:
-        _warn_no_convergence("cox")
-    robust = None
-    if codes is not None and correction == "cr3" and codes.max() < _MOST_REFITS:
-        robust = _cox_jackknife(times, matrix, codes, solution, ridge)
-    elif codes is not None:
-        count, width = int(codes.max()) + 1, matrix.shape[1]
-        scores = np.zeros((count, width))
-        np.add.at(scores, codes, solution.residuals)
-        # The partial likelihood has no rows; a group's share of information goes with its risk.
-        shares = np.bincount(codes, times.failed) / times.n_events
-        robust = group_variance(
-            solution.information,
-            scores,
-            shares[:, None, None] * solution.information,
-            correction=correction,
-        )
-    return cox_fit(
-        frame, times, design.encoding, solution, robust, groups, confidence, ridge, notes
-    )
-
-
-def _cox_jackknife(
-    times: Times, matrix: AnyArray, codes: IntArray, solution: CoxSolution, ridge: float
-) -> GroupVariance:
-    """Fits without one group each: a partial likelihood has no share per group."""
-    count, width = int(codes.max()) + 1, matrix.shape[1]
-    changes = np.array(
-        [
-            solve_cox(times.rows(codes != code), matrix[codes != code], ridge=ridge).beta
-            - solution.beta
-            for code in range(count)
-        ]
-    )
-    covariance = changes.T @ changes * (count - 1) / count
-    empty = np.zeros((0, width, width))
-    return GroupVariance(covariance, "jackknife", count, np.eye(width), empty)
-
-
-def _warn_no_convergence(family: str) -> None:
-    warnings.warn(
-        f"The {family} fit did not converge: its numbers are not maximum-likelihood estimates. "
-        "Use fewer covariates, a small ridge, or another family.",
-        ConvergenceWarning,
-        stacklevel=3,
-    )
+    return fitted
 
 
 def _check_spread(times: Times) -> None:

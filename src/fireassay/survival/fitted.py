@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fireassay.core.arrays import AnyArray
+from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
 from fireassay.core.lazy import pd, stats
 from fireassay.core.result import Answer
-from fireassay.survival.aft import AftSolution, mean_time
+from fireassay.survival.aft import mean_time, solve_aft
 from fireassay.survival.calibration import FailureCalibration, calibrate
-from fireassay.survival.design_matrix import Encoding
+from fireassay.survival.design_matrix import DesignMatrix, Encoding
 from fireassay.survival.error_distributions import ErrorDistribution
 from fireassay.survival.families import aft_family
-from fireassay.survival.fit_numbers import GroupVariance, coefficient_table, concordance
+from fireassay.survival.fit_numbers import (
+    Correction,
+    GroupVariance,
+    coefficient_table,
+    concordance,
+    group_variance,
+)
 from fireassay.survival.likelihood import split
 from fireassay.survival.measures import MEASURES
 from fireassay.survival.rows import as_frame, censored_times, independent_rows
@@ -263,7 +270,7 @@ class AftFit(SurvivalFit):
                 for unit in np.eye(len(self.theta))
             ]
         )
-        error, freedom = self._error_of(gradient)
+        error, freedom = _error_of(gradient, self.covariance, self.robust)
         reach = float(stats.t.ppf(0.5 + self.confidence / 2, freedom)) * error
         method = f"{self.family} mean to {limit:g}, delta method"
         estimate = Estimate(
@@ -276,11 +283,6 @@ class AftFit(SurvivalFit):
         )
         return estimate, error, freedom
 
-    def _error_of(self, contrast: AnyArray) -> tuple[float, float]:
-        if self.robust is not None:
-            return self.robust.standard_error(contrast), self.robust.degrees_of_freedom(contrast)
-        return math.sqrt(max(float(contrast @ self.covariance @ contrast), 0.0)), math.inf
-
 
 def _horizon(horizon: float | None, latest: float) -> float:
     if horizon is None:
@@ -290,19 +292,44 @@ def _horizon(horizon: float | None, latest: float) -> float:
     return float(horizon)
 
 
+class FitRequest(NamedTuple):
+    """Checked observations and settings of a fit."""
+
+    family: str
+    frame: pd.DataFrame
+    times: Times
+    encoding: Encoding
+    groups: str | None
+    ridge: float
+    confidence: float
+    notes: tuple[str, ...]
+
+    def shared(self, robust: GroupVariance | None) -> dict[str, Any]:
+        """The fields that fits of every family have."""
+        return {
+            "family": self.family,
+            "observations": self.frame,
+            "n": len(self.times),
+            "n_events": self.times.n_events,
+            "n_groups": len(self.times) if robust is None else robust.n_groups,
+            "groups": self.groups,
+            "confidence": self.confidence,
+            "notes": self.notes,
+            "ridge": self.ridge,
+            "encoding": self.encoding,
+        }
+
+
 def aft_fit(
-    family: str,
-    frame: pd.DataFrame,
-    times: Times,
-    encoding: Encoding,
-    solution: AftSolution,
-    robust: GroupVariance | None,
-    groups: str | None,
-    confidence: float,
-    ridge: float,
-    notes: tuple[str, ...],
+    request: FitRequest, design: DesignMatrix, codes: IntArray | None, correction: Correction
 ) -> AftFit:
-    """Put a solution into its result, with raw coefficients and intervals."""
+    """Fit an accelerated failure time model; ``codes`` says which rows belong to one group."""
+    encoding, confidence, n = request.encoding, request.confidence, len(request.times)
+    solution = solve_aft(request.family, request.times, design, ridge=request.ridge, groups=codes)
+    robust = None
+    if solution.group_scores is not None and solution.group_information is not None:
+        parts = solution.group_scores, solution.group_information
+        robust = group_variance(solution.information, *parts, correction=correction)
     width, size = len(encoding.names), len(solution.theta)
     covariance = np.linalg.pinv(solution.information, hermitian=True)
     transform = np.zeros((width, size))
@@ -311,37 +338,33 @@ def aft_fit(
         encoding.names, transform, solution.theta, covariance, robust, confidence, positive="longer"
     )
 
-    def parameter(position: int, to_value: Any) -> Estimate:
-        unit = np.eye(size)[position]
-        error, freedom = math.sqrt(max(float(covariance[position, position]), 0.0)), math.inf
-        if robust is not None:
-            error, freedom = robust.standard_error(unit), robust.degrees_of_freedom(unit)
+    def parameter(position: int, to_value: Callable[[float], float]) -> Estimate:
+        error, freedom = _error_of(np.eye(size)[position], covariance, robust)
         reach = float(stats.t.ppf(0.5 + confidence / 2, freedom)) * error
         at = float(solution.theta[position])
         low, value, high = to_value(at - reach), to_value(at), to_value(at + reach)
-        return Estimate(value, low, high, confidence, len(times), "maximum likelihood")
+        return Estimate(value, low, high, confidence, n, "maximum likelihood")
 
-    parts = aft_family(family)
-    one = Estimate.point(1.0, len(times), "fixed")
+    family, one = aft_family(request.family), Estimate.point(1.0, n, "fixed")
     return AftFit(
-        family=family,
-        observations=frame,
+        **request.shared(robust),
         coefficients=table,
         log_likelihood=solution.log_likelihood,
         n_parameters=size,
-        n=len(times),
-        n_events=times.n_events,
-        n_groups=robust.n_groups if robust is not None else len(times),
-        groups=groups,
-        confidence=confidence,
         converged=solution.converged,
-        notes=notes,
-        scale=parameter(width, lambda v: math.exp(min(v, 700.0))) if parts.has_scale else one,
-        shape=parameter(width + 1, float) if parts.has_shape else None,
-        ridge=ridge,
+        scale=parameter(width, lambda v: math.exp(min(v, 700.0))) if family.has_scale else one,
+        shape=parameter(width + 1, float) if family.has_shape else None,
         iterations=solution.iterations,
-        encoding=encoding,
         theta=solution.theta,
         covariance=covariance,
         robust=robust,
     )
+
+
+def _error_of(
+    contrast: AnyArray, covariance: AnyArray, robust: GroupVariance | None
+) -> tuple[float, float]:
+    """Standard error of ``contrast @ parameters``, and its degrees of freedom."""
+    if robust is not None:
+        return robust.standard_error(contrast), robust.degrees_of_freedom(contrast)
+    return math.sqrt(max(float(contrast @ covariance @ contrast), 0.0)), math.inf

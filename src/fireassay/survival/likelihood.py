@@ -59,78 +59,46 @@ class RowTerms:
     es: AnyArray
     ss: AnyArray
 
+    def set_one_end(
+        self,
+        i: IntArray,
+        value: AnyArray,
+        z: AnyArray,
+        slope: AnyArray,
+        bend: AnyArray,
+        inverse: float,
+    ) -> None:
+        """Set rows of which one end is known, from the value and its derivatives in z."""
+        self.value[i] = value
+        self.e[i] = -inverse * slope
+        self.s[i] = -z * slope
+        self.ee[i] = inverse**2 * bend
+        self.es[i] = inverse * (slope + z * bend)
+        self.ss[i] = z * (z * bend + slope)
+
 
 def row_terms(law: ErrorDistribution, times: LogTimes, eta: AnyArray, log_scale: float) -> RowTerms:
     """The rows' terms at linear predictor ``eta`` and scale exp(``log_scale``)."""
     terms = RowTerms(*(np.zeros(len(eta)) for _ in range(6)))
     inverse = np.exp(-log_scale)
-    if len(times.exact):
-        _add_exact(terms, law, times, eta, log_scale, inverse)
-    if len(times.right):
-        _add_right(terms, law, times, eta, inverse)
-    if len(times.left):
-        _add_left(terms, law, times, eta, inverse)
+    if len(i := times.exact):
+        z = (times.lower[i] - eta[i]) * inverse
+        log_density, score, curvature = law.at_failure(z)
+        value = log_density - log_scale - times.lower[i]
+        terms.set_one_end(i, value, z, score, curvature, inverse)
+        terms.s[i] -= 1.0
+    if len(i := times.right):
+        z = (times.lower[i] - eta[i]) * inverse
+        log_survival, hazard, score = law.at_censoring(z)
+        terms.set_one_end(i, log_survival, z, -hazard, -hazard * (score + hazard), inverse)
+    if len(i := times.left):
+        z = (times.upper[i] - eta[i]) * inverse
+        log_failure = law.log_failure(z)
+        slope = np.exp(np.minimum(law.log_density(z) - log_failure, 100.0))
+        terms.set_one_end(i, log_failure, z, slope, slope * (law.score(z) - slope), inverse)
     if len(times.between):
         _add_between(terms, law, times, eta, inverse)
     return terms
-
-
-def _add_exact(
-    terms: RowTerms,
-    law: ErrorDistribution,
-    times: LogTimes,
-    eta: AnyArray,
-    log_scale: float,
-    inverse: float,
-) -> None:
-    i = times.exact
-    z = (times.lower[i] - eta[i]) * inverse
-    log_density, score, curvature = law.at_failure(z)
-    terms.value[i] = log_density - log_scale - times.lower[i]
-    terms.e[i] = -score * inverse
-    terms.s[i] = -z * score - 1.0
-    terms.ee[i] = curvature * inverse**2
-    terms.es[i] = inverse * (score + z * curvature)
-    terms.ss[i] = z * (z * curvature + score)
-
-
-def _add_right(
-    terms: RowTerms, law: ErrorDistribution, times: LogTimes, eta: AnyArray, inverse: float
-) -> None:
-    i = times.right
-    a = (times.lower[i] - eta[i]) * inverse
-    log_survival, hazard, score = law.at_censoring(a)
-    slope, bend = -hazard, -hazard * (score + hazard)
-    _set_one_sided(terms, i, log_survival, a, slope, bend, inverse)
-
-
-def _add_left(
-    terms: RowTerms, law: ErrorDistribution, times: LogTimes, eta: AnyArray, inverse: float
-) -> None:
-    i = times.left
-    b = (times.upper[i] - eta[i]) * inverse
-    log_failure = law.log_failure(b)
-    slope = np.exp(np.minimum(law.log_density(b) - log_failure, 100.0))
-    bend = slope * (law.score(b) - slope)
-    _set_one_sided(terms, i, log_failure, b, slope, bend, inverse)
-
-
-def _set_one_sided(
-    terms: RowTerms,
-    i: AnyArray,
-    value: AnyArray,
-    z: AnyArray,
-    slope: AnyArray,
-    bend: AnyArray,
-    inverse: float,
-) -> None:
-    """Rows of which one end is known: the log-likelihood and its derivatives by z, slope, bend."""
-    terms.value[i] = value
-    terms.e[i] = -inverse * slope
-    terms.s[i] = -z * slope
-    terms.ee[i] = inverse**2 * bend
-    terms.es[i] = inverse * (slope + z * bend)
-    terms.ss[i] = z * (z * bend + slope)
 
 
 def _add_between(
