@@ -1,12 +1,13 @@
 """A bundle holds where it is moved; twenty ways of tampering are found."""
 
+import hashlib
 import json
 import shutil
 import zipfile
 
 import pytest
 
-from fireassay.assessment.bundle import MANIFEST, _digest, bundle_run, verify_bundle
+from fireassay.assessment.bundle import MANIFEST, bundle_run, verify_bundle
 from fireassay.core import DataError, Estimate, Evidence
 from fireassay.report import Report
 
@@ -39,7 +40,9 @@ def write(path, contents, *, listed=False):
     """Put files back; ``listed``: the forger mends the manifest's hashes as well."""
     if listed:
         manifest = json.loads(contents[MANIFEST])
-        manifest["files"] = {n: _digest(c) for n, c in contents.items() if n != MANIFEST}
+        manifest["files"] = {
+            n: hashlib.sha256(c).hexdigest() for n, c in contents.items() if n != MANIFEST
+        }
         contents[MANIFEST] = json.dumps(manifest).encode()
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in contents.items():

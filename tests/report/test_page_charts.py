@@ -4,6 +4,7 @@ from fireassay.core import Chart, Estimate, Evidence
 from fireassay.core.drawing import axis, bars, curves
 from fireassay.report import Report
 from fireassay.report.page_charts import (
+    _round_values,
     chart_data,
     chart_styles,
     csp_hash,
@@ -33,3 +34,7 @@ def test_shares_are_dots_with_their_intervals():
     found = Evidence("accuracy", "Right on nine of ten.", estimates={"accuracy": share})
     assert numbers_chart(found).body["data"]["values"][0]["text"] == "0.90 [0.80, 0.95]"
     assert numbers_chart(Evidence("accuracy", "Nothing.")) is None
+
+
+def test_ticks_are_round_values():
+    assert _round_values(0.02, 0.11) == [0.05, 0.1]

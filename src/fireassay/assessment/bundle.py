@@ -39,16 +39,7 @@ class Finding:
 
 
 def bundle_run(run: Path, output: Path, *, samples: bool = False) -> str:
-    """Write result, page, limits, configuration, environment and hashes of a run into one zip.
-
-    Args:
-        run: A run folder.
-        output: The zip.
-        samples: Whether rows of the data are shown in it.
-
-    Returns:
-        str: The SHA-256 of the zip, to be given apart from it.
-    """
+    """Zip a run's result, page, limits, configuration and hashes; the SHA-256 of the zip."""
     judged, environment = read_judged(run), _environment()
     report = judged.report if samples else judged.report.without_samples()
     costs = read_costs(run)
@@ -76,7 +67,7 @@ def bundle_run(run: Path, output: Path, *, samples: bool = False) -> str:
             "lock": judged.verdict.lock,
             "model": judged.verdict.model,
             "left": judged.report.fractions,  # of the error probability, after earlier looks
-            "files": {name: _digest(content) for name, content in sorted(contents.items())},
+            "files": {n: hashlib.sha256(kept).hexdigest() for n, kept in sorted(contents.items())},
         }
     )
     with written_whole(output) as temporary, zipfile.ZipFile(temporary, "w") as archive:
@@ -89,21 +80,9 @@ def bundle_run(run: Path, output: Path, *, samples: bool = False) -> str:
 
 
 def verify_bundle(path: Path, *, sha256: str | None = None) -> list[Finding]:
-    """Compare a bundle with its manifest, and its documents with each other.
-
-    Whoever rewrites all documents alike is found only by the SHA-256 of the whole, which must come
-    from the sender by another way.
-
-    Args:
-        path: The zip.
-        sha256: What the sender says that the zip's SHA-256 is.
-
-    Returns:
-        list of Finding: What holds and what does not.
-
-    Raises:
-        DataError: If the file is no bundle.
-    """
+    """Compare a bundle with its manifest and its documents with each other; refuse other files."""
+    # Whoever rewrites all documents alike is found by the SHA-256 of the whole alone, which must
+    # come from the sender by another way.
     found = []
     if sha256 is not None:
         own = sha256_file(check_regular(path))
@@ -120,7 +99,7 @@ def verify_bundle(path: Path, *, sha256: str | None = None) -> list[Finding]:
         elif name not in listed:
             found.append(Finding(f"{name} is listed", holds=False, seen="not in the manifest"))
         else:
-            own = _digest(contents[name])
+            own = hashlib.sha256(contents[name]).hexdigest()
             found.append(Finding(f"{name} is unchanged", own == listed[name], own[:16]))
     for what, compare in _AGREEMENTS.items():
         try:
@@ -211,10 +190,6 @@ def _environment() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "packages": dict(sorted((k, v) for k, v in packages.items() if k)),
     }
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 def _text(content: Any) -> bytes:

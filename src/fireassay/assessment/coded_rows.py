@@ -81,19 +81,11 @@ def coded(context: Context) -> Context:
     """The context with codes instead of rows that are no plain floats; else the context itself."""
     if isinstance(context.model, CodedClassifier):
         return context
-    sets = {
-        name: getattr(context, name)
-        for name in ("test", "train", "operational")
-        if getattr(context, name) is not None
-    }
-    model, made = coded_sets(context.model, sets)
-    changed: dict[str, Any] = made
-    return context if model is context.model else replace(context, model=model, **changed)
+    model, made = coded_sets(context.model, context.sets)
+    return context if model is context.model else replace(context, model=model, **made)
 
 
-def coded_sets(
-    model: Classifier, sets: dict[str, DataSet]
-) -> tuple[Classifier, dict[str, DataSet]]:
+def coded_sets(model: Classifier, sets: dict[str, DataSet]) -> tuple[Classifier, dict[str, Any]]:
     """A model that takes codes, and the codes of all sets; both as they are for plain floats."""
     if all(data.rows.is_plain for data in sets.values()):
         return model, sets
@@ -102,27 +94,19 @@ def coded_sets(
     if any(data.missing for data in sets.values()):
         allow_missing(model)
     made = {name: coded_set(data, book.encode(data.rows)) for name, data in sets.items()}
-    return CodedClassifier(model, book), dict(made)
+    return CodedClassifier(model, book), made
 
 
 def recoded(context: Context, more: Rows) -> tuple[Context, FloatArray]:
     """The coded context with codes that know these rows, too, and their codes."""
     model = context.model
     assert isinstance(model, CodedClassifier)
-    sets = {
-        name: getattr(context, name)
-        for name in ("test", "train", "operational")
-        if getattr(context, name) is not None
-    }
+    sets: dict[str, Any] = context.sets
     book = Codebook.of(*(data.rows for data in sets.values()), more)
-    made: dict[str, Any] = {
-        name: replace(
-            coded_set(data.original, book.encode(data.rows)),
-            y=data.y,
-            class_names=data.class_names,
-        )
-        for name, data in sets.items()
-    }
+    made: dict[str, Any] = {}
+    for name, data in sets.items():
+        own = coded_set(data.original, book.encode(data.rows))
+        made[name] = replace(own, y=data.y, class_names=data.class_names)
     return replace(context, model=CodedClassifier(model.model, book), **made), book.encode(more)
 
 
@@ -178,14 +162,9 @@ def why_not_attacked(context: Context) -> str | None:
     free = changeable(context)
     if free is not None and not free.any():
         return "text: texts and dates have no small change that keeps their meaning"
-    if context.model.bounds is None and not _varies(context):
+    if context.model.bounds is None and not (context.test.X[:1] != context.test.X).any():
         return "no feature varies among the test rows, and model.bounds does not say how far it may"
     return None
-
-
-def _varies(context: Context) -> bool:
-    X = context.test.X
-    return bool((X[:1] != X).any())
 
 
 def why_no_distances(context: Context) -> str | None:

@@ -72,6 +72,12 @@ class Context:
     files: Mapping[str, str] = field(default_factory=dict)  # of the model, besides its own
 
     @property
+    def sets(self) -> dict[str, DataSet]:
+        """Its data sets by their names."""
+        found = {"test": self.test, "train": self.train, "operational": self.operational}
+        return {name: data for name, data in found.items() if data is not None}
+
+    @property
     def recorded(self) -> bool:
         """Whether the model is nothing but recorded answers: then nothing may be asked of it."""
         return isinstance(self.model, RecordedAnswers)
@@ -162,11 +168,7 @@ def load_context(
 
         return configured_context(config, config.run.seed if seed is None else seed, executor)
     section = config.model
-    options: dict[str, Any] = {}
-    if section.batch_size is not None:
-        options["batch_size"] = section.batch_size
-    if section.device is not None:
-        options["device"] = section.device
+    options = section.model_dump(include={"batch_size", "device"}, exclude_none=True)
     options |= section.http.model_dump(exclude_none=True)
     if "ca_file" in options:
         options["ca_file"] = str(config.folder / options["ca_file"])
@@ -195,11 +197,7 @@ def load_context(
     decision = config.decision.decision()
     return Context(
         model=decision.applied(model),
-        test=sets["test"],
-        train=sets["train"],
-        operational=sets["operational"],
-        votes=sets["votes"],
-        groups=sets["groups"],
+        **sets,
         decision=decision,
         normalisation=section.normalisation,
         handed=section.handed,
@@ -207,7 +205,6 @@ def load_context(
         repeats=section.rows_asked_twice,
         perturb=load_perturb(config.data.perturb, config.folder, trust=trust),
         seed=seed,
-        notes=sets["notes"],
         executor=executor or Executor(workers=config.run.workers or 1),
         kept=ContentStore.configured(config.run.store, config.folder),
         files=files,
@@ -279,10 +276,8 @@ def unused_columns(section: DataSection, folder: Path, test: DataSet) -> tuple[s
 def _options(
     section: DataSection, path: Path, columns: Sequence[str] | None, *, other: bool = False
 ) -> dict[str, Any]:
-    """Options of `load`; other rows than the test rows may lack the columns that are no features.
-
-    Arrays go to the model as they are: whether channels come first is between these two.
-    """
+    """Options of `load`; other rows than the test rows may lack columns that are no features."""
+    # Arrays go to the model as they are: whether channels come first is between these two.
     group, *inner = group_columns(section) or (None,)
     given: dict[str, Any] = {"label": section.label, "group": group}
     if is_table(path):

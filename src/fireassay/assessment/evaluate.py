@@ -128,8 +128,7 @@ def evaluate(
     )
     given = settings or {}
     validated = {
-        name: model_class.model_validate(given.get(name, {}))
-        for name, model_class in settings_models().items()
+        name: of.model_validate(given.get(name, {})) for name, of in settings_models().items()
     }
     wanted = [PARTS[name] for name in chosen]
     accept = accept_below_baseline
@@ -151,7 +150,7 @@ def _handed_otherwise(
     """The context with rows as the model takes them, where another way is found."""
     handed, tried = another_way(refused, context.test, made)
     warnings.warn(f"Rows were handed {tried}.", FireassayWarning, stacklevel=3)
-    sets = {"test": context.test, "train": context.train, "operational": context.operational}
+    sets = context.sets
     classifier = made(handed.batch_size)
     given: dict[str, Any] = handed_to(classifier, sets, handed)
     identify(classifier)

@@ -21,11 +21,9 @@ _OPTIONS = (("rows", "--rows"), ("layout", "--layout"), ("pixels", "--pixels"))
 def another_way(
     refused: FireassayError, data: DataSet, made: Callable[[int | None], Any]
 ) -> tuple[Handed, str]:
-    """The only other way in which a model that refuses rows as they are gives valid answers.
-
-    ``made`` makes the classifier, for a batch size. The second value says what was tried. Where
-    rows as they are get an answer, or no other way does, the first refusal is raised again.
-    """
+    """The only other way to hand rows that gets valid answers, and what was tried."""
+    # ``made`` makes the classifier, for a batch size. Where rows as they are get an answer, or no
+    # other way does, the first refusal is raised again.
     model = made(None)
     if isinstance(innermost(model), BaseClassifier) and not _is_remote(model):
         tried = []

@@ -55,10 +55,8 @@ _HEADER = """\
 def write_config(
     values: Mapping[str, Mapping[str, Any]], proposed: Sequence[ProposedGate] = ()
 ) -> str:
-    """The text of a configuration file with some values set, e.g. ``{"model": {"path": …}}``.
-
-    Proposed limits stand in it commented out: nobody but the user says what is good enough.
-    """
+    """The text of a configuration file with some values set; proposed limits are commented out."""
+    # Nobody but the user says what is good enough.
     sections: dict[str, type[BaseModel]] = {
         "model": ModelSection,
         "data": DataSection,
@@ -66,10 +64,8 @@ def write_config(
         "run": RunSection,
         **settings_models(),
     }
-    blocks = [_HEADER]
-    for name, section in sections.items():
-        blocks.append(_section(name, section, values.get(name, {})))
-    return "\n".join([*blocks, _gates(values.get("gates", {}), proposed)])
+    blocks = [_section(name, of, values.get(name, {})) for name, of in sections.items()]
+    return "\n".join([_HEADER, *blocks, _gates(values.get("gates", {}), proposed)])
 
 
 def _gates(values: Mapping[str, Any], proposed: Sequence[ProposedGate]) -> str:
@@ -303,11 +299,7 @@ def _model_values(found: Inspection, handed: Handed, test: DataSet, **given: Any
 
 
 def as_labels(classes: Sequence[str], data: DataSet) -> tuple[str | int, ...]:
-    """Names as somebody typed them; integers where the labels are integers.
-
-    >>> as_labels(["1", "0"], DataSet([[0.0]], [1]))
-    (1, 0)
-    """
+    """Names as somebody typed them; integers where the labels are integers."""
     numbers = data.y is not None and data.y.dtype.kind in "iub"
     if numbers and all(name.strip().lstrip("-").isdigit() for name in classes):
         return tuple(int(name) for name in classes)

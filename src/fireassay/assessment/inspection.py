@@ -102,10 +102,8 @@ def inspect(
     hang_minutes: float = PATIENCE_MINUTES,
     handed: Handed = _AS_THEY_ARE,
 ) -> tuple[Inspection, Classifier]:
-    """Ask the model about a few rows, and infer what the configuration needs.
-
-    ``infer`` is False where something else than bounds says what range images have.
-    """
+    """Ask the model about a few rows, and infer what the configuration needs."""
+    # ``infer`` is False where something else than bounds says what range images have.
     bounds = bounds or (infer_bounds(data) if infer else None)
     rows = data.X[:_FIRST_ROWS]
     classifier, output, notes = _first_output_that_fits(
@@ -265,16 +263,7 @@ class ProposedGate:
 
 
 def propose_gates(test: DataSet) -> tuple[ProposedGate, ...]:
-    """Limits from the majority's share, the smallest class and the number of labels.
-
-    >>> import numpy as np
-    >>> rows = DataSet(np.zeros((400, 1)), np.repeat([0, 1], [300, 100]))
-    >>> for gate in propose_gates(rows):
-    ...     print(gate.direction, gate.name, gate.limit)
-    min accuracy.accuracy 0.76
-    max reliability.pmi_upper 0.1
-    min accuracy.worst_recall 0.7
-    """
+    """Limits from the majority's share, the smallest class and the number of labels."""
     if test.y is None or not len(test):
         return ()
     names, counts = np.unique(test.labels, return_counts=True)

@@ -239,16 +239,8 @@ def predictions_config(found: Predictions, file: str) -> str:
         lines.append(f"slices = {json.dumps(list(found.offered))}")
     if found.positive is not None:
         lines += ["", "[decision]", f"positive = {json.dumps(str(found.positive))}"]
-    lines += [
-        "",
-        "[run]",
-        'parts = ["accuracy", "reliability"]',
-        "",
-        "[gates.max]",
-        "# error = 0.05",
-        "",
-    ]
-    return "\n".join(lines)
+    rest = '\n[run]\nparts = ["accuracy", "reliability"]\n\n[gates.max]\n# error = 0.05\n'
+    return "\n".join([*lines, rest])
 
 
 def _exposure(found: Predictions, column: str) -> Any:

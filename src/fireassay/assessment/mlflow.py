@@ -122,13 +122,7 @@ def _inside(model: Any) -> Any:
 
 
 def metric_values(report: Report) -> dict[str, float]:
-    """Every finite number of the report with both ends of its interval, by MLflow's names.
-
-    >>> from fireassay.assessment.judge import judge
-    >>> found = metric_values(judge([0, 1] * 50, answers=[0, 1] * 50))
-    >>> round(found["accuracy.error.high"], 3), found["accuracy.sensitivity/1"]
-    (0.036, 1.0)
-    """
+    """Every finite number of the report with both ends of its interval, by MLflow's names."""
     found = {}
     for part in report.parts:
         for name, estimate in part.estimates.items():
@@ -143,10 +137,8 @@ def metric_values(report: Report) -> dict[str, float]:
 
 
 def log_run(folder: Path) -> str:
-    """Log a run folder to MLflow, in the active run or a new one, and give the run's id.
-
-    The server is the one that ``MLFLOW_TRACKING_URI`` names, by default files on this machine.
-    """
+    """Log a run folder to MLflow, in the active run or a new one, and give the run's id."""
+    # The server is the one that MLFLOW_TRACKING_URI names, by default files on this machine.
     mlflow = require("mlflow", "mlflow", "The log in MLflow")
     from fireassay.assessment.run.judging import read_judged
 

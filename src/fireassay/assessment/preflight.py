@@ -32,16 +32,11 @@ from fireassay.statistics.shared_units import ExactCopies, exact_copies
 
 
 def named_by_index(context: Context) -> Context:
-    """The context with integer labels named by the model's classes, where these are names.
-
-    Where the labels have names of their own (``class_names``), those count instead of the
-    position, if the model knows them all.
-    """
+    """The context with integer labels named by the model's classes, where these are names."""
     classes = tuple(context.model.classes)
     if not all(isinstance(name, str) for name in classes):
         return context
-    sets = {name: getattr(context, name) for name in ("test", "train", "operational")}
-    renamed = {name: _renamed(data, classes) for name, data in sets.items()}
+    renamed = {name: _renamed(data, classes) for name, data in context.sets.items()}
     changed: dict[str, Any] = {name: data for name, data in renamed.items() if data is not None}
     if not changed:
         return context
@@ -51,11 +46,11 @@ def named_by_index(context: Context) -> Context:
     return replace(context, **changed, notes=(*context.notes, note))
 
 
-def _renamed(data: DataSet | None, classes: tuple[str, ...]) -> DataSet | None:
+def _renamed(data: DataSet, classes: tuple[str, ...]) -> DataSet | None:
     """The rows with names for labels; None where there is nothing to rename."""
-    if data is None or data.y is None or data.y.dtype.kind not in "iu":
+    if data.y is None or data.y.dtype.kind not in "iu":
         return None
-    own = data.class_names
+    own = data.class_names  # count instead of the position, if the model knows them all
     names: tuple[Any, ...] = own if own is not None and set(own) <= set(classes) else classes
     y: NDArray[np.int64] = data.y
     if y.min() < 0 or y.max() >= len(names):
@@ -68,10 +63,7 @@ _MOST_CELLS, _LEAST_TABLE_ROWS, _MOST_TABLE_ROWS = 2_000_000, 1000, 20_000
 
 
 def label_among_columns(context: Context) -> tuple[Assumption, ...]:
-    """An objection where a column of the table alone gives the label; else nothing.
-
-    A table of many cells is looked at in some of its rows, drawn at random.
-    """
+    """An objection where a column of the table alone gives the label; else nothing."""
     data, values = context.test, context.test.rows.values
     if data.y is None or np.ndim(values) != 2:
         return ()
@@ -242,10 +234,8 @@ def check_before_run(
     go_on: bool = False,
     shown: bool | None = False,
 ) -> Context:
-    """The context with what a look at model and data has shown; stops where that is an error.
-
-    The rows that ``parts`` need are asked, or ``most`` of them, ``until`` a moment of the clock.
-    """
+    """The context with what a look at model and data has shown; stops where that is an error."""
+    # The rows that ``parts`` need are asked, or ``most`` of them, ``until`` a moment of the clock.
     if context.recorded:  # nothing may be asked
         return context
     context = coded(context)
@@ -355,9 +345,5 @@ def _refuse_own_input(X: Any, answers: FloatArray) -> None:
 
 
 def is_hard(answers: FloatArray) -> bool:
-    """Whether every answer is certain: then it is a label, not a probability.
-
-    >>> is_hard(np.eye(3)), is_hard(np.array([[0.9, 0.1]]))
-    (True, False)
-    """
+    """Whether every answer is certain: then it is a label, not a probability."""
     return bool(len(answers) and (answers.max(axis=1) == 1.0).all())

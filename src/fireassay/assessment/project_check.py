@@ -33,11 +33,7 @@ class Finding:
 
 
 def check_project(place: Path) -> list[Finding]:
-    """Everything that a run of this project would stumble over, and whether its last run counts.
-
-    >>> [finding.state for finding in check_project(Path("/nowhere"))]
-    ['mend']
-    """
+    """Everything that a run of this project would stumble over, and whether its last run counts."""
     file = place / FILE_NAME if place.is_dir() else place
     try:
         config = read_config(file)
@@ -47,12 +43,9 @@ def check_project(place: Path) -> list[Finding]:
     limits = (
         f"{gates} limit{'' if gates == 1 else 's'}, all of known numbers" if gates else "no limits"
     )
-    findings = [Finding("configuration", "sound", f"{file}: {limits}")]
-    findings += _model(config)
-    findings += _data(config)
-    findings += _extras(config)
-    findings += _disk(config)
-    return [*findings, *_last_run(config)]
+    looks = (_model, _data, _extras, _disk, _last_run)
+    said = Finding("configuration", "sound", f"{file}: {limits}")
+    return [said, *(finding for look in looks for finding in look(config))]
 
 
 def _model(config: Config) -> Iterator[Finding]:

@@ -11,15 +11,7 @@ from fireassay.version import __version__
 
 
 def ml_bom(report: Report, environment: dict[str, str]) -> dict[str, Any]:
-    """Model, data, software and every number with its interval, in CycloneDX's words.
-
-    Args:
-        report: What was found.
-        environment: Installed packages by name with their versions.
-
-    Returns:
-        dict: Plain types; equal results give equal documents.
-    """
+    """Model, data, software and every number with its interval, in CycloneDX's words."""
     model = {p.provenance.model_sha256 for p in report.parts if p.provenance} - {None}
     data = {p.provenance.data_sha256 for p in report.parts if p.provenance} - {None}
     metrics = [metric for part in report.parts for metric in _metrics(part)]

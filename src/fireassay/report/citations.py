@@ -49,14 +49,7 @@ _SAME_PAPER: Final = {"supervision": "ambiguity"}
 
 
 def bibtex(parts: Iterable[str]) -> str:
-    """BibTeX entries of fireassay and of the papers behind the named parts.
-
-    Args:
-        parts: Questions that were answered.
-
-    >>> bibtex(["supervision"]).count("@")
-    2
-    """
+    """BibTeX entries of fireassay and of the papers behind the named parts."""
     used = dict.fromkeys(_SAME_PAPER.get(name, name) for name in parts)
     own = ["@software{fireassay,", "  author = {{The fireassay developers}},"]
     own += ["  title = {fireassay: test a trained classifier before anyone relies on it},"]

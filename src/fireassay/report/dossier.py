@@ -34,49 +34,29 @@ _OPENS: Final = {
 
 @dataclass(frozen=True)
 class Case:
-    """What a dossier is written from.
-
-    Attributes:
-        report, verdict: The answers, and the limits as judged.
-        declared: What ``[about]`` of the configuration says, by key.
-        facts: Sentences that are not in the answers: ``decision``, ``lock``, ``flow``.
-    """
+    """What a dossier is written from."""
 
     report: Report
     verdict: Verdict
-    declared: Mapping[str, str] = field(default_factory=dict)
-    facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    declared: Mapping[str, str] = field(default_factory=dict)  # [about] of the configuration
+    facts: Mapping[str, Sequence[str]] = field(default_factory=dict)  # decision, lock, flow
 
 
 @dataclass(frozen=True)
 class FilledItem:
-    """One item of a guideline with what a run says to it.
-
-    Attributes:
-        number, topic, asks: The item, in our words.
-        state: ``"filled"``: from the result. ``"partly"``: something is left to the owner.
-            ``"open"``: a run could fill it, this one does not. ``"owner"``: no tool can know it.
-        lines: The answer, one fact a line.
-        left: What remains to be done or written, and by whom.
-    """
+    """One item of a guideline with what a run says to it."""
 
     number: str
     topic: str
-    asks: str
-    state: State
-    lines: tuple[str, ...]
-    left: tuple[str, ...]
+    asks: str  # in our words
+    state: State  # "partly": something is left to the owner; "owner": no tool can know it
+    lines: tuple[str, ...]  # one fact each
+    left: tuple[str, ...]  # what remains to be done or written, and by whom
 
 
 @dataclass(frozen=True)
 class Dossier:
-    """A guideline filled from a run.
-
-    Attributes:
-        guideline, subject, source: What is followed, about what, and where the guideline is
-            published.
-        title, items: Of the report; every item in the guideline's order.
-    """
+    """A guideline filled from a run: every item in the guideline's order."""
 
     guideline: str
     subject: str
@@ -134,11 +114,7 @@ _WRITING: Final = ".write{min-height:3.2em;border:1px dashed currentColor;margin
 
 @cache
 def guidelines() -> dict[str, dict[str, Any]]:
-    """Every guideline by its name: one data file each.
-
-    >>> sorted(guidelines())
-    ['annex-iv', 'pas8800', 'stard', 'tripod']
-    """
+    """Every guideline by its name: one data file each."""
     folder = files("fireassay.report").joinpath("guidelines")
     found = [file for file in folder.iterdir() if file.name.endswith(".toml")]
     return {
@@ -148,15 +124,7 @@ def guidelines() -> dict[str, dict[str, Any]]:
 
 
 def dossier(name: str, case: Case) -> Dossier:
-    """Fill a guideline from a run.
-
-    Args:
-        name: ``"stard"``, ``"tripod"``, ``"annex-iv"`` or ``"pas8800"``.
-        case: The report, its verdict and what the configuration declares.
-
-    Raises:
-        ParameterError: If there is no such guideline.
-    """
+    """Fill a guideline from a run."""
     known = guidelines()
     if name not in known:
         raise ParameterError(f"Known guidelines: {', '.join(sorted(known))}.", got=name)

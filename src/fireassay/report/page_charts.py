@@ -242,11 +242,7 @@ def interval_bar(
 
 
 def _round_values(left: float, right: float) -> list[float]:
-    """Two to five round values between two ends.
-
-    >>> _round_values(0.02, 0.11)
-    [0.05, 0.1]
-    """
+    """Two to five round values between two ends."""
     raw = (right - left) / 3
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(power * m for m in (1, 2, 5, 10) if power * m >= raw * 0.999)

@@ -13,15 +13,7 @@ _SECONDS: Final = 120
 
 
 def print_pdf(page: Path, pdf: Path) -> Path:
-    """Write an HTML file as PDF.
-
-    Args:
-        page: An offline page.
-        pdf: Where to write.
-
-    Raises:
-        FireassayError: If no browser is installed, or if it does not write the file.
-    """
+    """Write an offline HTML file as PDF; without a browser there is an error."""
     browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if browser is None:
         raise FireassayError(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.model_section import Section
 from fireassay.assessment.parts import calibration_check, operating_point, slices
 from fireassay.assessment.parts import class_recalls as recalls
 from fireassay.assessment.parts.accuracy_result import (
@@ -22,7 +21,6 @@ from fireassay.assessment.parts.accuracy_result import (
     samples,
     top_columns,
 )
-from fireassay.assessment.parts.calibration_check import CalibrationCheck
 from fireassay.assessment.parts.curation import curated_rows, voted_rows
 from fireassay.assessment.parts.part import Part, marks_of
 from fireassay.assessment.preflight import classes_met, independent_draws
@@ -53,10 +51,8 @@ _MOST_COPIED = 2**28
 _MANY_COLUMNS = 256
 
 
-class Settings(BaseModel):
+class Settings(Section):
     """``[accuracy]`` in the configuration."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     confidence: float = Field(default=0.95, gt=0, lt=1, description="Confidence of the intervals.")
     slice_numbers: tuple[str, ...] = Field(
@@ -144,7 +140,16 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             name: replace(number, rests_on=rests_on)
             for name, number in _numbers(judged, names, decision, many=many).items()
         },
-        calibration=_calibration(context, own, labels, likeliest, confidence, rests_on)
+        calibration=calibration_check.calibration_check(
+            own,
+            labels,
+            confidence=confidence,
+            groups=groups,
+            seed=context.seed,
+            mend=getattr(context.model, "output", None) != "labels",
+            top=likeliest,
+            rests_on=rests_on,
+        )
         if context.has_confidences
         else None,
         decided=operating_point.operating_point(
@@ -268,59 +273,20 @@ def _curated(
     if found.source != "test":
         y = check_class_indices(found.data.y, context.model.classes)
         correct = context.model.predict_proba(found.data.X).argmax(axis=1) == y
-    index = pd.RangeIndex(1, len(found.rings) + 1, name="dataset")
-    table = _shares(correct, found.rings, groups, confidence, index, "accuracy")
-    return table, (found.in_words,)
-
-
-def _calibration(
-    context: Context,
-    own: Probabilities,
-    labels: NDArray[np.int64],
-    top: NDArray[np.int64],
-    confidence: float,
-    rests_on: tuple[str, ...],
-) -> CalibrationCheck:
-    """Of the model's own probabilities, whatever the decision makes of them."""
-    found = calibration_check.calibration_check(
-        own,
-        labels,
-        confidence=confidence,
-        groups=context.test.groups,
-        seed=context.seed,
-        mend=getattr(context.model, "output", None) != "labels",
-        top=top,
-    )
-    marked = {
-        name: replace(estimate, rests_on=rests_on)
-        for name in ("error", "before", "after")
-        if (estimate := getattr(found, name)) is not None
-    }
-    return replace(found, **marked)
-
-
-def _shares(
-    correct: NDArray[np.bool_],
-    parts: Sequence[NDArray[Any]],
-    groups: NDArray[Any] | None,
-    confidence: float,
-    index: pd.Index[Any],
-    name: str,
-) -> pd.DataFrame:
-    """The share of right answers in each part of the rows."""
-    found = (
-        [share(int(correct[rows].sum()), len(rows), confidence) for rows in parts]
+    shares = [
+        share(int(correct[rows].sum()), len(rows), confidence)
         if groups is None
-        else [share(correct[rows], confidence=confidence, groups=groups[rows]) for rows in parts]
+        else share(correct[rows], confidence=confidence, groups=groups[rows])
+        for rows in found.rings
+    ]
+    table = pd.DataFrame(
+        {
+            "accuracy": [e.value for e in shares],
+            **{name: [getattr(e, name) for e in shares] for name in ("low", "high", "n", "method")},
+        },
+        index=pd.RangeIndex(1, len(found.rings) + 1, name="dataset"),
     )
-    columns = {
-        name: [e.value for e in found],
-        "low": [e.low for e in found],
-        "high": [e.high for e in found],
-        "n": [e.n for e in found],
-        "method": [e.method for e in found],
-    }
-    return pd.DataFrame(columns, index=index)
+    return table, (found.in_words,)
 
 
 PART = Part(

@@ -103,11 +103,11 @@ def _forests(result: AccuracyResult) -> dict[str, Chart]:
         number = standard_name(name)
         assert number is not None
         whole = number_of(result.judged, parse_number(name, result.classes))
-        lines = [_forest_row("all rows", whole, whole.n, "dot")]
+        lines = [_forest_row("all rows", whole)]
         for one in slices:
             small = " (too small)" if one.too_small else ""
             label = f"{one.column}: {one.value}{small}"
-            lines.append(_forest_row(label, one.number, one.number.n, "dot"))
+            lines.append(_forest_row(label, one.number))
         lines = [line for line in lines if math.isfinite(line.value)]
         kind = "share" if number.unit == "share" else "number"
         measure = number.measure.of(name)
@@ -119,9 +119,9 @@ def _forests(result: AccuracyResult) -> dict[str, Chart]:
     return found
 
 
-def _forest_row(label: str, number: Estimate, n: int, state: str) -> IntervalRow:
+def _forest_row(label: str, number: Estimate) -> IntervalRow:
     low, high = (v if math.isfinite(v) else None for v in (number.low, number.high))
-    return IntervalRow(label, number.value, low, high, state=state, text=f"n = {n:,}")
+    return IntervalRow(label, number.value, low, high, state="dot", text=f"n = {number.n:,}")
 
 
 def _of_probabilities(rows: JudgedRows, names: list[str], positive: str | None) -> dict[str, Chart]:

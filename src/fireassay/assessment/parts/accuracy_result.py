@@ -76,21 +76,17 @@ _OF_A_CLASS = ("sensitivity", "specificity", "ppv", "npv", "f1", "auroc")
 
 @dataclass(frozen=True)
 class AnsweredRows:
-    """The labelled rows one by one: what tells them apart, their labels and the answers.
-
-    ``top`` are the classes that come first by their probabilities, which are ``top_p``. ``cost`` is
-    what each answer costs, if costs were given, and ``largest_cost`` the most that one can cost.
-    """
+    """The labelled rows one by one: what tells them apart, their labels and the answers."""
 
     marks: NDArray[np.int64]
     ids: NDArray[Any]
     labels: NDArray[np.int64]
     predicted: NDArray[np.int64]
     groups: NDArray[Any] | None
-    top: NDArray[np.int32]
+    top: NDArray[np.int32]  # the likeliest classes, the first first, and their probabilities
     top_p: NDArray[np.float32]
-    cost: NDArray[np.float64] | None = None
-    largest_cost: float = 0.0
+    cost: NDArray[np.float64] | None = None  # of each answer, if costs were given
+    largest_cost: float = 0.0  # that an answer can have
 
 
 @dataclass(frozen=True)
@@ -161,7 +157,8 @@ class AccuracyResult(Answer):
         names = [str(c) for c in self.classes]
         if len(names) > _MOST_COLUMNS:
             said = [*names, "indeterminate"]
-            cells = tuple((names[i], said[j], n) for i, j, n in zip(*self._cells(), strict=True))
+            found = zip(*(part.tolist() for part in self.judged.cells), strict=True)
+            cells = tuple((names[i], said[j], n) for i, j, n in found)
             return Table(("truth", "answered", "rows"), cells, "Confusion matrix, filled cells")
         counts = self.judged.confusion
         blank = bool(counts[:, -1].any())
@@ -188,9 +185,6 @@ class AccuracyResult(Answer):
                         (str(truth), said, f"{', '.join(map(str, rows.ids[at[:_IDS]]))}{more}")
                     )
         return {CELL_ROWS: Table(("truth", "answered", "rows"), tuple(found), "Rows of each cell")}
-
-    def _cells(self) -> tuple[list[int], ...]:
-        return tuple(part.tolist() for part in self.judged.cells)
 
     def _answer(self) -> LeadingNumber:
         """The accuracy in one sentence; the worst class, where one is never found."""
@@ -386,14 +380,8 @@ def samples(context: Context, answer: AccuracyResult) -> tuple[Sample, ...]:
 
 
 def top_columns(probabilities: Probabilities, count: int) -> NDArray[np.int32]:
-    """The columns of the largest probabilities of each row, the largest first.
-
-    Of equal ones the first comes first. A few passes over some rows at a time: sorting a
-    thousand classes for three of them takes a hundred times as long.
-
-    >>> top_columns(np.array([[0.2, 0.5, 0.2, 0.1]]), 3).tolist()
-    [[1, 0, 2]]
-    """
+    """The columns of the largest probabilities of each row; of equal ones the first comes first."""
+    # A few passes over some rows at a time: sorting takes a hundred times as long.
     n, k = probabilities.shape
     found = np.empty((n, min(count, k)), dtype=np.int32)
     step = max(1, _NUMBERS_AT_ONCE // k)

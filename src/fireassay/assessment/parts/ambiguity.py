@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from fireassay import ambiguity
 from fireassay.ambiguity.measures import MEASURES, SENTENCES
@@ -16,6 +16,7 @@ from fireassay.ambiguity.preset import FAST
 from fireassay.ambiguity.scaling import MOST_FEATURES
 from fireassay.assessment.coded_rows import why_not_between
 from fireassay.assessment.context import HARD_LABELS, Context, Cost
+from fireassay.assessment.model_section import Section
 from fireassay.assessment.parts.accuracy_result import top_columns
 from fireassay.assessment.parts.part import Part, PartAnswer
 from fireassay.assessment.samples.gallery import MOST, Gallery
@@ -43,10 +44,8 @@ _TRIVIAL = 2  # classes, of which any classifier ranks both first
 Pair = tuple[Any, Any]
 
 
-class Settings(BaseModel):
+class Settings(Section):
     """``[ambiguity]`` in the configuration."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     pairs: Literal["all", "confused"] = Field(
         default="all",
@@ -276,10 +275,7 @@ def _inputs(rows: DataSet, pairs: Any, settings: Settings) -> tuple[Any, ...]:
 
 
 def confused_pairs(context: Context, rows: DataSet) -> list[tuple[Any, Any]]:
-    """At most fifty pairs of classes: the first and second answers that most often meet.
-
-    Classes with too few rows to learn from are left out.
-    """
+    """At most fifty pairs of learnable classes: the two likeliest answers that most often meet."""
     classes = context.model.classes
     wanted = set(enough_rows(rows).tolist())
     answers = context.model.predict_proba(rows.X)
@@ -324,15 +320,7 @@ def why_too_large(rows: DataSet) -> str | None:
 def rows_to_learn_from(
     rows: DataSet, pairs: str | Sequence[Pair], seed: int
 ) -> tuple[DataSet, str | list[Pair]]:
-    """The rows, and the pairs of classes that they are enough for; few enough rows stay all.
-
-    Of too many, each class of the first pairs gets its share, drawn at random.
-
-    >>> rows = DataSet(np.random.default_rng(0).random((90, 2)), np.arange(90) % 3)
-    >>> some, pairs = rows_to_learn_from(rows, [(0, 1)], seed=0)
-    >>> some is rows, pairs
-    (True, [(0, 1)])
-    """
+    """The rows, and the pairs that they are enough for; of too many rows a share of each class."""
     most = most_rows(rows)
     if len(rows) <= most:
         return rows, pairs if isinstance(pairs, str) else list(pairs)
@@ -353,12 +341,5 @@ def rows_to_learn_from(
 
 
 PART = Part(
-    "ambiguity",
-    Settings,
-    missing,
-    cost,
-    run,
-    evidence=evidence,
-    samples=samples,
-    measures=MEASURES,
+    "ambiguity", Settings, missing, cost, run, evidence=evidence, samples=samples, measures=MEASURES
 )

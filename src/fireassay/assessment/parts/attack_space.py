@@ -36,13 +36,10 @@ class CodedSpace(AttackSpace):
 def attack_space(
     context: Context, columns: Mapping[str, Any] | None = None, eps: float | None = None
 ) -> tuple[Classifier, AttackSpace]:
-    """The model as attacks see it, and the space of its rows.
-
-    With declared bounds nothing is scaled. Without, tables get the spread of each column, images
-    and series their natural range (`Context.natural_range`); integers may move by one at least;
-    columns without a range, texts, dates and one-hot codes stay as they are.
-    ``columns`` are the user's rules, ``eps`` the size of the attack that they are for.
-    """
+    """The model as attacks see it, and the space of its rows under the rules for columns."""
+    # With declared bounds nothing is scaled. Without, tables get the spread of each column, images
+    # and series their natural range; integers may move by one at least; columns without a range,
+    # texts, dates and one-hot codes stay as they are.
     X, bounds = context.test.X, context.model.bounds
     if bounds is not None:
         check_clip_range(X, bounds)

@@ -83,10 +83,7 @@ class CalibrationCheck:
         return tuple(Claim(sentence) for sentence in text)
 
     def assumption(self, why: str, *, mended: bool = False) -> Assumption:
-        """That confidences are true, as far as a part needs it.
-
-        ``mended``: the part fits a temperature itself before it uses confidences.
-        """
+        """That confidences are true, as far as a part needs it (``mended`` by a temperature)."""
         error = self.after if mended and self.after is not None else self.error
         status: Any = "untestable"
         if error.low > TOLERANCE:
@@ -117,20 +114,19 @@ def calibration_check(
     seed: int,
     mend: bool = True,
     top: IntArray | None = None,
+    rests_on: tuple[str, ...] = (),
 ) -> CalibrationCheck:
-    """Measure the calibration error, fit a temperature on one half, judge it on the other.
-
-    ``top`` is the column of each row's largest probability, where it is known already.
-    """
+    """Measure the calibration error, fit a temperature on one half, judge it on the other."""
     top = probabilities.argmax(axis=1) if top is None else top
     stated = probabilities[np.arange(len(top)), top].astype(np.float64)
     correct = top == labels
 
     def error(said: FloatArray, rows: NDArray[np.bool_]) -> Estimate:
         own = None if groups is None else groups[rows]
-        return stated_calibration_error(
+        found = stated_calibration_error(
             said, correct[rows], confidence=confidence, seed=seed, groups=own
         )
+        return replace(found, rests_on=rests_on)
 
     whole = error(stated, np.ones(len(labels), dtype=bool))
     first = random_half(len(labels), groups, seed, "calibration check")
@@ -156,10 +152,8 @@ def _spread(rows: IntArray, most: int) -> IntArray:
 
 
 def _mended(probabilities: Probabilities, rows: IntArray, temperature: float) -> FloatArray:
-    """The top class's probability of these rows after the temperature.
-
-    One over the sum of (p / p_top)^(1/T), in the numbers' own type: float32 is off by 1e-7.
-    """
+    """The top class's probability of these rows after the temperature."""
+    # One over the sum of (p / p_top)^(1/T), in the numbers' own type: float32 is off by 1e-7.
     mended = np.empty(len(rows))
     step = max(1, _NUMBERS_AT_ONCE // probabilities.shape[1])
     for at in range(0, len(rows), step):

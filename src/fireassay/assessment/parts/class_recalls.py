@@ -73,12 +73,7 @@ class ClassRecalls:
     def beside(self) -> str:
         """The accuracy beside the answer that needs no model."""
         gain, low, high = (
-            f"{100 * v:+.1f}"
-            for v in (
-                self.above_majority.value,
-                self.above_majority.low,
-                self.above_majority.high,
-            )
+            f"{100 * getattr(self.above_majority, end):+.1f}" for end in ("value", "low", "high")
         )
         return (
             f"Always saying {self.most_frequent!r} would be right on "
@@ -88,11 +83,9 @@ class ClassRecalls:
 
 
 def class_recalls(rows: JudgedRows, classes: Sequence[Any]) -> ClassRecalls:
-    """The worst sensitivity, and the difference from the majority's share.
-
-    The worst lies between the smallest of the lower and the smallest of the upper ends of
-    intervals that hold together (Bonferroni).
-    """
+    """The worst sensitivity, and the difference from the majority's share."""
+    # The worst lies between the smallest of the lower and the smallest of the upper ends of
+    # intervals that hold together (Bonferroni).
     counts = rows.margins.own.astype(np.int64)
     found = rows.margins.right
     present = np.flatnonzero(counts)

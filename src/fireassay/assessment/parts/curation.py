@@ -4,10 +4,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from fireassay import curation
 from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.model_section import Section
 from fireassay.assessment.parts.part import Part, PartAnswer
 from fireassay.assessment.samples.gallery import MOST, Gallery
 from fireassay.core import Evidence, Sample
@@ -20,10 +21,8 @@ from fireassay.data.rows import taken
 _LEAST_ROWS = 30
 
 
-class Settings(BaseModel):
+class Settings(Section):
     """``[curation]`` in the configuration."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     labeler: str = Field(
         default="majority",
@@ -168,12 +167,5 @@ def curated_rows(context: Context) -> CuratedRows | None:
 
 
 PART = Part(
-    "curation",
-    Settings,
-    missing,
-    cost,
-    run,
-    evidence=evidence,
-    samples=samples,
-    measures=MEASURES,
+    "curation", Settings, missing, cost, run, evidence=evidence, samples=samples, measures=MEASURES
 )

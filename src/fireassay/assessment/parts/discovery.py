@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from fireassay import discovery
 from fireassay.assessment.coded_rows import has_codes, why_no_distances
 from fireassay.assessment.context import HARD_LABELS, Context, Cost
+from fireassay.assessment.model_section import Section
 from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.parts.calibration_check import CALIBRATED
 from fireassay.assessment.parts.part import Part, PartAnswer, with_uses
@@ -33,10 +34,8 @@ _LEAST_FOR_CALIBRATION = 50
 _MOST_SEARCHED = 10_000
 
 
-class Settings(BaseModel):
+class Settings(Section):
     """``[discovery]`` in the configuration."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     search: str = Field(
         default="twin-trees",
@@ -81,10 +80,7 @@ def missing(context: Context) -> str | None:
 
 
 def cost(context: Context, settings: Settings) -> Cost:
-    """Rows of the pool of which the model is sure are attacked, if the search needs distances.
-
-    All of them, at the most; how many it is sure of is known from the rows that a plan has sent.
-    """
+    """Rows of the pool of which the model is sure are attacked, if the search needs distances."""
     calibrated = calibration_rows(context, settings)
     attacked = _attacked(search_name(context, settings))
     most_rows = settings.pool if attacked else _MOST_SEARCHED

@@ -91,10 +91,7 @@ class FieldDraws(Result):
         return Estimate.bound(float(upper), confidence, n, method, rests_on=rests_on)
 
     def _rows(self) -> tuple[BoolArray, BoolArray]:
-        """For each row of the pool whether it was drawn, and whether it is wrong.
-
-        A row that nobody could label counts as wrong.
-        """
+        """For each row of the pool whether it was drawn, and is wrong or could not be labelled."""
         scores = self.state.scores
         assert scores is not None  # the draws of a plan are the rows of score 0
         drawn = np.zeros(len(scores), dtype=bool)
@@ -111,11 +108,9 @@ def draw_labels(
     test_pool: IntArray,
     budget: int,
 ) -> FieldDraws:
-    """Draw rows of the field (else of the test rows) by lot, and label them.
-
-    Where enough errors are expected, suspicious rows are drawn more often (`thinning`). Where
-    field rows have no labels, the search waits in the run folder for ``fireassay label``.
-    """
+    """Draw rows of the field (else of the test rows) by lot, and label them."""
+    # Where enough errors are expected, suspicious rows are drawn more often (`thinning`). Where
+    # field rows have no labels, the search waits in the run folder for ``fireassay label``.
     source = "test" if context.operational is None else "operational"
     data = context.test if context.operational is None else context.operational
     supervised = context.results.get("supervision")
@@ -141,13 +136,7 @@ def draw_labels(
         search = _going_on(path, X, how["name"])
     else:
         search = Search(
-            model=model,
-            X=X,
-            threshold=0.0,
-            ids=pool.ids,
-            path=path,
-            seed=context.seed,
-            **how,
+            model=model, X=X, threshold=0.0, ids=pool.ids, path=path, seed=context.seed, **how
         )
         if path is not None:
             keep_shown(path, *_to_look_at(context, pool))

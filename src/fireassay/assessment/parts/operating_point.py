@@ -22,20 +22,13 @@ ARROW, ANY = "->", "*"
 
 @dataclass(frozen=True)
 class Decision:
-    """A cost for each kind of mistake, the operating rule, and what is known of the classes.
-
-    ``positive`` is the class that short names of numbers are about, ``prevalence`` how frequent
-    classes are elsewhere, and ``ordered`` all classes in an order that means something.
-
-    >>> Decision({"* -> *": 1, "sepsis -> *": 50}).matrix(["well", "sepsis"]).tolist()
-    [[0.0, 1.0], [50.0, 0.0]]
-    """
+    """A cost for each kind of mistake, the operating rule, and what is known of the classes."""
 
     costs: Mapping[str, float] = field(default_factory=dict)
     threshold: Mapping[str, float] = field(default_factory=dict)
-    positive: str | None = None
-    prevalence: Mapping[str, float] = field(default_factory=dict)
-    ordered: tuple[str, ...] = ()
+    positive: str | None = None  # the class that short names of numbers are about
+    prevalence: Mapping[str, float] = field(default_factory=dict)  # of classes elsewhere
+    ordered: tuple[str, ...] = ()  # all classes, in an order that means something
 
     @classmethod
     def of(
@@ -178,9 +171,7 @@ def operating_point(
     claims: tuple[Claim, ...] = ()
     if decision.costs:
         cost = decision.matrix(names)
-        costs, claims = _costs(
-            own, rows.answers, rows.truth, names, cost, rows.confidence, groups, seed, rests_on
-        )
+        costs, claims = _costs(rows, own, names, cost, groups, seed, rests_on)
         estimates |= costs
     if decision.threshold:
         rule = ", ".join(f"{name} from {100 * t:g} % on" for name, t in decision.threshold.items())
@@ -197,30 +188,28 @@ def _mistake(rows: JudgedRows, i: int, j: int) -> Estimate:
 
 
 def _costs(
+    rows: JudgedRows,
     own: Probabilities,
-    predicted: IntArray,
-    labels: IntArray,
     names: list[str],
     cost: FloatArray,
-    confidence: float,
     groups: NDArray[Any] | None,
     seed: int,
     rests_on: tuple[str, ...],
 ) -> tuple[dict[str, Estimate], tuple[Claim, ...]]:
     """What the present rule costs, and the cheapest threshold on rows that did not choose it."""
-    highest = float(cost.max()) or 1.0
+    highest, labels = float(cost.max()) or 1.0, rows.truth
 
-    def mean(values: FloatArray, rows: Any, low: float = 0.0) -> Estimate:
+    def mean(values: FloatArray, some: Any, low: float = 0.0) -> Estimate:
         return mean_cost(
-            values[rows],
+            values[some],
             (low, highest),
-            confidence,
-            groups=None if groups is None else groups[rows],
+            rows.confidence,
+            groups=None if groups is None else groups[some],
             seed=seed,
             rests_on=rests_on,
         )
 
-    now = paid(cost, labels, predicted)
+    now = paid(cost, labels, rows.answers)
     found = {"expected_cost": mean(now, slice(None))}
     first = random_half(len(labels), groups, seed, "cheapest threshold")
     if len(labels) < _FEWEST_ROWS or not first.any() or np.isnan(own).any():

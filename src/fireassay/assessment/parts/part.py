@@ -112,13 +112,7 @@ class RowOutcomes:
 
 
 def row_marks(X: Any, y: AnyArray) -> IntArray:
-    """A number for each labelled row; equal rows with equal labels are numbered on.
-
-    Rows are numbers, texts, or those of a data frame.
-
-    >>> row_marks(np.array([[1.0], [2.0], [1.0]]), np.array([0, 0, 0])).shape
-    (3,)
-    """
+    """A number for each row and its label; equal ones are numbered on."""
     known = np.asarray(y)
     known = known.astype(str) if known.dtype.kind == "O" else known
     labels, member = np.unique(known, return_inverse=True)

@@ -6,24 +6,18 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
 from fireassay import reliability
 from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.model_section import Section
 from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.parts.accuracy_result import AccuracyResult
 from fireassay.assessment.parts.part import Part, PartAnswer, with_uses
 from fireassay.assessment.parts.slices import LARGE_ENOUGH, with_worst_slice
 from fireassay.assessment.preflight import copies_of_test_rows
 from fireassay.assessment.samples.gallery import MOST, Gallery
-from fireassay.core import (
-    Assumption,
-    Claim,
-    Estimate,
-    Evidence,
-    NotEnoughEvidenceError,
-    Sample,
-)
+from fireassay.core import Assumption, Claim, Estimate, Evidence, NotEnoughEvidenceError, Sample
 from fireassay.engine.labels.twice_labelled import twice_labelled
 from fireassay.reliability.measures import MEASURES, SENTENCES
 from fireassay.statistics import SliceRates, slice_members, slice_rates
@@ -33,10 +27,8 @@ _OVERRULED = ("pmi", "pmi_upper", "pmi_lower")
 _TEST_LIKE_FIELD = "test-rows-like-the-field"
 
 
-class Settings(BaseModel):
+class Settings(Section):
     """``[reliability]`` in the configuration."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     method: str = Field(
         default="rectified",
@@ -209,10 +201,10 @@ def evidence(answer: PartAnswer) -> Evidence:
     if bound is not None and rate.low > bound.value:
         found = _overruled(replace(found, estimates=numbers), bound, rate, upper)
         return with_uses(found, answer.kept["uses"])
-    shown = found.measure("field_pmi_upper")
+    told = found.measure("field_pmi_upper").told(upper)
     claim = Claim(
-        f"Labels bought in the field agree with the bound: at most {shown.told(upper)} of the "
-        f"field rows are wrong, from these alone.",
+        f"Labels bought in the field agree with the bound: at most {told} of the field rows are "
+        "wrong, from these alone.",
         None if bound is None else True,
     )
     found = replace(found, claims=(*found.claims, claim), estimates=numbers)

@@ -92,12 +92,10 @@ def found_slice(
     seed: int = 0,
     rests_on: tuple[str, ...] = (),
 ) -> FoundSlice | None:
-    """Search on either half of the rows, measure on the other; the clearest one, or None.
-
-    Two tests say whether there is such a slice: the rules on rows that took no part in their
-    search (Bonferroni, more for those that looked better), which may spend a fifth of the error,
-    and the whole search on all rows with the errors dealt anew (`slice_test`; not with groups).
-    """
+    """Search on either half of the rows, measure on the other; the clearest one, or None."""
+    # Two tests say whether there is such a slice: the rules on rows that took no part in their
+    # search (Bonferroni, more for those that looked better), which may spend a fifth of the error,
+    # and the whole search on all rows with the errors dealt anew (`slice_test`; not with groups).
     most_rows = min(_MOST_SEARCHED, _MOST_CELLS // max(1, X.shape[1]))
     first = random_half(len(X), groups, seed, "slice search")
     measured: list[tuple[SliceRule, BoolArray, BoolArray, float]] = []
@@ -159,13 +157,10 @@ def _p_value(wrong: BoolArray, inside: BoolArray, groups: Any) -> float:
 
 @dataclass(frozen=True)
 class SliceFindings:
-    """What the slices say: those that were named, and the one that was found.
+    """What the slices say: those that were named, and the one that was found."""
 
-    ``values`` has the slice of each row by column; ``numbers`` the slices by name of the number.
-    """
-
-    values: dict[str, NDArray[np.object_]]
-    numbers: dict[str, tuple[SliceNumber, ...]]
+    values: dict[str, NDArray[np.object_]]  # of each row, by column
+    numbers: dict[str, tuple[SliceNumber, ...]]  # the slices by name of the number
     found: FoundSlice | None
     confidence: float
 
@@ -350,11 +345,7 @@ def with_worst_slice(found: Evidence, rates: SliceRates, name: str, what: str) -
     return replace(
         found,
         claims=(*found.claims, claim),
-        estimates={
-            **found.estimates,
-            f"{name}_upper": rates.upper,
-            f"{name}_lower": rates.lower,
-        },
+        estimates={**found.estimates, f"{name}_upper": rates.upper, f"{name}_lower": rates.lower},
         assumptions=(*found.assumptions, large_enough(rates)),
         tables={**found.tables, **slice_tables(rates, what)},
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from fireassay import supervision
 from fireassay.assessment.coded_rows import (
@@ -19,6 +19,7 @@ from fireassay.assessment.coded_rows import (
     with_meaning,
 )
 from fireassay.assessment.context import HARD_LABELS, Context, Cost
+from fireassay.assessment.model_section import Section
 from fireassay.assessment.parts import ambiguity, survival
 from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.parts.part import Part, PartAnswer, RowOutcomes, with_range, with_uses
@@ -47,10 +48,8 @@ _CAUGHT = "the alarm rang, and it was wrong"
 _IN_VAIN = "the alarm rang, though it was right"
 
 
-class Settings(BaseModel):
+class Settings(Section):
     """``[supervision]`` in the configuration."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     supervisors: tuple[str, ...] = Field(
         default=(),
@@ -80,10 +79,8 @@ def missing(context: Context) -> str | None:
 
 
 def cost(context: Context, settings: Settings) -> Cost:
-    """One pass over what is scored, of a network over the training rows, too; more with dropout.
-
-    Without survival it attacks by itself, with survival's usual settings.
-    """
+    """One pass over what is scored, of a network over the training rows, too; more with dropout."""
+    # Without survival it attacks by itself, with survival's usual settings.
     passes = _passes_to_read_layers(context)
     known = min(NOMINAL_ROWS, len(context.test)) + min(FIELD_ROWS, len(context.operational or ()))
     fitted = min(settings.train_rows, len(context.train or ()))
@@ -137,19 +134,13 @@ def _dropout_passes(context: Context, settings: Settings) -> int:
     return reader.n_samples if reader.missing("dropout") is None else 0
 
 
-def _without_recipe() -> tuple[str, ...]:
-    """An ensemble needs a training recipe, which neither a file nor a server has."""
-    return tuple(
-        name for name, row in supervision.SUPERVISORS.items() if "ensemble" not in row.needs
-    )
-
-
 def _usable(context: Context) -> tuple[str, ...]:
-    """Supervisors that look at codes as if they were measurements are left out."""
+    """Supervisors without a training recipe; with codes only those that do not measure inputs."""
     from fireassay.supervision.registry import without_inputs
 
     able = without_inputs() if has_codes(context) else tuple(supervision.SUPERVISORS)
-    return tuple(name for name in _without_recipe() if name in able)
+    rows = supervision.SUPERVISORS.items()
+    return tuple(name for name, row in rows if name in able and "ensemble" not in row.needs)
 
 
 def evidence(answer: PartAnswer) -> Evidence:
@@ -178,10 +169,7 @@ def evidence(answer: PartAnswer) -> Evidence:
 def suspicion(
     answer: PartAnswer, source: str, n: int
 ) -> tuple[NDArray[np.float64] | None, str | None]:
-    """Scores for the n rows of a set, NaN where not scored, and the supervisor they come from.
-
-    ``source`` is ``"test"`` or ``"operational"``. Both are None where nothing was scored.
-    """
+    """Scores for the n rows of a set, NaN where not scored, and their supervisor; or None, None."""
     comparison, rows = _comparison(answer), answer.kept["rows"]
     name = comparison.recommended
     wanted = (FIELD,) if source == "operational" else (NOMINAL, CALIBRATION, CURATED, ERRORS)

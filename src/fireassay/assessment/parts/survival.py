@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
 from fireassay import attacks, survival
 from fireassay.assessment.coded_rows import (
@@ -18,6 +18,7 @@ from fireassay.assessment.coded_rows import (
     with_texts,
 )
 from fireassay.assessment.context import Context, Cost
+from fireassay.assessment.model_section import Section
 from fireassay.assessment.parts.part import Part, PartAnswer, RowOutcomes, with_range
 from fireassay.assessment.plan.machine import share_right
 from fireassay.assessment.samples.gallery import MOST, Gallery
@@ -32,10 +33,8 @@ _GREY_LEVELS = 8 / 255
 _FELL = "fooled by a small change"
 
 
-class Settings(BaseModel):
+class Settings(Section):
     """``[survival]`` in the configuration."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     samples: int = Field(default=100, ge=10, description="How many rows are attacked.")
     budget: int = Field(
@@ -103,12 +102,9 @@ def _gradient_check(rows: int) -> int:
 
 
 def run(context: Context, settings: Settings) -> PartAnswer:
-    """Attack a random sample of the test rows.
-
-    Other parts take ``kept["adversarial"]``, the inputs that fooled the model, as it takes them,
-    ``kept["attacks"]``, the name of the attack that made each, and ``kept["samples"]``, the test
-    row that each was made from. Texts that a function of the user's made are kept as texts.
-    """
+    """Attack a random sample of the test rows."""
+    # Other parts take what is kept: the inputs that fooled the model ("adversarial", texts as
+    # texts), the attack that made each ("attacks"), and the test row it was made from ("samples").
     if can_perturb(context):
         seen, *made = observed_texts(context, settings.samples, settings.budget)
         names = ("adversarial", "attacks", "samples")
@@ -200,10 +196,7 @@ Fooled = tuple[NDArray[Any], NDArray[np.str_], NDArray[np.int64]]
 
 
 def adversarial_inputs(context: Context) -> Fooled:
-    """The inputs that fooled the model, which attack made each, and of which test row.
-
-    Taken from this part, if it has run, and made with its usual settings otherwise.
-    """
+    """The inputs that fooled the model, the attack and the test row of each; made if need be."""
     known = context.results.get("survival")
     if isinstance(known, PartAnswer):
         return known.kept["adversarial"], known.kept["attacks"], known.kept["samples"]

@@ -183,10 +183,8 @@ def _can_be_corrupted(context: Context, X: NDArray[Any]) -> bool:
 
 
 def _scrambled(X: NDArray[Any], seed: int, within_rows: bool) -> NDArray[Any]:
-    """Invalid inputs with the right marginals: the features of each row in another order.
-
-    Table columns have units, so their values are shuffled within columns instead.
-    """
+    """The features in another order, so that rows are invalid and marginals right."""
+    # Table columns have units, so their values are shuffled within columns instead of rows.
     rng = generator(seed, "scrambled")
     flat = X.reshape(len(X), -1)
     if within_rows:

@@ -22,21 +22,15 @@ class OutOfTimeError(BaseException):
 
 @dataclass(frozen=True)
 class Spent:
-    """What a part took. Kept apart from results, which must not depend on it.
+    """What a part took. Kept apart from results, which must not depend on it."""
 
-    ``queries`` are rows that it asked about, ``delivered`` those that reached the model meanwhile:
-    fewer where answers were kept, more with probes and where blocks were filled up.
-    ``quiet_seconds`` are those that it would have taken with a processor to itself: a plan is
-    compared with them. With workers or on a cluster they are those of all processes together.
-    """
-
-    queries: int
-    delivered: int
+    queries: int  # rows that it asked about
+    delivered: int  # rows that reached the model: fewer where answers are kept, more with probes
     labels: int
     seconds: float
     memory_mb: float
     disk_mb: float
-    quiet_seconds: float
+    quiet_seconds: float  # with a processor to itself; with workers those of all processes
 
 
 @dataclass(frozen=True)
@@ -167,14 +161,10 @@ _START_S: Final = 3.0  # libraries, first pictures: does not grow with the rows
 
 
 def plan_like(plan: Plan, run: Path) -> Plan:
-    """The plan with each part's queries, minutes and disk times what that run took over its plan.
-
-    A run on a hundredth of the rows tells what no plan can know: when attacks end, how much of a
-    part is not the model's work. Where it asked just what was planned, up to three seconds that it
-    took longer are its start, and are added instead. Memory is what the run held, and what the plan
-    adds for more rows.
-    Parts that the run has not done stay as planned.
-    """
+    """The plan with queries, minutes and disk times what that run took over its own plan."""
+    # Where the run asked just what was planned, up to three seconds that it took longer are its
+    # start, and are added instead. Memory is what the run held, and what the plan adds for more
+    # rows. Parts that the run has not done stay as planned.
     costs = {part: cost for part, cost in read_costs(run).items() if cost.get("planned")}
     if not costs:
         raise DataError(

@@ -20,14 +20,8 @@ _PIECES: Final = 5
 
 
 def slowness(pieces: int = _PIECES) -> float:
-    """Processor seconds here for one of those that the parts' own work was measured in.
-
-    The quickest of a few pieces of work as parts do it: a loop, exponentials, a sort.
-    Others at work only make a piece slower, and a plan is for a machine without them.
-
-    >>> 0.01 < slowness(3) < 100
-    True
-    """
+    """Processor seconds here for one of those that the parts' own work was measured in."""
+    # The quickest piece: others at work only make a piece slower.
     numbers = np.random.default_rng(0).random(20_000)
     return min(_piece(numbers) for _ in range(pieces)) / _THERE
 
@@ -89,18 +83,7 @@ def keep_first_answers(context: Context, rows: IntArray, answers: FloatArray) ->
 
 
 def share_right(context: Context) -> float:
-    """The share of rows that it gets right; 1 where nobody knows.
-
-    >>> from fireassay.data import DataSet
-    >>> from fireassay.classifiers import as_classifier
-    >>> model = as_classifier(lambda X: np.tile([0.9, 0.1], (len(X), 1)), classes=(0, 1))
-    >>> context = Context(model, DataSet(np.zeros((4, 1)), [0, 0, 0, 1]))
-    >>> share_right(context)
-    1.0
-    >>> keep_first_answers(context, np.arange(4), model.predict_proba(context.test.X))
-    >>> share_right(context)
-    0.75
-    """
+    """The share of rows that it gets right; 1 where nobody knows."""
     known = _known(context)
     if known is None:
         return 1.0

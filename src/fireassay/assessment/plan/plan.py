@@ -30,11 +30,7 @@ _GOLDEN: Final = 0.618033988749895  # its multiples lie evenly in [0, 1), howeve
 
 @dataclass(frozen=True)
 class Speed:
-    """Measured seconds: of one row among many, of a call besides its rows, of one gradient.
-
-    >>> Speed(0.001, 0.01, 0.0, 4, block=256).seconds(Cost(queries=300, data_rows=300))
-    0.512
-    """
+    """Measured seconds: of one row among many, of a call besides its rows, of one gradient."""
 
     per_query: float
     per_call: float
@@ -56,10 +52,8 @@ class Speed:
 
 
 def measure_speed(context: Context, gradients: bool = False) -> Speed:
-    """What the first look's calls took; of a model that nobody has asked yet, a few rows now.
-
-    A function or a server gets 32 rows; a model on this machine a whole block, if that is quick.
-    """
+    """What the first look's calls took; of a model that nobody has asked yet, a few rows now."""
+    # A function or a server gets 32 rows; a model on this machine a whole block, if that is quick.
     model, look, before = context.model, first_look(context), slowness()
     block, choosing = _blocks(model)
     if look.small_s is None and not look.timed:
@@ -72,7 +66,9 @@ def measure_speed(context: Context, gradients: bool = False) -> Speed:
     per_gradient = 0.0
     if gradients and isinstance(model, GradientClassifier):
         some = context.test.X[spread_rows(len(context.test), _SLOW_ROWS)]
-        per_gradient = _seconds(_gradients(model, some)) / len(some)
+        ask, start = _gradients(model, some), quiet_seconds()
+        ask()
+        per_gradient = (quiet_seconds() - start) / len(some)
     seen, held = look.held
     return Speed(
         look.per_query,
@@ -87,11 +83,7 @@ def measure_speed(context: Context, gradients: bool = False) -> Speed:
 
 
 def spread_rows(n: int, most: int) -> IntArray:
-    """At most so many of n rows: every k-th, the first ones of any length from all over the set.
-
-    >>> spread_rows(9, 4).tolist()
-    [0, 4, 2, 6]
-    """
+    """At most so many of n rows: every k-th, the first ones of any length from all over the set."""
     rows = np.arange(min(n, most)) * n // min(n, most)
     return rows[np.argsort(np.arange(len(rows)) * _GOLDEN % 1.0, kind="stable")]
 
@@ -125,12 +117,6 @@ def _blocks(model: Any) -> tuple[int, int]:
     return adapter.batch_size, price * adapter.may_choose
 
 
-def _seconds(call: Callable[[], Any]) -> float:
-    start = quiet_seconds()
-    call()
-    return quiet_seconds() - start
-
-
 # Seconds and megabytes that reading a library takes.
 _LIBRARIES: Final = {"pandas": (0.3, 75.0), "scipy.stats": (0.4, 60.0), "sklearn": (0.2, 30.0)}
 _DRAWING_MB: Final = 85.0  # of what draws the charts of the report, written after each part
@@ -138,22 +124,17 @@ _DRAWING_MB: Final = 85.0  # of what draws the charts of the report, written aft
 
 @dataclass(frozen=True)
 class PlanRow:
-    """One part: its expected cost, or the reason why it cannot run.
-
-    ``in_store``: what it makes of the data alone was made by another run. ``to_send`` are
-    the queries without rows whose answers are known by then, ``memory_mb`` is that
-    of the whole process while the part runs, ``disk_mb`` what it adds to the run folder.
-    """
+    """One part: its expected cost, or the reason why it cannot run."""
 
     part: str
     reason: str | None = None
     queries: int = 0
     labels: int = 0
     seconds: float = 0.0
-    memory_mb: float = 0.0
-    disk_mb: float = 0.0
-    to_send: int = 0
-    in_store: bool = False
+    memory_mb: float = 0.0  # of the whole process while the part runs
+    disk_mb: float = 0.0  # that it adds to the run folder
+    to_send: int = 0  # queries without rows whose answers are known by then
+    in_store: bool = False  # what it makes of the data alone was made by another run
 
     def with_work_of(self, more: "PlanRow") -> "PlanRow":
         """Cost of this part when it must also do the work of a part that did not run."""
@@ -309,10 +290,7 @@ def price_parts(
     instead: Mapping[str, Context] | None = None,
     given: Iterable[str] = (),
 ) -> Plan:
-    """Price some parts; ``instead`` gives parts a context of their own.
-
-    Parts that are ``given`` have a result already, which later ones take.
-    """
+    """Price some parts; ``instead`` gives parts a context of their own, ``given`` have a result."""
     context = coded(context)
     instead = {name: coded(own) for name, own in (instead or {}).items()}
     asked: dict[int, _Asked] = {}

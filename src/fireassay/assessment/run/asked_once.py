@@ -21,10 +21,8 @@ FOLDER: Final = "answers"
 def answer_table(
     store: RunStore | None, holder: Any, sets: Sequence[DataSet], like: FloatArray | None
 ) -> KeptAnswers | None:
-    """A table with what earlier starts of the run put down; None where nothing tells its form.
-
-    ``holder`` is the classifier that keeps it, ``like`` answers of that form.
-    """
+    """A table with what earlier starts of the run put down; None where nothing tells its form."""
+    # ``holder`` is the classifier that keeps it, ``like`` answers of that form.
     files = [_file(store, holder, data) for data in sets]
     read = [[] if file is None else list(file.read()) for file in files]
     if like is None:
@@ -70,12 +68,9 @@ def keep(store: RunStore | None, model: Any) -> None:
 
 
 def decide_before(context: Context, cost: Cost) -> None:
-    """Decide now for a part that asks about few rows at a time.
-
-    It will ask often enough to be worth the probe; left to itself a model would first fill up as
-    many rows as a probe sends, each worker would find out by itself, a model with a budget could
-    not, and of tables and texts a model keeps no rows to decide with.
-    """
+    """Decide the size of blocks now for a part that asks about few rows at a time."""
+    # Left to itself a model would first fill up as many rows as a probe sends, each worker would
+    # find out by itself, a model with a budget could not, and of tables a model keeps no rows.
     costs = (cost, *context.lacking(cost))
     if any(each.calls for each in costs) and hasattr(context.model, "decide_block_sizes"):
         gradients = any(each.gradient_queries for each in costs)

@@ -64,10 +64,8 @@ def is_hashed_whole(config: Config) -> bool:
 def same_model(
     store: RunStore, config: Config, context: Context, say: Any, most: int | None = None
 ) -> ModelCheck:
-    """Compare a model that was just loaded with the one that this folder's answers are of.
-
-    Another one gets an identity of its own, so that nothing that was kept is taken for its answer.
-    """
+    """Compare a model that was just loaded with the one that this folder's answers are of."""
+    # Another one gets an identity of its own: nothing that was kept is taken for its answer.
     if context.recorded:
         note(store, {RECORDED: True})
         return OF_A_FILE
@@ -184,13 +182,7 @@ def _same_answers(before: FloatArray, now: FloatArray) -> tuple[bool, str]:
 
 
 def chance_of_draws(before: Sequence[Sequence[int]], now: Sequence[Sequence[int]]) -> float:
-    """How often draws of one model differ by so much: exact over all ways to deal them out.
-
-    >>> chance_of_draws([[0, 0, 0, 1]] * 9, [[0, 0, 1, 1]] * 9) > 0.1
-    True
-    >>> chance_of_draws([[0, 0, 0, 0]] * 9, [[1, 1, 1, 1]] * 9) < 1e-9
-    True
-    """
+    """How often draws of one model differ by so much: exact over all ways to deal them out."""
     sums, seen = np.ones(1), 0
     for old, new in zip(before, now, strict=True):
         pool, deals = [*old, *new], Counter[int]()
@@ -210,11 +202,8 @@ def _apart(pool: Sequence[int], chosen: Sequence[int]) -> int:
 
 
 def check_model(run: Path, config: Config | None, why_not: str = "") -> ModelCheck:
-    """Compare the model that a run's configuration names with the one that was judged.
-
-    A file is known by its bytes, which `read_report` compares; what no hash covers is asked, unless
-    ``why_not`` says why it is not.
-    """
+    """Compare the model that a run's configuration names with the one that was judged."""
+    # A file is known by its bytes, which `read_report` compares; what no hash covers is asked.
     known = read_noted(run)
     if known.get(RECORDED):
         return OF_A_FILE

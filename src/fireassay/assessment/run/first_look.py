@@ -359,10 +359,8 @@ def checked_rows(test: Any, seed: int, most: int | None = None) -> IntArray:
 def rows_needed(
     context: Context, parts: Iterable[Part], settings: Mapping[str, Any], look: FirstLook
 ) -> IntArray:
-    """All test rows where a part asks about all, else those that check the classes' order.
-
-    Parts that do not fit into what is left of a budget need nothing.
-    """
+    """All test rows where a part asks about all, else those that check the classes' order."""
+    # Parts that do not fit into what is left of a budget need nothing.
     n, room = len(context.test), look.room
     keeps = isinstance(innermost(context.model), BaseClassifier)
     for part in parts:

@@ -102,12 +102,10 @@ def as_it_was_left(store: RunStore) -> bool:
 
 
 def read_report(run: Path, *, charts: bool = True, config: Config | None = None) -> Report:
-    """The report of a run folder (or a ``result.json``), compared with what there is now.
-
-    Parts that were made from another model, other data, settings or another version than the
-    configuration names now are stale; if the last run in the folder did not come to its end, all
-    are partial. Assumptions are accepted, and samples shown, as the configuration says now.
-    """
+    """The report of a run folder (or a ``result.json``), compared with what there is now."""
+    # Parts made from another model, other data, settings or version than the configuration names
+    # now are stale; if the last run did not come to its end, all are partial. Assumptions are
+    # accepted, and samples shown, as the configuration says now.
     known = read_noted(run)
     plain = Report.from_json(_as_written(run, known))
     config = config or configuration(run)

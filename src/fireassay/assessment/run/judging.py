@@ -47,12 +47,7 @@ _SAME = 0.5  # of the smaller set's rows, in common
 
 @dataclass(frozen=True)
 class RowSketch:
-    """Some of the rows of a set, chosen by their own marks: overlaps of sets can be seen in it.
-
-    >>> few = RowSketch.of(np.arange(-100, 100))
-    >>> few.overlap(RowSketch.of(np.arange(-100, 300))), few.overlap(RowSketch.of(np.arange(500)))
-    (1.0, 0.5)
-    """
+    """Some of the rows of a set, chosen by their own marks: overlaps of sets can be seen in it."""
 
     share: float
     marks: tuple[int, ...]
@@ -101,11 +96,10 @@ class LookedAt:
 
 
 class LookLedger:
-    """Which results were judged against limits on which rows.
+    """Which results were judged against limits on which rows."""
 
-    A look is one model on one set of labels, judged on one number in one direction: whether its
-    bound holds does not depend on the limit. Judging the same result again is no new look.
-    """
+    # A look is one model on one set of labels, judged on one number in one direction: whether its
+    # bound holds does not depend on the limit. Judging the same result again is no new look.
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
@@ -186,14 +180,8 @@ class LookLedger:
 
 
 def fraction(index: int, planned: int | None) -> float:
-    """What the look with this number gets of the error probability; 0: nothing is left.
-
-    With a planned number of looks each gets an equal part; without one the j-th gets
-    ``1 / (j (j + 1))``, which sums to 1 over any number of looks.
-
-    >>> fraction(1, None), fraction(3, 20), fraction(21, 20)
-    (0.5, 0.05, 0.0)
-    """
+    """What the look with this number gets of the error probability; 0: nothing is left."""
+    # Without a planned number of looks the j-th gets 1 / (j (j + 1)), which sums to 1.
     if planned is None:
         return 1 / (index * (index + 1))
     return 1 / planned if index <= planned else 0.0

@@ -29,13 +29,7 @@ from fireassay.assessment.run.meter import meter_of
 from fireassay.assessment.run.progress import RunProgress
 from fireassay.assessment.run.reproducibility import with_reproducibility
 from fireassay.assessment.run.stale import MadeFrom, made_from_objects, part_key, write_made
-from fireassay.core import (
-    Answer,
-    BudgetExceededError,
-    Evidence,
-    NotEnoughEvidenceError,
-    Result,
-)
+from fireassay.core import Answer, BudgetExceededError, Evidence, NotEnoughEvidenceError, Result
 from fireassay.core.clock import WorkClock
 from fireassay.engine import RunStore
 from fireassay.report import About, Report
@@ -53,13 +47,12 @@ def silent(line: str) -> None:
 
 
 class Run:
-    """Parts one after the other; each sees the results of the parts it uses.
+    """Parts one after the other; each sees the results of the parts it uses."""
 
-    If the context's executor has a store, finished parts are read back instead of run again, and
-    ``result.json`` and ``report.html`` are there after every part, whenever it is killed. Parts
-    outside ``only`` are not run, but stay in the report, marked stale if their inputs have changed.
-    ``instead`` gives parts a context of their own, whose results no other part takes.
-    """
+    # If the context's executor has a store, finished parts are read back instead of run again, and
+    # ``result.json`` and ``report.html`` are there after every part, whenever it is killed. Parts
+    # outside ``only`` are not run, but stay in the report, marked stale if their inputs have
+    # changed. ``instead`` gives parts a context of their own, whose results no other part takes.
 
     def __init__(
         self,

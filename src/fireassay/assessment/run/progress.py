@@ -19,11 +19,10 @@ EVERY_S = 10.0
 
 
 class RunProgress:
-    """A line of the display on standard error; where that is no terminal, a line every 10 s.
+    """A line of the display on standard error; where that is no terminal, a line every 10 s."""
 
-    The time left is the plan's, scaled by how long the finished parts took against their plan. In
-    a run folder ``live.json`` says the same to the app; it is gone when the run is over.
-    """
+    # The time left is the plan's, scaled by how long the finished parts took against their plan. In
+    # a run folder ``live.json`` says the same to the app; it is gone when the run is over.
 
     def __init__(
         self,

@@ -32,22 +32,15 @@ _TERMS: Final = {
 
 @dataclass(frozen=True)
 class Protocol:
-    """What was fixed, by whom and when.
+    """What was fixed, by whom and when."""
 
-    Attributes:
-        terms: Limits, decision, unit, parts, settings, seed and declarations.
-        who, when, commit, reason: The signature; ``commit`` is that of git where there is one.
-        data: Hashes of the data files, which join at the first reading.
-        earlier: Protocols that this one amends, oldest first.
-    """
-
-    terms: Mapping[str, Any]
+    terms: Mapping[str, Any]  # limits, decision, unit, parts, settings, seed, declarations
     who: str
     when: str
-    commit: str = ""
+    commit: str = ""  # of git, where there is one
     reason: str = ""
-    data: Mapping[str, str] | None = None
-    earlier: tuple[Mapping[str, Any], ...] = ()
+    data: Mapping[str, str] | None = None  # hashes of the files, which join at the first reading
+    earlier: tuple[Mapping[str, Any], ...] = ()  # protocols that this one amends, oldest first
 
     @property
     def sha256(self) -> str:
@@ -95,16 +88,7 @@ def terms_of(config: Config) -> dict[str, Any]:
 
 
 def write_protocol(config: Config, *, amend: bool = False, reason: str = "") -> Protocol:
-    """Fix the terms of a configuration; an existing protocol is kept inside the new one.
-
-    Args:
-        config: What to fix.
-        amend: Replace an existing protocol; ``reason`` is then needed.
-        reason: Why the protocol changes.
-
-    Raises:
-        FireassayError: If there is a protocol and ``amend`` is not said, or if no reason is given.
-    """
+    """Fix the terms of a configuration; one that is amended is kept inside the new protocol."""
     path = config.folder / FILE
     # An edited protocol can be amended as well: what the file says now is kept, as it is.
     old: Any = json_files.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
@@ -117,15 +101,13 @@ def write_protocol(config: Config, *, amend: bool = False, reason: str = "") -> 
     if amend and not reason:
         raise FireassayError("An amended protocol needs a reason.", do='Add: --reason "…"')
     earlier = () if old is None else (*old.pop("earlier", ()), old)
-    when = datetime.now(UTC).isoformat(timespec="seconds")
     made = Protocol(
         json_files.loads(json_files.dumps(terms_of(config))),
         getpass.getuser(),
-        when,
+        datetime.now(UTC).isoformat(timespec="seconds"),
         _commit(config.folder),
         reason,
-        None,
-        earlier,
+        earlier=earlier,
     )
     write_text(path, json_files.dumps(made.document(), indent=2) + "\n")
     return made
@@ -164,16 +146,10 @@ def lock_of(
     tried: Mapping[str, Sequence[float]],
     usual: Mapping[str, str] | None = None,
 ) -> Lock:
-    """Whether these limits were there before the numbers they judge.
-
-    Args:
-        protocol, changed: The project's protocol, and what differs from its terms now.
-        at_first: What the journal noted when the answers were first finished: ``gates`` (limits by
-            direction and name) and the protocol's ``sha256``; None where nothing was noted.
-        gates: The limits that are judged now.
-        tried: By direction and number every limit that was judged on these labels so far.
-        usual: The usual name of a number by the name that a limit gives.
-    """
+    """Whether these limits were there before the numbers they judge, in a sentence."""
+    # ``at_first`` is what the journal noted when the answers were first finished, ``tried`` every
+    # limit that was judged on these labels so far, ``usual`` the usual name of a number by the name
+    # that a limit gives.
     if protocol is not None and changed:
         return Lock(
             "broken", f"Protocol broken: {', '.join(changed)} changed since {protocol.day}."
@@ -201,16 +177,13 @@ def lock_of(
     if moved:
         return Lock("exploratory", f"Exploratory: limits set after a look ({'; '.join(moved)}).")
     if protocol is not None and first.get("sha256") == protocol.sha256:
-        amended = f", amended {_times(len(protocol.earlier))}" if protocol.earlier else ""
+        amended = f", amended {n} time{'s' * (n > 1)}" if (n := len(protocol.earlier)) else ""
         return Lock("locked", f"Limits locked on {protocol.day}{amended}, before the first look.")
     return Lock("first look", "First look; limits were not locked beforehand.")
 
 
 def first_limits(noted: Mapping[str, Any], judged: Mapping[str, str]) -> dict[str, Any] | None:
-    """What was fixed when each judged part was first finished; None where one was not noted.
-
-    ``judged`` gives by part what was judged (model and labels), as in `note_first`.
-    """
+    """What was fixed when each judged part was first finished; None where one was not noted."""
     found = [noted.get(f"{part} {result}") for part, result in judged.items()]
     known = [one for one in found if one is not None]
     if not known or len(known) < len(found):
@@ -227,10 +200,6 @@ def note_first(
     limits = {f"{gate.direction} {gate.number}": gate.limit for gate in gates}
     new = {f"{part} {result}": {"gates": limits, "sha256": sha} for part, result in judged.items()}
     return {**new, **noted}
-
-
-def _times(n: int) -> str:
-    return f"{n} time{'' if n == 1 else 's'}"
 
 
 def _any_same(one: str, others: Sequence[str]) -> bool:

@@ -1,6 +1,6 @@
 """Run what a configuration asks for, in its run folder."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -137,8 +137,7 @@ def about_files(config: Config, context: Context) -> About:
 
 def about_arrays(context: Context, model: str) -> About:
     """A run on arrays: the data has the name that it was given, if any."""
-    sets = {name: getattr(context, name) for name in ("test", *_ROLES)}
-    given = {name: data.name or "arrays" for name, data in sets.items() if data is not None}
+    given = {name: data.name or "arrays" for name, data in context.sets.items()}
     return _about(context, model, given)
 
 
@@ -151,11 +150,7 @@ def begun(about: About, folder: Path | None = None) -> About:
 
 
 def model_name(path: str) -> str:
-    """A file's name; an address without user, password and query; an import name as it is.
-
-    >>> model_name("models/net.onnx"), model_name("https://me:secret@host:80/predict?key=1")
-    ('net.onnx', 'host:80/predict')
-    """
+    """A file's name; an address without user, password and query; an import name as it is."""
     if "://" in path:
         address = urlsplit(path)
         host = address.netloc.rpartition("@")[2]
@@ -170,7 +165,7 @@ def facts_of(data: DataSet, name: str, role: str = "") -> DataFacts:
     return DataFacts(Path(name).name, len(data), labelled, groups, role, data.left_out)
 
 
-def _about(context: Context, model: str, names: dict[str, str | None]) -> About:
+def _about(context: Context, model: str, names: Mapping[str, str | None]) -> About:
     data = []
     for name in ("test", *_ROLES):
         rows = getattr(context, name)
@@ -179,12 +174,6 @@ def _about(context: Context, model: str, names: dict[str, str | None]) -> About:
     hashes = [None if d is None else d.sha256 for d in (getattr(context, n) for n in names)]
     inputs = sha256("about", context.model.sha256, hashes, context.seed)
     return About(model, tuple(data), context.seed, inputs=inputs)
-
-
-def _check_parts(names: Sequence[str]) -> None:
-    for name in names:
-        if name not in PARTS:
-            raise ParameterError(f"Known parts: {', '.join(PARTS)}.", got=name)
 
 
 def _with_answers(config: Config, folder: str | Path | None, **model: float | None) -> Config:
@@ -263,7 +252,9 @@ def run_assessment(
     >>> outcome.report["accuracy"].estimates["accuracy"].value, outcome.verdict.status
     (0.75, 'no limits set')
     """
-    _check_parts(only or ())
+    for name in only or ():
+        if name not in PARTS:
+            raise ParameterError(f"Known parts: {', '.join(PARTS)}.", got=name)
     config = _with_answers(config, folder, stochastic=stochastic, price=price)
     folder = config.folder / config.run.folder
     budget = Budget(

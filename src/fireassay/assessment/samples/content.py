@@ -140,11 +140,9 @@ def _texts(texts: list[str]) -> dict[str, NDArray[Any]]:
 
 
 def moved_answers(before: Path, after: Path, pairs: PairedRuns) -> MovedAnswers | None:
-    """A few of the rows that became wrong or right; None where the runs share no rows.
-
-    The rows themselves are shown if the later run's configuration still names them, and does not
-    keep samples out.
-    """
+    """A few of the rows that became wrong or right; None where the runs share no rows."""
+    # The rows themselves are shown if the later run's configuration still names them, and does not
+    # keep samples out.
     old, new = (read_results(run).get("accuracy") for run in (before, after))
     if not _share_rows(old, new):
         return None

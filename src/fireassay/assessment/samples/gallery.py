@@ -37,14 +37,7 @@ _SHARE = 0.25  # of what the most important word does
 def token_weights(
     tokens: Sequence[str], ask: Callable[[NDArray[Any]], NDArray[np.float64]]
 ) -> tuple[tuple[str, float], ...]:
-    """Each token with how much the confidence falls without it; 0 where that is little.
-
-    >>> def model(texts):
-    ...     bad = np.array(["fever" in text for text in texts], dtype=float)
-    ...     return np.stack([1 - bad, bad], axis=1)
-    >>> token_weights(("high", "fever", "today"), model)
-    (('high', 0.0), ('fever', 1.0), ('today', 0.0))
-    """
+    """Each token with how much the confidence falls without it; 0 where that is little."""
     if len(tokens) < 2:
         return tuple((token, 0.0) for token in tokens)
     without = [" ".join([*tokens[:i], *tokens[i + 1 :]]) for i in range(len(tokens))]
@@ -77,10 +70,8 @@ class Gallery:
         self._weighed = 0
 
     def answers(self, X: Any) -> tuple[list[str], list[float | None]]:
-        """What the model says of rows, and how sure it is.
-
-        Asked as probes; only an operating rule is asked through its own door.
-        """
+        """What the model says of rows, and how sure it is."""
+        # Asked as probes; only an operating rule is asked through its own door.
         return self.answers_to(self.as_given(X))
 
     def answers_to(self, X: Any) -> tuple[list[str], list[float | None]]:
@@ -124,10 +115,7 @@ class Gallery:
         return {"text": self._words(seen.text.split()[:_TOKENS])}
 
     def _words(self, tokens: list[str]) -> tuple[tuple[str, float], ...]:
-        """Words with how much each mattered, of the first few texts: each costs a query a word.
-
-        A model need not take a text with a word left out: then none of its words is marked.
-        """
+        """Words with how much each mattered, of the first few texts: each costs a query a word."""
         plain = tuple((token, 0.0) for token in tokens)
         if self._weighed >= _WEIGHED or not self.context.has_confidences:
             return plain
@@ -136,7 +124,7 @@ class Gallery:
         given = model.model if isinstance(model, CodedClassifier) else model
         try:
             return token_weights(tokens, lambda texts: answers_again(given, texts))
-        except ModelError:
+        except ModelError:  # a model need not take a text with a word left out
             return plain
 
     def as_given(self, codes: Any) -> Any:

@@ -110,13 +110,7 @@ class Line:
 
 
 class LineReader:
-    """Reads lines of CSV and JSON into rows like those of a reference.
-
-    >>> reference = DataSet(np.zeros((2, 3)), [0, 1])
-    >>> line = LineReader(reference).read('{"id": 7, "row": [1, 2, 3], "label": 1}', "")
-    >>> line.id, line.row.shape, line.label
-    ('7', (1, 3), '1')
-    """
+    """Reads lines of CSV and JSON into rows like those of a reference."""
 
     def __init__(self, reference: DataSet, columns: Columns | None = None) -> None:
         self.columns = columns or Columns()
@@ -206,11 +200,7 @@ class LineReader:
 
 
 def as_text(value: Any) -> str | None:
-    """An id, answer or class as text: 1, 1.0 and "1" are the same.
-
-    >>> as_text(1.0), as_text("cat"), as_text(None)
-    ('1', 'cat', None)
-    """
+    """An id, answer or class as text: 1, 1.0 and "1" are the same."""
     if value is None:
         return None
     if isinstance(value, float) and value.is_integer():

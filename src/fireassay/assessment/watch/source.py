@@ -36,16 +36,7 @@ class Lines:
 
 
 def new_lines(source: Path, cursor: Cursor) -> Iterator[Lines]:
-    """What came since, some lines at a time, oldest first.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as name:
-    ...     file = Path(name) / "rows.csv"
-    ...     _ = file.write_bytes(b"x,label\\n1,0\\n2,1\\n3,")
-    ...     found = next(new_lines(file, Cursor()))
-    >>> found.lines, found.header, found.cursor.offset
-    (('1,0', '2,1'), 'x,label', 16)
-    """
+    """What came since, some lines at a time, oldest first."""
     if not source.is_dir():
         yield from _of_file(source, cursor, ended=False)
         return
@@ -60,13 +51,7 @@ def new_lines(source: Path, cursor: Cursor) -> Iterator[Lines]:
 
 
 def lines_of(stream: Any, skip: int, cursor: Cursor) -> Iterator[Lines]:
-    """JSON lines from a binary stream, as they come; the first ``skip`` were read before.
-
-    >>> import io
-    >>> found = list(lines_of(io.BytesIO(b"{}\\n[]\\n"), 1, Cursor(lines=1)))
-    >>> found[0].lines, found[0].cursor.lines
-    (('[]',), 2)
-    """
+    """JSON lines from a binary stream, as they come; the first ``skip`` were read before."""
     left, seen = b"", 0
     while True:
         came = stream.read1(_HEAP)  # what is there, not what may come

@@ -36,15 +36,7 @@ class Counts:
 
 
 class Thinned:
-    """A history of bounded length: when it is full every second point goes.
-
-    >>> history = Thinned()
-    >>> for i in range(1, 10_001):
-    ...     if history.due(i):
-    ...         history.points.append([i])
-    >>> len(history.points), history.points[-1]
-    (125, [10000])
-    """
+    """A history of bounded length: when it is full every second point goes."""
 
     def __init__(self, points: Iterable[list[float]] = (), stride: int = 10) -> None:
         self.points, self.stride = list(points), stride
