@@ -1,27 +1,13 @@
 """``fireassay ambiguity``: generate inputs between two classes, and measure a model on them."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
-from typer import Argument, Option
 
+from fireassay.cli import options
 from fireassay.cli.console import emit, emit_json, say
 from fireassay.cli.loading import load_numbers, probe_words, probed
-from fireassay.cli.options import (
-    Bounds,
-    Cluster,
-    Confidence,
-    HangMinutes,
-    Json,
-    LabelColumn,
-    ModelOutput,
-    Output,
-    Quiet,
-    Seed,
-    Trust,
-    Workers,
-)
+from fireassay.cli.options import arg, opt
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -32,32 +18,26 @@ app = typer.Typer(
 
 @app.command()
 def generate(
-    data: Annotated[Path, Argument(help="Labelled rows: npz, CSV, Parquet, idx, folder.")],
-    output: Annotated[Path, Option("--output", "-o", help="Folder to write the set to.")],
-    n: Annotated[int, Option("-n", min=1, help="How many inputs.")] = 10_000,
-    pair: Annotated[
-        list[str] | None, Option(help="FIRST,SECOND: only this pair (repeatable).")
-    ] = None,
-    confused_by: Annotated[
-        str | None, Option(help="A model: only the pairs that it confuses.")
-    ] = None,
-    tries: Annotated[int, Option(min=1, help="Autoencoders per pair.")] = 2,
-    preset: Annotated[str, Option(help="How autoencoders are trained.")] = "fast",
-    delta_max: Annotated[float, Option(help="Largest difference of the two probabilities.")] = 0.25,
-    split: Annotated[str, Option(help="test, train or any.")] = "test",
-    release: Annotated[
-        bool, Option("--release", help="Also a Parquet file with images, and a card.")
-    ] = False,
-    label: LabelColumn = None,
-    bounds: Bounds = None,
-    model_output: ModelOutput = "probabilities",
-    workers: Workers = 1,
-    cluster: Cluster = None,
-    seed: Seed = 0,
-    trust: Trust = False,
-    hang_minutes: HangMinutes = 30.0,
-    json: Json = False,
-    quiet: Quiet = False,
+    data: Path = arg(..., "Labelled rows: npz, CSV, Parquet, idx, folder."),
+    output: Path = opt(..., "Folder to write the set to.", "--output", "-o"),
+    n: int = opt(10_000, "How many inputs.", "-n", min=1),
+    pair: list[str] | None = opt(None, "FIRST,SECOND: only this pair (repeatable)."),
+    confused_by: str | None = opt(None, "A model: only the pairs that it confuses."),
+    tries: int = opt(2, "Autoencoders per pair.", min=1),
+    preset: str = opt("fast", "How autoencoders are trained."),
+    delta_max: float = opt(0.25, "Largest difference of the two probabilities."),
+    split: str = opt("test", "test, train or any."),
+    release: bool = opt(False, "Also a Parquet file with images, and a card.", "--release"),
+    label: options.LabelColumn = None,
+    bounds: options.Bounds = None,
+    model_output: options.ModelOutput = "probabilities",
+    workers: options.Workers = 1,
+    cluster: options.Cluster = None,
+    seed: options.Seed = 0,
+    trust: options.Trust = False,
+    hang_minutes: options.HangMinutes = 30.0,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Generate inputs between two classes, with probabilistic labels, and write them to a folder.
 
@@ -111,16 +91,16 @@ def generate(
 
 @app.command()
 def evaluate(
-    model: Annotated[str, Argument(help="A file, an http(s) address, or module:name.")],
-    ambiguous: Annotated[Path, Argument(help="A folder written by generate.")],
-    output: Output = None,
-    bounds: Bounds = None,
-    model_output: ModelOutput = "probabilities",
-    confidence: Confidence = 0.95,
-    trust: Trust = False,
-    hang_minutes: HangMinutes = 30.0,
-    json: Json = False,
-    quiet: Quiet = False,
+    model: str = arg(..., "A file, an http(s) address, or module:name."),
+    ambiguous: Path = arg(..., "A folder written by generate."),
+    output: options.Output = None,
+    bounds: options.Bounds = None,
+    model_output: options.ModelOutput = "probabilities",
+    confidence: options.Confidence = 0.95,
+    trust: options.Trust = False,
+    hang_minutes: options.HangMinutes = 30.0,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Measure a model on an ambiguous set: top-1, top-2, top-pair accuracy, entropy.
 

@@ -1,13 +1,12 @@
 """``fireassay check``: judge a run's numbers against limits, for people and for CI."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from typer import Argument, Option
 
 from fireassay.cli.console import emit_json, say
-from fireassay.cli.options import Json, Quiet
+from fireassay.cli.options import Json, Quiet, arg, opt
 
 if TYPE_CHECKING:
     from fireassay.cli.check_runs import CheckedRun
@@ -15,46 +14,25 @@ if TYPE_CHECKING:
 
 
 def check(
-    runs: Annotated[
-        list[Path], Argument(help="Run folders, or their result.json.", metavar="RUN…")
-    ],
-    max_: Annotated[
-        list[str] | None, Option("--max", help="NAME=VALUE: the number may not be above.")
-    ] = None,
-    min_: Annotated[
-        list[str] | None, Option("--min", help="NAME=VALUE: the number may not be below.")
-    ] = None,
-    spend: Annotated[
-        bool, Option("--spend", help="Share the error probability among all looks at the labels.")
-    ] = False,
-    not_worse_than: Annotated[
-        Path | None, Option(help="A run on the same rows: this one may not be worse.")
-    ] = None,
-    margin: Annotated[
-        float, Option(min=0.0, help="By how much a number may be worse than that run's.")
-    ] = 0.0,
-    number: Annotated[
-        list[str] | None,
-        Option(help="Which numbers may not be worse (repeatable); accuracy.error."),
-    ] = None,
-    strict: Annotated[bool, Option("--strict", help="Undecided limits fail.")] = False,
-    require_lock: Annotated[
-        bool, Option("--require-lock", help="Only limits locked before a look may pass.")
-    ] = False,
-    require_model: Annotated[
-        bool, Option("--require-model", help="Only a compared model may pass.")
-    ] = False,
-    offline: Annotated[
-        bool, Option("--offline", help="Ask no model: it is then not compared.")
-    ] = False,
-    model_sha256: Annotated[
-        str | None, Option(help="SHA-256 that the judged model must have.")
-    ] = None,
-    data_sha256: Annotated[
-        str | None, Option(help="SHA-256 that the judged test rows must have.")
-    ] = None,
-    junit: Annotated[Path | None, Option(help="Write JUnit XML here.")] = None,
-    summary: Annotated[Path | None, Option(help="Write the verdict as Markdown here.")] = None,
+    runs: list[Path] = arg(..., "Run folders, or their result.json.", metavar="RUN…"),
+    max_: list[str] | None = opt(None, "NAME=VALUE: the number may not be above.", "--max"),
+    min_: list[str] | None = opt(None, "NAME=VALUE: the number may not be below.", "--min"),
+    spend: bool = opt(
+        False, "Share the error probability among all looks at the labels.", "--spend"
+    ),
+    not_worse_than: Path | None = opt(None, "A run on the same rows: this one may not be worse."),
+    margin: float = opt(0.0, "By how much a number may be worse than that run's.", min=0.0),
+    number: list[str] | None = opt(
+        None, "Which numbers may not be worse (repeatable); accuracy.error."
+    ),
+    strict: bool = opt(False, "Undecided limits fail.", "--strict"),
+    require_lock: bool = opt(False, "Only limits locked before a look may pass.", "--require-lock"),
+    require_model: bool = opt(False, "Only a compared model may pass.", "--require-model"),
+    offline: bool = opt(False, "Ask no model: it is then not compared.", "--offline"),
+    model_sha256: str | None = opt(None, "SHA-256 that the judged model must have."),
+    data_sha256: str | None = opt(None, "SHA-256 that the judged test rows must have."),
+    junit: Path | None = opt(None, "Write JUnit XML here."),
+    summary: Path | None = opt(None, "Write the verdict as Markdown here."),
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

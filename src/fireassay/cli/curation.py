@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer import Argument, Option
+from typer import Option
 
 from fireassay.cli.console import emit, emit_json, say
-from fireassay.cli.options import Json, Output, Quiet, Seed, Workers
+from fireassay.cli.options import Json, Output, Quiet, Seed, Workers, arg, opt
 
 if TYPE_CHECKING:
     from fireassay.curation import Curation
@@ -26,53 +26,33 @@ def _list_labelers(asked: bool) -> None:
 
 
 def curation(
-    votes: Annotated[
-        Path, Argument(help="Votes: .npy, .npz, .csv or .parquet; -1 abstains, 0, 1, … vote.")
-    ],
-    labels: Annotated[Path | None, Option(help="True class per sample, if known.")] = None,
-    audit: Annotated[
-        Path | None, Option(help="CSV with the columns row,label: a few labels.")
-    ] = None,
-    audit_rows: Annotated[
-        int, Option(min=0, help="Give this many samples to label: a CSV for --audit.")
-    ] = 0,
-    predictions: Annotated[Path | None, Option(help="A classifier's class per sample.")] = None,
-    groups: Annotated[Path | None, Option(help="Patient or device per sample.")] = None,
-    by: Annotated[Path | None, Option(help="Subgroup per sample, for the classifier.")] = None,
-    fit_votes: Annotated[Path | None, Option(help="More votes to learn from.")] = None,
-    classes: Annotated[int, Option(min=2, help="Number of classes.")] = 2,
-    labeler: Annotated[str, Option(help="Label model; --labelers lists them.")] = "majority",
+    votes: Path = arg(..., "Votes: .npy, .npz, .csv or .parquet; -1 abstains, 0, 1, … vote."),
+    labels: Path | None = opt(None, "True class per sample, if known."),
+    audit: Path | None = opt(None, "CSV with the columns row,label: a few labels."),
+    audit_rows: int = opt(0, "Give this many samples to label: a CSV for --audit.", min=0),
+    predictions: Path | None = opt(None, "A classifier's class per sample."),
+    groups: Path | None = opt(None, "Patient or device per sample."),
+    by: Path | None = opt(None, "Subgroup per sample, for the classifier."),
+    fit_votes: Path | None = opt(None, "More votes to learn from."),
+    classes: int = opt(2, "Number of classes.", min=2),
+    labeler: str = opt("majority", "Label model; --labelers lists them."),
     labelers: Annotated[  # noqa: ARG001 - its callback answers before the command runs
         bool,
         Option("--labelers", is_eager=True, callback=_list_labelers, help="List the label models."),
     ] = False,
-    prune: Annotated[
-        float, Option(min=0, max=1, help="Correlation that means dependent; 1: none.")
-    ] = 0.5,
-    order_by: Annotated[str, Option(help="lower_bound or confidence.")] = "lower_bound",
-    interval: Annotated[
-        str, Option(help="posterior, or paper as its authors coded it.")
-    ] = "posterior",
-    confidence: Annotated[
-        float, Option(help="Nominal confidence of the interval, two-sided.")
-    ] = 0.95,
-    sets: Annotated[int, Option(min=1, help="Number of datasets.")] = 10,
-    default_class: Annotated[int, Option(min=0, help="Label where votes are tied or missing.")] = 0,
-    keep_silent: Annotated[
-        bool, Option("--keep-silent", help="Keep labelling functions that never vote.")
-    ] = False,
-    compare: Annotated[
-        bool, Option("--compare", help="Also print the paper's four approaches.")
-    ] = False,
-    as_published: Annotated[
-        bool, Option("--as-published", help="--compare by the paper's own rules: its Table III.")
-    ] = False,
-    stability: Annotated[
-        bool, Option("--stability", help="Also try other label models and seeds.")
-    ] = False,
-    stream: Annotated[
-        bool, Option("--stream", help="Bounded memory: results go to --output, not to RAM.")
-    ] = False,
+    prune: float = opt(0.5, "Correlation that means dependent; 1: none.", min=0, max=1),
+    order_by: str = opt("lower_bound", "lower_bound or confidence."),
+    interval: str = opt("posterior", "posterior, or paper as its authors coded it."),
+    confidence: float = opt(0.95, "Nominal confidence of the interval, two-sided."),
+    sets: int = opt(10, "Number of datasets.", min=1),
+    default_class: int = opt(0, "Label where votes are tied or missing.", min=0),
+    keep_silent: bool = opt(False, "Keep labelling functions that never vote.", "--keep-silent"),
+    compare: bool = opt(False, "Also print the paper's four approaches.", "--compare"),
+    as_published: bool = opt(
+        False, "--compare by the paper's own rules: its Table III.", "--as-published"
+    ),
+    stability: bool = opt(False, "Also try other label models and seeds.", "--stability"),
+    stream: bool = opt(False, "Bounded memory: results go to --output, not to RAM.", "--stream"),
     workers: Workers = 1,
     output: Output = None,
     seed: Seed = 0,

@@ -1,25 +1,14 @@
 """``fireassay discovery``: where is the model confidently wrong, found with few labels?"""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from typer import Argument, Option
 
+from fireassay.cli import options
 from fireassay.cli.console import emit, say
 from fireassay.cli.loading import load_rows, need_labels, probed
-from fireassay.cli.options import (
-    HangMinutes,
-    Json,
-    LabelsColumn,
-    ModelArgument,
-    ModelOutput,
-    Output,
-    Quiet,
-    Seed,
-    Trust,
-    Workers,
-)
+from fireassay.cli.options import arg, opt
 
 if TYPE_CHECKING:
     from fireassay.data import DataSet
@@ -37,55 +26,36 @@ def _list_searches(wanted: bool) -> None:
 
 
 def discovery(
-    model: ModelArgument,
-    data: Annotated[Path, Argument(help="Rows to search; labels, if any, play the oracle.")],
-    search: Annotated[
-        str, Option(help="How rows are chosen; --searches lists the names.")
-    ] = "twin-trees",
-    searches: Annotated[
-        bool,
-        Option(
-            "--searches", is_eager=True, callback=_list_searches, help="List the searches and end."
-        ),
-    ] = False,
-    budget: Annotated[int, Option(min=0, help="Labels to buy.")] = 50,
-    calibration: Annotated[
-        Path | None, Option(help="Other labelled rows: the search learns from them.")
-    ] = None,
-    critical_class: Annotated[
-        str | None, Option(help="Search only predictions of this class.")
-    ] = None,
-    threshold: Annotated[float, Option(help="Search only above this confidence.")] = 0.65,
-    matched_share: Annotated[
-        float, Option(help="Share of the budget for matched random rows.")
-    ] = 0.0,
-    audit_share: Annotated[
-        float | None, Option(help="Share drawn by lot at the end; 0.2 where it learns.")
-    ] = None,
-    tolerance: Annotated[int, Option(min=0, help="End when at most so many can be left.")] = 0,
-    attack: Annotated[str, Option(help="Decision-based attack that measures distances.")] = (
-        "hopskipjump"
+    model: options.ModelArgument,
+    data: Path = arg(..., "Rows to search; labels, if any, play the oracle."),
+    search: str = opt("twin-trees", "How rows are chosen; --searches lists the names."),
+    searches: bool = opt(
+        False, "List the searches and end.", "--searches", is_eager=True, callback=_list_searches
     ),
-    max_queries: Annotated[int, Option(min=2, help="Queries of the attack per row.")] = 500,
-    subspace: Annotated[
-        str | None, Option(help="dct: attack low frequencies of images only.")
-    ] = None,
-    bounds: Annotated[
-        tuple[float, float] | None, Option(help="Allowed input values: LOW HIGH.")
-    ] = None,
-    compare_all: Annotated[
-        bool, Option("--compare", help="Compare all searches on the labelled rows instead.")
-    ] = False,
-    replications: Annotated[int, Option(min=1, help="Random subsets of --compare.")] = 100,
-    label: LabelsColumn = None,
-    output_kind: ModelOutput = "probabilities",
-    output: Output = None,
-    workers: Workers = 1,
-    trust: Trust = False,
-    hang_minutes: HangMinutes = 30.0,
-    seed: Seed = 0,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    budget: int = opt(50, "Labels to buy.", min=0),
+    calibration: Path | None = opt(None, "Other labelled rows: the search learns from them."),
+    critical_class: str | None = opt(None, "Search only predictions of this class."),
+    threshold: float = opt(0.65, "Search only above this confidence."),
+    matched_share: float = opt(0.0, "Share of the budget for matched random rows."),
+    audit_share: float | None = opt(None, "Share drawn by lot at the end; 0.2 where it learns."),
+    tolerance: int = opt(0, "End when at most so many can be left.", min=0),
+    attack: str = opt("hopskipjump", "Decision-based attack that measures distances."),
+    max_queries: int = opt(500, "Queries of the attack per row.", min=2),
+    subspace: str | None = opt(None, "dct: attack low frequencies of images only."),
+    bounds: tuple[float, float] | None = opt(None, "Allowed input values: LOW HIGH."),
+    compare_all: bool = opt(
+        False, "Compare all searches on the labelled rows instead.", "--compare"
+    ),
+    replications: int = opt(100, "Random subsets of --compare.", min=1),
+    label: options.LabelsColumn = None,
+    output_kind: options.ModelOutput = "probabilities",
+    output: options.Output = None,
+    workers: options.Workers = 1,
+    trust: options.Trust = False,
+    hang_minutes: options.HangMinutes = 30.0,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Spend a label budget where the model looks overconfident, and say what may be concluded.
 

@@ -1,13 +1,12 @@
 """``fireassay doctor``: what is installed, and whether a project is sound."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from typer import Argument
 
 from fireassay.cli.console import emit_json, say, shape, starting
-from fireassay.cli.options import Json, Quiet
+from fireassay.cli.options import Json, Quiet, arg, opt
 
 if TYPE_CHECKING:
     from fireassay.assessment.project_check import Finding
@@ -20,20 +19,14 @@ _EXITS = {"sound": 0, "stale": 3, "mend": 1}
 
 
 def doctor(
-    project: Annotated[
-        Path | None,
-        Argument(help="A project's folder or its fireassay.toml [this folder, if it has one]."),
-    ] = None,
-    qualify: Annotated[
-        Path | None,
-        typer.Option(help="Write a record for tool qualification to this file, and nothing else."),
-    ] = None,
-    store: Annotated[
-        bool, typer.Option("--store", help="Only show what is kept between runs, and where.")
-    ] = False,
-    clear: Annotated[
-        bool, typer.Option("--clear-store", help="Take all of that away; runs compute it again.")
-    ] = False,
+    project: Path | None = arg(
+        None, "A project's folder or its fireassay.toml [this folder, if it has one]."
+    ),
+    qualify: Path | None = opt(
+        None, "Write a record for tool qualification to this file, and nothing else."
+    ),
+    store: bool = opt(False, "Only show what is kept between runs, and where.", "--store"),
+    clear: bool = opt(False, "Take all of that away; runs compute it again.", "--clear-store"),
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

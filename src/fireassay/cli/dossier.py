@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from typer import Argument, Option
+from typer import Argument
 
 from fireassay.cli.console import emit_json, say, shape
-from fireassay.cli.options import Json, Quiet
+from fireassay.cli.options import Json, Quiet, arg, opt
 
 Run = Annotated[Path, Argument(help="A run folder.")]
 _RUN = Path("fireassay-run")
@@ -15,9 +15,9 @@ _RUN = Path("fireassay-run")
 
 def dossier(
     run: Run = _RUN,
-    for_: Annotated[str, Option("--for", help="stard, tripod, annex-iv or pas8800.")] = "stard",
-    output: Annotated[Path | None, Option("--output", "-o", help="An .html or .md file.")] = None,
-    pdf: Annotated[bool, Option("--pdf", help="Also print it as PDF (Chromium).")] = False,
+    for_: str = opt("stard", "stard, tripod, annex-iv or pas8800.", "--for"),
+    output: Path | None = opt(None, "An .html or .md file.", "--output", "-o"),
+    pdf: bool = opt(False, "Also print it as PDF (Chromium).", "--pdf"),
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -52,10 +52,8 @@ def dossier(
 
 def bundle(
     run: Run = _RUN,
-    output: Annotated[Path | None, Option("--output", "-o", help="The zip.")] = None,
-    with_samples: Annotated[
-        bool, Option("--with-samples", help="Put rows of the data in, too.")
-    ] = False,
+    output: Path | None = opt(None, "The zip.", "--output", "-o"),
+    with_samples: bool = opt(False, "Put rows of the data in, too.", "--with-samples"),
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -77,8 +75,8 @@ def bundle(
 
 
 def verify(
-    file: Annotated[Path, Argument(help="A zip of fireassay bundle.")],
-    sha256: Annotated[str | None, Option(help="The SHA-256 that the sender gave.")] = None,
+    file: Path = arg(..., "A zip of fireassay bundle."),
+    sha256: str | None = opt(None, "The SHA-256 that the sender gave."),
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -121,7 +119,7 @@ def cite(run: Run = _RUN, json: Json = False, quiet: Quiet = False) -> None:
 
 
 def schema(
-    name: Annotated[str, Argument(help="result or config.")] = "result",
+    name: str = arg("result", "result or config."),
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -2,139 +2,76 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
 
 import typer
-from typer import Option
 
+from fireassay.cli import options
 from fireassay.cli.console import at_work, emit_json, loading, say, say_now, starting
 from fireassay.cli.loading import remember
-from fireassay.cli.options import (
-    AcceptBelowBaseline,
-    Bounds,
-    HangMinutes,
-    Json,
-    LabelColumn,
-    Quiet,
-    Seed,
-    Trust,
-)
+from fireassay.cli.options import opt
 from fireassay.core.errors import ParameterError
 
 
 def init(
-    model: Annotated[
-        str | None, Option(help="A file, an http(s) address, or package.module:name.")
-    ] = None,
-    data: Annotated[
-        Path | None,
-        Option(help="Labelled test rows: npz, CSV, JSON, Parquet, idx, a folder."),
-    ] = None,
-    predictions: Annotated[
-        Path | None, Option(help="A file of predictions, instead of --model and --data.")
-    ] = None,
-    train: Annotated[Path | None, Option(help="Rows the model was trained on.")] = None,
-    operational: Annotated[Path | None, Option(help="Unlabelled rows of the field.")] = None,
-    votes: Annotated[Path | None, Option(help="Votes of labelling functions (.npy).")] = None,
-    groups: Annotated[
-        Path | None, Option(help="Patient or device of each voted row (.npy).")
-    ] = None,
-    label: LabelColumn = None,
-    group: Annotated[
-        list[str] | None,
-        Option(help="The column of rows that belong together (site, then patient)."),
-    ] = None,
-    largest_group: Annotated[
-        int | None, Option(min=1, help="The most rows that a group can have.")
-    ] = None,
-    rows_per_group: Annotated[
-        int | None, Option(min=1, help="Take so many rows of each group, drawn by lot.")
-    ] = None,
-    independent: Annotated[
-        bool, Option("--independent", help="No two rows belong to one patient or device.")
-    ] = False,
-    id_column: Annotated[str | None, Option("--id", help="The id column of a table.")] = None,
-    ignore: Annotated[
-        list[str] | None, Option(help="A column that is no feature (repeatable).")
-    ] = None,
-    categorical: Annotated[
-        list[str] | None,
-        Option(help="A column of names, also if it looks numeric (repeatable)."),
-    ] = None,
-    encoding: Annotated[
-        str | None, Option(help="Of a CSV file that is not UTF-8: latin-1, cp1252.")
-    ] = None,
-    header: Annotated[
-        bool | None,
-        Option("--header/--no-header", help="Whether a CSV file's first line names columns."),
-    ] = None,
-    na: Annotated[
-        list[str] | None, Option(help="What stands for a missing value in a CSV file.")
-    ] = None,
-    drop_unlabelled: Annotated[
-        bool, Option("--drop-unlabelled", help="Leave out rows without a label.")
-    ] = False,
-    size: Annotated[
-        tuple[int, int] | None,
-        Option(help="Height and width that images of several sizes are brought to."),
-    ] = None,
-    slices: Annotated[
-        list[str] | None,
-        Option(help="A column to show the accuracy of each value of (repeatable)."),
-    ] = None,
-    weight: Annotated[str | None, Option(help="The column of weights.")] = None,
-    perturb: Annotated[
-        str | None, Option(help="For texts: package.module:name of perturb(text, rng).")
-    ] = None,
-    kind: Annotated[
-        str | None,
-        Option(help="What rows are: image, series, table, text, tokens, integer or real."),
-    ] = None,
-    missing: Annotated[
-        bool, Option("--missing", help="Allow missing values (NaN) in arrays.")
-    ] = False,
-    model_output: Annotated[
-        str | None, Option(help="probabilities, logits or labels (default: inferred).")
-    ] = None,
-    classes: Annotated[
-        str | None, Option(help="The model's classes in the order of its columns: a,b,c.")
-    ] = None,
-    bounds: Bounds = None,
-    mean: Annotated[
-        str | None, Option(help="Of normalised images, by channel: 0.485,0.456,0.406.")
-    ] = None,
-    std: Annotated[
-        str | None, Option(help="What each channel was divided by: 0.229,0.224,0.225.")
-    ] = None,
-    rows: Annotated[
-        str | None,
-        Option(help="How it takes rows: texts, array, frame or categories."),
-    ] = None,
-    layout: Annotated[
-        str | None,
-        Option(help="Where it takes channels: channels first, channels last, time first."),
-    ] = None,
-    pixels: Annotated[
-        str | None, Option(help="Pixels it takes: unit, bytes or normalised (--mean, --std).")
-    ] = None,
-    split: Annotated[str | None, Option(help="The column that says test, train, or field.")] = None,
-    accept_below_baseline: AcceptBelowBaseline = False,
-    request: Annotated[
-        str | None, Option(help='For an address: JSON with {rows}, e.g. {"inputs": {rows}}.')
-    ] = None,
-    answer: Annotated[
-        str | None, Option(help="For an address: where the scores are, e.g. outputs[0].data.")
-    ] = None,
-    token_env: Annotated[
-        str | None, Option(help="For an address: the variable that holds its token.")
-    ] = None,
-    config: Annotated[Path, Option(help="The file to write.")] = Path("fireassay.toml"),
-    force: Annotated[bool, Option("--force", help="Overwrite the file.")] = False,
-    trust: Trust = False,
-    hang_minutes: HangMinutes = 5.0,
-    seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
+    model: str | None = opt(None, "A file, an http(s) address, or package.module:name."),
+    data: Path | None = opt(None, "Labelled test rows: npz, CSV, JSON, Parquet, idx, a folder."),
+    predictions: Path | None = opt(None, "A file of predictions, instead of --model and --data."),
+    train: Path | None = opt(None, "Rows the model was trained on."),
+    operational: Path | None = opt(None, "Unlabelled rows of the field."),
+    votes: Path | None = opt(None, "Votes of labelling functions (.npy)."),
+    groups: Path | None = opt(None, "Patient or device of each voted row (.npy)."),
+    label: options.LabelColumn = None,
+    group: list[str] | None = opt(
+        None, "The column of rows that belong together (site, then patient)."
+    ),
+    largest_group: int | None = opt(None, "The most rows that a group can have.", min=1),
+    rows_per_group: int | None = opt(None, "Take so many rows of each group, drawn by lot.", min=1),
+    independent: bool = opt(False, "No two rows belong to one patient or device.", "--independent"),
+    id_column: str | None = opt(None, "The id column of a table.", "--id"),
+    ignore: list[str] | None = opt(None, "A column that is no feature (repeatable)."),
+    categorical: list[str] | None = opt(
+        None, "A column of names, also if it looks numeric (repeatable)."
+    ),
+    encoding: str | None = opt(None, "Of a CSV file that is not UTF-8: latin-1, cp1252."),
+    header: bool | None = opt(
+        None, "Whether a CSV file's first line names columns.", "--header/--no-header"
+    ),
+    na: list[str] | None = opt(None, "What stands for a missing value in a CSV file."),
+    drop_unlabelled: bool = opt(False, "Leave out rows without a label.", "--drop-unlabelled"),
+    size: tuple[int, int] | None = opt(
+        None, "Height and width that images of several sizes are brought to."
+    ),
+    slices: list[str] | None = opt(
+        None, "A column to show the accuracy of each value of (repeatable)."
+    ),
+    weight: str | None = opt(None, "The column of weights."),
+    perturb: str | None = opt(None, "For texts: package.module:name of perturb(text, rng)."),
+    kind: str | None = opt(
+        None, "What rows are: image, series, table, text, tokens, integer or real."
+    ),
+    missing: bool = opt(False, "Allow missing values (NaN) in arrays.", "--missing"),
+    model_output: str | None = opt(None, "probabilities, logits or labels (default: inferred)."),
+    classes: str | None = opt(None, "The model's classes in the order of its columns: a,b,c."),
+    bounds: options.Bounds = None,
+    mean: str | None = opt(None, "Of normalised images, by channel: 0.485,0.456,0.406."),
+    std: str | None = opt(None, "What each channel was divided by: 0.229,0.224,0.225."),
+    rows: str | None = opt(None, "How it takes rows: texts, array, frame or categories."),
+    layout: str | None = opt(
+        None, "Where it takes channels: channels first, channels last, time first."
+    ),
+    pixels: str | None = opt(None, "Pixels it takes: unit, bytes or normalised (--mean, --std)."),
+    split: str | None = opt(None, "The column that says test, train, or field."),
+    accept_below_baseline: options.AcceptBelowBaseline = False,
+    request: str | None = opt(None, 'For an address: JSON with {rows}, e.g. {"inputs": {rows}}.'),
+    answer: str | None = opt(None, "For an address: where the scores are, e.g. outputs[0].data."),
+    token_env: str | None = opt(None, "For an address: the variable that holds its token."),
+    config: Path = opt(Path("fireassay.toml"), "The file to write."),
+    force: bool = opt(False, "Overwrite the file.", "--force"),
+    trust: options.Trust = False,
+    hang_minutes: options.HangMinutes = 5.0,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Inspect a model and its data, print what was inferred, write fireassay.toml.
 

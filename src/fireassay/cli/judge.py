@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer import Argument, Option
+from typer import Option
 
 from fireassay.cli.console import emit_json, loading, say, say_wrapped, starting
-from fireassay.cli.options import Json, Quiet, Seed
+from fireassay.cli.options import Json, Quiet, Seed, arg, opt
 from fireassay.core.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -26,60 +26,36 @@ _MOST_CLASSES = 8
 
 
 def judge(
-    file: Annotated[str, Argument(help="CSV, Parquet, JSON lines or npz; - reads stdin.")],
-    max_: Annotated[list[str] | None, Option("--max", help="NAME=VALUE, at most.")] = None,
-    min_: Annotated[list[str] | None, Option("--min", help="NAME=VALUE, at least.")] = None,
-    output: Annotated[Path | None, Option("--output", "-o", help="A run folder.")] = None,
+    file: str = arg(..., "CSV, Parquet, JSON lines or npz; - reads stdin."),
+    max_: list[str] | None = opt(None, "NAME=VALUE, at most.", "--max"),
+    min_: list[str] | None = opt(None, "NAME=VALUE, at least.", "--min"),
+    output: Path | None = opt(None, "A run folder.", "--output", "-o"),
     truth: Column = None,
     answer: Column = None,
-    probability: Annotated[
-        str | None, Option(help="Column, or one per class with commas; none: leave out.")
-    ] = None,
+    probability: str | None = opt(None, "Column, or one per class with commas; none: leave out."),
     answer_confidence: Column = None,
-    id_: Annotated[str | None, Option("--id", help="Column of ids.")] = None,
-    group: Annotated[
-        str | None, Option(help="Column of patients or devices: intervals count these.")
-    ] = None,
+    id_: str | None = opt(None, "Column of ids.", "--id"),
+    group: str | None = opt(None, "Column of patients or devices: intervals count these."),
     time: Column = None,
     weight: Column = None,
-    weights: Annotated[
-        str, Option(help="What weights are: design, or importance (for reliability).")
-    ] = "design",
-    slice_: Annotated[
-        list[str] | None, Option("--slice", help="Column to slice by (repeatable); none.")
-    ] = None,
-    classes: Annotated[str | None, Option(help="All classes in order, with commas.")] = None,
-    positive: Annotated[str | None, Option(help="The positive class.")] = None,
-    ordered: Annotated[str | None, Option(help="Classes from low to high: a,b,c.")] = None,
-    indeterminate: Annotated[
-        str | None, Option(help="The answer that stands for: cannot tell.")
-    ] = None,
-    unlabelled: Annotated[str | None, Option(help="The truth that stands for: not known.")] = None,
-    threshold: Annotated[
-        float | None, Option(help="Answer the positive class from this probability on.")
-    ] = None,
-    cost: Annotated[list[str] | None, Option(help="'truth -> answer=COST' (repeatable).")] = None,
-    prevalence: Annotated[
-        list[str] | None, Option(help="CLASS=SHARE elsewhere, for PPV and NPV there.")
-    ] = None,
-    per: Annotated[str | None, Option(help="Judge groups: COLUMN=any, majority or last.")] = None,
-    exposure: Annotated[
-        str | None, Option(help="Column of exposure: false alarms per unit of it.")
-    ] = None,
-    largest_group: Annotated[
-        float | None, Option(min=1, help="The most rows that a group can have.")
-    ] = None,
-    independent: Annotated[
-        bool, Option("--independent", help="No two rows belong to one patient or device.")
-    ] = False,
-    not_worse_than: Annotated[
-        str | None, Option(help="Predictions of another model on the same ids.")
-    ] = None,
-    margin: Annotated[
-        list[str] | None, Option(help="NAME=POINTS that it may be worse (repeatable).")
-    ] = None,
-    confidence: Annotated[float, Option(help="Two-sided, of every interval.")] = 0.95,
-    undecided: Annotated[str, Option(help="Undecided limits: warn (exit 3) or fail.")] = "warn",
+    weights: str = opt("design", "What weights are: design, or importance (for reliability)."),
+    slice_: list[str] | None = opt(None, "Column to slice by (repeatable); none.", "--slice"),
+    classes: str | None = opt(None, "All classes in order, with commas."),
+    positive: str | None = opt(None, "The positive class."),
+    ordered: str | None = opt(None, "Classes from low to high: a,b,c."),
+    indeterminate: str | None = opt(None, "The answer that stands for: cannot tell."),
+    unlabelled: str | None = opt(None, "The truth that stands for: not known."),
+    threshold: float | None = opt(None, "Answer the positive class from this probability on."),
+    cost: list[str] | None = opt(None, "'truth -> answer=COST' (repeatable)."),
+    prevalence: list[str] | None = opt(None, "CLASS=SHARE elsewhere, for PPV and NPV there."),
+    per: str | None = opt(None, "Judge groups: COLUMN=any, majority or last."),
+    exposure: str | None = opt(None, "Column of exposure: false alarms per unit of it."),
+    largest_group: float | None = opt(None, "The most rows that a group can have.", min=1),
+    independent: bool = opt(False, "No two rows belong to one patient or device.", "--independent"),
+    not_worse_than: str | None = opt(None, "Predictions of another model on the same ids."),
+    margin: list[str] | None = opt(None, "NAME=POINTS that it may be worse (repeatable)."),
+    confidence: float = opt(0.95, "Two-sided, of every interval."),
+    undecided: str = opt("warn", "Undecided limits: warn (exit 3) or fail."),
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,

@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from fireassay.cli.console import emit, emit_json, say, starting
 from fireassay.cli.loading import unprobed
-from fireassay.cli.options import Json, Quiet
+from fireassay.cli.options import Json, Quiet, arg, opt
 
 app = typer.Typer(no_args_is_help=True, help="Buy labels for a search: write rows, read labels.")
 Run = Annotated[Path, Argument(help="The run folder, or its search.npz.")]
@@ -19,8 +19,8 @@ People = Annotated[int | None, Option("--people", min=1, max=20, help="People wh
 @app.command("next")
 def next_(
     run: Run,
-    csv: Annotated[Path, Option("--csv", help="File to write.")] = Path("next.csv"),
-    count: Annotated[int, Option("--count", "-n", min=1, help="Rows to label.")] = 10,
+    csv: Path = opt(Path("next.csv"), "File to write.", "--csv"),
+    count: int = opt(10, "Rows to label.", "--count", "-n", min=1),
     people: People = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -43,8 +43,8 @@ def next_(
 @app.command()
 def add(
     run: Run,
-    csv: Annotated[Path, Argument(help="The file with the labels.")],
-    annotator: Annotated[str, Option("--annotator", help="Who labelled.")] = "",
+    csv: Path = arg(..., "The file with the labels."),
+    annotator: str = opt("", "Who labelled.", "--annotator"),
     people: People = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -61,32 +61,19 @@ def add(
 
 
 def serve(
-    run: Annotated[
-        list[Path] | None, Argument(help="Run folders, or folders with runs and projects in them.")
-    ] = None,
-    host: Annotated[
-        str, Option(help="Address to listen at. Any but 127.0.0.1 needs a token.")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int | None, Option(min=0, max=65535, help="Default: the first free one from 8765.")
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None, Option(help="A name under which browsers reach it (repeatable).")
-    ] = None,
-    data: Annotated[
-        Path | None,
-        Option(help="The data of the search in the run folder: people label what it asks."),
-    ] = None,
-    label: Annotated[
-        str | None, Option(help="Column of labels in --data (as given to the search).")
-    ] = None,
-    ambiguous: Annotated[
-        Path | None, Option(help="An exported ambiguous set: people review its samples.")
-    ] = None,
-    annotators: Annotated[
-        int | None, Option(min=1, max=20, help="People per item (default: as before, or 1).")
-    ] = None,
-    open_: Annotated[bool, Option("--open", help="Open the browser.")] = False,
+    run: list[Path] | None = arg(None, "Run folders, or folders with runs and projects in them."),
+    host: str = opt("127.0.0.1", "Address to listen at. Any but 127.0.0.1 needs a token."),
+    port: int | None = opt(None, "Default: the first free one from 8765.", min=0, max=65535),
+    allow_host: list[str] | None = opt(None, "A name under which browsers reach it (repeatable)."),
+    data: Path | None = opt(
+        None, "The data of the search in the run folder: people label what it asks."
+    ),
+    label: str | None = opt(None, "Column of labels in --data (as given to the search)."),
+    ambiguous: Path | None = opt(None, "An exported ambiguous set: people review its samples."),
+    annotators: int | None = opt(
+        None, "People per item (default: as before, or 1).", min=1, max=20
+    ),
+    open_: bool = opt(False, "Open the browser.", "--open"),
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -1,20 +1,15 @@
 """``fireassay lock``: fix limits, decision, parts and seed before the numbers are seen."""
 
 from pathlib import Path
-from typing import Annotated
-
-from typer import Option
 
 from fireassay.cli.console import emit_json, say
-from fireassay.cli.options import Json, Quiet
+from fireassay.cli.options import Json, Quiet, opt
 
 
 def lock(
-    config: Annotated[Path, Option(help="The configuration file.")] = Path("fireassay.toml"),
-    amend: Annotated[
-        bool, Option("--amend", help="Replace the protocol; the old one is kept inside.")
-    ] = False,
-    reason: Annotated[str, Option(help="Why the protocol is amended.")] = "",
+    config: Path = opt(Path("fireassay.toml"), "The configuration file."),
+    amend: bool = opt(False, "Replace the protocol; the old one is kept inside.", "--amend"),
+    reason: str = opt("", "Why the protocol is amended."),
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

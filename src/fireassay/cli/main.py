@@ -6,10 +6,9 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any
+from typing import Any
 
 import typer
-from typer import Option
 from typer.core import TyperGroup
 
 from fireassay.cli import ambiguity, label, supervision, survival
@@ -23,6 +22,7 @@ from fireassay.cli.init import init
 from fireassay.cli.judge import judge
 from fireassay.cli.label import serve
 from fireassay.cli.lock import lock
+from fireassay.cli.options import opt
 from fireassay.cli.reliability import reliability
 from fireassay.cli.report import compare, report
 from fireassay.cli.run import demo, plan, run
@@ -229,9 +229,9 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def main(
-    version: Annotated[
-        bool, Option("-V", "--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
+    version: bool = opt(
+        False, "Print the version.", "-V", "--version", callback=_version, is_eager=True
+    ),
 ) -> None:
     """Test a trained classifier before anyone relies on it. Start with: fireassay demo."""
     del version

@@ -9,6 +9,17 @@ from typer import Argument, Option
 
 from fireassay.core.errors import ParameterError
 
+
+def opt(default: Any, words: str, *names: str, **limits: Any) -> Any:
+    """An option of one command; ``...`` as the default means that it must be given."""
+    return Option(default, *names, help=words, **limits)
+
+
+def arg(default: Any, words: str, **limits: Any) -> Any:
+    """An argument of one command; ``...`` as the default means that it must be given."""
+    return Argument(default, help=words, **limits)
+
+
 Config = Annotated[Path, Option("--config", help="The configuration file.")]
 Json = Annotated[bool, Option("--json", help="Print the result as strict JSON.")]
 Quiet = Annotated[bool, Option("--quiet", "-q", help="Print nothing but errors.")]

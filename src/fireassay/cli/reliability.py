@@ -3,24 +3,12 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from typer import Argument, Option
-
+from fireassay.cli import options
 from fireassay.cli.console import emit, say
 from fireassay.cli.loading import is_table, load_numbers, load_rows, need_labels, probed
-from fireassay.cli.options import (
-    HangMinutes,
-    Json,
-    LabelsColumn,
-    ModelArgument,
-    ModelOutput,
-    Output,
-    Quiet,
-    Seed,
-    Trust,
-    Workers,
-)
+from fireassay.cli.options import arg, opt
 
 if TYPE_CHECKING:
     from fireassay.data import DataSet
@@ -29,55 +17,39 @@ _COUNT_ERRORS = ("rectified", "exact", "groups-max")  # other methods measure di
 
 
 def reliability(
-    model: ModelArgument,
-    data: Annotated[Path, Argument(help="Labelled rows the model was not trained on.")],
-    operational: Annotated[Path | None, Option(help="Unlabelled rows from the field.")] = None,
-    method: Annotated[
-        str, Option(help="How; a wrong name is answered with the right ones.")
-    ] = "rectified",
-    confidence: Annotated[float, Option(help="Of the bound, one-sided.")] = 0.975,
-    held_out: Annotated[Path | None, Option(help="ram: labelled rows for its check.")] = None,
-    estimate_weights: Annotated[
-        bool,
-        Option(
-            "--estimate-weights",
-            help="rectified: labels are not from the field, weigh them (no claim).",
-        ),
-    ] = False,
-    cells: Annotated[int | None, Option(min=1, help="ram, worst-case: cells per axis.")] = None,
-    bounds: Annotated[
-        tuple[float, float] | None, Option(help="ram, worst-case: the box of the cells, LOW HIGH.")
-    ] = None,
-    bandwidth: Annotated[float | None, Option(help="ram: bandwidth of the profile.")] = None,
-    epsilon: Annotated[
-        float | None, Option(help="conservative-bayes: P(pmi ≤ epsilon) = theta; 0.001.")
-    ] = None,
-    theta: Annotated[float | None, Option(help="conservative-bayes: see epsilon; 0.5.")] = None,
-    floor: Annotated[
-        float | None, Option(help="conservative-bayes: smallest possible pmi; 0.")
-    ] = None,
-    latent: Annotated[
-        str | None, Option(help="ram: cells in so many principal components; vae or vae:8.")
-    ] = None,
-    side: Annotated[float | None, Option(help="ram with --latent: side of a cell; 0.5.")] = None,
-    label: LabelsColumn = None,
-    group: Annotated[
-        str | None, Option(help="Column that says which rows belong together.")
-    ] = None,
-    largest_group: Annotated[
-        int | None, Option(min=1, help="The most rows that a group can have.")
-    ] = None,
-    output_kind: ModelOutput = "probabilities",
-    target: Annotated[
-        float | None, Option(help="Also say how many labels this bound costs.")
-    ] = None,
-    workers: Workers = 1,
-    output: Output = None,
-    trust: Trust = False,
-    hang_minutes: HangMinutes = 30.0,
-    seed: Seed = 0,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    model: options.ModelArgument,
+    data: Path = arg(..., "Labelled rows the model was not trained on."),
+    operational: Path | None = opt(None, "Unlabelled rows from the field."),
+    method: str = opt("rectified", "How; a wrong name is answered with the right ones."),
+    confidence: float = opt(0.975, "Of the bound, one-sided."),
+    held_out: Path | None = opt(None, "ram: labelled rows for its check."),
+    estimate_weights: bool = opt(
+        False,
+        "rectified: labels are not from the field, weigh them (no claim).",
+        "--estimate-weights",
+    ),
+    cells: int | None = opt(None, "ram, worst-case: cells per axis.", min=1),
+    bounds: tuple[float, float] | None = opt(
+        None, "ram, worst-case: the box of the cells, LOW HIGH."
+    ),
+    bandwidth: float | None = opt(None, "ram: bandwidth of the profile."),
+    epsilon: float | None = opt(None, "conservative-bayes: P(pmi ≤ epsilon) = theta; 0.001."),
+    theta: float | None = opt(None, "conservative-bayes: see epsilon; 0.5."),
+    floor: float | None = opt(None, "conservative-bayes: smallest possible pmi; 0."),
+    latent: str | None = opt(None, "ram: cells in so many principal components; vae or vae:8."),
+    side: float | None = opt(None, "ram with --latent: side of a cell; 0.5."),
+    label: options.LabelsColumn = None,
+    group: str | None = opt(None, "Column that says which rows belong together."),
+    largest_group: int | None = opt(None, "The most rows that a group can have.", min=1),
+    output_kind: options.ModelOutput = "probabilities",
+    target: float | None = opt(None, "Also say how many labels this bound costs."),
+    workers: options.Workers = 1,
+    output: options.Output = None,
+    trust: options.Trust = False,
+    hang_minutes: options.HangMinutes = 30.0,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Bound the probability that the model is wrong on the next input.
 

@@ -2,13 +2,12 @@
 
 import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
-from typer import Argument, Option
 
 from fireassay.cli.console import emit_json, say, starting
-from fireassay.cli.options import Json, NoSamples, Quiet
+from fireassay.cli.options import Json, NoSamples, Quiet, arg, opt
 
 if TYPE_CHECKING:
     from fireassay.assessment.compare import PairedRuns
@@ -16,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def report(
-    run: Annotated[Path, Argument(help="A run folder.")] = Path("fireassay-run"),
-    open_: Annotated[bool, Option("--open", help="Open it in the browser.")] = False,
-    gsn: Annotated[Path | None, Option(help="Also write the argument as GSN YAML.")] = None,
-    junit: Annotated[Path | None, Option(help="Also write JUnit XML.")] = None,
-    card: Annotated[Path | None, Option(help="Also write a Markdown model card.")] = None,
-    pdf: Annotated[Path | None, Option(help="Also print the page as PDF here.")] = None,
+    run: Path = arg(Path("fireassay-run"), "A run folder."),
+    open_: bool = opt(False, "Open it in the browser.", "--open"),
+    gsn: Path | None = opt(None, "Also write the argument as GSN YAML."),
+    junit: Path | None = opt(None, "Also write JUnit XML."),
+    card: Path | None = opt(None, "Also write a Markdown model card."),
+    pdf: Path | None = opt(None, "Also print the page as PDF here."),
     no_samples: NoSamples = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -68,10 +67,8 @@ _SHOWN = 12
 
 
 def compare(
-    runs: Annotated[list[Path], Argument(help="Two or more run folders, oldest first.")],
-    html: Annotated[
-        Path | None, Option(help="Write a page of the comparison of two runs here.")
-    ] = None,
+    runs: list[Path] = arg(..., "Two or more run folders, oldest first."),
+    html: Path | None = opt(None, "Write a page of the comparison of two runs here."),
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -2,24 +2,14 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from typer import Option
 
+from fireassay.cli import options
 from fireassay.cli.console import at_work, emit_json, goes_on, loading, say, say_wrapped, starting
 from fireassay.cli.loading import remember_configured
-from fireassay.cli.options import (
-    AcceptBelowBaseline,
-    Cluster,
-    Config,
-    FileSeed,
-    Json,
-    NoSamples,
-    Quiet,
-    Seed,
-    Trust,
-)
+from fireassay.cli.options import opt
 from fireassay.core.lazy import require
 
 if TYPE_CHECKING:
@@ -27,38 +17,30 @@ if TYPE_CHECKING:
 
 
 def run(
-    config: Annotated[Path, Option(help="The configuration file.")] = Path("fireassay.toml"),
-    only: Annotated[list[str] | None, Option(help="Run only this part (repeatable).")] = None,
-    seed: Annotated[int | None, Option(min=0, help="Instead of the file's seed.")] = None,
-    workers: Annotated[
-        int | None, Option(min=1, help="Processes on this machine [all cores for a model file].")
-    ] = None,
-    cluster: Cluster = None,
-    max_minutes: Annotated[
-        float | None,
-        Option(min=0, help="Most minutes in all; rows are then asked in random order."),
-    ] = None,
-    max_queries: Annotated[
-        int | None, Option(min=1, help="Most rows delivered to the model in all.")
-    ] = None,
-    stochastic: Annotated[
-        bool, Option("--stochastic", help="The deployed model answers at random, as meant.")
-    ] = False,
-    price: Annotated[
-        float | None, Option(min=0, help="What a row costs: then none is asked twice.")
-    ] = None,
-    output: Annotated[
-        Path | None,
-        Option("--output", "-o", help="Run folder, instead of the file's; may lie anywhere."),
-    ] = None,
-    accept_below_baseline: AcceptBelowBaseline = False,
-    no_samples: NoSamples = False,
-    mlflow: Annotated[
-        bool, typer.Option("--mlflow", help="Log numbers, page and verdict to MLflow.")
-    ] = False,
-    trust: Trust = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    config: Path = opt(Path("fireassay.toml"), "The configuration file."),
+    only: list[str] | None = opt(None, "Run only this part (repeatable)."),
+    seed: int | None = opt(None, "Instead of the file's seed.", min=0),
+    workers: int | None = opt(
+        None, "Processes on this machine [all cores for a model file].", min=1
+    ),
+    cluster: options.Cluster = None,
+    max_minutes: float | None = opt(
+        None, "Most minutes in all; rows are then asked in random order.", min=0
+    ),
+    max_queries: int | None = opt(None, "Most rows delivered to the model in all.", min=1),
+    stochastic: bool = opt(
+        False, "The deployed model answers at random, as meant.", "--stochastic"
+    ),
+    price: float | None = opt(None, "What a row costs: then none is asked twice.", min=0),
+    output: Path | None = opt(
+        None, "Run folder, instead of the file's; may lie anywhere.", "--output", "-o"
+    ),
+    accept_below_baseline: options.AcceptBelowBaseline = False,
+    no_samples: options.NoSamples = False,
+    mlflow: bool = opt(False, "Log numbers, page and verdict to MLflow.", "--mlflow"),
+    trust: options.Trust = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Run the parts that are not done yet, then write result.json and report.html.
 
@@ -103,12 +85,10 @@ def run(
 
 
 def demo(
-    output: Annotated[Path, Option("--output", "-o", help="The run folder.")] = Path(
-        "fireassay-demo"
-    ),
-    seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
+    output: Path = opt(Path("fireassay-demo"), "The run folder.", "--output", "-o"),
+    seed: options.Seed = 0,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Assess a small digits model and a clinical table, and write two offline reports.
 
@@ -148,29 +128,23 @@ def _show(outcome: "RunOutcome", json: bool, quiet: bool) -> None:
 
 
 def plan(
-    config: Config = Path("fireassay.toml"),
-    seed: FileSeed = None,
-    trust: Trust = False,
-    like: Annotated[
-        Path | None,
-        Option(help="A run folder of the same model on fewer rows: what it took corrects."),
-    ] = None,
-    power: Annotated[
-        str | None,
-        Option(
-            help="Instead of costs, how many it takes for: bound, models, auroc, monitor, slices, "
-            "groups, audit, campaign."
-        ),
-    ] = None,
-    given: Annotated[
-        list[str] | None,
-        Option(help="With --power, what is assumed: NAME=NUMBER, e.g. limit=0.05."),
-    ] = None,
-    price: Annotated[
-        float | None, Option(min=0, help="What a row costs: the plan in money, too.")
-    ] = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    config: options.Config = Path("fireassay.toml"),
+    seed: options.FileSeed = None,
+    trust: options.Trust = False,
+    like: Path | None = opt(
+        None, "A run folder of the same model on fewer rows: what it took corrects."
+    ),
+    power: str | None = opt(
+        None,
+        "Instead of costs, how many it takes for: bound, models, auroc, monitor, slices, "
+        "groups, audit, campaign.",
+    ),
+    given: list[str] | None = opt(
+        None, "With --power, what is assumed: NAME=NUMBER, e.g. limit=0.05."
+    ),
+    price: float | None = opt(None, "What a row costs: the plan in money, too.", min=0),
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Show queries, labels, minutes, memory and disk of each part, from a few measured batches.
 

@@ -5,20 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer import Argument, Option
+from typer import Option
 
+from fireassay.cli import options
 from fireassay.cli.console import emit, emit_json, flush, say
 from fireassay.cli.loading import is_table, load_rows, probe_words, probed
-from fireassay.cli.options import (
-    A_MODEL,
-    HangMinutes,
-    Json,
-    ModelOutput,
-    Output,
-    Quiet,
-    Seed,
-    Trust,
-)
+from fireassay.cli.options import arg, opt
 
 if TYPE_CHECKING:
     from fireassay.data import DataSet
@@ -28,8 +20,7 @@ app = typer.Typer(
     help="Runtime monitors: compare them, fit one with an alarm threshold, score inputs.",
 )
 
-Model = Annotated[str, Option("--model", help=A_MODEL)]
-Train = Annotated[Path, Option("--train", help="Labelled rows the model was trained on.")]
+_TRAIN = "Labelled rows the model was trained on."
 Layer = Annotated[
     str | None, Option("--layer", help="Layer to read, or 'inputs' for the rows themselves.")
 ]
@@ -43,7 +34,7 @@ Confidence = Annotated[float, Option("--confidence", help="Of promise and interv
 
 
 @app.command()
-def names(json: Json = False) -> None:
+def names(json: options.Json = False) -> None:
     """List the supervisors: what each is, and what it needs of a model.
 
     Example: fireassay supervision names
@@ -69,25 +60,25 @@ def names(json: Json = False) -> None:
 
 @app.command()
 def compare(
-    model: Model,
-    train: Train,
-    nominal: Annotated[Path, Option(help="Nominal rows, not from training.")],
-    sets: Annotated[list[str], Option("--set", help="NAME=PATH: rows of one kind of trouble.")],
-    supervisors: Annotated[
-        list[str] | None, Option("--supervisor", help="See the command names; default: all.")
-    ] = None,
+    model: str = opt(..., options.A_MODEL),
+    train: Path = opt(..., _TRAIN),
+    nominal: Path = opt(..., "Nominal rows, not from training."),
+    sets: list[str] = opt(..., "NAME=PATH: rows of one kind of trouble.", "--set"),
+    supervisors: list[str] | None = opt(
+        None, "See the command names; default: all.", "--supervisor"
+    ),
     members: Members = None,
-    model_output: ModelOutput = "probabilities",
+    model_output: options.ModelOutput = "probabilities",
     layer: Layer = None,
     false_alarm: FalseAlarm = 0.05,
     confidence: Confidence = 0.95,
     workers: Workers = 1,
-    output: Output = None,
-    trust: Trust = False,
-    hang_minutes: HangMinutes = 30.0,
-    seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
+    output: options.Output = None,
+    trust: options.Trust = False,
+    hang_minutes: options.HangMinutes = 30.0,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Compare supervisors on each kind of trouble.
 
@@ -139,24 +130,22 @@ def compare(
 
 @app.command()
 def fit(
-    name: Annotated[str, Argument(help="A supervisor; see: fireassay supervision names.")],
-    model: Model,
-    train: Train,
-    nominal: Annotated[Path, Option(help="Nominal rows for the threshold, used nowhere else.")],
-    output: Annotated[Path, Option("--output", "-o", help="File to write.")],
-    onnx: Annotated[
-        Path | None, Option(help="Also write an ONNX graph, where there is one.")
-    ] = None,
+    name: str = arg(..., "A supervisor; see: fireassay supervision names."),
+    model: str = opt(..., options.A_MODEL),
+    train: Path = opt(..., _TRAIN),
+    nominal: Path = opt(..., "Nominal rows for the threshold, used nowhere else."),
+    output: Path = opt(..., "File to write.", "--output", "-o"),
+    onnx: Path | None = opt(None, "Also write an ONNX graph, where there is one."),
     members: Members = None,
-    model_output: ModelOutput = "probabilities",
+    model_output: options.ModelOutput = "probabilities",
     layer: Layer = None,
     false_alarm: FalseAlarm = 0.05,
     confidence: Confidence = 0.95,
-    trust: Trust = False,
-    hang_minutes: HangMinutes = 30.0,
-    seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
+    trust: options.Trust = False,
+    hang_minutes: options.HangMinutes = 30.0,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Fit one supervisor, set its alarm threshold, and write both to a file.
 
@@ -200,17 +189,15 @@ def fit(
 
 @app.command()
 def score(
-    monitor: Annotated[Path, Argument(help="File written by: fireassay supervision fit.")],
-    data: Annotated[
-        str, Argument(help="Rows (npz, csv, …), or '-' to read JSON lines as they come.")
-    ],
-    model: Model,
+    monitor: Path = arg(..., "File written by: fireassay supervision fit."),
+    data: str = arg(..., "Rows (npz, csv, …), or '-' to read JSON lines as they come."),
+    model: str = opt(..., options.A_MODEL),
     members: Members = None,
-    model_output: ModelOutput = "probabilities",
-    trust: Trust = False,
-    hang_minutes: HangMinutes = 30.0,
-    json: Json = False,
-    quiet: Quiet = False,
+    model_output: options.ModelOutput = "probabilities",
+    trust: options.Trust = False,
+    hang_minutes: options.HangMinutes = 30.0,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Score inputs with a fitted supervisor: one score and one alarm each.
 

@@ -6,22 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
+from fireassay.cli import options
 from fireassay.cli.console import emit, emit_json, say
 from fireassay.cli.loading import load_rows, probed, remember
-from fireassay.cli.options import (
-    Cluster,
-    HangMinutes,
-    Json,
-    ModelOutput,
-    Output,
-    Quiet,
-    Seed,
-    Trust,
-    Workers,
-    read_attack,
-    read_defence,
-    read_value,
-)
+from fireassay.cli.options import arg, opt, read_attack, read_defence, read_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,50 +28,40 @@ Groups = Annotated[str | None, Option("--groups", help="Column of rows that belo
 
 @app.command()
 def model(
-    model: Annotated[str, Argument(help="A model file, http:// address or package:name.")],
-    data: Annotated[Path, Argument(help="Labelled test samples (npz, CSV, Parquet, idx).")],
-    attack: Annotated[
-        list[str] | None,
-        Option(
-            "--attack",
-            "-a",
-            help="Name and parameters: pgd:norm=linf,eps=0.1 (fireassay survival names lists "
-            "them); left out: auto, as in fireassay run.",
-        ),
-    ] = None,
-    eps: Annotated[
-        float | None,
-        Option(help="Largest change of a feature, where no attack is named (default: a tenth)."),
-    ] = None,
-    budget: Annotated[
-        int | None, Option(min=1, help="Queries per sample and attack (default: as fireassay run).")
-    ] = None,
-    defence: Annotated[
-        str | None, Option(help="In front of the model, NAME=VALUE: conf=0.9 (see names).")
-    ] = None,
-    bounds: Annotated[
-        tuple[float, float] | None,
-        Option(help="Allowed input values: LOW HIGH; left out: each feature on its own range."),
-    ] = None,
-    class_name: Annotated[
-        list[str] | None,
-        Option(
-            "--class",
-            help="Class names in the order of the outputs, where the model does not know them.",
-        ),
-    ] = None,
-    output_kind: ModelOutput = "probabilities",
-    samples: Annotated[
-        int | None, Option(min=1, help="How many rows, drawn by the seed (default: all).")
-    ] = None,
-    workers: Workers = 1,
-    cluster: Cluster = None,
-    trust: Trust = False,
-    hang_minutes: HangMinutes = 30.0,
-    output: Output = None,
-    seed: Seed = 0,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    model: str = arg(..., "A model file, http:// address or package:name."),
+    data: Path = arg(..., "Labelled test samples (npz, CSV, Parquet, idx)."),
+    attack: list[str] | None = opt(
+        None,
+        "Name and parameters: pgd:norm=linf,eps=0.1 (fireassay survival names lists "
+        "them); left out: auto, as in fireassay run.",
+        "--attack",
+        "-a",
+    ),
+    eps: float | None = opt(
+        None, "Largest change of a feature, where no attack is named (default: a tenth)."
+    ),
+    budget: int | None = opt(
+        None, "Queries per sample and attack (default: as fireassay run).", min=1
+    ),
+    defence: str | None = opt(None, "In front of the model, NAME=VALUE: conf=0.9 (see names)."),
+    bounds: tuple[float, float] | None = opt(
+        None, "Allowed input values: LOW HIGH; left out: each feature on its own range."
+    ),
+    class_name: list[str] | None = opt(
+        None,
+        "Class names in the order of the outputs, where the model does not know them.",
+        "--class",
+    ),
+    output_kind: options.ModelOutput = "probabilities",
+    samples: int | None = opt(None, "How many rows, drawn by the seed (default: all).", min=1),
+    workers: options.Workers = 1,
+    cluster: options.Cluster = None,
+    trust: options.Trust = False,
+    hang_minutes: options.HangMinutes = 30.0,
+    output: options.Output = None,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Attack a model and show how long samples stand.
 
@@ -143,11 +121,11 @@ def model(
 def fit(
     rows: Rows,
     covariate: Covariates = None,
-    family: Annotated[str, Option(help="A family of survival.FAMILIES (see names).")] = "weibull",
+    family: str = opt("weibull", "A family of survival.FAMILIES (see names)."),
     groups: Groups = None,
-    output: Output = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    output: options.Output = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Fit time to failure on covariates.
 
@@ -167,11 +145,11 @@ def fit(
 def compare(
     rows: Rows,
     covariate: Covariates = None,
-    test_share: Annotated[float, Option(help="Share kept for the test part.")] = 0.2,
+    test_share: float = opt(0.2, "Share kept for the test part."),
     groups: Groups = "model_id",
-    seed: Seed = 0,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Compare all families on a training and a test part.
 
@@ -190,13 +168,13 @@ def compare(
 
 @app.command()
 def plan(
-    time_ratio: Annotated[float, Option(help="The factor worth seeing.")] = 1.2,
-    power: Annotated[float, Option(help="Probability of seeing it.")] = 0.8,
-    failure_share: Annotated[float, Option(help="Share failing within the budget.")] = 0.5,
-    between_model_sd: Annotated[float, Option(help="Spread of log time of models.")] = 0.0,
-    samples_per_model: Annotated[int, Option(min=1)] = 100,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    time_ratio: float = opt(1.2, "The factor worth seeing."),
+    power: float = opt(0.8, "Probability of seeing it."),
+    failure_share: float = opt(0.5, "Share failing within the budget."),
+    between_model_sd: float = opt(0.0, "Spread of log time of models."),
+    samples_per_model: int = opt(100, "", min=1),
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """How many samples and models a comparison needs.
 
@@ -222,20 +200,16 @@ def plan(
 
 @app.command()
 def campaign(
-    config: Annotated[Path, Argument(help="The campaign's TOML file.")],
-    store: Annotated[Path, Option(help="Run folder; a killed run goes on from it.")],
-    workers: Workers = 1,
-    cluster: Cluster = None,
-    output: Output = None,
-    report: Annotated[
-        Path | None, Option(help="Write tables, charts and conclusions as one HTML page.")
-    ] = None,
-    sample: Annotated[
-        float | None, Option(help="Share of the trials to run, drawn at random.")
-    ] = None,
-    trust: Trust = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    config: Path = arg(..., "The campaign's TOML file."),
+    store: Path = opt(..., "Run folder; a killed run goes on from it."),
+    workers: options.Workers = 1,
+    cluster: options.Cluster = None,
+    output: options.Output = None,
+    report: Path | None = opt(None, "Write tables, charts and conclusions as one HTML page."),
+    sample: float | None = opt(None, "Share of the trials to run, drawn at random."),
+    trust: options.Trust = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Train, defend and attack models; finished trials are never run twice.
 
@@ -270,7 +244,7 @@ def campaign(
 
 
 @app.command()
-def names(as_json: Json = False, quiet: Quiet = False) -> None:
+def names(as_json: options.Json = False, quiet: options.Quiet = False) -> None:
     """List attacks, defences and families by name.
 
     Example: fireassay survival names

@@ -1,13 +1,12 @@
 """``fireassay watch``: follow a model in operation and raise an alarm."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from typer import Argument, Option
 
 from fireassay.cli.console import emit_json, say, starting
-from fireassay.cli.options import Config, Json, ModelOutput, Quiet, Seed, Trust
+from fireassay.cli.options import Config, Json, ModelOutput, Quiet, Seed, Trust, arg, opt
 
 if TYPE_CHECKING:
     from fireassay.assessment.watch.watch import Watch
@@ -16,47 +15,31 @@ _SAVING = 5.0
 
 
 def watch(
-    source: Annotated[
-        str, Argument(help="A .csv or .jsonl that grows, a folder of these, or - (stdin).")
-    ],
-    model: Annotated[str | None, Option(help="The model; left out: the configuration's.")] = None,
-    reference: Annotated[
-        Path | None, Option(help="Rows as they should be, in the order of time, labelled.")
-    ] = None,
-    predictions: Annotated[
-        bool, Option("--predictions", help="The file has predictions: no model, no configuration.")
-    ] = False,
+    source: str = arg(..., "A .csv or .jsonl that grows, a folder of these, or - (stdin)."),
+    model: str | None = opt(None, "The model; left out: the configuration's."),
+    reference: Path | None = opt(None, "Rows as they should be, in the order of time, labelled."),
+    predictions: bool = opt(
+        False, "The file has predictions: no model, no configuration.", "--predictions"
+    ),
     config: Config = Path("fireassay.toml"),
-    limit: Annotated[
-        float | None, Option(help="Error rate that is accepted; left out: the reference's.")
-    ] = None,
-    output: Annotated[
-        Path, Option("--output", "-o", help="Folder of the state and the page.")
-    ] = Path("fireassay-watch"),
-    false_alarm: Annotated[
-        float, Option(help="Chance of ever a false alarm, of errors and inputs.")
-    ] = 0.01,
-    confidence: Annotated[
-        float, Option(help="Of the bound on the newest labels, one-sided.")
-    ] = 0.975,
-    window: Annotated[int, Option(min=1, help="How many newest labels the bound is about.")] = 500,
-    remember: Annotated[int, Option(min=1, help="Rows whose answers wait for a label.")] = 100_000,
-    label: Annotated[str, Option(help="Name of the label.")] = "label",
-    id_: Annotated[str, Option("--id", help="Name of the id.")] = "id",
-    group: Annotated[
-        str | None, Option(help="Name of the patient, device or batch of a row.")
-    ] = None,
-    largest_group: Annotated[
-        int | None, Option(min=1, help="The most rows that a group can have.")
-    ] = None,
-    answer: Annotated[str, Option(help="Name of the answer, where the stream has it.")] = "answer",
-    follow: Annotated[
-        bool, Option("--follow", "-f", help="Go on until an alarm, or Ctrl-C.")
-    ] = False,
-    every: Annotated[float, Option(min=0.05, help="Seconds between looks with --follow.")] = 2.0,
-    replayed: Annotated[
-        bool, Option("--replayed", help="Stdin starts again at its first line: skip what is known.")
-    ] = False,
+    limit: float | None = opt(None, "Error rate that is accepted; left out: the reference's."),
+    output: Path = opt(
+        Path("fireassay-watch"), "Folder of the state and the page.", "--output", "-o"
+    ),
+    false_alarm: float = opt(0.01, "Chance of ever a false alarm, of errors and inputs."),
+    confidence: float = opt(0.975, "Of the bound on the newest labels, one-sided."),
+    window: int = opt(500, "How many newest labels the bound is about.", min=1),
+    remember: int = opt(100_000, "Rows whose answers wait for a label.", min=1),
+    label: str = opt("label", "Name of the label."),
+    id_: str = opt("id", "Name of the id.", "--id"),
+    group: str | None = opt(None, "Name of the patient, device or batch of a row."),
+    largest_group: int | None = opt(None, "The most rows that a group can have.", min=1),
+    answer: str = opt("answer", "Name of the answer, where the stream has it."),
+    follow: bool = opt(False, "Go on until an alarm, or Ctrl-C.", "--follow", "-f"),
+    every: float = opt(2.0, "Seconds between looks with --follow.", min=0.05),
+    replayed: bool = opt(
+        False, "Stdin starts again at its first line: skip what is known.", "--replayed"
+    ),
     output_kind: ModelOutput = "probabilities",
     trust: Trust = False,
     seed: Seed = 0,
