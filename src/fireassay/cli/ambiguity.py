@@ -50,35 +50,22 @@ def generate(
     if pair and confused_by:
         raise ParameterError("Pass --pair or --confused-by, not both.")
     loaded = load_numbers(data, "ambiguity", label=label)
-    confusing = (
-        as_classifier(
+    confusing = None
+    if confused_by:
+        confusing = as_classifier(
             confused_by, bounds=bounds, output=model_output, trust=trust, hang_minutes=hang_minutes
         )
-        if confused_by
-        else None
-    )
     same = probe_words(confusing, loaded.X)
-    gen = AmbiguityGenerator(
-        pairs=_pairs(pair, loaded.classes) if pair else "confused" if confused_by else "all",
-        tries=tries,
-        preset=preset,
-        seed=seed,
-        model=confusing,
-    ).fit(loaded.X, loaded.labels, workers=workers, cluster=cluster)
+    pairs = _pairs(pair, loaded.classes) if pair else "confused" if confused_by else "all"
+    gen = AmbiguityGenerator(pairs=pairs, tries=tries, preset=preset, seed=seed, model=confusing)
+    gen.fit(loaded.X, loaded.labels, workers=workers, cluster=cluster)
     amb = gen.sample(n, delta_max=delta_max, split=split)
     files = amb.export(output, loaded.feature_names)
     if release:
         files += write_release(amb, output / "release")
     if json:
-        emit_json(
-            {
-                "folder": str(output),
-                "n": len(amb),
-                "sha256": amb.sha256,
-                "reproducible": same,
-                "pairs": gen.report.astype(object).to_dict(orient="records"),
-            }
-        )
+        told = {"folder": str(output), "n": len(amb), "sha256": amb.sha256, "reproducible": same}
+        emit_json(told | {"pairs": gen.report.astype(object).to_dict(orient="records")})
         return
     for row in gen.report.to_dict(orient="records"):
         state = f"{row['accepted']} of {row['tries']} accepted"

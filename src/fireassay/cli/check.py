@@ -98,15 +98,12 @@ def _document(one: "CheckedRun") -> Any:
         for line in screen.limits
         for c in [line.check]
     ]
+    told = (
+        "status", "headline", "exit_code", "lock", "lock_state", "model", "model_state",
+        "failed_parts",
+    )  # fmt: skip
     return {
-        "status": verdict.status,
-        "headline": verdict.headline,
-        "exit_code": verdict.exit_code,
-        "lock": verdict.lock,
-        "lock_state": verdict.lock_state,
-        "model": verdict.model,
-        "model_state": verdict.model_state,
-        "failed_parts": verdict.failed_parts,
+        **{name: getattr(verdict, name) for name in told},
         "reservations": one.reserved,
         "checks": checks,
         "advice": [

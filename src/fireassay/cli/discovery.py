@@ -84,14 +84,10 @@ def discovery(
     classifier.predict_proba(searched.X[:1])
     by_text: dict[str | None, Any] = {str(known): known for known in classifier.classes}
     common: dict[str, Any] = {
-        "critical_class": by_text.get(critical_class, critical_class),
-        "threshold": threshold,
-        "budget": budget,
-        "attack": attack,
-        "max_queries": max_queries,
-        "seed": seed,
+        "critical_class": by_text.get(critical_class, critical_class), "threshold": threshold,
+        "budget": budget, "attack": attack, "max_queries": max_queries, "seed": seed,
         **({"attack_parameters": {"subspace": subspace}} if subspace else {}),
-    }
+    }  # fmt: skip
     if compare_all:
         compared = discovery.compare(
             classifier, searched.X, _truth(rows, data), replications=replications,

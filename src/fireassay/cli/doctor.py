@@ -147,8 +147,8 @@ def _show_project(findings: "list[Finding]", place: Path | None) -> None:
         console.print(Text(visible(line), _STYLES[finding.state]), soft_wrap=True)
         if finding.do:
             console.print(Text(visible(f"  {'':<18} → {finding.do}")), soft_wrap=True)
-    wrong = sum(finding.state == "mend" for finding in findings)
-    stale = sum(finding.state == "stale" for finding in findings)
+    states = [finding.state for finding in findings]
+    wrong, stale = states.count("mend"), states.count("stale")
     if wrong or stale:
         say(f"{wrong} to mend, {stale} stale.")
     else:

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -93,40 +94,27 @@ def init(
             from fireassay.classifiers.import_path import is_import_path
 
         base = config.resolve().parent
+        files = {
+            "test": data, "train": train, "operational": operational, "votes": votes,
+            "groups": groups,
+        }  # fmt: skip
+        columns: dict[str, Any] = {
+            "label": label, "group": group[0] if group and len(group) == 1 else group or None,
+            "largest_group": largest_group, "rows_per_group": rows_per_group, "id": id_column,
+            "ignore": ignore or None, "slices": slices or None,
+            "categorical": categorical or None, "encoding": encoding, "header": header,
+            "na": na or None, "drop_unlabelled": drop_unlabelled or None, "size": size,
+            "weight": weight, "kind": kind, "split": split, "perturb": perturb,
+            "missing": missing or None,
+        }  # fmt: skip
+        server = {"request": request, "answer": answer, "token_env": token_env}
         # Named by the user, on the command line.
         named = any(is_import_path(name) for name in (model, perturb or ""))
         if trust or named or token_env is not None:
             remember(model, base, token_env, perturb)
         started = initialise(
             model=_relative(model, base),
-            data={
-                **_files(
-                    base,
-                    test=data,
-                    train=train,
-                    operational=operational,
-                    votes=votes,
-                    groups=groups,
-                ),
-                "label": label,
-                "group": _one_or_all(group),
-                "largest_group": largest_group,
-                "rows_per_group": rows_per_group,
-                "id": id_column,
-                "ignore": ignore or None,
-                "slices": slices or None,
-                "categorical": categorical or None,
-                "encoding": encoding,
-                "header": header,
-                "na": na or None,
-                "drop_unlabelled": drop_unlabelled or None,
-                "size": size,
-                "weight": weight,
-                "kind": kind,
-                "split": split,
-                "perturb": perturb,
-                "missing": missing or None,
-            },
+            data={k: p and _relative(str(p), base) for k, p in files.items()} | columns,
             output=model_output,
             bounds=bounds,
             rows=rows,
@@ -137,7 +125,7 @@ def init(
             classes=None if classes is None else [name.strip() for name in classes.split(",")],
             accept_below_baseline=accept_below_baseline,
             independent=independent,
-            http=_given(request=request, answer=answer, token_env=token_env),
+            http={name: text for name, text in server.items() if text is not None},
             trust=trust or named,
             folder=base,
             seed=seed,
@@ -153,14 +141,6 @@ def init(
         emit_json({"config": str(config), "inferred": inferred, "missing": started.missing})
         return
     say(f"wrote {config}. Next: fireassay plan", quiet=quiet)
-
-
-def _one_or_all(names: list[str] | None) -> str | list[str] | None:
-    return names[0] if names and len(names) == 1 else names or None
-
-
-def _files(base: Path, **files: Path | None) -> dict[str, str | None]:
-    return {name: None if p is None else _relative(str(p), base) for name, p in files.items()}
 
 
 def _relative(path: str, base: Path) -> str:
@@ -180,10 +160,6 @@ def _numbers(typed: str | None, option: str) -> list[float] | None:
         raise typer.BadParameter(
             f"{option} takes numbers with commas between: {typed!r}"
         ) from error
-
-
-def _given(**options: str | None) -> dict[str, str]:
-    return {name: value for name, value in options.items() if value is not None}
 
 
 def _predictions(file: Path, config: Path, *, quiet: bool) -> None:

@@ -80,25 +80,9 @@ def _plain_type(kind: Callable[[Any], str], ctx: Any) -> str:
 
 USAGE_ERROR = 2
 VERBS = (
-    "judge",
-    "init",
-    "lock",
-    "plan",
-    "run",
-    "check",
-    "report",
-    "compare",
-    "label",
-    "serve",
-    "watch",
-    "dossier",
-    "bundle",
-    "verify",
-    "cite",
-    "schema",
-    "demo",
-    "doctor",
-)
+    "judge", "init", "lock", "plan", "run", "check", "report", "compare", "label", "serve", "watch",
+    "dossier", "bundle", "verify", "cite", "schema", "demo", "doctor",
+)  # fmt: skip
 QUESTIONS = ("curation", "ambiguity", "supervision", "discovery", "reliability", "survival")
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from fireassay.data import DataSet
 
 _COUNT_ERRORS = ("rectified", "exact", "groups-max")  # other methods measure distances
+_WEIGHTS = "--estimate-weights"
 
 
 def reliability(
@@ -24,9 +25,7 @@ def reliability(
     confidence: float = opt(0.975, "Of the bound, one-sided."),
     held_out: Path | None = opt(None, "ram: labelled rows for its check."),
     estimate_weights: bool = opt(
-        False,
-        "rectified: labels are not from the field, weigh them (no claim).",
-        "--estimate-weights",
+        False, "rectified: labels are not from the field, weigh them (no claim).", _WEIGHTS
     ),
     cells: int | None = opt(None, "ram, worst-case: cells per axis.", min=1),
     bounds: tuple[float, float] | None = opt(
@@ -56,7 +55,7 @@ def reliability(
     Example: fireassay reliability model.onnx test.npz --operational field.npz
     """
     from fireassay import as_classifier, reliability
-    from fireassay.assessment.coded_rows import with_own_hash
+    from fireassay.assessment.coded_rows import coded_sets, with_own_hash
     from fireassay.core.groups import Groups
     from fireassay.data import DataSet
 
@@ -64,9 +63,8 @@ def reliability(
     read: Callable[..., DataSet] = partial(load_numbers, question="reliability")
     if method in _COUNT_ERRORS:
         read = partial(load_rows, model=classifier)
-    labelled = need_labels(
-        read(data, label=label, group=group), data, "Name their column: --label."
-    )
+    found = read(data, label=label, group=group)
+    labelled = need_labels(found, data, "Name their column: --label.")
     field = None if operational is None else _field_rows(operational, labelled, read, label, group)
     check = None
     if held_out is not None:
@@ -82,12 +80,14 @@ def reliability(
         **{f"--{name}": ("prior", value) for name, value in prior.items()},
     }
     chosen = _method(method, {o: pair for o, pair in given.items() if pair[1] is not None})
-    classifier, coded = _in_codes(classifier, labelled, field)
-    labelled, field = coded["labelled"], coded.get("field")
+    sets = {"labelled": labelled, **({"field": field} if isinstance(field, DataSet) else {})}
+    coded: dict[str, Any]
+    classifier, coded = coded_sets(classifier, sets)
+    labelled, field = coded["labelled"], coded.get("field", field)
     result = reliability.assess(
         classifier,
         labelled.X,
-        labelled.y,
+        labelled.labels,
         operational=field.X if isinstance(field, DataSet) else field,
         method=chosen,
         groups=None if labelled.groups is None else Groups(labelled.groups, largest_group),
@@ -136,24 +136,8 @@ def _method(name: str, given: dict[str, tuple[str, Any]]) -> Any:
     return row(**settings)
 
 
-def _in_codes(model: Any, labelled: "DataSet", field: Any) -> tuple[Any, dict[str, Any]]:
-    """The model and the rows; names, texts and holes as codes, which the model never sees."""
-    from fireassay.assessment.coded_rows import coded_sets
-    from fireassay.data import DataSet
-
-    sets = {"labelled": labelled}
-    if isinstance(field, DataSet):
-        sets["field"] = field
-    coded, made = coded_sets(model, sets)
-    return coded, {"field": field, **made}
-
-
 def _field_rows(
-    path: Path,
-    labelled: "DataSet",
-    read: Callable[..., "DataSet"],
-    label: str | None,
-    group: str | None,
+    path: Path, labelled: "DataSet", read: Callable[..., Any], label: str | None, group: str | None
 ) -> Any:
     """Operational rows like the labelled ones; an .npy table stays on disk."""
     from fireassay.core.files import map_npy

@@ -41,21 +41,18 @@ def names(json: options.Json = False) -> None:
     """
     from fireassay.supervision import SUPERVISORS
 
+    found: dict[str, dict[str, Any]] = {
+        name: {
+            "summary": row.summary, "needs": list(row.needs), "fit_needs": list(row.fit_needs),
+            "onnx": row.has_graph() or row.no_graph,
+        }
+        for name, row in SUPERVISORS.items()
+    }  # fmt: skip
     if json:
-        emit_json(
-            {
-                name: {
-                    "summary": row.summary,
-                    "needs": list(row.needs),
-                    "fit_needs": list(row.fit_needs),
-                    "onnx": row.has_graph() or row.no_graph,
-                }
-                for name, row in SUPERVISORS.items()
-            }
-        )
+        emit_json(found)
         return
-    for name, row in SUPERVISORS.items():
-        say(f"{name:<32} {row.summary}; needs {', '.join(row.needs)}")
+    for name, about in found.items():
+        say(f"{name:<32} {about['summary']}; needs {', '.join(about['needs'])}")
 
 
 @app.command()
@@ -164,8 +161,7 @@ def fit(
     others = _like(nominal, rows.feature_names if is_table(train) else None, given)
     classifier, coded = coded_sets(given, {"train": rows, "nominal": others})
     ensemble = _members(members, model_output, trust, hang_minutes)
-    more = {} if ensemble is None else {"members": ensemble}
-    supervisor = make(name, layer=layer, seed=seed, **more)
+    supervisor = make(name, layer=layer, seed=seed, **({"members": ensemble} if ensemble else {}))
     if classifier is not given:
         _check_codes_do(name, layer)
     supervisor.fit(classifier, coded["train"].X, rows.y)
@@ -232,14 +228,8 @@ def score(
         rows = [_row(i, float(value), limit) for i, value in enumerate(scores)]
         alarms = sum(bool(row["alarm"]) for row in rows)
         if json:
-            emit_json(
-                {
-                    "supervisor": supervisor.name,
-                    "threshold": limit,
-                    "reproducible": same,
-                    "rows": rows,
-                }
-            )
+            about = {"supervisor": supervisor.name, "threshold": limit, "reproducible": same}
+            emit_json({**about, "rows": rows})
         else:
             for row in rows:
                 mark = "  ALARM" if row["alarm"] else ""

@@ -110,11 +110,8 @@ def model(
     )
     if output is not None:
         _write(found.frame(), output)
-    emit(
-        probed(with_own_hash(found.evidence(), context.model), context.model, rows.X),
-        as_json=as_json,
-        quiet=quiet,
-    )
+    evidence = with_own_hash(found.evidence(), context.model)
+    emit(probed(evidence, context.model, rows.X), as_json=as_json, quiet=quiet)
 
 
 @app.command()
@@ -254,26 +251,21 @@ def names(as_json: options.Json = False, quiet: options.Quiet = False) -> None:
     from fireassay.survival import DEFENCES, FAMILIES
 
     tables: dict[str, Registry[Any]] = {
-        "attacks": ATTACKS,
-        "defences": DEFENCES,
-        "families": FAMILIES,
-    }
+        "attacks": ATTACKS, "defences": DEFENCES, "families": FAMILIES,
+    }  # fmt: skip
+    found = {kind: {row.name: row.summary for row in t.values()} for kind, t in tables.items()}
     if as_json:
-        emit_json(
-            {kind: {row.name: row.summary for row in t.values()} for kind, t in tables.items()}
-        )
+        emit_json(found)
         return
-    for kind, table in tables.items():
+    for kind, summaries in found.items():
         say(f"{kind}:", quiet=quiet)
-        for row in table.values():
-            say(f"  {row.name:<14}{row.summary}", quiet=quiet)
+        for name, summary in summaries.items():
+            say(f"  {name:<14}{summary}", quiet=quiet)
 
 
 def _read(path: Path) -> "pd.DataFrame":
-    import pandas as pd
-
     from fireassay.core.errors import DataError
-    from fireassay.core.lazy import require
+    from fireassay.core.lazy import pd, require
 
     try:
         if path.suffix == ".parquet":

@@ -61,42 +61,31 @@ def watch(
     starting(f"following {source}", quiet=quiet or json)
     from fireassay.assessment.watch.lines import Columns
     from fireassay.assessment.watch.page import write_page
+    from fireassay.assessment.watch.predictions import watch_predictions
     from fireassay.assessment.watch.source import lines_of, new_lines
     from fireassay.engine.run_lock import RunLock
 
     output.mkdir(parents=True, exist_ok=True)
     lock = RunLock(output / "lock")
-    settings = {
-        "limit": limit,
-        "alpha": false_alarm,
-        "confidence": confidence,
-        "window": window,
+    settings: dict[str, Any] = {
+        "limit": limit, "alpha": false_alarm, "confidence": confidence, "window": window,
         "seed": seed,
-    }
+    }  # fmt: skip
+    refresh = max(1, round(every))
     try:
-        watching = (
-            _of_predictions(source, output, remember, settings, largest_group, group)
-            if (predictions)
-            else _watch(
-                config,
-                model,
-                reference,
-                Columns(id_, answer, label, group),
-                output,
-                remember,
-                output_kind=output_kind,
-                trust=trust,
-                settings=settings,
-                largest_group=largest_group,
-            )
-        )
-        if source == "-":
-            lines = lines_of(
-                sys.stdin.buffer, watching.cursor.lines if replayed else 0, watching.cursor
+        if predictions:
+            watching = watch_predictions(
+                Path(source), output, remember, settings, largest_group, group
             )
         else:
-            lines = new_lines(Path(source), watching.cursor)
-        refresh = max(1, round(every))
+            columns = Columns(id_, answer, label, group)
+            loaded = _loaded(config, model, reference, columns, output_kind, trust)
+            watching = _watch(*loaded, output, remember, settings, largest_group)
+        cursor = watching.cursor
+        if source == "-":
+            lines = lines_of(sys.stdin.buffer, cursor.lines if replayed else 0, cursor)
+        else:
+            lines = new_lines(Path(source), cursor)
         write_page(watching, source, refresh)
         try:
             _go(watching, lines, source, follow=follow, every=every)
@@ -108,19 +97,6 @@ def watch(
         lock.release()
     _tell(watching, json=json, quiet=quiet)
     raise typer.Exit(watching.exit_code)
-
-
-def _of_predictions(
-    source: str,
-    output: Path,
-    remember: int,
-    settings: dict[str, Any],
-    largest: float | None,
-    group: str | None,
-) -> "Watch":
-    from fireassay.assessment.watch.predictions import watch_predictions
-
-    return watch_predictions(Path(source), output, remember, settings, largest, group)
 
 
 def _go(watching: "Watch", lines: Any, source: str, *, follow: bool, every: float) -> None:
@@ -156,32 +132,17 @@ def _go(watching: "Watch", lines: Any, source: str, *, follow: bool, every: floa
         lines = new_lines(Path(source), watching.cursor)
 
 
-def _watch(
-    config: Path,
-    model: str | None,
-    reference: Path | None,
-    columns: Any,
-    output: Path,
-    remember: int,
-    *,
-    output_kind: str,
-    trust: bool,
-    settings: dict[str, Any],
-    largest_group: int | None = None,
-) -> "Watch":
-    """The watch of a model and a reference, as given or as configured."""
-    from dataclasses import asdict, replace
+def _loaded(
+    config: Path, model: str | None, reference: Path | None, columns: Any, output: str, trust: bool
+) -> tuple[Any, Any, Any]:
+    """Model, reference rows and columns, as given or as configured."""
+    from dataclasses import replace
 
     from fireassay import as_classifier
     from fireassay.assessment.config import read_config
     from fireassay.assessment.context import load_context
     from fireassay.assessment.grouped_rows import group_columns
-    from fireassay.assessment.watch.lines import LineReader, watched_rows
-    from fireassay.assessment.watch.watch import Watch
-    from fireassay.core import DataError, json_files
-    from fireassay.core.groups import Groups
-    from fireassay.data import load
-    from fireassay.reliability import Monitor
+    from fireassay.data import column_names, load
 
     configured = None
     if model is None or reference is None:
@@ -189,18 +150,32 @@ def _watch(
         if columns.group is None and configured.test.groups is not None and reference is None:
             columns = replace(columns, group=group_columns(read_config(config).data)[0])
     if model is not None:
-        classifier = as_classifier(model, output=output_kind, trust=trust)
+        classifier = as_classifier(model, output=output, trust=trust)
     elif configured is not None:
         classifier = configured.model
     if reference is not None:
-        rows = load(
-            reference,
-            label=_label_of(reference, columns.label),
-            **({} if columns.group is None else {"group": columns.group}),
-        )
+        label = columns.label if columns.label in column_names(reference) else None
+        grouped = {} if columns.group is None else {"group": columns.group}
+        rows = load(reference, label=label, **grouped)
     elif configured is not None:
         rows = configured.test
-    classifier, rows = watched_rows(classifier, rows)
+    return classifier, rows, columns
+
+
+def _watch(
+    model: Any, reference: Any, columns: Any, output: Path, remember: int,
+    settings: dict[str, Any], largest_group: int | None,
+) -> "Watch":  # fmt: skip
+    """The watch of a model by reference rows."""
+    from dataclasses import asdict
+
+    from fireassay.assessment.watch.lines import LineReader, watched_rows
+    from fireassay.assessment.watch.watch import Watch
+    from fireassay.core import DataError, json_files
+    from fireassay.core.groups import Groups
+    from fireassay.reliability import Monitor
+
+    classifier, rows = watched_rows(model, reference)
     given = rows.X if rows.y is None else (rows.X, rows.y)
     groups = rows.groups
     if columns.group is not None and groups is None:
@@ -213,28 +188,14 @@ def _watch(
     return Watch(monitor, LineReader(rows, columns), output, about, remember)
 
 
-def _label_of(reference: Path, name: str) -> str | None:
-    """The label column of a reference table, if it has one by that name."""
-    from fireassay.data import column_names
-
-    return name if name in column_names(reference) else None
-
-
 def _tell(watching: "Watch", *, json: bool, quiet: bool) -> None:
     from dataclasses import asdict
 
     if json:
-        emit_json(
-            {
-                "headline": watching.headline,
-                "exit_code": watching.exit_code,
-                **asdict(watching.state),
-                **asdict(watching.counts),
-                "lines": watching.cursor.lines,
-                "waiting": len(watching.answers),
-                "limit": watching.monitor.limit,
-            }
-        )
+        head = {"headline": watching.headline, "exit_code": watching.exit_code}
+        tail = {"lines": watching.cursor.lines, "waiting": len(watching.answers)}
+        seen = asdict(watching.state) | asdict(watching.counts)
+        emit_json(head | seen | tail | {"limit": watching.monitor.limit})
     elif not quiet:
         say(watching.headline)
         state, counts = watching.state, watching.counts
