@@ -1,6 +1,5 @@
 """Two runs side by side, and one number over all runs of a project."""
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,8 @@ from fireassay.core.errors import FireassayError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Evidence
 from fireassay.core.measure import Measure
-from fireassay.web.pages import render
+from fireassay.web.latest import Latest
+from fireassay.web.pages import respond
 from fireassay.web.sample_query import MOVED
 from fireassay.web.workspace import Run, Workspace
 
@@ -51,34 +51,18 @@ class RunRow:
     answers: tuple[Answer, ...]
 
 
-class RunRows:
+class RunRows(Latest[RunRow | str]):
     """Rows of the list of runs, read again when their results, limits or configuration change."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: dict[Path, tuple[tuple[int, ...], RunRow | str]] = {}
-
-    def get(self, folder: Path) -> RunRow | str | None:
-        """The row of a run; why it cannot be read; or None while there is no result."""
-        if not (folder / "result.json").is_file():
-            return None
-        changed = tuple(
-            path.stat().st_mtime_ns if path.is_file() else 0
-            for path in (
-                folder / "result.json",
-                folder / "gates.json",
-                folder.parent / "fireassay.toml",
-            )
+        super().__init__(
+            _row,
+            lambda run: (run / "result.json", run / "gates.json", run.parent / "fireassay.toml"),
         )
-        with self._lock:
-            kept = self._kept.get(folder)
-            if kept is None or kept[0] != changed:
-                kept = changed, _row(folder)
-                self._kept[folder] = kept
-        return kept[1]
 
 
 def _row(folder: Path) -> RunRow | str:
+    """The row of a run, or why it cannot be read."""
     from fireassay.assessment.run.folder import project_folder
     from fireassay.assessment.run.judging import read_judged
 
@@ -89,15 +73,9 @@ def _row(folder: Path) -> RunRow | str:
     except (FireassayError, ImportError, OSError) as error:
         return str(error)
     about = report.about
-    return RunRow(
-        report.title,
-        "" if about is None else about.model,
-        "" if about is None else about.day,
-        "" if about is None else about.began,
-        project,
-        verdict,
-        tuple(_answer(part, i, verdict) for i, part in enumerate(report.parts)),
-    )
+    told = ("", "", "") if about is None else (about.model, about.day, about.began)
+    answers = tuple(_answer(part, i, verdict) for i, part in enumerate(report.parts))
+    return RunRow(report.title, *told, project, verdict, answers)
 
 
 def _answer(part: Evidence, number: int, verdict: "Verdict") -> Answer:
@@ -111,24 +89,19 @@ def _answer(part: Evidence, number: int, verdict: "Verdict") -> Answer:
     measure = part.measure(part.answer)
     estimate = part.estimates[part.answer]
     gate = next((c.gate for c in checks if c.measure and c.measure.name == part.answer), None)
+    words, bar = measure.shown(estimate), interval_bar(measure, part.estimates, gate)
     return Answer(
-        part.question,
-        number,
-        f"{measure.label}: {measure.shown(estimate)}",
-        measure.told(estimate),
-        interval_bar(measure, part.estimates, gate),
+        part.question, number, f"{measure.label}: {words}", measure.told(estimate), bar,
         "stale" if part.stale else state,
-    )
+    )  # fmt: skip
 
 
 Numbers = dict[str, tuple[Measure, dict[Path, Estimate]]]
 
 
 def trend_numbers(folders: Sequence[Path]) -> Numbers:
-    """The numbers of some runs: what each is, and its value in each run that has it.
-
-    Those that answer a question come first, then those that most runs have.
-    """
+    """The numbers of some runs by name: what each is, and its value in each run that has it."""
+    # Numbers that answer a question come first, then those that most runs have.
     from fireassay.report import Report
 
     found: Numbers = {}
@@ -150,10 +123,8 @@ def trend_numbers(folders: Sequence[Path]) -> Numbers:
 
 def _limit(row: "RunRow", measure: Measure) -> float | None:
     """The limit that the newest run sets on a number."""
-    checks = [c for c in row.verdict.checks if c.measure is not None]
-    return next(
-        (c.gate.limit for c in checks if c.measure and c.measure.name == measure.name), None
-    )
+    checks = [c for c in row.verdict.checks if c.measure and c.measure.name == measure.name]
+    return checks[0].gate.limit if checks else None
 
 
 def trend_chart(
@@ -163,9 +134,10 @@ def trend_chart(
     shown = [
         {
             "run": f"{i + 1}. {run.label}",
-            "value": rounded(values[run.folder].value),
-            "low": rounded(values[run.folder].low),
-            "high": rounded(values[run.folder].high),
+            **{
+                name: rounded(getattr(values[run.folder], name))
+                for name in ("value", "low", "high")
+            },
             "text": f"{run.label}: {measure.shown(values[run.folder])}",
             "href": f"/runs/{run.key}",
         }
@@ -176,47 +148,26 @@ def trend_chart(
         return None
     limit = _limit(runs[-1][1], measure)
     unit: Unit = "share" if measure.unit == "share" else "number"
-    x = {
-        "field": "run",
-        "type": "ordinal",
-        "sort": None,
-        "axis": {"labelAngle": -30, "title": None},
-    }
-    y = {
-        "field": "value",
-        "type": "quantitative",
-        "scale": {"zero": False},
-        "axis": axis(measure.label, unit),
-    }
+    across = {"labelAngle": -30, "title": None}
+    x = {"field": "run", "type": "ordinal", "sort": None, "axis": across}
+    up = axis(measure.label, unit)
+    y = {"field": "value", "type": "quantitative", "scale": {"zero": False}, "axis": up}
+    ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
     hover = {
         "tooltip": [{"field": "text", "type": "nominal", "title": " "}],
         "href": {"field": "href", "type": "nominal"},
     }
-    spec = {
-        "width": WIDTH,
-        "height": 240,
-        "data": {"values": shown},
-        "layer": [
-            {"mark": {"type": "line", "opacity": 0.4}, "encoding": {"x": x, "y": y}},
-            {
-                "mark": {"type": "rule", "strokeWidth": 2},
-                "encoding": {
-                    "x": x,
-                    "y": {**y, "field": "low"},
-                    "y2": {"field": "high"},
-                    **hover,
-                },
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 70},
-                "encoding": {"x": x, "y": y, **hover},
-            },
-            *(level("y", limit, "limit", limit=True) if limit is not None else ()),
-        ],
-    }
-    return Chart(
-        spec, f"{measure.label}, run by run, each with its interval.", "Dots with intervals."
-    )
+    line = {"type": "line", "opacity": 0.4}
+    rule, point = {"type": "rule", "strokeWidth": 2}, {"type": "point", "filled": True, "size": 70}
+    layer = [
+        {"mark": line, "encoding": {"x": x, "y": y}},
+        {"mark": rule, "encoding": {"x": x, **ends, **hover}},
+        {"mark": point, "encoding": {"x": x, "y": y, **hover}},
+        *(level("y", limit, "limit", limit=True) if limit is not None else ()),
+    ]
+    spec = {"width": WIDTH, "height": 240, "data": {"values": shown}, "layer": layer}
+    said = f"{measure.label}, run by run, each with its interval."
+    return Chart(spec, said, "Dots with intervals.")
 
 
 router = APIRouter()
@@ -249,7 +200,7 @@ def compare_page(request: Request, before: Wanted = "", after: Wanted = "") -> H
     if fields["before"] in runs and after in runs and fields["before"] != after:
         fields["found"] = _compared(runs[fields["before"]][0], runs[after][0])
         fields["samples"] = request.app.state.samples.get(runs[after][0].folder)
-    return HTMLResponse(render("compare.html", **fields, moved=MOVED, csrf=request.state.csrf))
+    return respond(request, "compare.html", **fields, moved=MOVED)
 
 
 @router.get("/trend")
@@ -261,29 +212,27 @@ def trend_page(
     """One number over all runs of a project, the oldest first."""
     runs = _finished(request)
     projects = sorted({row.project for _, row in runs.values()})
-    wider = len(projects) > 1
     if project and project not in projects:
         raise HTTPException(404)
     chosen = [(run, row) for run, row in runs.values() if not project or row.project == project]
     chosen.sort(key=lambda pair: (pair[1].began, pair[0].label))
     numbers = trend_numbers([run.folder for run, _ in chosen])
     number = number if number in numbers else next(iter(numbers), "")
-    page = render(
+    rows, chart = [], None
+    if number:
+        measure, values = numbers[number]
+        rows = [(run, row, measure, values.get(run.folder)) for run, row in chosen]
+        chart = trend_chart(chosen, measure, values)
+    return respond(
+        request,
         "trend.html",
-        projects=projects if wider else [],
+        projects=projects if len(projects) > 1 else [],
         project=project,
         numbers={name: entry[0].label for name, entry in numbers.items()},
         number=number,
-        rows=[
-            (run, row, numbers[number][0], numbers[number][1].get(run.folder))
-            for run, row in chosen
-        ]
-        if number
-        else [],
-        chart=trend_chart(chosen, *numbers[number]) if number else None,
-        csrf=request.state.csrf,
+        rows=rows,
+        chart=chart,
     )
-    return HTMLResponse(page)
 
 
 def _finished(request: Request) -> dict[str, tuple[Run, RunRow]]:
@@ -317,6 +266,7 @@ def _compared(before: Run, after: Run) -> dict[str, Any]:
     found = compare_reports(*reports, pairs.changes)
     changes = [_change(d, f"{d.part}.{d.number}" in pairs.changes) for d in found.differences]
     order = ("worse", "better", "changed", "no change shown")
+    both = zip((before, after), reports, strict=True)
     return {
         "verdicts": [each.verdict for each in judged],
         "changes": sorted(changes, key=lambda change: order.index(change.became)),
@@ -325,10 +275,7 @@ def _compared(before: Run, after: Run) -> dict[str, Any]:
         "only_after": found.only_after,
         "newly_wrong": len(pairs.newly_wrong),
         "newly_right": len(pairs.newly_right),
-        "reservations": {
-            run.label: reservations(run.folder, report)
-            for run, report in zip((before, after), reports, strict=True)
-        },
+        "reservations": {run.label: reservations(run.folder, report) for run, report in both},
     }
 
 
@@ -346,18 +293,11 @@ def _change(found: Any, paired: bool) -> Change:
     def at(x: float) -> float:
         return round(50 + 50 * min(max(x / half, -1.0), 1.0), 2)
 
+    before, after, told = (measure.shown(each) for each in (found.before, found.after, change))
+    low, high, value = (at(x) for x in (change.low, change.high, change.value))
     return Change(
-        found.part,
-        measure.label,
-        measure.shown(found.before),
-        measure.shown(found.after),
-        measure.shown(change),
-        became,
-        paired,
-        at(change.low),
-        at(change.high),
-        at(change.value),
-    )
+        found.part, measure.label, before, after, told, became, paired, low, high, value
+    )  # fmt: skip
 
 
 def _together(changed: tuple[str, ...]) -> list[str]:

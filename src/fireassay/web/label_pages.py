@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from fireassay.core.errors import DataError
 from fireassay.engine.labels.records import LeaseLostError
-from fireassay.web.pages import render
+from fireassay.web.pages import respond
 from fireassay.web.queue import Queue
 from fireassay.web.queue_pages import (
     LONGEST_COMMENT,
@@ -53,16 +53,20 @@ def label_page(request: Request, key: Key) -> HTMLResponse:
     """The item that this annotator labels next."""
     opened = open_queue(request, key)
     name = annotator_name(request)
-    task = _task(request, opened, name) if name else None
-    page = render(
-        "label.html",
-        opened=opened,
-        queue=opened.queue,
-        annotator=name,
-        task=task,
-        csrf=request.state.csrf,
-    )
-    return HTMLResponse(page)
+    return _shown(request, opened, name, _task(request, opened, name) if name else None)
+
+
+def _shown(
+    request: Request,
+    opened: OpenQueue,
+    name: str,
+    task: Any,
+    template: str = "label.html",
+    **more: Any,
+) -> HTMLResponse:
+    """The page of the task, or the fragment of it that a script asks for."""
+    fields = {"opened": opened, "queue": opened.queue, "annotator": name, "task": task}
+    return respond(request, template, **fields, **more)
 
 
 @router.post("/queues/{key}/answer")
@@ -76,7 +80,8 @@ def answer(request: Request, key: Key) -> Response:
     skip = action == "skip"
     choice = None if skip else checked_choice(opened.queue, action)
     try:
-        opened.answer(form.get("token", ""), choice, comment, skip=skip)
+        token = form.get("token", "")
+        opened.book.answer(opened.queue, token, choice, comment=comment, skip=skip)
         message = "Skipped." if skip else "Saved."
     except LeaseLostError as lost:
         return _next(request, opened, name, str(lost), saved=False)
@@ -88,7 +93,7 @@ def undo(request: Request, key: Key) -> Response:
     """Take the last answer back and show its item again."""
     opened = open_queue(request, key)
     name = _need_name(request)
-    last = opened.undo(name, request.state.session)
+    last = opened.book.undo(opened.queue, name, request.state.session)
     return _next(request, opened, name, "Taken back." if last else "There is nothing to take back.")
 
 
@@ -108,16 +113,12 @@ def _next(
     fragment = request.headers.get("x-fragment") == "task"
     if saved and not fragment:
         return RedirectResponse(f"/queues/{opened.key}/label", status_code=303)
-    task = _task(request, opened, name, message)
-    page = render(
+    task, template = (
+        _task(request, opened, name, message),
         "task.html" if fragment else "label.html",
-        opened=opened,
-        queue=opened.queue,
-        annotator=name,
-        task=task,
-        csrf=request.state.csrf,
     )
-    return HTMLResponse(page, status_code=200 if saved or fragment else 409)
+    status = 200 if saved or fragment else 409
+    return _shown(request, opened, name, task, template, status=status)
 
 
 def _task(request: Request, opened: OpenQueue, name: str, message: str = "") -> dict[str, Any]:
@@ -144,11 +145,7 @@ def _task(request: Request, opened: OpenQueue, name: str, message: str = "") -> 
 
 
 def answer_keys(texts: Sequence[str]) -> list[str]:
-    """The key of each answer: its own name where all names are single characters.
-
-    >>> answer_keys(["7", "8"]), answer_keys(["cat", "dog"])
-    (['7', '8'], ['1', '2'])
-    """
+    """The key of each answer: its own name where all names are single characters."""
     names = [text.lower() for text in texts]
     single = all(len(name) == 1 and name.isalnum() for name in names)
     if single and len(set(names)) == len(names) and not _TAKEN & set(names):
@@ -157,20 +154,16 @@ def answer_keys(texts: Sequence[str]) -> list[str]:
 
 
 def _last(queue: Queue, item: int, kind: str, choice: int | None) -> dict[str, Any]:
-    reveal = kind == "answer" and queue.reveals(item)
     said = None
     if choice is not None:
         said = captions(queue, item)[choice] if choice >= 0 else queue.choice_name(choice)
-    return {
-        "item": item,
-        "id": str(queue.ids[item]),
-        "kind": kind,
-        "said": said,
-        "predicted": queue.choices[int(queue.predicted[item])] if reveal else None,
-        "confidence": float(queue.confidence[item]) if reveal else None,
-        "agrees": reveal and choice == int(queue.predicted[item]),
-        "told": choice is not None and choice != -1,
-    }
+    told: dict[str, Any] = {"predicted": None, "confidence": None, "agrees": False}
+    if kind == "answer" and queue.reveals(item):
+        predicted = int(queue.predicted[item])
+        told = {"predicted": queue.choices[predicted], "agrees": choice == predicted}
+        told["confidence"] = float(queue.confidence[item])
+    known = {"item": item, "id": str(queue.ids[item]), "kind": kind, "said": said}
+    return known | told | {"told": choice is not None and choice != -1}
 
 
 def _need_name(request: Request) -> str:

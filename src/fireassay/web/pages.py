@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import numpy as np
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import StreamingResponse
+from fastapi.responses import HTMLResponse, StreamingResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -56,6 +56,19 @@ def environment() -> Environment:
 def render(template: str, **values: Any) -> str:
     """A page as text."""
     return environment().get_template(template).render(**values)
+
+
+def respond(
+    request: Request,
+    template: str,
+    *,
+    status_code: int = 200,
+    headers: Mapping[str, str] | None = None,
+    **values: Any,
+) -> HTMLResponse:
+    """A page as the answer to a request, with the token that its forms carry."""
+    csrf = str(getattr(request.state, "csrf", ""))
+    return HTMLResponse(render(template, csrf=csrf, **values), status_code, headers)
 
 
 @cache
@@ -104,11 +117,7 @@ def share(value: float) -> str:
 
 
 def range_text(value: str) -> str:
-    """A filter's value for people: the ends of a range with three digits, else as it is.
-
-    >>> range_text("0.949999988..1"), range_text("cat")
-    ('0.95 to 1', 'cat')
-    """
+    """A filter's value for people: the ends of a range with three digits, else as it is."""
     low, separator, high = value.partition("..")
     try:
         return f"{float(low):.3g} to {float(high):.3g}" if separator else value

@@ -10,7 +10,7 @@ from fastapi.exceptions import HTTPException
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from fireassay.core.errors import DataError, FireassayError, StoreError
-from fireassay.web.pages import render
+from fireassay.web.pages import respond
 from fireassay.web.projects import Project, find_projects
 from fireassay.web.run_pages import Key, find_run
 from fireassay.web.run_process import log_tail, plan_of, run_status, start_run, stop_run
@@ -37,10 +37,12 @@ def project_plan(request: Request, key: Key) -> Response:
                 plan = plan_of(project)
         except FireassayError as error:
             problem = str(error)
-    fields = {"project": project, "plan": plan, "problem": problem, "csrf": request.state.csrf}
-    if request.headers.get("x-fragment") == "plan":
-        return HTMLResponse(render("plan.html", **fields, planned=project.sha256))
-    return _page(request, project, plan=plan, problem=problem)
+    if request.headers.get("x-fragment") != "plan":
+        return _page(request, project, plan=plan, problem=problem)
+    planned = project.sha256
+    return respond(
+        request, "plan.html", project=project, plan=plan, problem=problem, planned=planned
+    )
 
 
 @router.post("/projects/{key}/start")
@@ -89,7 +91,8 @@ def _project(request: Request, key: str) -> Project:
 def _page(
     request: Request, project: Project, plan: dict[str, object] | None = None, problem: str = ""
 ) -> HTMLResponse:
-    page = render(
+    return respond(
+        request,
         "project.html",
         project=project,
         plan=plan,
@@ -98,6 +101,4 @@ def _page(
         progress=run_status(project.run_folder),
         run_key=run_key(project.run_folder) if project.run_folder.is_dir() else None,
         log=log_tail(project.run_folder),
-        csrf=request.state.csrf,
     )
-    return HTMLResponse(page)

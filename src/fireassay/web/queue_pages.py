@@ -1,7 +1,7 @@
 """Pages about a queue: how far it is, its items, conflicts, labels out and in."""
 
 from typing import Annotated, Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from fastapi import APIRouter, Query, Request
 from fastapi.exceptions import HTTPException
@@ -18,7 +18,7 @@ from fireassay.core.drawing import IntervalRow, intervals
 from fireassay.core.errors import DataError
 from fireassay.data.shown import SMALL, Picture, Table, Words, shown
 from fireassay.engine.labels.records import CANNOT_TELL, OTHER, STATES
-from fireassay.web.pages import render, series_chart, stream
+from fireassay.web.pages import respond, series_chart, stream
 from fireassay.web.queue import Queue
 from fireassay.web.queue_state import QueueStatus, curve_chart, live
 from fireassay.web.run_pages import Key, Number
@@ -34,7 +34,8 @@ def queue_page(request: Request, key: Key) -> HTMLResponse:
     """A queue: progress, ratio or precision, agreement, export."""
     opened = open_queue(request, key)
     status = opened.status()
-    page = render(
+    return respond(
+        request,
         "queue.html",
         opened=opened,
         queue=opened.queue,
@@ -42,9 +43,7 @@ def queue_page(request: Request, key: Key) -> HTMLResponse:
         chart=curve_chart(status.curve) if status.curve else None,
         pair_chart=_pair_chart(status),
         annotator=annotator_name(request),
-        csrf=request.state.csrf,
     )
-    return HTMLResponse(page)
 
 
 @router.get("/queues/{key}/live")
@@ -73,20 +72,18 @@ def items_page(
     queue, status = opened.queue, opened.status()
     chosen = _chosen(queue, status, state)
     first = (page - 1) * PAGE_ITEMS
-    shown = [int(i) for i in chosen[first : first + PAGE_ITEMS]]
-    body = render(
+    return respond(
+        request,
         "items.html",
         opened=opened,
         queue=queue,
-        rows=[item_facts(queue, status, i) for i in shown],
+        rows=[item_facts(queue, status, int(i)) for i in chosen[first : first + PAGE_ITEMS]],
         state=state,
         states=("all", *STATES, "model wrong"),
         page=page,
         pages=max(1, -(-len(chosen) // PAGE_ITEMS)),
         total=len(chosen),
-        csrf=request.state.csrf,
     )
-    return HTMLResponse(body)
 
 
 @router.get("/queues/{key}/items/{item}/image.png")
@@ -105,24 +102,20 @@ def item_image(request: Request, key: Key, item: Number) -> Response:
 def conflicts_page(request: Request, key: Key) -> HTMLResponse:
     """Items that people answered differently."""
     opened = open_queue(request, key)
-    status = opened.status()
-    page = render(
+    queue, status = opened.queue, opened.status()
+    rows = [
+        item_facts(queue, status, i) | {"agreed": status.found[i], "captions": captions(queue, i)}
+        for i in status.disagreements[:PAGE_ITEMS]
+    ]
+    return respond(
+        request,
         "conflicts.html",
         opened=opened,
-        queue=opened.queue,
-        rows=[
-            {
-                **item_facts(opened.queue, status, i),
-                "agreed": status.found[i],
-                "captions": captions(opened.queue, i),
-            }
-            for i in status.disagreements[:PAGE_ITEMS]
-        ],
+        queue=queue,
+        rows=rows,
         total=len(status.disagreements),
         annotator=annotator_name(request),
-        csrf=request.state.csrf,
     )
-    return HTMLResponse(page)
 
 
 @router.post("/queues/{key}/resolve")
@@ -133,7 +126,8 @@ def resolve(request: Request, key: Key) -> Response:
     item = whole_number(form.get("item", ""), 0, len(opened.queue) - 1)
     choice = checked_choice(opened.queue, form.get("choice", ""))
     who = annotator_name(request) or "adjudicator"
-    opened.resolve(item, who, choice, form.get("comment", "")[:LONGEST_COMMENT])
+    comment = form.get("comment", "")[:LONGEST_COMMENT]
+    opened.book.resolve(opened.queue, item, who, choice, comment)
     return RedirectResponse(f"/queues/{key}/conflicts", status_code=303)
 
 
@@ -145,11 +139,8 @@ def export(request: Request, key: Key) -> StreamingResponse:
     opened = open_queue(request, key)
     lines = to_csv(opened.queue, opened.book.answers(opened.queue))
     name = quote(f"{opened.queue.name}-labels.csv")
-    return StreamingResponse(
-        lines,
-        media_type="text/csv; charset=utf-8",
-        headers={"content-disposition": f"attachment; filename*=UTF-8''{name}"},
-    )
+    headers = {"content-disposition": f"attachment; filename*=UTF-8''{name}"}
+    return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=headers)
 
 
 @router.post("/queues/{key}/import")
@@ -178,7 +169,6 @@ def open_queue(request: Request, key: str) -> OpenQueue:
 
 def annotator_name(request: Request) -> str:
     """Who sits at this browser, as they said."""
-    from urllib.parse import unquote
 
     return clean_name(unquote(request.cookies.get("fireassay_annotator", "")))
 
@@ -250,16 +240,11 @@ def _chosen(queue: Queue, status: QueueStatus, state: str) -> Any:
     if state == "all":
         return range(len(queue))
     if state == "open":
-        answered = status.found
-        return [i for i in range(len(queue)) if i not in answered]
+        return [i for i in range(len(queue)) if i not in status.found]
     if state == "model wrong":
-        return sorted(
-            i
-            for i, agreed in status.found.items()
-            if agreed.label is not None
-            and queue.has_prediction(i)
-            and agreed.label != int(queue.predicted[i])
-        )
+        known = {i: a.label for i, a in status.found.items() if a.label is not None}
+        asked = (i for i in known if queue.has_prediction(i))
+        return sorted(i for i in asked if known[i] != int(queue.predicted[i]))
     return sorted(i for i, agreed in status.found.items() if agreed.state == state)
 
 

@@ -2,7 +2,6 @@
 
 import base64
 import pathlib
-import threading
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +17,8 @@ from fireassay.core.errors import FireassayError
 from fireassay.core.evidence import Evidence, Table
 from fireassay.report.page_charts import numbers_chart
 from fireassay.web.compare_pages import RunRows
-from fireassay.web.pages import linked, render, stream
+from fireassay.web.latest import Latest
+from fireassay.web.pages import linked, respond, stream
 from fireassay.web.run_process import RunStatus, run_status
 from fireassay.web.sample_rows import SampleSet
 from fireassay.web.security import POLICY
@@ -42,28 +42,14 @@ class RunView:
     has_page: bool = False
 
 
-class RunViews:
+class RunViews(Latest[RunView]):
     """Reports by folder, read again when ``result.json`` changes."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: dict[pathlib.Path, tuple[int, RunView]] = {}
-
-    def get(self, folder: pathlib.Path) -> RunView | None:
-        """The report of a run; None while there is none."""
-        path = folder / "result.json"
-        if not path.is_file():
-            return None
-        changed = path.stat().st_mtime_ns
-        with self._lock:
-            kept = self._kept.get(folder)
-            if kept is None or kept[0] != changed:
-                kept = changed, _read(folder, run_key(folder))
-                self._kept[folder] = kept
-        return kept[1]
+        super().__init__(_read, lambda run: (run / "result.json",))
 
 
-def _read(folder: pathlib.Path, key: str) -> RunView:
+def _read(folder: pathlib.Path) -> RunView:
     from fireassay.assessment.run.folder import PAGE, configuration
     from fireassay.assessment.run.judging import judge_of, read_judged
     from fireassay.report import Report
@@ -80,11 +66,9 @@ def _read(folder: pathlib.Path, key: str) -> RunView:
         judged = judge.judge(Report.from_json(folder / "result.json"))
     report, verdict = judged.report, judged.verdict
     screen = first_screen(report.parts, verdict, report.accepted, report.about)
-    links = {
-        "part": f"/runs/{key}/parts/",
-        "from_zero": True,
-        "rows": f"/runs/{key}/samples?" if (folder / "samples").is_dir() else "",
-    }
+    here = f"/runs/{run_key(folder)}"
+    rows = f"{here}/samples?" if (folder / "samples").is_dir() else ""
+    links = {"part": f"{here}/parts/", "from_zero": True, "rows": rows}
     shown = screen_html(screen, report.parts, links)
     return RunView(report, verdict, problem, shown, (folder / PAGE).is_file())
 
@@ -99,29 +83,24 @@ def table_chart(table: Table) -> Chart | None:
         | {"text": "; ".join(_named(table, row))[:300]}
         for row in table.rows[:MOST_ROWS]
     ]
-    names = told_apart(str(table.columns[i]) for i in numeric)
     fields = [f"c{k}" for k in range(len(numeric))]
-    chosen = [
-        {
-            "name": name,
-            "value": fields[k],
-            "bind": {"input": "select", "options": fields, "labels": names, "name": f"{name} "},
-        }
-        for k, name in enumerate(("across", "up"))
-    ]
+    names = told_apart(str(table.columns[i]) for i in numeric)
+    select = {"input": "select", "options": fields, "labels": names}
+    axes = {"x": "across", "y": "up"}
+    plain: dict[str, Any] = {"type": "quantitative", "axis": axis("")}
     spec = {
         "width": WIDTH,
         "height": 260,
-        "params": chosen,
-        "data": {"values": values},
-        "transform": [
-            {"calculate": "datum[across]", "as": "x"},
-            {"calculate": "datum[up]", "as": "y"},
+        "params": [
+            {"name": name, "value": field, "bind": {**select, "name": f"{name} "}}
+            for name, field in zip(axes.values(), fields, strict=False)
         ],
+        "data": {"values": values},
+        "transform": [{"calculate": f"datum[{n}]", "as": letter} for letter, n in axes.items()],
         "mark": {"type": "point", "size": 30},
         "encoding": {
-            "x": {"field": "x", "type": "quantitative", "axis": axis("")},
-            "y": {"field": "y", "type": "quantitative", "axis": axis("")},
+            "x": {"field": "x", **plain},
+            "y": {"field": "y", **plain},
             "tooltip": [{"field": "text", "type": "nominal", "title": " "}],
         },
     }
@@ -172,20 +151,16 @@ def home(request: Request) -> HTMLResponse:
         for run in workspace.runs().values()
     ]
     runs.sort(key=lambda entry: getattr(entry["row"], "began", "") or "9", reverse=True)
-    projects = [
-        (project, run_status(project.run_folder)) for project in workspace.projects().values()
-    ]
-    page = render(
+    return respond(
+        request,
         "home.html",
         runs=runs,
         questions=_questions(runs),
-        projects=projects,
+        projects=[(one, run_status(one.run_folder)) for one in workspace.projects().values()],
         queues=queues,
         counts={q.key: q.book.counts(q.queue) for q in queues},
         problems=workspace.problems,
-        csrf=request.state.csrf,
     )
-    return HTMLResponse(page)
 
 
 @router.get("/events")
@@ -205,15 +180,15 @@ def run_page(request: Request, key: Key) -> HTMLResponse:
     run = find_run(request, key)
     workspace: Workspace = request.app.state.workspace
     queues = [q for q in workspace.queues().values() if q.run.key == key]
-    page = render(
+    return respond(
+        request,
         "run.html",
+        headers=_WITH_SAMPLES,
         run=run,
         view=_view(request, run),
         progress=run_status(run.folder),
         queues=queues,
-        csrf=request.state.csrf,
     )
-    return HTMLResponse(page, headers=_WITH_SAMPLES)
 
 
 @router.get("/runs/{key}/report")
@@ -251,8 +226,9 @@ def part_page(request: Request, key: Key, number: Number) -> HTMLResponse:
     """One part of the report."""
     run = find_run(request, key)
     view, part = _part(request, run, number)
-    rows = request.app.state.samples.get(run.folder).get("test")
-    page = render(
+    rows = sample_sets(request, run).get("test")
+    return respond(
+        request,
         "part.html",
         run=run,
         view=view,
@@ -264,9 +240,7 @@ def part_page(request: Request, key: Key, number: Number) -> HTMLResponse:
         rows_of=_rows_of(rows, part.question),
         table_charts={name: table_chart(table) for name, table in part.tables.items()},
         most_rows=MOST_ROWS,
-        csrf=request.state.csrf,
     )
-    return HTMLResponse(page)
 
 
 @router.get("/runs/{key}/parts/{number}/samples/{sample}/{picture}.png")
@@ -301,9 +275,8 @@ def _questions(runs: list[dict[str, Any]]) -> list[str]:
     found = {a.part for entry in runs for a in getattr(entry["row"], "answers", ())}
     if not found:
         return []
-    from fireassay.assessment.parts.table import (
-        PARTS,  # loads what the first page need not wait for
-    )
+    # Loads what the first page need not wait for.
+    from fireassay.assessment.parts.table import PARTS
 
     return [name for name in PARTS if name in found] + sorted(found - set(PARTS))
 
@@ -315,6 +288,12 @@ def find_run(request: Request, key: str) -> Run:
     if run is None:
         raise HTTPException(404)
     return run
+
+
+def sample_sets(request: Request, run: Run) -> dict[str, SampleSet]:
+    """The tables of rows of a run by name; empty where none was written."""
+    found: dict[str, SampleSet] | None = request.app.state.samples.get(run.folder)
+    return found or {}
 
 
 def _view(request: Request, run: Run) -> RunView | None:
@@ -343,13 +322,8 @@ def _places(rows: SampleSet | None, part: Evidence) -> dict[int | str, int]:
     ids = np.asarray(rows.columns["ids"])
     found = {}
     for sample in part.samples:
-        if sample.source != "test":
-            continue
-        at = (
-            np.flatnonzero(ids.astype(np.str_) == str(sample.row))
-            if ids.dtype.kind == "U"
-            else (np.flatnonzero(ids == sample.row))
-        )
-        if len(at):
-            found[sample.row] = int(at[0])
+        if sample.source == "test":
+            at = np.flatnonzero(ids == (str(sample.row) if ids.dtype.kind == "U" else sample.row))
+            if len(at):
+                found[sample.row] = int(at[0])
     return found

@@ -7,9 +7,9 @@ from fastapi.exceptions import HTTPException
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from fireassay.core.errors import DataError
-from fireassay.web.pages import render
+from fireassay.web.pages import render, respond
 from fireassay.web.queue_sources import LARGEST, free_name, queue_of_rows
-from fireassay.web.run_pages import PICTURE_HEADERS, Key, Number, find_run
+from fireassay.web.run_pages import PICTURE_HEADERS, Key, Number, find_run, sample_sets
 from fireassay.web.sample_query import Others, SampleView, is_number, one_facet, read_query
 from fireassay.web.sample_rows import (
     SampleSet,
@@ -44,23 +44,23 @@ def samples_page(
 ) -> HTMLResponse:
     """Facets, one page of rows, and the row that is looked at."""
     run = find_run(request, key)
-    sets = request.app.state.samples.get(run.folder)
+    sets = sample_sets(request, run)
     if source not in sets:
-        return HTMLResponse(render("no_samples.html", run=run, csrf=request.state.csrf))
+        return respond(request, "no_samples.html", run=run)
     rows = sets[source]
     view = _view(request, run, rows, show)
     pages = max(1, -(-len(view.order) // PAGE_ROWS))
     page = min(page, pages)
-    shown = view.page(page, PAGE_ROWS)
     looked_at = row if row is not None and row < len(rows) else None
-    body = render(
+    return respond(
+        request,
         "samples.html",
         run=run,
         rows=rows,
         sets=list(sets),
         view=view,
         query=view.query,
-        items=[_item(rows, i, view) for i in shown],
+        items=[_item(rows, i, view) for i in view.page(page, PAGE_ROWS)],
         layout=layout or ("grid" if rows.kind in ("image", "series") else "table"),
         asked_layout=layout,
         score=_sorted_by(rows, view),
@@ -72,9 +72,7 @@ def samples_page(
         detail=None if looked_at is None else _detail(rows, looked_at),
         queue_name=free_name(run.folder),
         largest=LARGEST,
-        csrf=request.state.csrf,
     )
-    return HTMLResponse(body)
 
 
 @router.get("/runs/{key}/samples/facet")
@@ -138,17 +136,13 @@ def send_to_queue(request: Request, key: Key, source: Source = "test") -> Respon
     else:
         chosen = _numbers(form.get("rows", ""), len(rows))
     name = queue_of_rows(run.folder, rows, chosen, view.query, form)
-    request.app.state.workspace.queues()
-    opened = next(
-        q
-        for q in request.app.state.workspace.queues().values()
-        if q.run.key == run.key and q.queue.name == name
-    )
+    queues = request.app.state.workspace.queues().values()
+    opened = next(q for q in queues if q.run.key == run.key and q.queue.name == name)
     return RedirectResponse(f"/queues/{opened.key}", status_code=303)
 
 
 def _rows(request: Request, run: Run, source: str) -> SampleSet:
-    found: SampleSet | None = request.app.state.samples.get(run.folder).get(source)
+    found = sample_sets(request, run).get(source)
     if found is None:
         raise HTTPException(404)
     return found
@@ -159,7 +153,7 @@ def _others(request: Request, source: str) -> Others:
 
     def find(key: str) -> SampleSet | None:
         run = request.app.state.workspace.runs().get(key)
-        return None if run is None else request.app.state.samples.get(run.folder).get(source)
+        return None if run is None else sample_sets(request, run).get(source)
 
     return find
 
@@ -173,11 +167,9 @@ def _view(request: Request, run: Run, rows: SampleSet, show: str) -> SampleView:
 
 
 def _item(rows: SampleSet, row: int, view: SampleView) -> dict[str, Any]:
-    score = _sorted_by(rows, view)
-    more = {}
-    if score is not None:
-        more["score"] = float(rows.columns[rows.scores[score]["column"]][row])
-    return {**brief(rows, row), "score": None, **more}
+    by = _sorted_by(rows, view)
+    score = None if by is None else float(rows.columns[rows.scores[by]["column"]][row])
+    return {**brief(rows, row), "score": score}
 
 
 def _sorted_by(rows: SampleSet, view: SampleView) -> str | None:
@@ -201,32 +193,22 @@ def _sorts(rows: SampleSet) -> list[tuple[str, str]]:
 
 
 def _detail(rows: SampleSet, row: int) -> dict[str, Any]:
-    falls = attacks_on(rows, row)
+    falls, table = attacks_on(rows, row), rows.kind == "table"
+    made = [fall.picture for fall in falls if fall.picture is not None and table]
+    levels = {name: int(rows.columns[one["column"]][row]) for name, one in rows.slices.items()}
     return {
         **brief(rows, row),
         "top": first_answers(rows, row),
         "scores": scores_of(rows, row),
         "falls": falls,
-        "changes": {
-            fall.picture: changed_features(rows, fall.picture)
-            for fall in falls
-            if fall.picture is not None and rows.kind == "table"
-        },
-        "all_features": features(rows, row) if rows.kind == "table" else [],
+        "changes": {number: changed_features(rows, number) for number in made},
+        "all_features": features(rows, row) if table else [],
         "whole_text": text_of(rows, row) if rows.kind == "text" else "",
-        "slices": [
-            (name, one["levels"][int(rows.columns[one["column"]][row])])
-            for name, one in rows.slices.items()
-        ],
-        "parts": [name for name in rows.facts["parts"] if _has(rows, row, name)],
-        "marks": [name for name in rows.facts["marks"] if _has(rows, row, name)],
+        "slices": [(name, rows.slices[name]["levels"][i]) for name, i in levels.items()],
+        "parts": [name for name in rows.facts["parts"] if rows.flag(row, name)],
+        "marks": [name for name in rows.facts["marks"] if rows.flag(row, name)],
         "small": is_small(rows),
     }
-
-
-def _has(rows: SampleSet, row: int, name: str) -> bool:
-    bit = (*rows.facts["parts"], *rows.facts["marks"]).index(name)
-    return bool(int(rows.columns["flags"][row]) >> bit & 1)
 
 
 def _numbers(text: str, n: int) -> list[int]:

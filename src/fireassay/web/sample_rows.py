@@ -2,7 +2,6 @@
 
 import io
 import math
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,6 +20,7 @@ from fireassay.data.rows import Rows
 from fireassay.data.shown import SMALL, Curve, Picture, shown, signed_picture
 from fireassay.engine.run_lock import refuse_link
 from fireassay.report.page_parts import sparkline
+from fireassay.web.latest import Latest
 
 SAMPLES, MANIFEST, VERSION = "samples", "samples.json", 1
 _CHECKED_BYTES = 2**26
@@ -88,37 +88,27 @@ class SampleSet:
 
     def flags(self, name: str) -> NDArray[np.bool_]:
         """Which rows have to do with a part, or have a mark."""
-        bit = (*self.facts["parts"], *self.facts["marks"]).index(name)
-        found: NDArray[np.bool_] = (self.columns["flags"] & np.uint16(1 << bit)) != 0
+        found: NDArray[np.bool_] = (self.columns["flags"] & np.uint16(1 << self._bit(name))) != 0
         return found
 
+    def flag(self, row: int, name: str) -> bool:
+        """Whether one row has to do with a part, or has a mark."""
+        return bool(int(self.columns["flags"][row]) >> self._bit(name) & 1)
 
-class SampleSets:
+    def _bit(self, name: str) -> int:
+        return (*self.facts["parts"], *self.facts["marks"]).index(name)
+
+
+class SampleSets(Latest[dict[str, SampleSet]]):
     """The tables of all runs, opened once and again when they change."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: dict[Path, tuple[int, dict[str, SampleSet]]] = {}
-
-    def get(self, run: Path) -> dict[str, SampleSet]:
-        """The sets of a run by name; empty where none was written."""
-        path = run / SAMPLES / MANIFEST
-        if not path.is_file():
-            return {}
-        changed = path.stat().st_mtime_ns
-        with self._lock:
-            kept = self._kept.get(run)
-            if kept is None or kept[0] != changed:
-                kept = changed, read_samples(run)
-                self._kept[run] = kept
-        return kept[1]
+        super().__init__(read_samples, lambda run: (run / SAMPLES / MANIFEST,))
 
 
 def read_samples(run: Path) -> dict[str, SampleSet]:
-    """Open the table of a run; files that are not as they were written are refused.
-
-    Files of up to 64 MiB are compared by their hash, larger ones by their length.
-    """
+    """The sets of rows of a run by name; files that are not as they were written are refused."""
+    # Files of up to 64 MiB are compared by their hash, larger ones by their length.
     folder = run / SAMPLES
     refuse_link(folder)
     try:
@@ -215,21 +205,15 @@ def scores_of(rows: SampleSet, row: int) -> list[dict[str, Any]]:
         value = float(rows.columns[score["column"]][row])
         if not math.isfinite(value):
             continue
-        low, high, threshold = score["low"], score["high"], score["threshold"]
-        width = (high - low) or 1.0
-        found.append(
-            {
-                "name": name,
-                "value": f"{value:.4g}",
-                "threshold": None if threshold is None else f"{threshold:.4g}",
-                "alarm": threshold is not None and value > threshold,
-                "recommended": score["recommended"],
-                "at": round(100 * (value - low) / width, 2),
-                "limit": None
-                if threshold is None
-                else round(min(max(100 * (threshold - low) / width, 0.0), 100.0), 2),
-            }
-        )
+        low, threshold = score["low"], score["threshold"]
+        width = (score["high"] - low) or 1.0
+        told: dict[str, Any] = {"threshold": None, "limit": None, "alarm": False}
+        if threshold is not None:
+            limit = round(min(max(100 * (threshold - low) / width, 0.0), 100.0), 2)
+            told = {"threshold": f"{threshold:.4g}", "limit": limit, "alarm": value > threshold}
+        at = round(100 * (value - low) / width, 2)
+        told |= {"name": name, "value": f"{value:.4g}", "at": at}
+        found.append(told | {"recommended": score["recommended"]})
     return found
 
 
@@ -248,23 +232,19 @@ def attacks_on(rows: SampleSet, row: int) -> list[Fall]:
     fell = np.asarray(rows.columns["attack_fell"])
     number = np.cumsum(fell) - 1
     shown = "adversarial-content" in rows.columns and rows.kind in ("image", "table")
-    return [
-        Fall(
-            rows.facts["attacks"][int(rows.columns["attack"][i])],
-            bool(fell[i]),
-            f"{float(rows.columns['attack_queries'][i]):,.0f}",
-            f"{float(rows.columns['attack_distance'][i]):.3g}" if fell[i] else "",
-            int(number[i]) if fell[i] and shown else None,
-        )
-        for i in np.flatnonzero(np.asarray(rows.columns["attack_row"]) == row)
-    ]
+    found = []
+    for i in np.flatnonzero(np.asarray(rows.columns["attack_row"]) == row):
+        attack = rows.facts["attacks"][int(rows.columns["attack"][i])]
+        queries = f"{float(rows.columns['attack_queries'][i]):,.0f}"
+        distance = f"{float(rows.columns['attack_distance'][i]):.3g}" if fell[i] else ""
+        picture = int(number[i]) if fell[i] and shown else None
+        found.append(Fall(attack, bool(fell[i]), queries, distance, picture))
+    return found
 
 
 def neighbours(rows: SampleSet, row: int, most: int = 6) -> list[tuple[int, float]]:
-    """The rows nearest to one, as they are shown; read block by block, whatever their number.
-
-    Numbers of a table count in widths of their column, other values as equal or not.
-    """
+    """The rows nearest to one and their distances, read block by block."""
+    # Numbers of a table count in widths of their column, other values as equal or not.
     if rows.kind not in ("image", "table", "series"):
         return []
     content = rows.columns["rows-content"]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import HTTPException, RequestValidationError
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import Response
 
 from fireassay.core.errors import FireassayError, ParameterError, StoreError
 from fireassay.core.lazy import require
@@ -27,7 +27,7 @@ from fireassay.web import (
     sample_pages,
 )
 from fireassay.web.compare_pages import RunRows
-from fireassay.web.pages import render, static_files
+from fireassay.web.pages import respond, static_files
 from fireassay.web.run_pages import RunViews
 from fireassay.web.sample_query import SampleViews
 from fireassay.web.sample_rows import SampleSets
@@ -53,16 +53,11 @@ def create_app(folders: Sequence[str | Path], access: Access | None = None) -> F
     app.state.workspace = workspace
     app.state.views, app.state.run_rows = RunViews(), RunRows()
     app.state.samples, app.state.sample_views = SampleSets(), SampleViews()
-    app.include_router(run_pages.router)
-    app.include_router(project_pages.router)
-    app.include_router(compare_pages.router)
-    app.include_router(sample_pages.router)
-    app.include_router(queue_pages.router)
-    app.include_router(label_pages.router)
+    for part in (run_pages, project_pages, compare_pages, sample_pages, queue_pages, label_pages):
+        app.include_router(part.router)
     app.add_api_route("/static/{name}", _static, methods=["GET"])
-    app.add_exception_handler(404, _bad_address)
-    app.add_exception_handler(405, _bad_address)
-    app.add_exception_handler(RequestValidationError, _bad_address)
+    for wrong in (404, 405, RequestValidationError):
+        app.add_exception_handler(wrong, _bad_address)
     app.add_exception_handler(FireassayError, _own_error)
     app.add_exception_handler(Exception, _crash)
     app.add_middleware(Gate, access=access or Access())
@@ -86,12 +81,7 @@ def _file(content: bytes, kind: str) -> Response:
 
 
 def _page(request: Request, status: int, title: str, text: str) -> Response:
-    page = render("error.html", title=title, text=text, csrf=_csrf(request))
-    return HTMLResponse(page, status_code=status)
-
-
-def _csrf(request: Request) -> str:
-    return str(getattr(request.state, "csrf", ""))
+    return respond(request, "error.html", status_code=status, title=title, text=text)
 
 
 async def _bad_address(request: Request, error: Exception) -> Response:
@@ -156,11 +146,8 @@ def serve(
                 lifespan="on",
             )
         )
-        if ready is not None:
-            announce = threading.Thread(
-                target=_announce, args=(server, ready, address(access)), daemon=True
-            )
-            announce.start()
+        told = (server, ready, address(access))
+        threading.Thread(target=_announce, args=told, daemon=True).start()
         threading.Thread(target=_warm_up, args=(server,), daemon=True).start()
         server.run(sockets=[listening])
 
@@ -209,8 +196,8 @@ def _listen(host: str, port: int | None) -> socket.socket:
     )
 
 
-def _announce(server: object, ready: Callable[[str], None], where: str) -> None:
-    if _wait_until_started(server):
+def _announce(server: object, ready: Callable[[str], None] | None, where: str) -> None:
+    if ready is not None and _wait_until_started(server):
         ready(where)
 
 

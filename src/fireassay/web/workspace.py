@@ -11,7 +11,7 @@ from typing import Any
 from fireassay.core import json_files
 from fireassay.core.errors import DataError, FireassayError
 from fireassay.engine.labels.book import STATE_FILE, LabelBook
-from fireassay.engine.labels.records import Chooser, GivenAnswer, Lease
+from fireassay.engine.labels.records import Chooser, Lease
 from fireassay.web.projects import Project, find_projects
 from fireassay.web.queue import QUEUES, Queue, find_queues, read_queue, read_settings
 from fireassay.web.queue_state import QueueStatus, in_order, queue_status
@@ -83,18 +83,6 @@ class OpenQueue:
         """The next item of an annotator."""
         return self.book.lease(self.queue, annotator, session, self._chooser)
 
-    def answer(self, token: str, choice: int | None, comment: str, *, skip: bool) -> GivenAnswer:
-        """Keep an answer."""
-        return self.book.answer(self.queue, token, choice, comment=comment, skip=skip)
-
-    def undo(self, annotator: str, session: str) -> GivenAnswer | None:
-        """Take the last answer back."""
-        return self.book.undo(self.queue, annotator, session)
-
-    def resolve(self, item: int, annotator: str, choice: int, comment: str) -> None:
-        """Settle a conflict."""
-        self.book.resolve(self.queue, item, annotator, choice, comment)
-
     def add_csv(self, text: str, annotator: str) -> tuple[int, int]:
         """Keep the labels of a CSV file; returns how many were new, of how many."""
         from fireassay.discovery.label_files import from_csv
@@ -109,13 +97,9 @@ class OpenQueue:
         changes = self.book.changes(self.queue)
         with self._lock:
             if self._status is None or self._status[0] != changes:
+                slots, answers = self.book.slots(self.queue), self.book.answers(self.queue)
                 adaptive = bool(self.queue.state_file) and self._is_adaptive
-                found = queue_status(
-                    self.queue,
-                    self.book.slots(self.queue),
-                    self.book.answers(self.queue),
-                    adaptive=adaptive,
-                )
+                found = queue_status(self.queue, slots, answers, adaptive=adaptive)
                 self._status = changes, found
             return self._status[1]
 
@@ -144,17 +128,12 @@ class Workspace:
 
     def runs(self) -> dict[str, Run]:
         """All runs there are now."""
-        found: dict[str, Run] = {}
+        found: list[Path] = []
         for folder in self.folders:
-            inside = [folder] if _is_run(folder) else sorted(_runs_inside(folder))
-            for path in inside:
-                key = run_key(path)
-                found[key] = Run(key, path)
-        for project in self.projects().values():
-            if _is_run(project.run_folder) and not project.problem:
-                key = run_key(project.run_folder)
-                found[key] = Run(key, project.run_folder)
-        return found
+            found += [folder] if _is_run(folder) else sorted(_runs_inside(folder))
+        started = [one.run_folder for one in self.projects().values() if not one.problem]
+        found += filter(_is_run, started)
+        return {key: Run(key, path) for path in found for key in [run_key(path)]}
 
     def projects(self) -> dict[str, Project]:
         """All configurations there are now."""
