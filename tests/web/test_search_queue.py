@@ -33,7 +33,7 @@ def label_all(folder, queue_name, y, stop_after=10**6, who="ada"):
             lease = opened.lease(who, who)
             if lease is None:
                 break
-            opened.answer(lease.token, int(y[opened.queue.rows[lease.item]]), "", skip=False)
+            opened.book.answer(opened.queue, lease.token, int(y[opened.queue.rows[lease.item]]))
         return opened.status()
     finally:
         workspace.close()
@@ -101,7 +101,7 @@ def test_labels_by_file_and_in_the_browser_add_up_while_the_app_runs(tmp_path, p
         def label(count):
             for _ in range(count):
                 lease = opened.lease("ada", "1")
-                opened.answer(lease.token, int(y[opened.queue.rows[lease.item]]), "", skip=False)
+                opened.book.answer(opened.queue, lease.token, int(y[opened.queue.rows[lease.item]]))
 
         label(3)
         assert send_labels(tmp_path, 4, y, "eve").ratio.n == 7
@@ -147,11 +147,11 @@ def test_undo_is_seen_by_the_search(tmp_path, problem):
         (opened,) = workspace.queues().values()
         for _ in range(3):
             lease = opened.lease("ada", "1")
-            opened.answer(lease.token, 1 - int(y[opened.queue.rows[lease.item]]), "", skip=False)
-        opened.undo("ada", "1")
+            opened.book.answer(opened.queue, lease.token, 1 - int(y[opened.queue.rows[lease.item]]))
+        opened.book.undo(opened.queue, "ada", "1")
         assert len(discovery.Search.load(tmp_path / "search.npz").state.labels) == 2
         lease = opened.lease("ada", "1")
-        opened.answer(lease.token, -1, "", skip=False)
+        opened.book.answer(opened.queue, lease.token, -1)
         state = discovery.Search.load(tmp_path / "search.npz").state
         assert state.skipped == (lease.item,)
     finally:

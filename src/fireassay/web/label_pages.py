@@ -53,20 +53,8 @@ def label_page(request: Request, key: Key) -> HTMLResponse:
     """The item that this annotator labels next."""
     opened = open_queue(request, key)
     name = annotator_name(request)
-    return _shown(request, opened, name, _task(request, opened, name) if name else None)
-
-
-def _shown(
-    request: Request,
-    opened: OpenQueue,
-    name: str,
-    task: Any,
-    template: str = "label.html",
-    **more: Any,
-) -> HTMLResponse:
-    """The page of the task, or the fragment of it that a script asks for."""
-    fields = {"opened": opened, "queue": opened.queue, "annotator": name, "task": task}
-    return respond(request, template, **fields, **more)
+    task = _task(request, opened, name) if name else None
+    return _shown(request, opened, name, task, "label.html")
 
 
 @router.post("/queues/{key}/answer")
@@ -113,12 +101,18 @@ def _next(
     fragment = request.headers.get("x-fragment") == "task"
     if saved and not fragment:
         return RedirectResponse(f"/queues/{opened.key}/label", status_code=303)
-    task, template = (
-        _task(request, opened, name, message),
-        "task.html" if fragment else "label.html",
-    )
-    status = 200 if saved or fragment else 409
-    return _shown(request, opened, name, task, template, status=status)
+    task = _task(request, opened, name, message)
+    if fragment:
+        return _shown(request, opened, name, task, "task.html")
+    return _shown(request, opened, name, task, "label.html", status_code=409)
+
+
+def _shown(
+    request: Request, opened: OpenQueue, name: str, task: Any, template: str, **more: Any
+) -> HTMLResponse:
+    """The page of the task, or the fragment of it that a script asks for."""
+    fields = {"opened": opened, "queue": opened.queue, "annotator": name, "task": task}
+    return respond(request, template, **fields, **more)
 
 
 def _task(request: Request, opened: OpenQueue, name: str, message: str = "") -> dict[str, Any]:

@@ -41,16 +41,10 @@ def labels(folder: str | Path, name: str) -> pd.DataFrame:
         known = queue.has_prediction(item)
         label = agreed.label
         wrong = label != int(queue.predicted[item]) if known and label is not None else None
-        rows.append(
-            (
-                int(queue.rows[item]),
-                str(queue.ids[item]),
-                agreed.state,
-                None if label is None else queue.choice_name(label),
-                queue.choices[int(queue.predicted[item])] if known else None,
-                float(queue.confidence[item]) if known else None,
-                wrong,
-                sum(answer.kind == "answer" for answer in agreed.answers),
-            )
-        )
+        said = None if label is None else queue.choice_name(label)
+        predicted = queue.choices[int(queue.predicted[item])] if known else None
+        confidence = float(queue.confidence[item]) if known else None
+        answers = sum(answer.kind == "answer" for answer in agreed.answers)
+        where = int(queue.rows[item]), str(queue.ids[item])
+        rows.append((*where, agreed.state, said, predicted, confidence, wrong, answers))
     return pd.DataFrame(rows, columns=_COLUMNS)

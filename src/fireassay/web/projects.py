@@ -80,16 +80,9 @@ def _read(root: Path, file: Path) -> Project:
     folder = (file.parent / str(run.get("folder", "fireassay-run"))).resolve()
     if not problem and not folder.is_relative_to(root):
         problem = f"its run folder lies outside of {root.name}: start it in a terminal"
-    return Project(
-        key,
-        root,
-        file,
-        folder,
-        str(run.get("title", "")),
-        str(model.get("path", "")).rpartition("@")[2],  # an address may have a password in it
-        str(data.get("test", "")),
-        problem,
-    )
+    title, rows = str(run.get("title", "")), str(data.get("test", ""))
+    shown = str(model.get("path", "")).rpartition("@")[2]  # an address may have a password in it
+    return Project(key, root, file, folder, title, shown, rows, problem)
 
 
 def _section(told: dict[str, Any], name: str) -> dict[str, Any]:

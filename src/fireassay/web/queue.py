@@ -35,13 +35,9 @@ QUEUES, SETTINGS, VERSION = "queues", "queue.json", 1
 KINDS = ("image", "row", "series")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.\-]{0,63}")
 _DEFAULTS = {
-    "purpose": "label",
-    "budget": None,
-    "reveal": True,
-    "feature_names": None,
-    "state_file": "",
+    "purpose": "label", "budget": None, "reveal": True, "feature_names": None, "state_file": "",
     "search_sha256": "",
-}
+}  # fmt: skip
 _ARRAYS = ("content", "ids", "predicted", "confidence", "rows", "pairs")
 
 
@@ -142,28 +138,19 @@ def write_queue(
     3
     """
     items = X if isinstance(X, np.ndarray) else np.asarray(X)
-    kind = check_choice(kind or usual_kind(items), "kind", KINDS)
     names = tuple(str(known) for known in classes)
+    settings = {
+        "kind": check_choice(kind or usual_kind(items), "kind", KINDS),
+        "choices": check_choices(names), "search": str(search), "budget": budget,
+        "annotators_per_item": annotators_per_item, "reveal": bool(reveal),
+        "instructions": instructions, "feature_names": feature_names,
+    }  # fmt: skip
     positions = positions_of(predicted, names, len(items))
+    sure = check_confidences(confidence, len(items))
     return save_queue(
-        Path(folder),
-        name,
-        items,
-        {
-            "kind": kind,
-            "choices": check_choices(names),
-            "search": str(search),
-            "budget": budget,
-            "annotators_per_item": annotators_per_item,
-            "reveal": bool(reveal),
-            "instructions": instructions,
-            "feature_names": feature_names,
-        },
-        ids=ids,
-        predicted=positions,
-        confidence=check_confidences(confidence, len(items)),
+        Path(folder), name, items, settings, ids=ids, predicted=positions, confidence=sure,
         rows=rows,
-    )
+    )  # fmt: skip
 
 
 def read_queue(folder: str | Path) -> Queue:
@@ -202,13 +189,8 @@ def read_queue(folder: str | Path) -> Queue:
         search_sha256 = settings.pop("search_sha256")
         if settings["state_file"]:
             key, digest = search_key(settings["state_file"]), search_sha256
-        return Queue(
-            folder=folder,
-            label_key=key,
-            labels_sha256=digest,
-            **{"pairs": None, **arrays},
-            **settings,
-        )
+        settings |= {"label_key": key, "labels_sha256": digest, "pairs": None, **arrays}
+        return Queue(folder=folder, **settings)
     except DataError:
         raise
     except (OSError, ValueError, KeyError, TypeError, EOFError, AttributeError) as error:
@@ -230,10 +212,7 @@ def read_settings(folder: Path) -> dict[str, Any]:
 
 def find_queues(run: Path) -> list[Path]:
     """Folders of the queues of a run, by name."""
-    parent = run / QUEUES
-    if not parent.is_dir():
-        return []
-    return sorted(path.parent for path in parent.glob(f"*/{SETTINGS}"))
+    return sorted(path.parent for path in (run / QUEUES).glob(f"*/{SETTINGS}"))
 
 
 def save_queue(
@@ -265,22 +244,16 @@ def save_queue(
     content = check_content(items, settings["kind"])
     n = len(content)
     numbers = np.arange(n) if rows is None else np.asarray(rows, dtype=np.int64).ravel()
-    texts = check_ids(ids, numbers)
     arrays = {
-        "content": content,
-        "ids": texts,
-        "predicted": predicted,
-        "confidence": confidence,
-        "rows": numbers.astype(np.int64),
-    }
+        "content": content, "ids": check_ids(ids, numbers), "predicted": predicted,
+        "confidence": confidence, "rows": numbers.astype(np.int64),
+    }  # fmt: skip
     if pairs is not None:
         arrays["pairs"] = pairs
     check_lengths(**{key: len(value) for key, value in arrays.items()})
     # What is asked, not how much of it: a larger budget may be set for the same queue.
-    identity = {
-        k: settings[k] for k in ("purpose", "kind", "choices", "state_file", "search_sha256")
-    }
-    digest = sha256(json_files.dumps(identity), *arrays.values())
+    asked = ("purpose", "kind", "choices", "state_file", "search_sha256")
+    digest = sha256(json_files.dumps({k: settings[k] for k in asked}), *arrays.values())
     folder = run / QUEUES / name
     if folder.exists() and read_queue(folder).content_sha256 != digest:
         raise StoreError(

@@ -1,5 +1,6 @@
 """A queue whose next item is chosen by a discovery search, from the labels so far."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -91,26 +92,16 @@ def queue_from_search(
             "class_names must name every class of the model.",
             got=f"{len(names)} for {len(state.classes)}",
         )
+    settings = {
+        "kind": kind, "choices": check_choices(names), "search": state.name,
+        "budget": min(state.budget, len(chosen)) or None, "annotators_per_item": people,
+        "instructions": instructions, "feature_names": feature_names, "state_file": state_file,
+        "search_sha256": state.identity,
+    }  # fmt: skip
     return save_queue(
-        run,
-        name,
-        chosen,
-        {
-            "kind": kind,
-            "choices": check_choices(names),
-            "search": state.name,
-            "budget": min(state.budget, len(chosen)) or None,
-            "annotators_per_item": people,
-            "instructions": instructions,
-            "feature_names": feature_names,
-            "state_file": state_file,
-            "search_sha256": state.identity,
-        },
-        ids=state.ids,
-        predicted=state.predicted,
-        confidence=state.confidence,
-        rows=state.rows,
-    )
+        run, name, chosen, settings, ids=state.ids, predicted=state.predicted,
+        confidence=state.confidence, rows=state.rows,
+    )  # fmt: skip
 
 
 LARGEST = 5000
@@ -119,10 +110,8 @@ _KINDS = {"image": "image", "series": "series", "table": "row", "text": "row", "
 
 def free_name(run: Path) -> str:
     """The first name of a queue that is not taken."""
-    number = 1
-    while (run / QUEUES / f"samples-{number}").exists():
-        number += 1
-    return f"samples-{number}"
+    names = (f"samples-{number}" for number in itertools.count(1))
+    return next(name for name in names if not (run / QUEUES / name).exists())
 
 
 def queue_of_rows(
@@ -153,7 +142,7 @@ def queue_of_rows(
         rows=at,
         predicted=names[said] if (said >= 0).all() else None,
         confidence=np.clip(sure, 0.0, 1.0) if np.isfinite(sure).all() else None,
-        feature_names=_names(rows),
+        feature_names=rows.facts["content"]["names"] if rows.kind == "table" else None,
         search=f"chosen by hand{f' ({filters})' if filters else ''}"[:400],
         annotators_per_item=int(people) if people.isdecimal() and len(people) < 3 else 1,
         instructions=form.get("guidelines", ""),
@@ -167,15 +156,7 @@ def _content(rows: SampleSet, at: AnyArray) -> Any:
     content = np.asarray(rows.columns["rows-content"][at])
     if rows.kind == "series":
         return np.moveaxis(content, 1, -1)
-    if rows.kind == "table" and _has_names(rows):
+    packed = any(name.startswith("rows-cell-") for name in rows.columns)
+    if rows.kind == "table" and (packed or rows.facts["content"]["levels"]):
         return np.array([[cell.value for cell in features(rows, int(i))] for i in at])
     return content
-
-
-def _has_names(rows: SampleSet) -> bool:
-    packed = any(name.startswith("rows-cell-") for name in rows.columns)
-    return packed or bool(rows.facts["content"]["levels"])
-
-
-def _names(rows: SampleSet) -> list[str] | None:
-    return list(rows.facts["content"]["names"]) if rows.kind == "table" else None

@@ -3,6 +3,7 @@
 import itertools
 import math
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -49,11 +50,8 @@ def agreement(answers: Iterable[GivenAnswer]) -> Agreement:
     choices = sorted({choice for votes in shared.values() for choice in votes.values()})
     fleiss, reason = None, "no item has two answers yet"
     if shared:
-        column = {choice: i for i, choice in enumerate(choices)}
-        counts = np.zeros((len(shared), len(choices)), dtype=np.int64)
-        for row, votes in enumerate(shared.values()):
-            for choice in votes.values():
-                counts[row, column[choice]] += 1
+        given_by_item = [list(votes.values()) for votes in shared.values()]
+        counts = np.array([[votes.count(choice) for choice in choices] for votes in given_by_item])
         fleiss, reason = _defined(fleiss_kappa, counts)
     return Agreement(len(shared), tuple(people), fleiss, reason, _pairs(shared, people))
 
@@ -98,10 +96,7 @@ def curve(
 
 
 def in_order(queue: Queue) -> Chooser:
-    """Opens the items of a queue one after the other, up to its budget.
-
-    An item that nobody can tell costs no budget.
-    """
+    """Opens the items one after the other, up to the budget; "cannot tell" costs none of it."""
 
     def choose(connection: sqlite3.Connection) -> Slot | None:
         (opened,) = connection.execute(
@@ -147,10 +142,7 @@ def queue_status(
     """Labels, agreement, and the discovery ratio or the generator's precision."""
     found = consensus(answers)
     states = [agreed.state for agreed in found.values()]
-    people: dict[str, int] = {}
-    for answer in answers:
-        if answer.kind == "answer":
-            people[answer.annotator] = people.get(answer.annotator, 0) + 1
+    people = Counter(answer.annotator for answer in answers if answer.kind == "answer")
     settled, untold = states.count("settled"), states.count("cannot tell")
     review = queue.purpose == "review"
     used = settled + untold if review else settled
@@ -173,40 +165,22 @@ def queue_status(
 def live(queue: Queue, status: QueueStatus) -> dict[str, Any]:
     """What the page draws while people label: plain numbers, None for infinity."""
     result: dict[str, Any] = {
-        "answered": status.answered,
-        "settled": status.settled,
-        "cannot_tell": status.cannot_tell,
-        "conflicts": len(status.conflicts),
-        "limit": queue.limit,
-        "budget_left": status.budget_left,
-        "annotators": len(status.annotators),
-        "sdr": None,
-        "precision": None,
-    }
+        "answered": status.answered, "settled": status.settled, "cannot_tell": status.cannot_tell,
+        "conflicts": len(status.conflicts), "limit": queue.limit,
+        "budget_left": status.budget_left, "annotators": len(status.annotators),
+        "sdr": None, "precision": None,
+    }  # fmt: skip
     now = None if status.curve is None else status.curve.now
     # Not a number: nothing was expected and nothing found (all confidences are 1).
     if status.curve is not None and now is not None and not math.isnan(now.value):
-        result["sdr"] = {
-            "value": _finite(now.value),
-            "low": _finite(now.low),
-            "high": _finite(now.high),
-            "errors": now.errors,
-            "expected": now.expected,
-            "n": now.n,
-            "p_value": now.p_value,
-            "valid_as": now.valid_as,
-            "chart": chart_data(curve_chart(status.curve)),
-        }
+        ends = {name: _finite(getattr(now, name)) for name in ("value", "low", "high")}
+        told = ("errors", "expected", "n", "p_value", "valid_as")
+        chart = chart_data(curve_chart(status.curve))
+        result["sdr"] = {**ends, **{name: getattr(now, name) for name in told}, "chart": chart}
     if status.precision is not None:
-        share = status.precision.overall
-        result["precision"] = {
-            "value": share.value,
-            "low": share.low,
-            "high": share.high,
-            "n": share.n,
-            "method": share.method,
-            "verdicts": dict(status.precision.verdicts),
-        }
+        share, verdicts = status.precision.overall, dict(status.precision.verdicts)
+        told = ("value", "low", "high", "n", "method")
+        result["precision"] = {name: getattr(share, name) for name in told} | {"verdicts": verdicts}
     return result
 
 

@@ -84,42 +84,26 @@ def write_review_queue(
     pairs = np.asarray(amb.pairs).astype(np.str_)
     if pairs.shape != (len(items), 2):
         raise DataError("A set needs two classes per sample.", got=f"pairs of {pairs.shape}")
-    kind = kind or usual_kind(items)
+    settings = {
+        "purpose": "review", "kind": kind or usual_kind(items), "choices": list(VERDICTS),
+        "search": "random order", "budget": budget, "annotators_per_item": annotators_per_item,
+        "reveal": False, "instructions": instructions,
+    }  # fmt: skip
+    nothing, unsure = np.full(len(items), -1, dtype=np.int64), np.full(len(items), np.nan)
     return save_queue(
-        Path(folder),
-        name,
-        items[order],
-        {
-            "purpose": "review",
-            "kind": kind,
-            "choices": list(VERDICTS),
-            "search": "random order",
-            "budget": budget,
-            "annotators_per_item": annotators_per_item,
-            "reveal": False,
-            "instructions": instructions,
-        },
-        ids=None,
-        predicted=np.full(len(items), -1, dtype=np.int64),
-        confidence=np.full(len(items), np.nan),
-        rows=order,
-        pairs=pairs[order],
-    )
+        Path(folder), name, items[order], settings, ids=None, predicted=nothing, confidence=unsure,
+        rows=order, pairs=pairs[order],
+    )  # fmt: skip
 
 
 def precision(
     queue: Queue, slots: Sequence[Slot], found: Mapping[int, Consensus]
 ) -> Precision | None:
-    """The generator's precision by human verdict, in the order the samples were shown.
-
-    While the review goes on the interval holds at every look (betting); with the preset budget
-    spent it is Clopper and Pearson's. "Cannot tell" is not a "keep".
-    """
-    items = [
-        slot.item
-        for slot in slots
-        if slot.item in found and found[slot.item].state in ("settled", "cannot tell")
-    ]
+    """The share kept by human verdict, in the order the samples were shown."""
+    # While the review goes on the interval holds at every look (betting); with the preset budget
+    # spent it is Clopper and Pearson's. "Cannot tell" is not a "keep".
+    said = [slot.item for slot in slots if slot.item in found]
+    items = [item for item in said if found[item].state in ("settled", "cannot tell")]
     if not items or queue.pairs is None:
         return None
     kept = np.array([found[i].label == KEEP for i in items])
@@ -165,9 +149,9 @@ def kept_rows(folder: str | Path, name: str = "review") -> IntArray:
     ...         book.register(queue)
     ...         given = [(0, "ada", KEEP, ""), (1, "ada", REJECT, "")]
     ...         _ = book.add_all(queue, given, in_order(queue))
-    ...     kept = kept_rows(run)
-    >>> kept.tolist() == [queue.rows[0]]
-    True
+    ...     rows, kept = kept_rows(run), keep_reviewed(made, run)
+    >>> rows.tolist() == [queue.rows[0]], len(kept.X)
+    (True, 1)
     """
     run = Path(folder)
     queue = read_queue(run / QUEUES / name)
@@ -187,19 +171,6 @@ def keep_reviewed(amb: SetType, folder: str | Path, name: str = "review") -> Set
 
     Raises:
         DataError: If it is another set, or nothing was kept.
-
-    >>> import tempfile
-    >>> from fireassay.web.queue_state import in_order
-    >>> made = ExportedSamples(np.zeros((3, 8, 8)), np.array([["3", "8"]] * 3))
-    >>> with tempfile.TemporaryDirectory() as run:
-    ...     queue = read_queue(write_review_queue(run, made))
-    ...     with LabelBook(run) as book:  # as the app does when somebody answers
-    ...         book.register(queue)
-    ...         given = [(0, "ada", KEEP, ""), (1, "ada", REJECT, "")]
-    ...         _ = book.add_all(queue, given, in_order(queue))
-    ...     kept = keep_reviewed(made, run)
-    >>> len(made.X), len(kept.X)
-    (3, 1)
     """
     run = Path(folder)
     queue = read_queue(run / QUEUES / name)

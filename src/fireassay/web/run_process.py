@@ -73,10 +73,8 @@ def stop_run(folder: Path) -> None:
                 got="none",
                 do="Press Ctrl-C in its terminal.",
             )
-        asked = folder / STARTED
-        told = _told(folder)
-        again = bool(told.get("stopped"))
-        write_text(asked, json_files.dumps({**told, "stopped": True}))
+        told, again = _told(folder), was_stopped(folder)
+        write_text(folder / STARTED, json_files.dumps({**told, "stopped": True}))
         with contextlib.suppress(ProcessLookupError):  # it has ended by itself meanwhile
             os.kill(process, signal.SIGTERM if again else signal.SIGINT)
 
@@ -122,10 +120,8 @@ def was_stopped(folder: Path) -> bool:
 
 
 def lock_owner(folder: Path) -> int | None:
-    """The process that writes a run, if it is there.
-
-    A killed run leaves its number behind, which another process may have by now.
-    """
+    """The process that writes a run, if it is there."""
+    # A killed run leaves its number behind, which another process may have by now.
     lock = folder / "run.lock"
     try:
         number = int(read_small_text(lock))
@@ -135,11 +131,7 @@ def lock_owner(folder: Path) -> int | None:
 
 
 def process_mark(number: int) -> str | None:
-    """What tells a process from a later one of the same number; None if there is none.
-
-    >>> process_mark(os.getpid()) is not None
-    True
-    """
+    """What tells a process from a later one of the same number; None if there is none."""
     child = _children.get(number)
     if child is not None and child.poll() is not None:
         return None
@@ -290,11 +282,8 @@ class RunStatus:
         if left < 60:
             return "less than a minute left"
         minutes = round(left / 60)
-        return (
-            f"about {minutes // 60} h {minutes % 60} min left"
-            if minutes > 90
-            else (f"about {minutes} min left")
-        )
+        hours = f"{minutes // 60} h {minutes % 60}" if minutes > 90 else f"{minutes}"
+        return f"about {hours} min left"
 
 
 def run_status(folder: Path) -> RunStatus:

@@ -1,5 +1,7 @@
 """Which rows a view shows: filters from an address, counts of what else there is, an order."""
 
+import functools
+import operator
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -196,19 +198,14 @@ def _histogram(
     bins -= (held < edges[bins]) & (bins > 0)  # rounding: a bar holds what its filter finds
     bins += (held >= edges[bins + 1]) & (bins < BINS - 1)
     counts = np.bincount(bins, minlength=BINS)
-    bars = tuple(
-        Bar(
-            (value := f"{edges[i]:.9g}..{edges[i + 1]:.9g}"),
-            f"{edges[i]:.3g} to {edges[i + 1]:.3g}",
-            int(counts[i]),
-            value == chosen,
-        )
-        for i in range(BINS)
-    )
+    bars = []
+    for low_end, high_end, count in zip(edges[:-1], edges[1:], counts.tolist(), strict=True):
+        value = f"{low_end:.9g}..{high_end:.9g}"
+        bars.append(Bar(value, f"{low_end:.3g} to {high_end:.3g}", count, value == chosen))
     score = rows.scores.get(facet.removeprefix("score."), {}) if facet != "confidence" else {}
     threshold = score.get("threshold")
     place = None if threshold is None else min(max((threshold - low) / (width * BINS), 0.0), 1.0)
-    return Facet(facet, title, bars, True, threshold, place, (f"{low:.3g}", f"{high:.3g}"))
+    return Facet(facet, title, tuple(bars), True, threshold, place, (f"{low:.3g}", f"{high:.3g}"))
 
 
 def _ends(value: str) -> tuple[float, float]:
@@ -262,10 +259,7 @@ class SampleViews:
     def get(
         self, run: str, rows: SampleSet, query: Query, others: Others, shown: str = ""
     ) -> SampleView:
-        """The view of a query; ``others`` finds the rows of another run for a comparison.
-
-        Of the monitors' scores only those are counted that are chosen, recommended or ``shown``.
-        """
+        """The view of a query; ``others`` finds the rows of another run for a comparison."""
         key = (run, rows.stamp, query.address(), shown)
         with self._lock:
             if key in self._kept:
@@ -298,15 +292,13 @@ def read_query(rows: SampleSet, params: QueryParams) -> Query:
 
 
 def moved_mask(rows: SampleSet, value: str, others: Others) -> Mask:
-    """Rows that another run answered rightly and this one wrongly, or the reverse.
-
-    ``value`` is the other run's key, a colon, and "newly wrong" or "newly right".
-    """
+    """Rows that another run answered rightly and this one wrongly, or the reverse."""
+    # ``value`` is the other run's key, a colon, and "newly wrong" or "newly right".
     key, _, what = value.partition(":")
     before = others(key)
     if before is None or what not in MOVED:
         raise DataError("That comparison is not known.", got=repr(value[:60]))
-    found = np.zeros(len(rows), dtype=np.bool_)
+    found = _none(rows)
     if "marks" not in before.columns or "marks" not in rows.columns:
         return found
     _, first, second = np.intersect1d(
@@ -336,15 +328,11 @@ def _masks(rows: SampleSet, query: Query, others: Others) -> dict[str, Mask]:
 def _view(rows: SampleSet, query: Query, others: Others, shown: str) -> SampleView:
     masks = _masks(rows, query, others)
     every = _all_but(masks, None)
+    # Of the monitors' scores only those are counted that are chosen, recommended or shown.
+    known = (f for f in rows.facets if _at_once(rows, f) or f in masks or f == shown)
     facets = tuple(
-        counted(
-            rows,
-            facet,
-            _all_but(masks, facet) if facet in masks else every,
-            query.chosen.get(facet),
-        )
-        for facet in rows.facets
-        if _at_once(rows, facet) or facet in masks or facet == shown
+        counted(rows, f, _all_but(masks, f) if f in masks else every, query.chosen.get(f))
+        for f in known
     )
     order = order_of(rows, every, query.sort)
     if not isinstance(order, range):
@@ -358,8 +346,5 @@ def _at_once(rows: SampleSet, facet: str) -> bool:
 
 
 def _all_but(masks: dict[str, Mask], left_out: str | None) -> Mask | None:
-    found: Mask | None = None
-    for facet, mask in masks.items():
-        if facet != left_out:
-            found = mask if found is None else found & mask
-    return found
+    others = [mask for facet, mask in masks.items() if facet != left_out]
+    return functools.reduce(operator.and_, others) if others else None

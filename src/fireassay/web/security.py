@@ -50,11 +50,9 @@ class Access:
     allowed_hosts: Sequence[str] = ()
 
     def allows_host(self, header: str) -> bool:
-        """Whether a Host header names this app: no other site can point its name here.
-
-        On this machine only: the names of loopback. Elsewhere: any numeric address (which no other
-        site can claim) and the names that were allowed.
-        """
+        """Whether a Host header names this app: no other site can point its name here."""
+        # On this machine only: the names of loopback. Elsewhere: any numeric address (which no
+        # other site can claim) and the names that were allowed.
         name, _, port = header.rpartition(":") if not header.endswith("]") else (header, "", "")
         if not name:
             name, port = header, ""
@@ -142,10 +140,8 @@ class Gate:
     ) -> tuple[int, str] | None:
         origin = headers.get("origin")
         site = headers.get("sec-fetch-site", "same-origin")
-        if (origin is not None and urlsplit(origin).netloc != headers["host"]) or site not in (
-            "same-origin",
-            "none",
-        ):
+        foreign = origin is not None and urlsplit(origin).netloc != headers["host"]
+        if foreign or site not in ("same-origin", "none"):
             return 403, "A form of another site must not change anything here."
         limit = UPLOAD_BYTES if scope["path"].endswith("/import") else FORM_BYTES
         body = await _body(receive, limit, headers.get("content-length", ""))
@@ -217,17 +213,10 @@ async def _refuse(send: Send, status: int, reason: str) -> None:
 
 
 async def _answer(send: Send, status: int, body: bytes, headers: list[tuple[bytes, bytes]]) -> None:
-    start: Any = {
-        "type": "http.response.start",
-        "status": status,
-        "headers": [
-            (b"content-type", b"text/plain; charset=utf-8"),
-            (b"content-length", str(len(body)).encode()),
-            *headers,
-        ],
-    }
+    kind = (b"content-type", b"text/plain; charset=utf-8")
+    headers = [kind, (b"content-length", str(len(body)).encode()), *headers]
     sending = _with_headers(send, [])
-    await sending(start)
+    await sending({"type": "http.response.start", "status": status, "headers": headers})
     await sending({"type": "http.response.body", "body": body})
 
 
