@@ -19,6 +19,7 @@ from fireassay.core.drawing import (
     matrix,
     points,
 )
+from fireassay.core.drawing.axes import thinned, told_apart
 
 HOSTILE = "</script><img src=x onerror=alert(1)>{{datum}}'\"\\ & é \x00 \x1b \uffff"
 _RNG = np.random.default_rng(0)
@@ -122,3 +123,20 @@ def test_a_notebook_gets_a_live_chart_and_a_drawing():
     assert bundle["application/vnd.vegalite.v5+json"]["$schema"].endswith("v5.json")
     assert bundle["image/svg+xml"].startswith("<svg")
     assert bundle["text/plain"] == "caption"
+
+
+def test_rows_of_one_name_are_told_apart():
+    assert told_apart(["a", "b", "a"]) == ["a", "b", "a (2)"]
+
+
+def test_a_long_line_is_thinned_and_keeps_both_ends():
+    kept = thinned([{"x": i} for i in range(1000)], most=10)
+    assert len(kept) == 10
+    assert [kept[0]["x"], kept[-1]["x"]] == [0, 999]
+
+
+def test_a_chart_can_be_one_that_the_page_does_not_fold_away():
+    chart = Chart({"mark": "bar"}, "caption")
+    assert not chart.is_first
+    assert chart.shown_first().is_first
+    assert chart.shown_first().caption == "caption"

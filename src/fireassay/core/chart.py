@@ -15,42 +15,27 @@ Mode = Literal["light", "dark", "page"]
 FONT = "Liberation Sans, Arimo, Arial, Helvetica, sans-serif"
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
-LIGHT: Mapping[str, str] = {
-    "ink": "#1c2024",
-    "soft": "#5b6570",
-    "line": "#d9dde2",
-    "paper": "#fffffe",
-    "accent": "#0b5cad",
-    "good": "#17692f",
-    "bad": "#a3211c",
-    "warn": "#7a4d00",
-    "plain": "#4a5561",
-    "one": "#1f6fb4",
-    "two": "#b3541e",
-    "three": "#0d7f66",
-    "four": "#9a4f8c",
-    "five": "#8a6d00",
-    "six": "#c2255c",
-    "seven": "#6b6b6c",
+# Role -> its colour on light paper, and on dark paper.
+_COLOURS = {
+    "ink": ("#1c2024", "#e6e9ec"),
+    "soft": ("#5b6570", "#a4adb7"),
+    "line": ("#d9dde2", "#363d45"),
+    "paper": ("#fffffe", "#14171a"),
+    "accent": ("#0b5cad", "#7db9f5"),
+    "good": ("#17692f", "#8ad8a0"),
+    "bad": ("#a3211c", "#ff9d97"),
+    "warn": ("#7a4d00", "#f3c46f"),
+    "plain": ("#4a5561", "#b4bdc7"),
+    "one": ("#1f6fb4", "#6db3f2"),
+    "two": ("#b3541e", "#f0915c"),
+    "three": ("#0d7f66", "#54c9a8"),
+    "four": ("#9a4f8c", "#d795c9"),
+    "five": ("#8a6d00", "#d9be52"),
+    "six": ("#c2255c", "#ff85ad"),
+    "seven": ("#6b6b6c", "#b5b5b6"),
 }
-DARK: Mapping[str, str] = {
-    "ink": "#e6e9ec",
-    "soft": "#a4adb7",
-    "line": "#363d45",
-    "paper": "#14171a",
-    "accent": "#7db9f5",
-    "good": "#8ad8a0",
-    "bad": "#ff9d97",
-    "warn": "#f3c46f",
-    "plain": "#b4bdc7",
-    "one": "#6db3f2",
-    "two": "#f0915c",
-    "three": "#54c9a8",
-    "four": "#d795c9",
-    "five": "#d9be52",
-    "six": "#ff85ad",
-    "seven": "#b5b5b6",
-}
+LIGHT: Mapping[str, str] = {role: light for role, (light, _) in _COLOURS.items()}
+DARK: Mapping[str, str] = {role: dark for role, (_, dark) in _COLOURS.items()}
 CATEGORIES = tuple(LIGHT[name] for name in ("one", "two", "three", "four", "five", "six", "seven"))
 # From dark to light in every kind of sight, and told apart from both papers.
 SEQUENTIAL = ("#2a1a52", "#3b4a8c", "#3f7d93", "#5fae87", "#b3d266", "#fbe55c")
@@ -76,11 +61,7 @@ _HEX = re.compile("|".join(_ROLES))
 
 
 def configuration() -> dict[str, Any]:
-    """The theme as the ``config`` of a Vega-Lite spec, in light colours.
-
-    >>> configuration()["axis"]["labelColor"] == LIGHT["soft"]
-    True
-    """
+    """The theme as the ``config`` of a Vega-Lite spec, in light colours."""
     text = {"font": FONT, "fontSize": 11}
     return {
         "background": "transparent",
@@ -176,11 +157,7 @@ class Chart:
         return self.themed("light")
 
     def shown_first(self) -> "Chart":
-        """The same chart, which the page does not fold away.
-
-        >>> Chart({}).shown_first().is_first
-        True
-        """
+        """The same chart, which the page does not fold away."""
         meta = {**self.body.get("usermeta", {}), "first": True}
         return Chart({**self.body, "usermeta": meta}, self.caption, self.alternative)
 

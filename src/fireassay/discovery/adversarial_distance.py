@@ -91,8 +91,6 @@ def measure_log_mae(
 ) -> FloatArray:
     """Attack each row away from its predicted class and measure the perturbation; inf: none found.
 
-    ``parameters`` go to the attack, ``pool`` and ``subspace`` for example.
-
     Args:
         model, X: A model with bounds, and rows.
         attack: A name of `fireassay.attacks.ATTACKS`.

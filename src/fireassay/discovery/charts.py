@@ -5,6 +5,7 @@ import numpy as np
 from fireassay.core import Chart
 from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.drawing import axis, curves, points
+from fireassay.core.drawing.axes import quantity
 from fireassay.discovery.ratio import RunningRatio
 from fireassay.statistics.loess import loess
 
@@ -28,23 +29,13 @@ def ratio_chart(running: RunningRatio, name: str) -> Chart:
         levels=[(1.0, "as many as announced")],
         height=220,
     )
-    spec["layer"].insert(
-        0,
-        {
-            "data": {
-                "values": [
-                    {"x": p.n, "low": round(p.low, 4), "high": round(min(p.high, top), 4)}
-                    for p in marked
-                ]
-            },
-            "mark": {"type": "area", "opacity": 0.15, "clip": True},
-            "encoding": {
-                "x": {"field": "x", "type": "quantitative"},
-                "y": {"field": "low", "type": "quantitative"},
-                "y2": {"field": "high"},
-            },
-        },
-    )
+    ends = [{"x": p.n, "low": round(p.low, 4), "high": round(min(p.high, top), 4)} for p in marked]
+    area = {
+        "data": {"values": ends},
+        "mark": {"type": "area", "opacity": 0.15, "clip": True},
+        "encoding": {"x": quantity("x"), "y": quantity("low"), "y2": {"field": "high"}},
+    }
+    spec["layer"].insert(0, area)
     return Chart(
         spec,
         "Errors found over errors that the confidences announce, label by label; above the line "

@@ -297,10 +297,7 @@ def compare(
         population=len(rows),
         population_error_rate=float(wrong.mean()),
         population_expected_rate=float((1 - shared["confidence"]).mean()),
-        sdr=stacked["sdr"],
-        errors=stacked["errors"],
-        spread=stacked["spread"],
-        utility=stacked["utility"],
+        **{measure: stacked[measure] for measure in _MEASURES},
         queried_confidence=stacked["confidence"],
         one_shot=tuple(
             matched_random_test(shared["confidence"], wrong, queried)

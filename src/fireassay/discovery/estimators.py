@@ -1,6 +1,6 @@
 """Error rates from labels that were not drawn uniformly: unbiased, with intervals that hold."""
 
-from collections.abc import Callable
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from fireassay.core.lazy import stats
 from fireassay.core.validation import check_integer, check_lengths, check_real
 from fireassay.discovery.state import SearchState
 from fireassay.statistics import share
+from fireassay.statistics.betting import largest_rejected
 
 _ENOUGH_ERRORS = 10
 _BETS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])
@@ -105,11 +106,9 @@ def estimate_error(
 
 
 def _betting_lower(loss: FloatArray, chances: FloatArray, n: int, alpha: float) -> float:
-    """Lower bound of the pool's mean loss, valid at every draw.
-
-    Z_t = loss_t / (N q_t) has conditional mean m − (losses drawn before) / N; a gambler who bets on
-    Z being larger cannot grow rich if m is true. The bound is the largest m at which he does.
-    """
+    """Lower bound of the pool's mean loss, valid at every draw."""
+    # Z_t = loss_t / (N q_t) has conditional mean m − (losses drawn before) / N; a gambler who bets
+    # on Z being larger cannot grow rich if m is true. The bound is the largest m at which he does.
     scaled = loss / (n * chances)
     drawn_before = np.concatenate([[0.0], np.cumsum(loss)[:-1]]) / n
     certain = float(loss.sum()) / n
@@ -131,13 +130,9 @@ def _betting_lower(loss: FloatArray, chances: FloatArray, n: int, alpha: float) 
 
     if len(loss) == n:
         return certain
-    low, high = certain, 1.0 - float((1.0 - loss).sum()) / n
-    if not refuted(low + 1e-12):
+    if not refuted(certain + 1e-12):
         return certain
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if refuted(middle) else (low, middle)
-    return low
+    return largest_rejected(refuted, certain, 1.0 - float((1.0 - loss).sum()) / n, 60)
 
 
 def hansen_hurwitz(
@@ -170,15 +165,14 @@ def hansen_hurwitz(
 
 def _iid_betting_lower(values: FloatArray, alpha: float) -> float:
     """Lower bound of the mean of non-negative values with one common mean in [0, 1]."""
-    low, high = 0.0, 1.0
     if not values.any():
         return 0.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        returns = np.log1p(_BETS[:, None] * (values / max(middle, 1e-300) - 1.0)[None, :])
-        rich = np.exp(np.cumsum(returns, axis=1)).mean(axis=0).max() >= 1.0 / alpha
-        low, high = (middle, high) if rich else (low, middle)
-    return low
+
+    def refuted(mean: float) -> bool:
+        returns = np.log1p(_BETS[:, None] * (values / max(mean, 1e-300) - 1.0)[None, :])
+        return bool(np.exp(np.cumsum(returns, axis=1)).mean(axis=0).max() >= 1.0 / alpha)
+
+    return largest_rejected(refuted, 0.0, 1.0, 60)
 
 
 def horvitz_thompson(
@@ -281,13 +275,7 @@ _ANNOUNCED = 10.0
 
 
 def errors_among(rows: int, drawn: int, wrong: int, alpha: float) -> tuple[int, int]:
-    """Smallest and largest number of errors in a set that a draw without replacement allows.
-
-    Both hypergeometric tails of what was drawn have more than half of ``alpha``.
-
-    >>> errors_among(100, 20, 0, 0.05)
-    (0, 15)
-    """
+    """Smallest and largest number of errors in a set that a draw without replacement allows."""
     if not drawn:
         return 0, rows
     low, high = wrong, rows - drawn + wrong
@@ -298,24 +286,16 @@ def errors_among(rows: int, drawn: int, wrong: int, alpha: float) -> tuple[int, 
     def few(errors: int) -> bool:
         return bool(stats.hypergeom.sf(wrong - 1, rows, errors, drawn) > alpha / 2)
 
-    return _first(few, low, high), high - _first(lambda i: many(high - i), 0, high - low)
-
-
-def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """The smallest number for which something holds that holds for ``high`` and then on."""
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low
+    # Of both tails more than half of alpha is left.
+    fewest = low + bisect_left(range(low, high), True, key=few)
+    return fewest, high - bisect_left(range(high - low), True, key=lambda i: many(high - i))
 
 
 def errors_left(state: SearchState, confidence: float) -> Estimate | None:
-    """Errors among candidates without a label, from the audit, the split or both; else None.
-
-    The audit's rows are drawn by lot from all candidates that nobody had asked about. Calibration
-    rows count if lots had divided them from the pool. Both together have half of the level each;
-    where they contradict each other the audit alone speaks.
-    """
+    """Errors among candidates without a label, from the audit, the split or both; else None."""
+    # The audit's rows are drawn by lot from all candidates that nobody had asked about. Calibration
+    # rows count if lots had divided them from the pool. Both together have half of the level each;
+    # where they contradict each other the audit alone speaks.
     told = state.told
     audited = state.asked_by(AUDIT)
     done = 0 < state.audit_size <= len(audited)
@@ -375,11 +355,9 @@ def within_tolerance(state: SearchState) -> bool:
 
 
 def tired(state: SearchState) -> bool:
-    """Whether the last labels hit no more often than lots would among what is left.
-
-    Lots hit as often as the calibration candidates are wrong, mixed with ten rows' worth of what
-    the confidences announce.
-    """
+    """Whether the last labels hit no more often than lots would among what is left."""
+    # Lots hit as often as the calibration candidates are wrong, mixed with ten rows' worth of what
+    # the confidences announce.
     last = state.asked_by("search")[-state.patience :] if state.patience else []
     if not state.patience or len(last) < state.patience:
         return False

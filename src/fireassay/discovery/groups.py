@@ -139,11 +139,10 @@ class Explanation(Result):
 def explain_errors(search: Search, attributes: "pd.DataFrame | None" = None) -> Explanation:
     """Group a search's errors and set them beside what the model gets right.
 
-    ``attributes``: one row per row of X; only the labelled ones are looked at.
-
     Args:
         search: With labels.
-        attributes: What is known of each row of X besides (light, age, device).
+        attributes: What is known of each row of X besides (light, age, device); only the labelled
+            rows are looked at.
 
     >>> model = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
     >>> X = np.array([[0.9], [0.8], [0.7]])

@@ -40,28 +40,16 @@ _FEWEST_MENDING = 50
 
 @dataclass(frozen=True, eq=False)
 class KnownRows:
-    """Candidates and calibration rows as a second model sees them.
+    """Candidates and calibration rows as a second model sees them."""
 
-    Attributes:
-        inputs, answers: One row per candidate, then one per calibration row: numbers made of the
-            input without labels, and the model's probabilities (logarithms, centred) with its
-            answer (indicators).
-        predicted, confidence, labels: Of the calibration rows; the label −1 is a class that the
-            model does not know.
-        candidate: Which calibration rows would be candidates themselves.
-        split: Whether lots decided which rows are calibration rows and which are searched.
-        temperatures: The one that the calibration rows fit and the largest that they allow; None:
-            too few rows.
-    """
-
-    inputs: Float32Array
-    answers: Float32Array
-    predicted: IntArray
+    inputs: Float32Array  # a row per candidate, then one per calibration row: see `input_numbers`
+    answers: Float32Array  # of the same rows: see `answer_numbers`
+    predicted: IntArray  # from here on: of the calibration rows
     confidence: FloatArray
-    labels: IntArray
-    candidate: AnyArray
-    split: bool = False
-    temperatures: tuple[float, float] | None = None
+    labels: IntArray  # -1: a class that the model does not know
+    candidate: AnyArray  # whether it would be a candidate itself
+    split: bool = False  # whether lots decided which rows are searched
+    temperatures: tuple[float, float] | None = None  # fitted, and the largest allowed
 
     @cached_property
     def both(self) -> Float32Array:
@@ -147,8 +135,7 @@ def answer_numbers(probabilities: Probabilities) -> Float32Array:
 def input_numbers(values: Any, seed: int) -> Float32Array:
     """Standardised numbers made of rows of any form, without labels.
 
-    Texts: TF-IDF of words and of letters, then 50 components. Images and other wide arrays: 50
-    principal components. Tables: one column per number, one per category.
+    Texts give TF-IDF components, wide arrays principal ones, tables numbers and categories.
     """
     if not is_frame(values) and np.ndim(values) == 1:
         numbers = _text_components([str(text) for text in values], seed)

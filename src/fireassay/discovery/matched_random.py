@@ -1,11 +1,12 @@
 """Was it the search, or only the confidence of the rows it chose? Random draws, matched."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fireassay.core.arrays import AnyArray, FloatArray, IntArray
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.lazy import stats
 from fireassay.core.validation import check_integer, check_labels
@@ -65,28 +66,13 @@ def matched_random_test(
     order = np.lexsort((np.arange(len(stated)), stated))
     bins = np.empty(len(stated), dtype=np.int64)
     bins[order] = np.arange(len(stated)) * n_bins // len(stated)
-    distribution, mean = np.ones(1), 0.0
     taken = np.bincount(bins[rows], minlength=n_bins)
-    for b in np.flatnonzero(taken):
-        inside = flags[bins == b]
-        count, errors, drawn = len(inside), int(inside.sum()), int(taken[b])
-        possible = np.arange(min(errors, drawn) + 1)
-        pmf = stats.hypergeom.pmf(possible, count, errors, drawn)
-        distribution = np.convolve(distribution, pmf)
-        mean += drawn * errors / count
-    found = int(flags[rows].sum())
-    expected = float((1.0 - stated[rows]).sum())
-    return MatchedRandom(
-        errors=found,
-        expected=expected,
-        sdr=ratio(found, expected),
-        expected_random=mean,
-        sdr_random=ratio(mean, expected),
-        p_value=float(min(1.0, distribution[found:].sum())),
-        n=len(rows),
-        n_random=len(stated),
-        method=f"exact, {n_bins} confidence bins of the whole pool",
-    )
+    sizes, wrong_ones = np.bincount(bins), np.bincount(bins[flags], minlength=n_bins)
+    draws = [(int(sizes[b]), int(wrong_ones[b]), int(taken[b])) for b in np.flatnonzero(taken)]
+    p_value = _at_least(int(flags[rows].sum()), draws)
+    mean = sum((drawn * errors / count for count, errors, drawn in draws), 0.0)
+    method = f"exact, {n_bins} confidence bins of the whole pool"
+    return _compared(stated[rows], flags[rows], mean, p_value, len(stated), method)
 
 
 def matched_arm_test(
@@ -119,16 +105,13 @@ def matched_arm_test(
         raise DataError("At least one random row must be labelled.", got="none")
     doubts = np.log(np.maximum(1 - searched, 1e-12)), np.log(np.maximum(1 - drawn, 1e-12))
     group = np.abs(doubts[0][:, None] - doubts[1][None, :]).argmin(axis=1)
-    distribution, mean = np.ones(1), 0.0
+    draws, mean = [], 0.0
     for g in np.unique(group):
         inside = group == g
         count, errors = int(inside.sum()), int(flags[inside].sum()) + int(random_flags[g])
-        possible = np.arange(min(errors, count) + 1)
-        pmf = stats.hypergeom.pmf(possible, count + 1, errors, count)
-        distribution = np.convolve(distribution, pmf)
+        draws.append((count + 1, errors, count))
         mean += count * float(random_flags[g])
-    found, expected = int(flags.sum()), float((1 - searched).sum())
-    p_value, how = float(min(1.0, distribution[found:].sum())), "exact"
+    p_value, how = _at_least(int(flags.sum()), draws), "exact"
     if groups is not None:
         surplus = np.concatenate(
             [flags.astype(float), -np.bincount(group, minlength=len(drawn)) * random_flags]
@@ -139,16 +122,28 @@ def matched_arm_test(
             n=len(surplus),
         )
         p_value, how = max(p_value, _over_groups(surplus, together)), "t over groups"
+    method = f"{how}, each searched row against the random row nearest in confidence"
+    return _compared(searched, flags, mean, p_value, len(random_flags), method)
+
+
+def _at_least(found: int, draws: Iterable[tuple[int, int, int]]) -> float:
+    """P(so many errors or more) of draws without replacement: rows, errors among them, drawn."""
+    distribution = np.ones(1)
+    for count, errors, drawn in draws:
+        possible = np.arange(min(errors, drawn) + 1)
+        pmf = stats.hypergeom.pmf(possible, count, errors, drawn)
+        distribution = np.convolve(distribution, pmf)
+    return float(min(1.0, distribution[found:].sum()))
+
+
+def _compared(
+    stated: FloatArray, flags: BoolArray, mean: float, p_value: float, n_random: int, method: str
+) -> MatchedRandom:
+    """Searched rows against the mean number of errors of random ones."""
+    found, expected = int(flags.sum()), float((1.0 - stated).sum())
+    ratios = ratio(found, expected), ratio(mean, expected)
     return MatchedRandom(
-        errors=found,
-        expected=expected,
-        sdr=ratio(found, expected),
-        expected_random=mean,
-        sdr_random=ratio(mean, expected),
-        p_value=p_value,
-        n=len(flags),
-        n_random=len(random_flags),
-        method=f"{how}, each searched row against the random row nearest in confidence",
+        found, expected, ratios[0], mean, ratios[1], p_value, len(flags), n_random, method
     )
 
 

@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,12 +20,10 @@ _BETS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])[:, None]
 def grouped_evidence(
     stated: FloatArray, wrong: BoolArray, groups: ArrayLike, interval_confidence: float
 ) -> tuple[float, float, float]:
-    """p-value and both ends of the ratio, whatever the dependence within groups.
-
-    A group with e expected errors has at most ρe on average at the ratio ρ: the product over
-    independent groups of 1 + b (errors / (ρe) − 1) exceeds 1/α with probability at most α, at
-    every look (Ville). Groups count in the order in which they are first met.
-    """
+    """p-value and both ends of the ratio, whatever the dependence within groups."""
+    # A group with e expected errors has at most ρe on average at the ratio ρ: the product over
+    # independent groups of 1 + b (errors / (ρe) − 1) exceeds 1/α with probability at most α, at
+    # every look (Ville). Groups count in the order in which they are first met.
     labels = check_labels(groups, name="groups", n=len(wrong))
     _, first, member = np.unique(labels, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
@@ -126,7 +124,6 @@ class RunningRatio:
 
     Attributes:
         now: With all labels.
-        errors, expected, values: After each label.
         confidence, wrong: Of each label, in order: the model's confidence, and whether it was
             wrong.
     """
@@ -154,12 +151,9 @@ class RunningRatio:
     def points(self, most: int = _MOST_POINTS) -> tuple[DiscoveryRatio, ...]:
         """At most about so many points of the curve, each valid at every look; always the last."""
         return tuple(
-            _sequential(
-                self.confidence[:n].tobytes(), self.wrong[:n].tobytes(),
-                self.now.interval_confidence,
-            )
+            sdr(self.confidence[:n], self.wrong[:n], self.now.interval_confidence, fixed=False)
             for n in _looks(len(self.wrong), most)
-        )  # fmt: skip
+        )
 
 
 def sdr(
@@ -195,29 +189,18 @@ def sdr(
     (5.0, 2, 0.4)
     """
     stated, flags = check_queried(confidence, wrong)
-    errors, expected = int(flags.sum()), float((1.0 - stated).sum())
     if groups is not None and len(flags):
-        p_value, low, high = grouped_evidence(stated, flags, groups, interval_confidence)
-        value = ratio(errors, expected)
-        return DiscoveryRatio(
-            value, low, high, p_value, errors, expected, len(flags), "groups", interval_confidence
-        )
+        p_value, *ends = grouped_evidence(stated, flags, groups, interval_confidence)
+        return _with(stated, flags, ends, p_value, "groups", interval_confidence)
     if not fixed:
         return _sequential(stated.tobytes(), flags.tobytes(), interval_confidence)
+    errors, expected = int(flags.sum()), float((1.0 - stated).sum())
+    # The count is a sum of independent, rare, unequal events: its spread is at most Poisson's, so
+    # Garwood's interval is conservative.
     low, high = (float(end) for end in poisson_interval(errors, interval_confidence))
-    return DiscoveryRatio(
-        value=ratio(errors, expected),
-        # The count is a sum of independent, rare, unequal events: its spread is at most Poisson's,
-        # so Garwood's interval is conservative.
-        low=ratio(low, expected) if errors else 0.0,
-        high=ratio(high, expected),
-        p_value=poisson_binomial_tail(1.0 - stated, errors),
-        errors=errors,
-        expected=expected,
-        n=len(flags),
-        valid_as="fixed",
-        interval_confidence=float(interval_confidence),
-    )
+    ends = [ratio(low, expected) if errors else 0.0, ratio(high, expected)]
+    p_value = poisson_binomial_tail(1.0 - stated, errors)
+    return _with(stated, flags, ends, p_value, "fixed", float(interval_confidence))
 
 
 def running_ratio(
@@ -239,12 +222,7 @@ def running_ratio(
     [10.0, 5.0, 5.0]
     """
     stated, flags = check_queried(confidence, wrong)
-    now = (
-        sdr(stated, flags, interval_confidence)
-        if fixed
-        else _sequential(stated.tobytes(), flags.tobytes(), interval_confidence)
-    )
-    return RunningRatio(stated, flags, now)
+    return RunningRatio(stated, flags, sdr(stated, flags, interval_confidence, fixed=fixed))
 
 
 def e_process(confidence: ArrayLike, wrong: ArrayLike) -> FloatArray:
@@ -336,23 +314,31 @@ def ratio(errors: float, expected: float) -> float:
 def _sequential(confidence: bytes, wrong: bytes, interval_confidence: float) -> DiscoveryRatio:
     """Kept: a point in the past does not change when a label is added."""
     stated, flags = np.frombuffer(confidence), np.frombuffer(wrong, dtype=np.bool_)
-    errors, expected = int(flags.sum()), float((1.0 - stated).sum())
-    low, high = sequential_interval(stated, flags, interval_confidence)
+    ends = sequential_interval(stated, flags, interval_confidence)
     p_value = sequential_p_value(stated, flags)
-    value = ratio(errors, expected)
-    return DiscoveryRatio(
-        value, low, high, p_value, errors, expected, len(flags), "sequential", interval_confidence
-    )
+    return _with(stated, flags, ends, p_value, "sequential", interval_confidence)
+
+
+def _with(
+    stated: FloatArray,
+    flags: BoolArray,
+    ends: Sequence[float],
+    p_value: float,
+    valid_as: str,
+    sure: float,
+) -> DiscoveryRatio:
+    """The ratio of some rows, with its interval and p-value."""
+    errors, expected = int(flags.sum()), float((1.0 - stated).sum())
+    value, (low, high) = ratio(errors, expected), ends
+    return DiscoveryRatio(value, low, high, p_value, errors, expected, len(flags), valid_as, sure)
 
 
 def _looks(n: int, most: int) -> list[int]:
-    """After how many labels the curve has a point: always the last one.
-
-    Fewer for long curves, whose intervals take longer; steps are powers of two, so that points
-    computed before are met again.
-    """
+    """After how many labels the curve has a point: always the last one."""
     if not n:
         return []
+    # Fewer for long curves, whose intervals take longer; steps are powers of two, so that points
+    # computed before are met again.
     points = max(2, min(most, _MOST_WORK // n))
     step = 2 ** math.ceil(math.log2(max(1.0, n / points)))
     return [*range(step, n, step), n]

@@ -125,11 +125,11 @@ class Candidates:
 
 @dataclass(frozen=True)
 class Choice:
-    """The chosen row, and with what chance it was drawn among the free ones (None: not drawn).
+    """The row that a search asks about next.
 
     Attributes:
         row: Position among the candidates.
-        probability: Chance with which it was drawn; None: not drawn.
+        probability: Chance with which it was drawn among the free rows; None: not drawn.
     """
 
     row: int

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fireassay.core.errors import AssumptionWarning, DataError, ParameterError
 from fireassay.core.lazy import special
@@ -162,16 +162,11 @@ def _capital(unit: FloatVector, bets: FloatVector, means: FloatVector) -> FloatV
 def _lower(unit: FloatVector, bets: FloatVector, tail: float) -> float:
     """The largest rejected mean: the best capital over time falls with the mean."""
     target = math.log(1.0 / tail)
-    low, high = 0.0, 1.0
-    if _capital(unit, bets, np.zeros(1)).max() < target:
-        return 0.0
-    for _ in range(44):
-        middle = (low + high) / 2.0
-        if _capital(unit, bets, np.array([middle])).max() >= target:
-            low = middle
-        else:
-            high = middle
-    return low
+
+    def rejected(mean: float) -> bool:
+        return bool(_capital(unit, bets, np.array([mean])).max() >= target)
+
+    return largest_rejected(rejected, 0.0, 1.0, 44) if rejected(0.0) else 0.0
 
 
 def _running_lower(unit: FloatVector, bets: FloatVector, tail: float) -> FloatVector:
@@ -201,6 +196,16 @@ def _warn_drift() -> None:
         AssumptionWarning,
         stacklevel=3,
     )
+
+
+def largest_rejected(
+    rejected: Callable[[float], bool], low: float, high: float, steps: int
+) -> float:
+    """The last place, by so many halvings, up to which everything from ``low`` on is rejected."""
+    for _ in range(steps):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if rejected(middle) else (low, middle)
+    return low
 
 
 _NEAR, _MOST_STEPS = 1e-13, 200
@@ -236,11 +241,7 @@ def crossing(
 def hoeffding_bentkus_upper(mean: Scalar, n: Scalar, confidence: float = ...) -> float: ...
 @overload
 def hoeffding_bentkus_upper(
-    mean: NDArray[Any] | list[Any], n: ArrayLike, confidence: float = ...
-) -> FloatVector: ...
-@overload
-def hoeffding_bentkus_upper(
-    mean: Scalar, n: NDArray[Any] | list[Any], confidence: float = ...
+    mean: ArrayLike, n: ArrayLike, confidence: float = ...
 ) -> FloatVector: ...
 def hoeffding_bentkus_upper(mean: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> Any:
     """Upper bound of the true mean of [0, 1] values, from their sample mean alone.

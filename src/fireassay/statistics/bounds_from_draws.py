@@ -11,7 +11,7 @@ from fireassay.core.arrays import BoolArray, FloatArray
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.lazy import stats
 from fireassay.core.validation import check_lengths
-from fireassay.statistics.betting import crossing
+from fireassay.statistics.betting import crossing, largest_rejected
 from fireassay.statistics.counts import clopper_pearson
 from fireassay.statistics.samples import check_confidence, check_sample
 
@@ -139,11 +139,7 @@ def thinned_lower(
         stakes = np.minimum(bets, _LARGEST_STAKE / max(rate, 1e-300))
         return bool(np.cumsum(np.log1p(stakes * (z - rate))).max() >= target)
 
-    low, high = 0.0, 1.0
-    for _ in range(44):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if rejected(middle) else (low, middle)
-    return low
+    return largest_rejected(rejected, 0.0, 1.0, 44)
 
 
 def _checked(

@@ -24,17 +24,7 @@ def clopper_pearson(
 ) -> tuple[float, float]: ...
 @overload
 def clopper_pearson(
-    successes: NDArray[Any] | list[Any],
-    n: ArrayLike,
-    confidence: float = 0.95,
-    alternative: str = "two-sided",
-) -> tuple[FloatVector, FloatVector]: ...
-@overload
-def clopper_pearson(
-    successes: Scalar,
-    n: NDArray[Any] | list[Any],
-    confidence: float = 0.95,
-    alternative: str = "two-sided",
+    successes: ArrayLike, n: ArrayLike, confidence: float = 0.95, alternative: str = "two-sided"
 ) -> tuple[FloatVector, FloatVector]: ...
 def clopper_pearson(
     successes: ArrayLike, n: ArrayLike, confidence: float = 0.95, alternative: str = "two-sided"
@@ -182,9 +172,6 @@ def poisson_binomial_tail(probabilities: ArrayLike, at_least: float) -> float:
         probabilities: Success probability of each trial, in [0, 1]; none at all means S = 0.
         at_least: Threshold; a fraction is rounded up.
 
-    Returns:
-        In [0, 1].
-
     The distribution is built by direct convolution. All terms are positive, so that even a tail
     of 1e-200 has full relative accuracy, which a Fourier transform does not give.
 
@@ -222,11 +209,7 @@ def _distribution(chances: FloatVector) -> FloatVector:
 def wilson(successes: Scalar, n: Scalar, confidence: float = 0.95) -> tuple[float, float]: ...
 @overload
 def wilson(
-    successes: NDArray[Any] | list[Any], n: ArrayLike, confidence: float = 0.95
-) -> tuple[FloatVector, FloatVector]: ...
-@overload
-def wilson(
-    successes: Scalar, n: NDArray[Any] | list[Any], confidence: float = 0.95
+    successes: ArrayLike, n: ArrayLike, confidence: float = 0.95
 ) -> tuple[FloatVector, FloatVector]: ...
 def wilson(successes: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> tuple[Any, Any]:
     """Wilson score interval of a proportion: narrower than Clopper–Pearson, right on average.

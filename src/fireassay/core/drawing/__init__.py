@@ -1,7 +1,8 @@
 """The few kinds of drawing that all charts are made of, as Vega-Lite dictionaries.
 
 Text from users (names of classes, files, columns) goes into the data only, never into a field's
-name nor into an expression. Numbers are rounded to six digits, endless ones left out.
+name nor into an expression. Numbers are rounded to six digits, endless ones left out. Each
+function returns a Vega-Lite spec without theme.
 """
 
 from fireassay.core.drawing.axes import Spec, axis, rounded

@@ -25,17 +25,23 @@ def rounded(value: Any) -> float | None:
     return float(f"{float(value):.6g}")
 
 
+def quantity(name: str, **more: Any) -> Spec:
+    """The channel of a field of numbers."""
+    return {"field": name, "type": "quantitative", **more}
+
+
+def category(name: str, **more: Any) -> Spec:
+    """The channel of a field of names."""
+    return {"field": name, "type": "nominal", **more}
+
+
 def axis(title: str, unit: Unit = "number", **more: Any) -> Spec:
     """An axis with its title; shares in per cent."""
     return {"title": title or None, **(PERCENT if unit == "share" else {}), **more}
 
 
 def told_apart(names: Iterable[str]) -> list[str]:
-    """Names of rows, each once: a second of the same name gets a number.
-
-    >>> told_apart(["a", "b", "a"])
-    ['a', 'b', 'a (2)']
-    """
+    """Names of rows, each once: a second of the same name gets a number."""
     seen: dict[str, int] = {}
     told = []
     for name in names:
@@ -45,11 +51,7 @@ def told_apart(names: Iterable[str]) -> list[str]:
 
 
 def thinned(values: list[Spec], most: int = 400) -> list[Spec]:
-    """At most so many points of a line, evenly over its length, ends included.
-
-    >>> len(thinned([{"x": i} for i in range(1000)], most=10))
-    10
-    """
+    """At most so many points of a line, evenly over its length, ends included."""
     if len(values) <= most:
         return values
     kept = np.unique(np.linspace(0, len(values) - 1, most).round().astype(int))
@@ -61,7 +63,7 @@ def rule_at(channel: Literal["x", "y"], value: float) -> Spec:
     return {
         "data": {"values": [{"at": rounded(value)}]},
         "mark": {"type": "rule", "style": "guide", "strokeDash": [4, 4], "strokeWidth": 1},
-        "encoding": {channel: {"field": "at", "type": "quantitative"}, **_nothing_of(channel)},
+        "encoding": {channel: quantity("at"), **_nothing_of(channel)},
     }
 
 
@@ -111,7 +113,7 @@ def level(
     """A line with a word over the whole chart: a base rate, or a limit that somebody set."""
     style = "limit" if limit else "guide"
     data = {"values": [{"at": rounded(value), "word": word}]}
-    at = {"field": "at", "type": "quantitative"}
+    at = quantity("at")
     # What somebody set stands above its line, what was seen below: they may be close together.
     place: Spec = {"align": "right", "baseline": "bottom" if limit else "top"}
     place["dy"] = -3 if limit else 4

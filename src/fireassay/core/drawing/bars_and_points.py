@@ -12,8 +12,10 @@ from fireassay.core.drawing.axes import (
     Unit,
     axis,
     axis_title,
+    category,
     hover_format,
     names_axis,
+    quantity,
     rounded,
     thinned,
     told_apart,
@@ -30,20 +32,14 @@ def bars(
     """
     names = told_apart(name for name, _ in rows)
     values = [{"label": n, "value": rounded(v)} for n, (_, v) in zip(names, rows, strict=True)]
-    x = {"field": "value", "type": "quantitative", "axis": axis(title, unit, tickCount=6)}
-    text = {"field": "value", "type": "quantitative", "format": hover_format(unit)}
+    x = quantity("value", axis=axis(title, unit, tickCount=6))
+    text = quantity("value", format=hover_format(unit))
     return {
         "width": width,
         "height": {"step": 22},
         "data": {"values": values},
         "encoding": {
-            "y": {
-                "field": "label",
-                "type": "nominal",
-                "sort": None,
-                "axis": names_axis(),
-                "title": None,
-            },
+            "y": category("label", sort=None, axis=names_axis(), title=None),
             "x": x,
         },
         "layer": [
@@ -74,18 +70,13 @@ def histogram(values: Any, title: str, *, bins: int = 30, width: int = WIDTH) ->
         "data": {"values": shown},
         "mark": {"type": "bar", "binSpacing": 1},
         "encoding": {
-            "x": {
-                "field": "from",
-                "type": "quantitative",
-                "bin": {"binned": True},
-                "axis": axis(title),
-            },
+            "x": quantity("from", bin={"binned": True}, axis=axis(title)),
             "x2": {"field": "to"},
-            "y": {"field": "n", "type": "quantitative", "axis": axis("rows", tickMinStep=1)},
+            "y": quantity("n", axis=axis("rows", tickMinStep=1)),
             "tooltip": [
-                {"field": "from", "type": "quantitative", "format": ".3~g"},
-                {"field": "to", "type": "quantitative", "format": ".3~g"},
-                {"field": "n", "type": "quantitative", "title": "rows"},
+                quantity("from", format=".3~g"),
+                quantity("to", format=".3~g"),
+                quantity("n", title="rows"),
             ],
         },
     }
@@ -116,53 +107,35 @@ def points(
         muted: The kind that is only the background.
         line: x and y of a curve.
 
-    Returns:
-        dict: A Vega-Lite spec without theme.
-
     >>> from fireassay.core.drawing import axis
     >>> points([1.0], [2.0], {"axis": axis("a")}, {"axis": axis("b")})["layer"][0]["mark"]["type"]
     'point'
     """
     xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     finite = np.isfinite(xs) & np.isfinite(ys)
-    first: Spec
+    place = {"x": quantity("x", **across), "y": quantity("y", **up)}
     if finite.sum() > MOST_POINTS:
-        first = _binned(xs[finite], ys[finite], across, up)
+        layers = [_binned(xs[finite], ys[finite], place)]
     else:
-        first = _cloud(xs, ys, finite, kinds, muted, across, up)
-    layers = [first]
+        layers = [_cloud(xs, ys, finite, kinds, muted, place)]
     if line is not None:
         drawn = [{"x": rounded(a), "y": rounded(b)} for a, b in zip(*line, strict=True)]
-        layers.append(
-            {
-                "data": {"values": thinned(drawn)},
-                "mark": {"type": "line", "color": LIGHT["ink"]},
-                "encoding": {
-                    "x": {"field": "x", "type": "quantitative", **across},
-                    "y": {"field": "y", "type": "quantitative", **up},
-                },
-            }
-        )
+        mark = {"type": "line", "color": LIGHT["ink"]}
+        layers.append({"data": {"values": thinned(drawn)}, "mark": mark, "encoding": place})
     return {"width": width, "height": height, "layer": layers}
 
 
 def _cloud(
-    xs: Any, ys: Any, finite: Any, kinds: Sequence[str] | None, muted: str, across: Spec, up: Spec
+    xs: Any, ys: Any, finite: Any, kinds: Sequence[str] | None, muted: str, place: Spec
 ) -> Spec:
     rows = np.flatnonzero(finite)
     values: list[Spec] = [{"x": rounded(xs[i]), "y": rounded(ys[i])} for i in rows]
-    encoding: Spec = {
-        "x": {"field": "x", "type": "quantitative", **across},
-        "y": {"field": "y", "type": "quantitative", **up},
-    }
-    hover: list[Spec] = [
-        {"field": "x", "type": "quantitative", "title": axis_title(across, "x"), "format": ".4~g"},
-        {"field": "y", "type": "quantitative", "title": axis_title(up, "y"), "format": ".4~g"},
-    ]
+    encoding = dict(place)
+    hover = [quantity(a, title=axis_title(place[a], a), format=".4~g") for a in ("x", "y")]
     if kinds is not None:
         for value, i in zip(values, rows, strict=True):
             value["kind"] = kinds[int(i)]
-        kind = {"field": "kind", "type": "nominal", "sort": None, "title": None}
+        kind = category("kind", sort=None, title=None)
         named = list(dict.fromkeys(value["kind"] for value in values))
         strong = iter(CATEGORIES[:-1] * (1 + len(named) // len(CATEGORIES)))
         colours = [LIGHT["seven"] if name == muted else next(strong) for name in named]
@@ -176,7 +149,7 @@ def _cloud(
     }
 
 
-def _binned(xs: Any, ys: Any, across: Spec, up: Spec) -> Spec:
+def _binned(xs: Any, ys: Any, place: Spec) -> Spec:
     counts, x_edges, y_edges = np.histogram2d(xs, ys, bins=_BINS)
     values = [
         {
@@ -192,16 +165,11 @@ def _binned(xs: Any, ys: Any, across: Spec, up: Spec) -> Spec:
         "data": {"values": values},
         "mark": {"type": "rect"},
         "encoding": {
-            "x": {"field": "x", "type": "quantitative", **across},
+            "x": place["x"],
             "x2": {"field": "x2"},
-            "y": {"field": "y", "type": "quantitative", **up},
+            "y": place["y"],
             "y2": {"field": "y2"},
-            "color": {
-                "field": "n",
-                "type": "quantitative",
-                "scale": {"range": list(SEQUENTIAL)},
-                "legend": {"title": "rows"},
-            },
-            "tooltip": [{"field": "n", "type": "quantitative", "title": "rows"}],
+            "color": quantity("n", scale={"range": list(SEQUENTIAL)}, legend={"title": "rows"}),
+            "tooltip": [quantity("n", title="rows")],
         },
     }

@@ -12,7 +12,9 @@ from fireassay.core.drawing.axes import (
     Spec,
     Unit,
     axis,
+    category,
     hover_format,
+    quantity,
     rounded,
     side_axis,
 )
@@ -37,13 +39,12 @@ def _cells(
 
 def _written(unit: Unit, middle: float, *, own_text: bool) -> Spec:
     """The layer of numbers, or of texts of their own: dark on light cells, light on dark ones."""
-    number = {"field": "value", "type": "quantitative"}
-    number["format"] = ".0%" if unit == "share" else ".2~f"
+    number = quantity("value", format=".0%" if unit == "share" else ".2~f")
     on_light = {"condition": {"test": f"datum.value > {middle:g}", "value": "#111111"}}
     return {
         "mark": {"type": "text", "fontSize": 10},
         "encoding": {
-            "text": {"field": "text", "type": "nominal"} if own_text else number,
+            "text": category("text") if own_text else number,
             "color": {**on_light, "value": "#fafafa"},
         },
     }
@@ -75,9 +76,6 @@ def matrix(
             ``"#pair-3-5"``.
         texts: What stands in a cell instead of its value.
 
-    Returns:
-        dict: A Vega-Lite spec without theme.
-
     >>> matrix([("3", "5", 0.4)], title="both named")["data"]["values"][0]["value"]
     0.4
     """
@@ -90,33 +88,29 @@ def matrix(
     longest = max((len(name) for name in acrosses), default=0)
     turned = longest > 4
     encoding = {
-        "y": {"field": "down", "type": "nominal", "sort": downs, "axis": side_axis(down)},
-        "x": {
-            "field": "across",
-            "type": "nominal",
-            "sort": acrosses,
-            "axis": side_axis(across, labelAngle=-45 if turned else 0),
-        },
+        "y": category("down", sort=downs, axis=side_axis(down)),
+        "x": category(
+            "across", sort=acrosses, axis=side_axis(across, labelAngle=-45 if turned else 0)
+        ),
     }
     hover = [
-        {"field": "down", "type": "nominal", "title": down or " "},
-        {"field": "across", "type": "nominal", "title": across or " "},
-        {"field": "value", "type": "quantitative", "title": title, "format": hover_format(unit)},
+        category("down", title=down or " "),
+        category("across", title=across or " "),
+        quantity("value", title=title, format=hover_format(unit)),
     ]
     cells = {
         "mark": {"type": "rect", "stroke": LIGHT["paper"], "strokeWidth": 1},
         "encoding": {
-            "color": {
-                "field": "value",
-                "type": "quantitative",
-                "scale": {"domain": list(domain), "range": list(SEQUENTIAL)},
-                "legend": {"title": title, **(PERCENT if unit == "share" else {})},
-            },
+            "color": quantity(
+                "value",
+                scale={"domain": list(domain), "range": list(SEQUENTIAL)},
+                legend={"title": title, **(PERCENT if unit == "share" else {})},
+            ),
             "tooltip": hover,
         },
     }
     if links:  # of all layers: the number in a cell's middle opens its rows, too
-        encoding = {**encoding, "href": {"field": "href", "type": "nominal"}}
+        encoding = {**encoding, "href": category("href")}
     layers: list[Spec] = [cells]
     if framed:
         frame = {"type": "rect", "filled": False, "stroke": LIGHT["ink"], "strokeWidth": 2}
@@ -152,9 +146,6 @@ def field(
         title, across, up: Of the colours and the axes.
         total: Whether cells that are put together add up; their mean is shown otherwise.
 
-    Returns:
-        dict: A Vega-Lite spec without theme.
-
     >>> spec = field(np.ones((80, 2)), (0, 1, 0, 1), title="n", across="a", up="b", total=True)
     >>> len(spec["data"]["values"]), spec["data"]["values"][0]["value"]
     (80, 2.0)
@@ -181,36 +172,19 @@ def field(
         "data": {"values": cells},
         "mark": {"type": "rect"},
         "encoding": {
-            "x": {
-                "field": "x",
-                "type": "quantitative",
-                "axis": axis(across, grid=False),
-                "scale": {"domain": [rounded(left), rounded(right)], "nice": False},
-            },
+            "x": _side("x", across, left, right),
             "x2": {"field": "x2"},
-            "y": {
-                "field": "y",
-                "type": "quantitative",
-                "axis": axis(up, grid=False),
-                "scale": {"domain": [rounded(bottom), rounded(top)], "nice": False},
-            },
+            "y": _side("y", up, bottom, top),
             "y2": {"field": "y2"},
-            "color": {
-                "field": "value",
-                "type": "quantitative",
-                "scale": {"range": list(SEQUENTIAL)},
-                "legend": {"title": title},
-            },
-            "tooltip": [
-                {
-                    "field": "value",
-                    "type": "quantitative",
-                    "title": title,
-                    "format": hover_format("number"),
-                }
-            ],
+            "color": quantity("value", scale={"range": list(SEQUENTIAL)}, legend={"title": title}),
+            "tooltip": [quantity("value", title=title, format=hover_format("number"))],
         },
     }
+
+
+def _side(name: str, title: str, low: float, high: float) -> Spec:
+    scale = {"domain": [rounded(low), rounded(high)], "nice": False}
+    return quantity(name, axis=axis(title, grid=False), scale=scale)
 
 
 def _coarser(grid: Any, total: bool) -> Any:
@@ -220,6 +194,4 @@ def _coarser(grid: Any, total: bool) -> Any:
         return grid
     starts = np.arange(0, len(grid), step)
     sums = np.add.reduceat(grid, starts, axis=0)
-    if total:
-        return sums
-    return sums / np.diff([*starts, len(grid)])[:, None]
+    return sums if total else sums / np.diff([*starts, len(grid)])[:, None]

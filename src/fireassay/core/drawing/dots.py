@@ -10,12 +10,17 @@ from fireassay.core.drawing.axes import (
     Spec,
     Unit,
     axis,
+    category,
     hover_format,
     names_axis,
+    quantity,
     rounded,
     rule_at,
     told_apart,
 )
+
+# Drawn where both ends are known.
+_BOTH_ENDS = [{"filter": "datum.low != null && datum.high != null"}]
 
 
 @dataclass(frozen=True)
@@ -65,9 +70,6 @@ def intervals(
         guide: A dashed line over all rows, e.g. at no effect.
         ticks: Whether the axis is drawn; without, the rows' texts say the numbers.
 
-    Returns:
-        dict: A Vega-Lite spec without theme.
-
     >>> spec = intervals([IntervalRow("cat", 0.9, 0.8, 0.95)])
     >>> [row["value"] for row in spec["data"]["values"]]
     [0.9]
@@ -89,30 +91,25 @@ def intervals(
     if domain is not None:
         scale["domain"] = list(domain)
     shown = axis(title, unit, tickCount=6) if ticks else None
-    x = {"field": "value", "type": "quantitative", "scale": scale, "axis": shown}
-    y = {"field": "label", "type": "nominal", "sort": None, "axis": names_axis(), "title": None}
+    x = quantity("value", scale=scale, axis=shown)
+    y = category("label", sort=None, axis=names_axis(), title=None)
     used = list(dict.fromkeys(row.state for row in rows))
+    ends = {"value": "value", "low": "from", "high": "to"}
     tooltip = [
-        {"field": "label", "type": "nominal", "title": " "},
-        {"field": "value", "type": "quantitative", "format": hover_format(unit), "title": "value"},
-        {"field": "low", "type": "quantitative", "format": hover_format(unit), "title": "from"},
-        {"field": "high", "type": "quantitative", "format": hover_format(unit), "title": "to"},
+        category("label", title=" "),
+        *(quantity(name, format=hover_format(unit), title=word) for name, word in ends.items()),
     ]
-    colour = {
-        "field": "state",
-        "type": "nominal",
-        "scale": {"domain": used, "range": [STATES[state][0] for state in used]},
-        "legend": None,
-    }
-    shape = {
-        "field": "state",
-        "type": "nominal",
-        "scale": {"domain": used, "range": [STATES[state][1] for state in used]},
-        "legend": None,
-    }
+    colour, shape = (
+        category(
+            "state",
+            scale={"domain": used, "range": [STATES[state][i] for state in used]},
+            legend=None,
+        )
+        for i in (0, 1)
+    )
     layers: list[Spec] = [
         {
-            "transform": [{"filter": "datum.low != null && datum.high != null"}],
+            "transform": _BOTH_ENDS,
             "mark": {"type": "rule", "strokeWidth": 3, "strokeCap": "round", "opacity": 0.55},
             "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "color": colour},
         },
@@ -126,12 +123,9 @@ def intervals(
     if any(row.limit is not None for row in rows):
         layers += _limits(x, any(row.limit_text for row in rows))
     if any(row.text for row in rows):
-        layers.append(
-            {
-                "mark": {"type": "text", "align": "left", "dx": 10},
-                "encoding": {"x": {"value": width}, "text": {"field": "text"}},
-            }
-        )
+        mark = {"type": "text", "align": "left", "dx": 10}
+        beside = {"x": {"value": width}, "text": {"field": "text"}}
+        layers.append({"mark": mark, "encoding": beside})
     return {
         "width": width,
         "height": {"step": 26},
@@ -147,21 +141,9 @@ def _limits(x: Spec, named: bool) -> list[Spec]:
     tick = {"type": "tick", "style": "limit", "thickness": 2, "size": 20}
     layers: list[Spec] = [{"transform": only, "mark": tick, "encoding": at}]
     if named:
-        text = {
-            "type": "text",
-            "style": "limit-text",
-            "align": "left",
-            "dx": 5,
-            "dy": -8,
-            "fontSize": 10,
-        }
-        layers.append(
-            {
-                "transform": only,
-                "mark": {**text, "fontSize": 10},
-                "encoding": {**at, "text": {"field": "limit_text"}},
-            }
-        )
+        text = {"type": "text", "style": "limit-text", "align": "left", "dx": 5, "dy": -8}
+        above = {**at, "text": {"field": "limit_text"}}
+        layers.append({"transform": only, "mark": {**text, "fontSize": 10}, "encoding": above})
     return layers
 
 
@@ -181,9 +163,6 @@ def grouped(
         title, unit, log: Of the axis.
         guide: A dashed line at one value.
 
-    Returns:
-        dict: A Vega-Lite spec without theme.
-
     >>> grouped([("fgm", "none", 0.5, 0.4, 0.6)], "right")["data"]["values"][0]["by"]
     'none'
     """
@@ -198,22 +177,13 @@ def grouped(
                 value["low"] = None
     colours = list(dict.fromkeys(b for _, b, *_ in rows))
     names = list(dict.fromkeys(a for a, *_ in rows))
-    x: Spec = {
-        "field": "value",
-        "type": "quantitative",
-        "axis": axis(title, unit, tickCount=5),
-        "scale": {"type": "log"} if log else {"zero": False},
-    }
-    colour = {
-        "field": "by",
-        "type": "nominal",
-        "sort": None,
-        "scale": {"domain": colours},
-        "legend": {"title": None, "columns": 4},
-    }
+    scale = {"type": "log"} if log else {"zero": False}
+    x = quantity("value", axis=axis(title, unit, tickCount=5), scale=scale)
+    legend = {"title": None, "columns": 4}
+    colour = category("by", sort=None, scale={"domain": colours}, legend=legend)
     layers: list[Spec] = [
         {
-            "transform": [{"filter": "datum.low != null && datum.high != null"}],
+            "transform": _BOTH_ENDS,
             "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.6},
             "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "color": colour},
         },
@@ -224,11 +194,9 @@ def grouped(
                 "color": colour,
                 "shape": {**colour},
                 "tooltip": [
-                    {"field": "row", "type": "nominal", "title": " "},
-                    {"field": "by", "type": "nominal", "title": " "},
-                    {"field": "value", "type": "quantitative", "format": hover_format(unit)},
-                    {"field": "low", "type": "quantitative", "format": hover_format(unit)},
-                    {"field": "high", "type": "quantitative", "format": hover_format(unit)},
+                    category("row", title=" "),
+                    category("by", title=" "),
+                    *(quantity(end, format=hover_format(unit)) for end in ("value", "low", "high")),
                 ],
             },
         },
@@ -242,8 +210,8 @@ def grouped(
         "height": {"step": max(20, 9 * len(colours)), "for": "position"},
         "data": {"values": values},
         "encoding": {
-            "y": {"field": "row", "type": "nominal", "sort": names, "axis": names_axis()},
-            "yOffset": {"field": "by", "type": "nominal", "sort": colours},
+            "y": category("row", sort=names, axis=names_axis()),
+            "yOffset": category("by", sort=colours),
         },
         "layer": layers,
     }

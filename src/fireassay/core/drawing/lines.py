@@ -11,7 +11,9 @@ from fireassay.core.drawing.axes import (
     axis,
     axis_format,
     axis_title,
+    category,
     level,
+    quantity,
     rounded,
     thinned,
 )
@@ -47,39 +49,20 @@ def curves(
         levels: Horizontal lines with a word, e.g. a base rate.
         most: Points of a line that are drawn.
 
-    Returns:
-        dict: A Vega-Lite spec without theme.
-
     >>> from fireassay.core.drawing import axis
     >>> spec = curves({"fgm": ([0, 1], [1, 0.5])}, {"axis": axis("queries")}, {"axis": axis("")})
     >>> len(spec["data"]["values"])
     2
     """
     values, ends = _line_values(lines, bands or {}, most)
-    colour = {
-        "field": "line",
-        "type": "nominal",
-        "sort": None,
-        "scale": {"domain": list(lines)},
-        "legend": None,
-    }
-    across = {"field": "x", "type": "quantitative", **x}
-    up = {"field": "y", "type": "quantitative", **y}
+    colour = category("line", sort=None, scale={"domain": list(lines)}, legend=None)
+    across, up = quantity("x", **x), quantity("y", **y)
+    place = {"x": across, "y": up, "color": colour}
     shape = {"interpolate": "step-after"} if steps else {}
     hover = [
-        {"field": "line", "type": "nominal", "title": " "},
-        {
-            "field": "x",
-            "type": "quantitative",
-            "title": axis_title(x, "x"),
-            "format": axis_format(x),
-        },
-        {
-            "field": "y",
-            "type": "quantitative",
-            "title": axis_title(y, "y"),
-            "format": axis_format(y),
-        },
+        category("line", title=" "),
+        quantity("x", title=axis_title(x, "x"), format=axis_format(x)),
+        quantity("y", title=axis_title(y, "y"), format=axis_format(y)),
     ]
     layers: list[Spec] = []
     if diagonal:
@@ -100,23 +83,10 @@ def curves(
                 },
             }
         )
-    layers.append(
-        {
-            "mark": {
-                "type": "line",
-                "clip": True,
-                **shape,
-                **({"point": {"size": 40}} if points else {}),
-            },
-            "encoding": {"x": across, "y": up, "color": colour},
-        }
-    )
-    layers.append(
-        {
-            "mark": {"type": "point", "size": 80, "opacity": 0},
-            "encoding": {"x": across, "y": up, "color": colour, "tooltip": hover},
-        }
-    )
+    line = {"type": "line", "clip": True, **shape, **({"point": {"size": 40}} if points else {})}
+    nearby = {"type": "point", "size": 80, "opacity": 0}
+    layers.append({"mark": line, "encoding": place})
+    layers.append({"mark": nearby, "encoding": {**place, "tooltip": hover}})
     if len(lines) > 1 or labelled:
         layers.append(_end_labels(ends, across, up, y, colour, height))
     return {"width": width, "height": height, "data": {"values": values}, "layer": layers}
@@ -168,27 +138,18 @@ def _end_labels(
         "encoding": {
             "x": {**across, "field": "far"},
             "y": {**up, "field": "at"},
-            "text": {"field": "line", "type": "nominal"},
+            "text": category("line"),
             "color": colour,
         },
     }
 
 
 def _diagonal() -> Spec:
+    mark = {"type": "line", "style": "guide", "strokeWidth": 1, "strokeDash": [4, 4], "clip": True}
     return {
         "data": {"values": [{"x": 0, "y": 0}, {"x": 1, "y": 1}]},
-        "mark": {
-            "type": "line",
-            "style": "guide",
-            "strokeWidth": 1,
-            "strokeDash": [4, 4],
-            "clip": True,
-        },
-        "encoding": {
-            "x": {"field": "x", "type": "quantitative"},
-            "y": {"field": "y", "type": "quantitative"},
-            "color": {"value": LIGHT["soft"]},
-        },
+        "mark": mark,
+        "encoding": {"x": quantity("x"), "y": quantity("y"), "color": {"value": LIGHT["soft"]}},
     }
 
 
@@ -210,9 +171,6 @@ def diagram(
         confidence, share: Mean confidence of each bin, and the share of right answers in it.
         low, high: The interval of the share.
         across, up: Titles of the axes.
-
-    Returns:
-        dict: A Vega-Lite spec without theme.
 
     >>> diagram([0.9], [0.8], [0.7], [0.9])["data"]["values"][0]["low"]
     0.7
