@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from fireassay.core import DataError, ParameterError
 from fireassay.data import Codebook, Rows
+from fireassay.data.codebook import text_features
 
 WILD = pd.DataFrame(
     {
@@ -165,3 +166,8 @@ def test_rows_without_a_hole_are_viewed_as_wide_as_those_with_one():
     codes = book.encode(rows)
     assert book.view(codes[[0, 2]]).shape[1] == book.view(codes).shape[1]
     np.testing.assert_array_equal(book.view(codes)[[0, 2]], book.view(codes[[0, 2]]))
+
+
+def test_texts_that_share_letters_lie_closer():
+    a, b, c = text_features(["the heart", "The hearts", "xylophone"])
+    assert a @ b > a @ c

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from fireassay.core import DataError, ParameterError
 from fireassay.core.mapped import ByteImages
 from fireassay.data import DataSet, digits, find_duplicates, find_overlap, split, splits
+from fireassay.data.splits import whole_groups
 
 
 def test_duplicates_are_exact_copies():
@@ -122,3 +123,8 @@ def test_rows_with_one_mark_are_told_apart(monkeypatch):
     monkeypatch.setattr(splits, "row_marks", lambda rows: np.zeros(len(rows), np.uint64))
     assert find_overlap([[1.0], [2.0], [3.0]], [[3.0], [4.0], [1.0]]).tolist() == [0, 2]
     assert find_duplicates([[1.0], [2.0], [1.0], [2.0]]).tolist() == [0, 1, 0, 1]
+
+
+def test_whole_groups_keep_their_order_and_end_where_a_group_ends():
+    rows, first = whole_groups(np.array([0, 1, 2, 3]), np.array([7, 8, 7, 8]), 2)
+    assert (rows.tolist(), first) == ([0, 2, 1, 3], 2)

@@ -24,8 +24,10 @@ from fireassay.statistics.numbers.number_registry import (
     NUMBERS,
     number_of,
     parse_number,
+    standard_name,
     standard_numbers,
 )
+from fireassay.statistics.numbers.slice_numbers import fewest_units, slice_numbers
 
 
 def rows_of(seed=0, n=300, k=3, groups=None, blanks=0, digits=None):
@@ -286,3 +288,20 @@ def test_a_million_rows_of_five_classes_take_seconds():
     rows = JudgedRows.of(y, a, 5, p, groups=np.arange(1_000_000) // 4)
     assert len(standard_numbers(rows, range(5))) > 40
     assert time.process_time() - start < 20
+
+
+def test_aliases_classes_points_and_slices_name_a_standard_number():
+    assert standard_name("recall[sepsis]@0.2{ward=ICU}").name == "sensitivity"
+    assert standard_name("no such number") is None
+
+
+def test_slices_with_equal_shares_have_no_gap():
+    rows = JudgedRows.of([0] * 80, [0] * 70 + [1] * 10, 2)
+    asked = parse_number("error", [0, 1])
+    found = slice_numbers(rows, asked, np.array(["a", "b"] * 40), "w")
+    assert [(s.value, round(s.gap.value, 3), s.too_small) for s in found] == [
+        ("a", 0.0, False),
+        ("b", 0.0, False),
+    ]
+    # the fewest rows of which none is wrong whose exact bound is below a tenth
+    assert fewest_units(0.95) == next(n for n in range(1, 99) if 1 - 0.025 ** (1 / n) < 0.1)

@@ -19,21 +19,13 @@ Probabilities = NDArray[Any]  # float32 where a model gives no more than that, e
 
 
 def is_frame(value: Any) -> "TypeGuard[pd.DataFrame]":
-    """Whether a value is a pandas data frame.
-
-    >>> is_frame([1, 2])
-    False
-    """
+    """Whether a value is a pandas data frame."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(value, pandas.DataFrame)
 
 
 def is_series(value: Any) -> "TypeGuard[pd.Series[Any] | pd.Index[Any]]":
-    """Whether a value is a pandas series or index.
-
-    >>> is_series([1, 2])
-    False
-    """
+    """Whether a value is a pandas series or index."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(value, pandas.Series | pandas.Index)
 

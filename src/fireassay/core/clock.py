@@ -7,15 +7,8 @@ _WAITED = Path("/proc/thread-self/schedstat")
 
 
 def quiet_seconds() -> float:
-    """Elapsed seconds without the time this thread waited for a CPU (Linux; elsewhere all).
-
-    Waiting for a disk, a server or another thread counts.
-
-    >>> begun = quiet_seconds()
-    >>> time.sleep(0.01)
-    >>> quiet_seconds() - begun > 0.005
-    True
-    """
+    """Elapsed seconds without the time this thread waited for a CPU (Linux; elsewhere all)."""
+    # Waiting for a disk, a server or another thread counts.
     waited = _waited()
     while True:
         now, before, waited = time.perf_counter(), waited, _waited()
@@ -31,13 +24,7 @@ def _waited() -> float:
 
 
 class SecondsInWorkers:
-    """A sum that only grows: what it was before some work is taken off after it.
-
-    >>> found = SecondsInWorkers()
-    >>> found.add(0.5)
-    >>> found.seconds
-    0.5
-    """
+    """A sum that only grows: what it was before some work is taken off after it."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -51,15 +38,9 @@ seconds_in_workers = SecondsInWorkers()
 
 
 class WorkClock:
-    """What some work has taken since this was made, a plan's seconds: those of all processes.
+    """What some work has taken since this was made, a plan's seconds: those of all processes."""
 
-    While others work, this thread waits; what it waits is not counted then, but what they do.
-
-    >>> work = WorkClock()
-    >>> seconds_in_workers.add(5.0)
-    >>> 5.0 <= work.seconds < 6.0
-    True
-    """
+    # While others work, this thread waits: their seconds are counted then, and its own are not.
 
     def __init__(self) -> None:
         self._quiet, self._own = quiet_seconds(), time.thread_time()

@@ -148,16 +148,8 @@ class Estimate:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain types, for JSON."""
-        return {
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "confidence": self.confidence,
-            "n": self.n,
-            "method": self.method,
-            "kind": self.kind,
-            "rests_on": list(self.rests_on),
-        }
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {**fields, "rests_on": list(self.rests_on)}
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> "Estimate":

@@ -7,16 +7,9 @@ from numpy.typing import ArrayLike
 
 
 class Groups(np.ndarray[Any, np.dtype[Any]]):
-    """For each row its patient, device or document, with the most rows that one can have.
+    """For each row its patient, device or document, with the most rows that one can have."""
 
-    ``largest`` stays with every choice of rows; None where nobody declared it.
-
-    >>> met = Groups(["ann", "bob", "ann"], largest=12)
-    >>> met[:2].largest, len(met)
-    (12.0, 3)
-    """
-
-    largest: float | None
+    largest: float | None  # stays with every choice of rows; None where nobody declared it
 
     def __new__(cls, names: ArrayLike, largest: float | None = None) -> "Groups":
         """Names as an array, and the declared size."""

@@ -85,12 +85,7 @@ class LazyPackage(ModuleType):
 
 
 def lazy_names(package: str) -> None:
-    """Let a package give its names on demand: those that its source imports for type checkers.
-
-    >>> import fireassay.networks
-    >>> "Cnn" in dir(fireassay.networks)
-    True
-    """
+    """Let a package give its names on demand: those that its source imports for type checkers."""
     module: Any = sys.modules[package]
     source = module.__spec__.loader.get_source(package)
     homes = {

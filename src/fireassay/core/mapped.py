@@ -99,18 +99,11 @@ def stay_bytes(rows: Any) -> bool:
 
 
 class ByteImages(NDArrayOperatorsMixin):
-    """Images that come out as float32, as those of smaller sets are from the beginning.
+    """Images that come out as float32, as those of smaller sets are from the beginning."""
 
-    Rows that are taken come out divided; so does everything else that numpy or anybody asks of
-    them, all at once then and with four times the memory. The bytes themselves are in ``stored``
-    alone, so that nobody takes 255 for 1.
-
-    >>> images = ByteImages(np.full((3, 2, 2), 51, dtype=np.uint8), divisor=255)
-    >>> images[:2].dtype, float(images[0, 0, 0]), float(images.max())
-    (dtype('float32'), 0.20000000298023224, 0.20000000298023224)
-    >>> float(np.asarray(images).sum()) == float(images.sum())
-    True
-    """
+    # Rows that are taken come out divided; so does everything else that numpy or anybody asks of
+    # them, all at once then and with four times the memory. The bytes themselves are in ``stored``
+    # alone, so that nobody takes 255 for 1.
 
     dtype: Final = np.dtype(np.float32)
 

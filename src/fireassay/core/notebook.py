@@ -17,12 +17,7 @@ _NUMBERS = 12
 
 
 def estimate_html(estimate: "Estimate") -> str:
-    """A number with its interval, and in small print how it came about.
-
-    >>> from fireassay.core.estimate import Estimate
-    >>> print(estimate_html(Estimate.count(3, n=40)))
-    <span><strong>3</strong> <span style="opacity:.72;font-size:.92em">counted, n = 40</span></span>
-    """
+    """A number with its interval, and in small print how it came about."""
     value, _, rest = str(estimate).removesuffix(f" n={estimate.n}").partition(" ")
     told = f"<strong>{escape(value)}</strong>{' ' if rest else ''}{escape(rest)}"
     sure = f"{100 * estimate.confidence:g} % {estimate.kind}, "
@@ -31,12 +26,7 @@ def estimate_html(estimate: "Estimate") -> str:
 
 
 def evidence_html(evidence: "Evidence") -> str:
-    """An answer: its sentence, its first numbers, its first chart, what the data contradicts.
-
-    >>> from fireassay.core.evidence import Evidence
-    >>> "Nothing was asked." in evidence_html(Evidence("my question", "Nothing was asked."))
-    True
-    """
+    """An answer: its sentence, its first numbers, its first chart, what the data contradicts."""
     rows = []
     for name, estimate in list(evidence.estimates.items())[:_NUMBERS]:
         measure = evidence.measure(name)
@@ -61,11 +51,7 @@ def evidence_html(evidence: "Evidence") -> str:
 
 
 def table_html(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    """A table of cells that are HTML already.
-
-    >>> table_html(("n",), [("3",)]).count("<td")
-    1
-    """
+    """A table of cells that are HTML already."""
     head = "".join(f'<th style="{CELL};{SOFT}">{name}</th>' for name in heads)
     body = "".join(
         "<tr>" + "".join(f'<td style="{CELL}">{cell}</td>' for cell in row) + "</tr>"

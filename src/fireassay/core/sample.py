@@ -81,12 +81,5 @@ class Sample:
 
     def to_dict(self) -> dict[str, Any]:
         """What ``result.json`` keeps: which row and what was said, not the row itself."""
-        return {
-            "row": self.row,
-            "why": self.why,
-            "source": self.source,
-            "truth": self.truth,
-            "said": self.said,
-            "confidence": self.confidence,
-            "scores": dict(self.scores),
-        }
+        kept = ("row", "why", "source", "truth", "said", "confidence")
+        return {**{name: getattr(self, name) for name in kept}, "scores": dict(self.scores)}

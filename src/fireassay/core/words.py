@@ -4,20 +4,12 @@ import re
 
 
 def percent(share: float, decimals: int = 0) -> str:
-    """A share in per cent.
-
-    >>> percent(0.95), percent(0.0123, 1)
-    ('95 %', '1.2 %')
-    """
+    """A share in per cent, such as 1.2 %."""
     return f"{100 * share:.{decimals}f} %"
 
 
 def p_text(p: float) -> str:
-    """A p-value in a sentence; how far it is below a thousandth says nothing more.
-
-    >>> p_text(0.0312), p_text(1.5e-05)
-    ('p = 0.031', 'p below 0.001')
-    """
+    """A p-value in a sentence; how far it is below a thousandth says nothing more."""
     return "p below 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
@@ -26,9 +18,5 @@ _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202
 
 
 def visible(text: str) -> str:
-    """The text with everything that a terminal would obey written out; strict JSON stays equal.
-
-    >>> print(visible("class \\x1b[2Jone"))
-    class \\u001b[2Jone
-    """
+    """The text with everything that a terminal would obey written out; strict JSON stays equal."""
     return _ACTING.sub(lambda found: f"\\u{ord(found.group()):04x}", text)

@@ -15,22 +15,10 @@ WARDS = ("Emergency", "Medicine", "Surgery")
 
 
 def admissions(n_patients: int = 500, seed: int = 0) -> "pd.DataFrame":
-    """Simulate admissions; no row is about a real person.
-
-    A patient has one to four admissions, which are alike. Sepsis raises heart rate, temperature and
-    lactate. On the surgical ward heart rate and temperature are raised without sepsis as well.
-
-    Args:
-        n_patients: How many patients, at least 1.
-        seed: Same seed, same table.
-
-    Returns:
-        DataFrame: Columns ``admission``, ``patient``, ``ward``, ``sex``, four measured ones, and
-            ``sepsis`` ("sepsis" or "no sepsis").
-
-    >>> admissions(3)["patient"].nunique()
-    3
-    """
+    """Simulate admissions; no row is about a real person."""
+    # A patient has one to four admissions, which are alike. Sepsis raises heart rate, temperature
+    # and lactate. On the surgical ward heart rate and temperature are raised without sepsis as
+    # well.
     import pandas as pd
 
     check_integer(n_patients, "n_patients", low=1)

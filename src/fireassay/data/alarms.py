@@ -64,16 +64,10 @@ class Alarms:
 
 
 def alarms(n: int = 600, n_patients: int = 40, seed: int = 0) -> Alarms:
-    """Simulate alarms of a ward.
-
-    An actionable alarm is a sustained excursion, often seen in a second vital sign. A suppressible
-    one corrects itself within seconds, or is an artifact: a lost or moved sensor. One in five is
-    borderline, with a duration between the two, and only leans to one side.
-
-    >>> ward = alarms(50, seed=1)
-    >>> ward.values.shape
-    (50, 60, 3)
-    """
+    """Simulate alarms of a ward."""
+    # An actionable alarm is a sustained excursion, often seen in a second vital sign. A
+    # suppressible one corrects itself within seconds, or is an artifact: a lost or moved sensor.
+    # One in five is borderline, with a duration between the two, and only leans to one side.
     check_integer(n, "n", low=1)
     check_integer(n_patients, "n_patients", low=1)
     rng = generator(seed, "alarms")

@@ -1,6 +1,5 @@
 """Data that is always at hand, and the benchmark sets of a data folder."""
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +7,10 @@ import numpy as np
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_choice, check_integer, check_real
+from fireassay.data.cifar import place_of
 from fireassay.data.dataset import DataSet
 from fireassay.data.idx import load_idx
 
-_FOLDER_VARIABLE = "FIREASSAY_DATA"
 _GARMENTS = (
     "T-shirt",
     "Trouser",
@@ -110,15 +109,9 @@ def _benchmark(
     name: str, part: str, folder: str | Path | None, class_names: tuple[str, ...]
 ) -> DataSet:
     check_choice(part, "part", ("train", "test"))
-    root = folder or os.environ.get(_FOLDER_VARIABLE)
-    if not root:
-        raise DataError(
-            f"{name} must be in a data folder.",
-            got=f"no folder, and the environment variable {_FOLDER_VARIABLE} is not set",
-            do=f"Put its idx files into FOLDER/{name} and set {_FOLDER_VARIABLE}=FOLDER.",
-        )
     stem = {"train": "train", "test": "t10k"}[part] + "-images-idx3-ubyte"
-    candidates = [Path(root) / name / f"{stem}{ending}" for ending in ("", ".gz")]
+    where = place_of(name, folder, "idx files")
+    candidates = [where / f"{stem}{ending}" for ending in ("", ".gz")]
     for path in candidates:
         if path.exists():
             return load_idx(path, class_names=class_names, name=f"{name} {part}")

@@ -42,7 +42,7 @@ def cifar10(part: str = "test", folder: str | Path | None = None) -> DataSet:
     ('cat', (1, 32, 32, 3), [1.0, 0.0, 0.0])
     """
     check_choice(part, "part", ("train", "test"))
-    where = _where("cifar10", folder)
+    where = place_of("cifar10", folder)
     names = _BATCHES[part]
     if (where / f"{names[0]}.bin").is_file():
         records = [_records(where / f"{name}.bin", 1) for name in names]
@@ -78,7 +78,7 @@ def cifar100(part: str = "test", folder: str | Path | None = None) -> DataSet:
     [72]
     """
     check_choice(part, "part", ("train", "test"))
-    where = _where("cifar100", folder)
+    where = place_of("cifar100", folder)
     path = where / f"{part}.bin"
     if not path.is_file():
         raise DataError(
@@ -91,13 +91,14 @@ def cifar100(part: str = "test", folder: str | Path | None = None) -> DataSet:
     return DataSet(X, labels[:, 1], class_names=names, name="CIFAR-100")
 
 
-def _where(name: str, folder: str | Path | None) -> Path:
+def place_of(name: str, folder: str | Path | None, files: str = "files") -> Path:
+    """The folder of a benchmark set inside the data folder."""
     root = folder or os.environ.get("FIREASSAY_DATA")
     if not root:
         raise DataError(
             f"{name} must be in a data folder.",
             got="no folder, and the environment variable FIREASSAY_DATA is not set",
-            do=f"Put its files into FOLDER/{name} and set FIREASSAY_DATA=FOLDER.",
+            do=f"Put its {files} into FOLDER/{name} and set FIREASSAY_DATA=FOLDER.",
         )
     return Path(root) / name
 

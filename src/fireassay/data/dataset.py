@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -178,23 +179,13 @@ class DataSet:
         names = self.class_names
         if names is None and self.y is not None and self.y.dtype.kind == "U":
             names = self.classes
-        return DataSet(
-            taken(self.X, chosen),
-            None if self.y is None else self.y[chosen],
-            None if self.ids is None else self.ids[chosen],
-            names,
-            self.feature_names,
-            self.name,
-            self.encoder,
-            None if self.groups is None else self.groups[chosen],
-            self.kinds,
-            self.missing,
-            None if self.weights is None else self.weights[chosen],
-            self.slices and {name: values[chosen] for name, values in self.slices.items()},
-            self.form,
-            self.why,
-            self.shared,
-            self.left_out,
+        per_row = {name: getattr(self, name) for name in ("y", "ids", "groups", "weights")}
+        return dataclasses.replace(
+            self,
+            X=taken(self.X, chosen),
+            class_names=names,
+            slices=self.slices and {name: v[chosen] for name, v in self.slices.items()},
+            **{name: values[chosen] for name, values in per_row.items() if values is not None},
         )
 
 

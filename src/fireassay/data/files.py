@@ -106,33 +106,10 @@ def load(
     >>> data.X.shape, data.classes
     ((2, 1), ('short', 'tall'))
     """
-    path = Path(path)
-    if not path.exists():
-        raise DataError("The data file must exist.", got=str(path))
-    if not path.is_dir():
-        check_regular(path)
-    options = {
-        "label": label,
-        "id_column": id_column,
-        "group": group,
-        "weight": weight,
-        "ignore": ignore,
-        "slices": slices,
-        "columns": columns,
-        "kind": kind,
-        "split": split,
-        "encoding": encoding,
-        "header": header,
-        "na": na,
-        "drop_unlabelled": drop_unlabelled,
-        "missing": missing,
-        "encoder": encoder,
-        "categorical": categorical,
-        "scale": scale,
-        "layout": layout,
-        "size": size,
-    }
-    given = {option: value for option, value in options.items() if value is not None}
+    given = {option: value for option, value in locals().items() if value is not None}
+    for of_every_kind in ("path", "name", "max_bytes"):
+        del given[of_every_kind]
+    path = _existing(path)
     name = name or path.stem.removesuffix(".csv")
     path = unpacked(path, max_bytes)
     reader, understood = _reader(path)
@@ -160,12 +137,7 @@ def column_names(path: str | Path, reading: Reading | None = None) -> tuple[str,
     ...     column_names(path)
     ('patient', 'height')
     """
-    path = Path(path)
-    if not path.exists():
-        raise DataError("The data file must exist.", got=str(path))
-    if not path.is_dir():
-        check_regular(path)
-    path = unpacked(path)
+    path = unpacked(_existing(path))
     if path.suffix.lower() == ".npz":
         return npz_names(path)
     if path.suffix.lower() in (".parquet", ".pq"):
@@ -175,6 +147,13 @@ def column_names(path: str | Path, reading: Reading | None = None) -> tuple[str,
     if not is_table(path):
         return ()
     return tuple(str(name) for name in read_table(path, rows=0, reading=reading).columns)
+
+
+def _existing(path: str | Path) -> Path:
+    path = Path(path)
+    if not path.exists():
+        raise DataError("The data file must exist.", got=str(path))
+    return path if path.is_dir() else check_regular(path)
 
 
 def _reader(path: Path) -> tuple[Any, tuple[str, ...]]:

@@ -48,11 +48,9 @@ def load_image_folder(
     name: str = "",
     max_bytes: int = MAX_BYTES,
 ) -> DataSet:
-    """Images from ``folder/<class name>/<file>``, in the order of their names.
-
-    Labels are positions in ``class_names``, the sorted folder names; ids are the paths inside the
-    folder. All images grey: shape ``(n, height, width)``; any in colour: ``(n, height, width, 3)``.
-    """
+    """Images from ``folder/<class name>/<file>``, in the order of their names."""
+    # Labels are positions in the sorted folder names; ids are the paths inside the folder. All
+    # images grey: shape (n, height, width); any in colour: (n, height, width, 3).
     root = Path(folder)
     class_names = tuple(sorted(entry.name for entry in root.iterdir() if _is_class(entry)))
     if not class_names:

@@ -15,10 +15,7 @@ _MOSTLY, _MOST_NAMED = 0.5, 5
 
 
 def refuse_mixed(values: pd.Series[Any], line_of: Callable[[int], int] | None = None) -> None:
-    """Refuse a column that is mostly numbers but not only, and one with decimal commas.
-
-    ``line_of`` gives the line of a row in its file; without it rows are named.
-    """
+    """Refuse a column that is mostly numbers but not only, and one with decimal commas."""
     if isinstance(values.dtype, pd.CategoricalDtype) or values.dtype.kind not in "OUT":
         return
     # By distinct texts: a long one that is repeated a million times is looked at once.

@@ -39,10 +39,8 @@ def can_be_mapped(member: zipfile.ZipInfo) -> bool:
 
 
 def mapped_member(path: Path, member: zipfile.ZipInfo) -> NDArray[Any]:
-    """The array as a read-only map of the file; its checksum is compared, piece by piece.
-
-    The npy header must have been checked (see `check_npy_header`).
-    """
+    """The array as a read-only map of the file; its checksum is compared, piece by piece."""
+    # Its npy header must have been checked (see `check_npy_header`).
     with open(path, "rb") as file:
         file.seek(member.header_offset)
         head = file.read(_LOCAL_HEADER.size)

@@ -29,11 +29,9 @@ def parquet_names(path: Path) -> tuple[str, ...]:
 
 
 def read_parquet(path: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFrame:
-    """The table of a Parquet or Feather file.
-
-    A page can repeat one value a million times in a few bytes: sizes are counted by rows, and a
-    text is held once.
-    """
+    """The table of a Parquet or Feather file."""
+    # A page can repeat one value a million times in a few bytes: sizes are counted by rows, and a
+    # text is held once.
     require("pyarrow", "tables", "Reading Parquet")
     import pyarrow
     from pyarrow.parquet import ParquetFile

@@ -48,11 +48,7 @@ def looks_like_bytes(X: NDArray[Any]) -> bool:
 
 
 def image_layout(shape: tuple[int, ...]) -> str:
-    """Where the channels of images ``(n, a, b, c)`` seem to be: "HWC", "CHW" or "unclear".
-
-    >>> image_layout((100, 32, 32, 3)), image_layout((100, 3, 32, 32)), image_layout((9, 3, 3, 3))
-    ('HWC', 'CHW', 'unclear')
-    """
+    """Where the channels of images ``(n, a, b, c)`` seem to be: "HWC", "CHW" or "unclear"."""
     if len(shape) != 4:
         return "unclear"
     first, last = shape[1] in _CHANNELS, shape[3] in _CHANNELS
@@ -62,11 +58,9 @@ def image_layout(shape: tuple[int, ...]) -> str:
 
 
 def channels_last(X: NDArray[Any], layout: str = "auto", *, name: str = "X") -> NDArray[Any]:
-    """Images with their channels last.
-
-    ``layout="CHW"`` moves them, ``"HWC"`` takes the array as it is, and ``"auto"`` does too but
-    warns where the shape says that the channels come first.
-    """
+    """Images with their channels last."""
+    # The layout "CHW" moves them, "HWC" takes the array as it is, and "auto" does too but warns
+    # where the shape says that the channels come first.
     check_choice(layout, "layout", ("auto", "HWC", "CHW"))
     if layout == "CHW":
         if X.ndim != 4:
@@ -225,13 +219,7 @@ def as_normalisation(
     std: Sequence[float] | None,
     bounds: tuple[float, float] | None = None,
 ) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
-    """Mean and standard deviation of each channel, checked; None if neither is given.
-
-    >>> as_normalisation((0.5,), (0.0,))
-    Traceback (most recent call last):
-    ...
-    fireassay.core.errors.ParameterError: ...
-    """
+    """Mean and standard deviation of each channel, checked; None if neither is given."""
     if mean is None and std is None:
         return None
     if bounds is not None:

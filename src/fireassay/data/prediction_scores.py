@@ -81,11 +81,9 @@ def found_scores(
 def cut_of_answers(
     answers: IntArray, p: FloatArray, positive: int | None
 ) -> dict[int, tuple[float, float, float]] | None:
-    """The rule behind the answers: {} for the most probable class, one cut, or None.
-
-    A cut is {class: (value, above this, up to this)}: the roundest number that fits. Answers on a
-    tie, as rounding makes them, agree with either.
-    """
+    """The rule behind the answers: {} for the most probable class, one cut, or None."""
+    # A cut is {class: (value, above this, up to this)}: the roundest number that fits. Answers on a
+    # tie, as rounding makes them, agree with either.
     rows = np.flatnonzero(answers >= 0)
     said, stated = answers[rows], p[rows]
     own = stated[np.arange(len(rows)), said]

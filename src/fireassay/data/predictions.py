@@ -136,18 +136,9 @@ def read_predictions(
 
 
 def per_group(found: Predictions, how: str) -> Predictions:
-    """One row per group instead of its rows.
-
-    Args:
-        found: Predictions with groups.
-        how: "any": positive if one of its rows is, with the highest probability; "majority": the
-            most frequent class, with the mean probabilities; "last": the last row by time, or in
-            the file.
-
-    >>> rows = predictions_of([0, 1, 0], [0.2, 0.4, 0.1], groups=["a", "a", "b"])
-    >>> per_group(rows, "any").truth.tolist(), per_group(rows, "last").truth.tolist()
-    ([1, 0], [1, 0])
-    """
+    """One row per group instead of its rows."""
+    # "any": positive if one of its rows is, with the highest probability; "majority": the most
+    # frequent class, with the mean probabilities; "last": the last row by time, or in the file.
     if found.groups is None or how not in ("any", "majority", "last"):
         raise DataError(
             "--per needs groups and any, majority or last.", got=repr(how),

@@ -106,25 +106,9 @@ def shown(
     names: Sequence[str] | None = None,
     ends: tuple[float, float] | None = None,
 ) -> Shown:
-    """What people see of one row.
-
-    Args:
-        rows: Their form says what is shown.
-        i: The position of the row.
-        names: Of the columns of a table, or of the channels of a series.
-        ends: Of images: what is black and what is white. None: as `pixel_ends` finds it in these
-            rows.
-
-    >>> rows = Rows(np.array(["a text", "another"], dtype=object))
-    >>> shown(rows, 1)
-    Words(text='another')
-    >>> list(shown(Rows(np.eye(2)), 0, names=("age", "dose")))
-    [('age', 1.0), ('dose', 0.0)]
-    >>> shown(Rows(np.zeros((2, 8, 8, 3))), 0).pixels.shape
-    (8, 8, 3)
-    >>> shown(Rows(np.zeros((2, 500, 2))), 0).lines.shape
-    (2, 500)
-    """
+    """What people see of one row, by the form of the rows."""
+    # Names are those of a table's columns or a series' channels. Ends of images are what is black
+    # and what is white; None: as `pixel_ends` finds it in these rows.
     if rows.form == "text":
         return Words(str(rows.values[i]))
     if rows.form == "recorded":

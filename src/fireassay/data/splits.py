@@ -294,13 +294,8 @@ def random_half(n: int, groups: NDArray[Any] | None, seed: int, purpose: str) ->
 def whole_groups(
     order: NDArray[np.int64], groups: NDArray[Any] | None, first: int
 ) -> tuple[NDArray[np.int64], int]:
-    """Rows in an order that keeps groups together, and about ``first`` of them as a first part.
-
-    The first part ends where a group ends, at the nearest such place; it has one group at least.
-
-    >>> whole_groups(np.array([0, 1, 2, 3]), np.array([7, 8, 7, 8]), 2)
-    (array([0, 2, 1, 3]), 2)
-    """
+    """Rows in an order that keeps groups together, and about ``first`` of them as a first part."""
+    # The first part ends where a group ends, at the nearest such place; it has one group at least.
     if groups is None or not len(order) or not first:
         return order, first
     _, at, member = np.unique(groups[order], return_index=True, return_inverse=True)

@@ -58,10 +58,7 @@ def load_table(
     na: Any = (),
     **columns: Any,
 ) -> DataSet:
-    """A data set from a file that holds a table; ``columns``: see `from_frame`.
-
-    Cells are values and nothing else: a formula stays the text that it is. Errors name the lines.
-    """
+    """A data set from a file that holds a table; ``columns``: see `from_frame`."""
     reading = Reading(encoding, header, tuple(na))
     frame = read_table(path, max_bytes=max_bytes, reading=reading)
     frame = frame.set_axis([str(column) for column in frame.columns], axis=1)

@@ -270,10 +270,8 @@ def column_roles(
     group: str | None,
     known: Sequence[str] | None,
 ) -> tuple[str | None, str | None]:
-    """The column of labels and the column of identifiers, as asked for or by their names.
-
-    ``known`` are columns that the model takes: none of them is guessed to be something else.
-    """
+    """The column of labels and the column of identifiers, as asked for or by their names."""
+    # Columns that the model takes are known: none of them is guessed to be something else.
     candidates = frame
     if group is not None:
         _check_column(frame, group, "group")

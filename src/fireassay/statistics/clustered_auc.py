@@ -116,17 +116,11 @@ def simultaneous_clustered_aucs(
         largest_z(covariance[np.ix_(known, known)], confidence, freedom) if known.any() else 0
     )
     found = []
+    method = f"jackknife over groups, logit scale, simultaneous over {len(table)}"
     for auc, variance in zip(aucs, np.diag(covariance), strict=True):
         half = quantile * math.sqrt(variance) if math.isfinite(variance) else math.inf
-        found.append(
-            Estimate.around(
-                float(auc),
-                *logit_ends(float(auc), half),
-                confidence=confidence,
-                n=table.shape[1],
-                method=f"jackknife over groups, logit scale, simultaneous over {len(table)}",
-            )
-        )
+        ends, n = (float(auc), *logit_ends(float(auc), half)), table.shape[1]
+        found.append(Estimate.around(*ends, confidence=confidence, n=n, method=method))
     return found
 
 

@@ -50,14 +50,9 @@ def mean_cost(
         )
     order = generator(seed, "order of costs").permutation(len(values))
     low, high = betting_interval(values[order], confidence, (lowest, highest))
+    ends, method = (float(values.mean()), low, high), "betting on a bounded mean"
     return Estimate.around(
-        float(values.mean()),
-        low,
-        high,
-        confidence=confidence,
-        n=len(values),
-        method="betting on a bounded mean",
-        rests_on=rests_on,
+        *ends, confidence=confidence, n=len(values), method=method, rests_on=rests_on
     )
 
 

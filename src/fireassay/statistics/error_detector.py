@@ -148,15 +148,12 @@ def recent_rate_upper(wrong: ArrayLike, confidence: float = 0.975, window: int =
 def all_looks_upper(wrong: ArrayLike, confidence: float = 0.975) -> float:
     """`recent_rate_upper` for all looks: block i of 2^j labels at alpha 2^-(j-4) / (i (i+1))."""
     labels = np.asarray(wrong, dtype=float)
-    alpha = 1.0 - confidence
     best = 1.0
-    j = 5
-    while 2**j <= len(labels):
+    for j in range(5, len(labels).bit_length()):
         size = 2**j
         i = len(labels) // size
         block = labels[(i - 1) * size : i * size]
-        level = alpha * 2.0 ** -(j - 4) / (i * (i + 1))
-        upper = float(clopper_pearson(float(block.sum()), float(size), 1.0 - level, "upper")[1])
+        level = (1.0 - confidence) * 2.0 ** -(j - 4) / (i * (i + 1))
+        upper = clopper_pearson(float(block.sum()), float(size), 1.0 - level, "upper")[1]
         best = min(best, upper)
-        j += 1
     return best

@@ -36,17 +36,11 @@ class ErrorRuns:
 def error_runs(
     labels: ArrayLike, answers: ArrayLike, confidence: ArrayLike | None = None, seed: int = 0
 ) -> ErrorRuns:
-    """Whether errors stand together in the file, as those of one patient or one hour do.
-
-    Files may be sorted by class, confidence or a column. So errors are dealt anew among five rows
-    of like confidence within labels and within answers, and among 50 rows in a row; all three must
-    object. Where labels change .8 times as often as shuffled ones or less, nothing is judged.
-
-    >>> error_runs([0, 1] * 100, [1, 0] * 6 + [0, 1] * 94).objects
-    True
-    >>> error_runs([0] * 100 + [1] * 100, [1] * 12 + [0] * 88 + [1] * 100).judged
-    False
-    """
+    """Whether errors stand together in the file, as those of one patient or one hour do."""
+    # Files may be sorted by class, confidence or a column. So errors are dealt anew among five rows
+    # of like confidence within labels and within answers, and among 50 rows in a row; all three
+    # must object. Where labels change .8 times as often as shuffled ones or less, nothing is
+    # judged.
     truth, given = check_labels(labels, name="labels"), check_labels(answers, name="answers")
     wrong = np.asarray(truth != given)
     sure = None if confidence is None else check_sample(confidence, "confidence")

@@ -70,14 +70,9 @@ def groups_to_pass(
     largest_group: float | None = None,
     seed: int = 0,
 ) -> LabelsToPass:
-    """The fewest groups after which `group_upper` keeps the limit with a chance of 80 %.
-
-    New groups are like those seen (Bayesian bootstrap), and like one that is all wrong and one
-    that is all right, of the mean size: for groups of one row this is the uniform prior.
-
-    >>> groups_to_pass([0] * 60, [10] * 60, 0.05).total >= 72
-    True
-    """
+    """The fewest groups after which `group_upper` keeps the limit with a chance of 80 %."""
+    # New groups are like those seen (Bayesian bootstrap), and like one that is all wrong and one
+    # that is all right, of the mean size: for groups of one row this is the uniform prior.
     errors, rows = check_sample(sums, "sums"), check_sample(sizes, "sizes")
     seen = len(rows)
     cap = float(rows.max()) if largest_group is None else largest_group

@@ -65,7 +65,7 @@ def simultaneous_aucs(
     slope = np.where(inside, 1.0 / np.where(inside, aucs * (1.0 - aucs), 1.0), 0.0)
     on_logits = covariance * np.outer(slope, slope)
     quantile = largest_z(on_logits, confidence, freedom)
-    found = []
+    found, method = [], f"DeLong, simultaneous over {len(table)}"
     for i, row in enumerate(table):
         # The share of the error that this one would have if all shared it equally.
         alone = delong_interval(row, marks, 1.0 - (1.0 - confidence) / len(table))
@@ -73,16 +73,8 @@ def simultaneous_aucs(
         if inside[i] and on_logits[i, i] > _NO_SPREAD and "Newcombe" not in alone.method:
             half = quantile * math.sqrt(on_logits[i, i])
             low, high = logit_ends(float(aucs[i]), half)
-        found.append(
-            Estimate.around(
-                float(aucs[i]),
-                low,
-                high,
-                confidence=confidence,
-                n=table.shape[1],
-                method=f"DeLong, simultaneous over {len(table)}",
-            )
-        )
+        ends, n = (float(aucs[i]), low, high), table.shape[1]
+        found.append(Estimate.around(*ends, confidence=confidence, n=n, method=method))
     return found
 
 

@@ -78,14 +78,9 @@ def group_mean(
     else:
         low = 0.0 if alternative == "upper" else group_lower(sums, sizes, tail, cap)
         high = 1.0 if alternative == "lower" else group_upper(sums, sizes, tail, cap)
+    ends, n = (lowest + width * low, lowest + width * high), len(rows)
     return Estimate.around(
-        float(rows.mean()),
-        lowest + width * low,
-        lowest + width * high,
-        confidence=confidence,
-        n=len(rows),
-        method=method,
-        rests_on=rests_on,
+        float(rows.mean()), *ends, confidence=confidence, n=n, method=method, rests_on=rests_on
     )
 
 
@@ -121,16 +116,11 @@ def group_upper(
     largest_group: float | None = None,
     lowest: float = 0.0,
 ) -> float:
-    """Upper bound of (mean sum) / (mean size) of groups, with error probability ``alpha``.
-
-    For each mean m the capital is a mixture over stakes λ of the products of
-    ``1 + λ (m M - K) / (cap (1 - m))``, which has mean 1 if m is the true one: by Markov's
-    inequality it reaches 1 / alpha with probability alpha at most. Stakes depend on m and the
-    number of groups alone, and are such that the capital rises with m.
-
-    >>> round(group_upper([0] * 40, [25] * 40, 0.025), 4), round(1 - 0.025 ** (1 / 40), 4)
-    (0.0881, 0.0881)
-    """
+    """Upper bound of (mean sum) / (mean size) of groups, with error probability ``alpha``."""
+    # For each mean m the capital is a mixture over stakes λ of the products of 1 + λ (m M - K) /
+    # (cap (1 - m)), which has mean 1 if m is the true one: by Markov's inequality it reaches 1 /
+    # alpha with probability alpha at most. Stakes depend on m and the number of groups alone, and
+    # are such that the capital rises with m.
     hits, misses = _parts(sums, sizes, alpha, largest_group, lowest)
     groups = len(hits)
     times: FloatArray = np.ones(groups)
@@ -181,11 +171,9 @@ def group_lower(
 def log_growth(
     odds: float, hits: FloatArray, misses: FloatArray, alpha: float, groups: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Log growth of each stake's capital by each group, and the logarithms of the stakes' weights.
-
-    Hits and misses, of any shape (…, G), are in units of the largest group; the growth has shape
-    (8, …, G). The stakes λ fall with the odds of the mean and λ × odds rises, so does the growth.
-    """
+    """Log growth of each stake's capital by each group, and the logs of the stakes' weights."""
+    # Hits and misses, of any shape (…, G), are in units of the largest group; the growth has shape
+    # (8, …, G). The stakes λ fall with the odds of the mean and λ × odds rises, so does the growth.
     smallest = 1.0 if odds == 0 else min(1.0, math.sqrt(-2.0 * math.log(alpha) / (groups * odds)))
     stakes = smallest ** (np.arange(_STAKES) / (_STAKES - 1))
     weights = np.full(_STAKES, (1.0 - _FIRST_WEIGHT) / (_STAKES - 1))

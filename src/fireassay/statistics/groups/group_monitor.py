@@ -31,21 +31,14 @@ class _Group:
 
 @dataclass(frozen=True, slots=True)
 class GroupDetector:
-    """An alarm on labelled errors that counts groups: false with probability ``alpha`` at most.
+    """An alarm on labelled errors that counts groups: false with probability ``alpha`` at most."""
 
-    Groups must be drawn independently. Rows of one group may depend on each other in any way, and
-    labels may come late or never, whatever they say.
-
-    A bet for each group, in the order of their first rows: M ← (M + ω) (1 + λ (K - p0 m) / (p0
-    cap)) for six λ. A row without a label counts as right for the alarm and as wrong for the
-    bound. A group that may still get rows counts, for the alarm, with as many right ones as it can
-    have: otherwise patients whose errors come first would raise it.
-
-    >>> detector = GroupDetector(limit=0.05, largest_group=4)
-    >>> rows = [str(row // 4) for row in range(80)]
-    >>> detector.after(rows, [0] * 80).alarm, detector.after(rows, [0, 1] * 40).alarm
-    (False, True)
-    """
+    # Groups must be drawn independently. Rows of one group may depend on each other in any way, and
+    # labels may come late or never, whatever they say. A bet for each group, in the order of their
+    # first rows: M ← (M + ω) (1 + λ (K - p0 m) / (p0 cap)) for six λ. A row without a label counts
+    # as right for the alarm and as wrong for the bound. A group that may still get rows counts, for
+    # the alarm, with as many right ones as it can have: otherwise patients whose errors come first
+    # would raise it.
 
     limit: float
     largest_group: int

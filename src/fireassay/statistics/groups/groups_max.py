@@ -50,10 +50,8 @@ def korn_graubard_upper(counts: GroupCounts, tail: float) -> float:
 
 
 def beta_binomial_upper(counts: GroupCounts, tail: float) -> float:
-    """The 1 - tail quantile of the share when each group has a rate of its own.
-
-    Posterior ∝ (1-p)⁻¹ ρ^(-1/2) ∏ B(k + ps, m - k + (1-p)s) / B(ps, (1-p)s), s = 1/ρ - 1.
-    """
+    """The 1 - tail quantile of the share when each group has a rate of its own."""
+    # Posterior ∝ (1-p)⁻¹ ρ^(-1/2) ∏ B(k + ps, m - k + (1-p)s) / B(ps, (1-p)s), s = 1/ρ - 1.
     if counts.hits.sum() == counts.sizes.sum():
         return 1.0
     wide = np.linspace(-_WIDEST, _WIDEST, _FIRST_SHARES)

@@ -169,15 +169,9 @@ def _share(
     confidence: float,
 ) -> Estimate:
     k, m = (hits, sizes) if of_groups is None else of_groups
-    ends = share_ends(k, m, confidence, rows.largest_group)
-    units = None if of_groups is None else int((of_groups[1] > 0).sum())
-    return Estimate.around(
-        hits / sizes,
-        *ends,
-        confidence=confidence,
-        n=int(sizes),
-        method=method_of_share(units),
-    )
+    ends = hits / sizes, *share_ends(k, m, confidence, rows.largest_group)
+    how = method_of_share(None if of_groups is None else int((of_groups[1] > 0).sum()))
+    return Estimate.around(*ends, confidence=confidence, n=int(sizes), method=how)
 
 
 def _whole_share(rows: JudgedRows, hits: Callable[[Margins], FloatArray]) -> Estimate:
@@ -201,16 +195,8 @@ def _left_out(
         return not_estimable("truths or answers are all of one class", rows.confidence)
     with np.errstate(divide="ignore", invalid="ignore"):
         left = [(of(m), times) for m, times in rows.without_each()]
-    return jackknife(
-        value,
-        left,
-        rows.confidence,
-        len(rows),
-        rows.n_units,
-        scale,
-        "rows" if rows.groups is None else "groups",
-        among,
-    )
+    what, n = "rows" if rows.groups is None else "groups", len(rows)
+    return jackknife(value, left, rows.confidence, n, rows.n_units, scale, what, among)
 
 
 def _value(rows: JudgedRows, of: Callable[[Margins], FloatArray]) -> float:

@@ -161,11 +161,7 @@ class AskedNumber:
 
 
 def standard_name(text: str) -> StandardNumber | None:
-    """The standard number that a gate names, whatever class, point or slice it names; or None.
-
-    >>> standard_name("recall[sepsis]@0.2{ward=ICU}").name
-    'sensitivity'
-    """
+    """The standard number that a gate names, whatever class, point or slice it names; or None."""
     found = _PARTS.fullmatch(text.strip())
     return BY_NAME.get(found.group(2)) if found else None
 

@@ -1,6 +1,7 @@
 """Numbers of the probabilities: ranking, Brier score, log loss, calibration, net benefit."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -202,11 +203,9 @@ def decision_curve(rows: JudgedRows, c: int, thresholds: Sequence[float]) -> dic
 
 
 def at_other(rows: JudgedRows, c: int, least: float, *, sensitivity: bool) -> Estimate:
-    """Sensitivity where the specificity is at least this, or the reverse; distribution-free.
-
-    The threshold is chosen on the same rows. Its own uncertainty takes half of the level: ends are
-    those of the share at the outermost thresholds that may be the true one.
-    """
+    """Sensitivity where the specificity is at least this, or the reverse; distribution-free."""
+    # The threshold is chosen on the same rows. Its own uncertainty takes half of the level: ends
+    # are those of the share at the outermost thresholds that may be the true one.
     part, y, p = _stated(rows, c)
     if not _both(y):
         return not_estimable(_ONE_SIDED, rows.confidence)
@@ -240,12 +239,9 @@ def at_other(rows: JudgedRows, c: int, least: float, *, sensitivity: bool) -> Es
 
 
 def _first(cuts: FloatArray, reaches: Callable[[float], bool]) -> float | None:
-    """The first of rising cuts from which on something holds, by bisection."""
-    low, high = 0, len(cuts)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reaches(cuts[middle]) else (middle + 1, high)
-    return float(cuts[low]) if low < len(cuts) else None
+    """The first of rising cuts from which on something holds."""
+    at = bisect_left(range(len(cuts)), True, key=lambda i: reaches(float(cuts[i])))
+    return float(cuts[at]) if at < len(cuts) else None
 
 
 def _stated(rows: JudgedRows, c: int) -> tuple[JudgedRows, BoolArray, FloatArray]:
@@ -370,20 +366,15 @@ def _logistic(rows: JudgedRows, c: int, *, slope: bool) -> Estimate:
     # One Newton step without each unit; the curvature without it is inverted in closed form.
     summed = [_sums(part, x * (y - mu)) for x in columns]
     own = [_sums(part, a * weight * b) for a in columns for b in columns]
-    if slope:
-        a, b, d = curve[0, 0] - own[0], curve[0, 1] - own[1], curve[1, 1] - own[3]
-        with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if slope:
+            a, b, d = curve[0, 0] - own[0], curve[0, 1] - own[1], curve[1, 1] - own[3]
             left = beta[1] - (a * summed[1] - b * summed[0]) / (a * d - b * b)
-    else:
-        with np.errstate(invalid="ignore", divide="ignore"):
+        else:
             left = beta[0] - summed[0] / (curve[0, 0] - own[0])
     fitted = _knife(part, float(beta[-1]), left, "plain")
-    if not certain:
-        return fitted
-    how = (
-        f"{fitted.method}; {certain:,} probabilities of exactly 0 or 1 taken as {floor:.2g} from it"
-    )
-    return replace(fitted, method=how)
+    said = f"; {certain:,} probabilities of exactly 0 or 1 taken as {floor:.2g} from it"
+    return replace(fitted, method=fitted.method + said) if certain else fitted
 
 
 def _sums(rows: JudgedRows, values: FloatArray) -> FloatArray:

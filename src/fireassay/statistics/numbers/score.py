@@ -62,13 +62,10 @@ def score(
             rest = 1.0 - said
             said = np.column_stack([said, rest] if place[positive] == 0 else [rest, said])
         q, answers = said, said.argmax(axis=1)
-    rows = JudgedRows.of(
-        codes,
-        answers,
-        len(names),
-        q,
-        groups=groups,
-        confidence=confidence,
-        largest_group=largest_group,
-    )
+    how: dict[str, Any] = {
+        "groups": groups,
+        "confidence": confidence,
+        "largest_group": largest_group,
+    }
+    rows = JudgedRows.of(codes, answers, len(names), q, **how)
     return number_of(rows, parse_number(number, names, positive))

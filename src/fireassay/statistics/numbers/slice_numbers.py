@@ -20,10 +20,7 @@ _SHARES = ("sensitivity", "specificity", "ppv", "npv")
 
 @dataclass(frozen=True)
 class SliceNumber:
-    """One number on one slice, its gap to all other rows, and whether it can be judged.
-
-    The number has its plain interval; the gaps of one column hold together.
-    """
+    """One number on one slice, its gap to all other rows, and whether it can be judged."""
 
     column: str
     value: str
@@ -34,56 +31,34 @@ class SliceNumber:
 
 
 def fewest_units(confidence: float) -> int:
-    """Rows or groups without an error that show less than 10 % of them.
-
-    >>> fewest_units(0.95)
-    36
-    """
+    """Rows or groups without an error that show less than 10 % of them: 36 at 95 %."""
     return math.ceil(math.log((1.0 - confidence) / 2.0) / math.log1p(-_ENOUGH))
 
 
 def slice_numbers(
     rows: JudgedRows, asked: AskedNumber, values: NDArray[np.object_], column: str
 ) -> list[SliceNumber]:
-    """A number for each value of a column; their gaps hold for all values at once.
-
-    Args:
-        rows: What is judged.
-        asked: From `parse_number`, on all rows.
-        values: The slice of each row, as text.
-        column: What the slices are by.
-
-    >>> from fireassay.statistics.numbers.number_registry import parse_number
-    >>> rows = JudgedRows.of([0] * 80, [0] * 70 + [1] * 10, 2)
-    >>> found = slice_numbers(rows, parse_number("error", [0, 1]), np.array(["a", "b"] * 40), "w")
-    >>> [(s.value, round(s.gap.value, 3), s.too_small) for s in found]
-    [('a', 0.0, False), ('b', 0.0, False)]
-    """
+    """A number for each value of a column; their gaps hold for all values at once."""
     names, place = np.unique(values.astype(str), return_inverse=True)
     comparisons = 1 if len(names) == 2 else len(names)
     level = 1.0 - (1.0 - rows.confidence) / max(1, comparisons)
-    found = []
+    found, fewest = [], fewest_units(rows.confidence)
     for i, name in enumerate(names):
         inside = np.asarray(place.ravel() == i)
         within = rows.keeping(inside)
         gap = gap_to_rest(rows, asked, inside, level)
         gap = replace(gap, confidence=rows.confidence, method=f"{gap.method}, all values at once")
-        small = _units(within, asked) < fewest_units(rows.confidence)
-        one = SliceNumber(
-            column, str(name), int(inside.sum()), number_of(within, asked), gap, small
-        )
-        found.append(one)
+        number, small = number_of(within, asked), _units(within, asked) < fewest
+        found.append(SliceNumber(column, str(name), int(inside.sum()), number, gap, small))
     return found
 
 
 def gap_to_rest(
     rows: JudgedRows, asked: AskedNumber, inside: BoolArray, confidence: float
 ) -> Estimate:
-    """How much higher a number is in a slice than elsewhere.
-
-    Independent rows or groups: Newcombe's combination of both intervals. Groups with rows on both
-    sides: a share leaves each group out in turn, another number takes ends that hold together.
-    """
+    """How much higher a number is in a slice than elsewhere."""
+    # Independent rows or groups: Newcombe's combination of both intervals. Groups with rows on both
+    # sides: a share leaves each group out in turn, another number takes ends that hold together.
     if inside.all() or not inside.any():
         return not_estimable("there are no rows on the other side", confidence)
     crossing = _crossing(rows, inside)
@@ -139,10 +114,8 @@ def largest_gap(found: Sequence[SliceNumber], confidence: float) -> Estimate:
     value = max(abs(gap.value) for gap in gaps)
     low = max(max(gap.low, -gap.high, 0.0) for gap in gaps)
     high = max(max(gap.high, -gap.low) for gap in gaps)
-    largest = max(gaps, key=lambda gap: abs(gap.value))
-    return Estimate.around(
-        value, low, high, confidence=confidence, n=largest.n, method=largest.method
-    )
+    ends, largest = (value, low, high), max(gaps, key=lambda gap: abs(gap.value))
+    return Estimate.around(*ends, confidence=confidence, n=largest.n, method=largest.method)
 
 
 def _crossing(rows: JudgedRows, inside: BoolArray) -> bool:

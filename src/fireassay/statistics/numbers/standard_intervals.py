@@ -81,12 +81,10 @@ def jackknife(
     what: str,
     among: Ends | None = None,
 ) -> Estimate:
-    """Value and Student's interval from its values without each unit in turn; approximate.
-
-    ``blocks`` hold values and how many units are alike. The spread is taken on the scale, and is
-    never below the plain one carried there. Without spread, or at the end of the scale, the whole
-    range is the interval; ``among`` are ends that the interval must contain where counts are few.
-    """
+    """Value and Student's interval from its values without each unit in turn; approximate."""
+    # The blocks hold values and how many units are alike. The spread is taken on the scale, and is
+    # never below the plain one carried there. Without spread, or at the end of the scale, the whole
+    # range is the interval; ``among`` are ends that it must contain where counts are few.
     there, back, words = _SCALES[scale]
     lowest, highest = _RANGES[scale]
     parts = list(blocks)
