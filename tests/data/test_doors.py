@@ -7,8 +7,6 @@ import shutil
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
@@ -55,7 +53,7 @@ def commented(path):
         ("a.jsonl", lambda p: FRAME.to_json(p, orient="records", lines=True), {}),
         ("a.json", lambda p: FRAME.to_json(p, orient="records", indent=1), {}),
         ("a.json", lambda p: FRAME.to_json(p), {}),
-        ("a.feather", FRAME.to_feather, {}),
+        pytest.param("a.feather", FRAME.to_feather, {}, marks=pytest.mark.extras),
     ],
 )
 def test_a_table_is_the_same_however_it_is_written(tmp_path, name, write, options):
@@ -109,6 +107,8 @@ def test_pictures_of_hugging_face_with_their_class_names(tmp_path):
     X = pictures()
     cells = [{"bytes": png(x), "path": f"{i}.png"} for i, x in enumerate(X)]
     names = {"label": {"names": ["a cat", "a dog"], "_type": "ClassLabel"}}
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
     table = pa.table({"image": cells, "label": [0, 1, 1, 0, 1, 0]}).replace_schema_metadata(
         {"huggingface": json.dumps({"info": {"features": names}})}
     )
@@ -138,6 +138,7 @@ def test_a_table_that_names_the_files_of_its_pictures(tmp_path):
 
 def test_vectors_and_sixteen_bits(tmp_path):
     vectors = [[0.5, 1.5], [2.5, 3.5]]
+    pytest.importorskip("pyarrow")
     pd.DataFrame({"embedding": vectors, "label": [0, 1]}).to_parquet(tmp_path / "a.parquet")
     assert load(tmp_path / "a.parquet").X.tolist() == vectors
     tokens = {"ids": [[1, 900], [2, 3]], "label": [0, 1], "source": ["a", "b"]}
