@@ -23,7 +23,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from fireassay.statistics.error_runs import error_runs
+from fireassay.statistics.independence import error_runs
 from fireassay.statistics.shared_units import exact_copies, shared_units
 
 RESULTS = Path(__file__).parent / "results"

@@ -26,12 +26,12 @@ from fireassay import discovery, reliability
 from fireassay.core.files import write_text
 from fireassay.core.seeds import generator
 from fireassay.statistics import ErrorDetector, paired_difference, share
-from fireassay.statistics.error_runs import error_runs
 from fireassay.statistics.groups.group_bound import group_upper
 from fireassay.statistics.groups.group_counts import GroupCounts
 from fireassay.statistics.groups.group_monitor import GroupDetector, group_evidence
 from fireassay.statistics.groups.groups_max import groups_max_upper
-from fireassay.statistics.labels_to_pass import groups_to_pass, rows_to_pass
+from fireassay.statistics.independence import error_runs
+from fireassay.statistics.labels_needed import groups_to_pass, rows_to_pass
 
 HERE = Path(__file__).parents[1]
 sys.path.insert(0, str(HERE))

@@ -6,9 +6,9 @@ from scipy.special import softmax
 from space import Range, Space, World
 
 from fireassay.statistics import poisson_binomial_tail
-from fireassay.statistics.announced_errors import temperature
-from fireassay.statistics.error_runs import error_runs
 from fireassay.statistics.groups.group_monitor import group_evidence
+from fireassay.statistics.independence import error_runs
+from fireassay.statistics.temperature import temperature
 
 CLAIMS: Space = {
     "classes": Range(2, 10, "whole"),

@@ -12,8 +12,11 @@ from fireassay.core.errors import (
     ParameterError,
 )
 from fireassay.discovery import SEARCHES
-from fireassay.discovery.errors_covered import ErrorsCovered
-from fireassay.discovery.learning_searches import FacilityLocation, LakkarajuPublished
+from fireassay.discovery.learning_searches import (
+    ErrorsCovered,
+    FacilityLocation,
+    LakkarajuPublished,
+)
 from fireassay.discovery.strategy import Candidates
 
 every_search = pytest.mark.parametrize("name", SEARCHES)

@@ -5,11 +5,11 @@ import pytest
 from scipy.stats import betabinom, binom
 
 from fireassay.core.errors import DataError
-from fireassay.statistics.announced_errors import temperature
-from fireassay.statistics.error_runs import error_runs
 from fireassay.statistics.groups.group_monitor import GroupDetector, group_evidence
-from fireassay.statistics.labels_to_pass import rows_to_pass
+from fireassay.statistics.independence import error_runs
+from fireassay.statistics.labels_needed import rows_to_pass
 from fireassay.statistics.shared_units import shared_units
+from fireassay.statistics.temperature import temperature
 
 
 def test_alike_batches_at_the_limit_seldom_raise_the_alarm():

@@ -2,8 +2,7 @@
 
 import pytest
 
-from fireassay.statistics.labels_needed import alpha_at_look
-from fireassay.statistics.labels_to_pass import groups_to_pass
+from fireassay.statistics.labels_needed import alpha_at_look, groups_to_pass
 
 
 def test_all_looks_together_spend_alpha():

@@ -23,12 +23,12 @@ from fireassay.core import Assumption, DataError, ModelError, Result, sha256
 from fireassay.core.arrays import FloatArray
 from fireassay.core.lazy import pd
 from fireassay.data import DataSet, NaturalRange, column_names, load
+from fireassay.data.files import unpacked
 from fireassay.data.handed import Handed
 from fireassay.data.image_folder import split_folders
 from fireassay.data.npz_file import read_npy
 from fireassay.data.parts import has_part
 from fireassay.data.table_file import is_table
-from fireassay.data.unpacked import unpacked
 from fireassay.engine import ContentStore, Executor
 from fireassay.version import __version__
 

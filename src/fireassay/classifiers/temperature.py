@@ -11,8 +11,8 @@ from fireassay.classifiers.wrapped import WrappedClassifier
 from fireassay.core.arrays import AnyArray, FloatArray, Probabilities, softmax
 from fireassay.core.errors import ModelError
 from fireassay.core.validation import check_class_indices, check_real
-from fireassay.statistics.announced_errors import Temperature
-from fireassay.statistics.announced_errors import temperature as find_temperature
+from fireassay.statistics.temperature import Temperature
+from fireassay.statistics.temperature import temperature as find_temperature
 
 
 class TemperatureScaled(WrappedClassifier):

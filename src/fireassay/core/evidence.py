@@ -243,12 +243,8 @@ class Evidence:
         An assumption without an id may be behind any number of the part, so it counts for all.
         """
         needed = self.estimates[name].rests_on
-        return tuple(
-            assumption
-            for assumption in self.assumptions
-            if assumption.status == "contradicted"
-            and (not assumption.id or assumption.id in needed)
-        )
+        against = (a for a in self.assumptions if a.status == "contradicted")
+        return tuple(a for a in against if not a.id or a.id in needed)
 
     def _repr_html_(self) -> str:
         """Shown in notebooks."""
@@ -258,13 +254,9 @@ class Evidence:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types for ``result.json``, without charts, pictures and seconds."""
+        said = ("question", "headline", "answer", "sentence", "status", "reason")
         return {
-            "question": self.question,
-            "headline": self.headline,
-            "answer": self.answer,
-            "sentence": self.sentence,
-            "status": self.status,
-            "reason": self.reason,
+            **{name: getattr(self, name) for name in said},
             "claims": [dataclasses.asdict(claim) for claim in self.claims],
             "estimates": {name: e.to_dict() for name, e in self.estimates.items()},
             "assumptions": [dataclasses.asdict(assumption) for assumption in self.assumptions],

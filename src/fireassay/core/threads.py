@@ -32,18 +32,15 @@ class _Limit:
                     self._restore()
 
 
-def _limit_blas() -> Callable[[], Any]:
-    restore: Callable[[], Any] = _blas().limit(limits=1).restore_original_limits
-    return restore
+def _limit_blas() -> Any:
+    return _blas().limit(limits=1).restore_original_limits
 
 
-def _limit_everything() -> Callable[[], Any]:
+def _limit_everything() -> Any:
     from threadpoolctl import ThreadpoolController
 
     # Looked up anew: a library loaded since must be limited too.
-    limit = ThreadpoolController().limit(limits=1)
-    restore: Callable[[], Any] = limit.restore_original_limits
-    return restore
+    return ThreadpoolController().limit(limits=1).restore_original_limits
 
 
 def _limit_torch() -> Callable[[], Any]:

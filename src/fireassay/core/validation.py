@@ -15,6 +15,7 @@ from fireassay.core.mapped import stay_bytes
 
 Floats = NDArray[np.floating[Any]]
 _NUMBERS_AT_ONCE = 2**24
+_SLACK = 1e-3  # how far probabilities may be from [0, 1], and their sum from one
 _FLOAT32_SUM = 1e-5  # how far from one the sum of rounded float32 probabilities may be
 
 
@@ -141,7 +142,6 @@ def check_probabilities(
     name: str = "probabilities",
     n: int | None = None,
     n_classes: int | None = None,
-    tolerance: float = 1e-3,
     keep_float32: bool = False,
 ) -> Probabilities:
     """Class probabilities as float64 rows that sum to one exactly (to rounding)."""
@@ -176,9 +176,9 @@ def check_probabilities(
     if np.isnan(low):
         row = int(np.isnan(array).any(axis=1).argmax())
         raise ProbabilityError(f"{name} must not be NaN.", got=f"NaN in row {row}")
-    bad = ~(np.abs(sums[:, 0] - 1) <= tolerance)
-    if low < -tolerance or high > 1 + tolerance:
-        bad |= ((values < -tolerance) | (values > 1 + tolerance)).any(axis=1)
+    bad = ~(np.abs(sums[:, 0] - 1) <= _SLACK)
+    if low < -_SLACK or high > 1 + _SLACK:
+        bad |= ((values < -_SLACK) | (values > 1 + _SLACK)).any(axis=1)
     if bad.any():
         row = int(bad.argmax())
         raise ProbabilityError(

@@ -5,8 +5,15 @@ from typing import TYPE_CHECKING
 from fireassay.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from fireassay.data.builtin import breast_cancer, digits, fashion_mnist, mnist, two_moons
-    from fireassay.data.cifar import cifar10, cifar100
+    from fireassay.data.builtin import (
+        breast_cancer,
+        cifar10,
+        cifar100,
+        digits,
+        fashion_mnist,
+        mnist,
+        two_moons,
+    )
     from fireassay.data.codebook import Codebook, ColumnCodes
     from fireassay.data.corruptions import CORRUPTIONS, Corruption, corrupt, corruption_kinds
     from fireassay.data.csv_file import safe_cell, write_csv

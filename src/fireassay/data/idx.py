@@ -93,11 +93,5 @@ def labels_beside(images: Path) -> Path | None:
     """The labels file that belongs to a file of images, if it is there."""
     name = images.name.replace("images", "labels").replace("idx3", "idx1").replace("idx4", "idx1")
     bare = name.removesuffix(".gz")
-    for candidate in (
-        images.with_name(name),
-        images.with_name(bare),
-        images.with_name(f"{bare}.gz"),
-    ):
-        if candidate.name != images.name and candidate.exists():
-            return candidate
-    return None
+    beside = (images.with_name(other) for other in (name, bare, f"{bare}.gz"))
+    return next((p for p in beside if p.name != images.name and p.exists()), None)

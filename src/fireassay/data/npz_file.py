@@ -154,10 +154,8 @@ def load_npz(
         None if feature_names is None else tuple(feature_names.tolist()),
         name or path.stem,
         groups=groups,
-        kinds=of_kind(kind).get("kinds"),
         missing=missing,
-        form=rows.form,
-        why=rows.why,
+        **_form(rows, kind),
         shared=() if groups is not None else tuple(shared_units(per_row)),
     )
 
@@ -213,11 +211,13 @@ def load_npy(
         X if kind == "integer" else _as_sent(rows, scale, layout, path),
         y,
         name=name or path.stem,
-        kinds=of_kind(kind).get("kinds"),
         missing=missing,
-        form=rows.form,
-        why=rows.why,
+        **_form(rows, kind),
     )
+
+
+def _form(rows: Rows, kind: str | None) -> dict[str, Any]:
+    return {"kinds": of_kind(kind).get("kinds"), "form": rows.form, "why": rows.why}
 
 
 def _as_sent(rows: Rows, scale: str | float, layout: str, path: Path) -> Any:

@@ -69,10 +69,8 @@ class TableEncoder:
         blocks = []
         for column, categories in zip(self.columns, self.categories, strict=True):
             if column not in named:
-                raise DataError(
-                    f"The table must have the column {column!r}.",
-                    got=", ".join(list(named)[:8]),
-                )
+                listed = ", ".join(list(named)[:8])
+                raise DataError(f"The table must have the column {column!r}.", got=listed)
             values = frame.iloc[:, named[column]]
             if categories is None:
                 blocks.append(_numbers(values, column)[:, None])

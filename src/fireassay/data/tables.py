@@ -24,8 +24,6 @@ from fireassay.statistics.shared_units import shared_units
 
 _MOSTLY = 0.5
 _FEWEST_WORDS, _MOST_NAMES = 3, 10  # on average, and in all: beyond, texts and not names
-
-
 _LABELS = ("label", "labels", "y", "target", "class")
 _IDS = ("id", "ids", "unnamed: 0")
 _MOST_CLASSES = 100
@@ -354,7 +352,5 @@ def _id_column(frame: pd.DataFrame, asked: str | None, known: Sequence[str] | No
 
 def _check_column(frame: pd.DataFrame, column: str, role: str) -> None:
     if column not in frame.columns:
-        raise DataError(
-            f"The table must have the {role} column {column!r}.",
-            got=", ".join(frame.columns[:12]),
-        )
+        listed = ", ".join(frame.columns[:12])
+        raise DataError(f"The table must have the {role} column {column!r}.", got=listed)

@@ -27,8 +27,8 @@ from fireassay.core.validation import check_class_indices, check_features
 from fireassay.data.rows import Rows
 from fireassay.discovery.space import principal_components
 from fireassay.statistics import ReliabilityCurve
-from fireassay.statistics.announced_errors import temperature
 from fireassay.statistics.calibration import stated_curve
+from fireassay.statistics.temperature import temperature
 
 _COMPONENTS = 50
 _FITTED_ON = 5000

@@ -176,9 +176,6 @@ def sdr(
             interval and p-value then count groups, hold under any dependence within them and at
             every look.
 
-    Returns:
-        With ``value``, ``low``, ``high``, ``p_value``, ``errors`` and ``expected``.
-
     Eq. 3 of Bennette, Maurer and Sisti 2021. Interval and p-value hold for rows chosen without
     looking at labels, at a number of queries fixed beforehand; for adaptive searches and live
     curves use `running_ratio`. An expected SDR above 1 proves overconfidence for rows drawn

@@ -20,9 +20,8 @@ from fireassay.reliability.result import NO_CELLS
 from fireassay.reliability.separation import Separation, r_separation, rows_for_separation
 from fireassay.reliability.weighted_cells import CentreDensity, WeightedCells
 from fireassay.statistics.counts import clopper_pearson
-from fireassay.statistics.error_runs import ErrorRuns, error_runs
 from fireassay.statistics.groups.group_counts import GroupCounts
-from fireassay.statistics.independence import intraclass_test
+from fireassay.statistics.independence import ErrorRuns, error_runs, intraclass_test
 from fireassay.statistics.kde import leave_one_out_bandwidth, product_cell_mass
 from fireassay.statistics.shared_units import ExactCopies, exact_copies
 

@@ -127,7 +127,7 @@ def _for_a_share(
     gate: Gate, measure: Measure, estimate: Estimate, alpha: float, groups: SeenGroups | None
 ) -> Advice:
     """In numbers of errors: a share that must be high is one whose rest must be low."""
-    from fireassay.statistics.labels_to_pass import groups_to_pass, rows_to_pass
+    from fireassay.statistics.labels_needed import groups_to_pass, rows_to_pass
 
     high = gate.direction == "min"
     value, limit = (1 - v if high else v for v in (estimate.value, gate.limit))

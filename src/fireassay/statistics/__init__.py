@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     from fireassay.statistics.numbers.judged_rows import JudgedRows as JudgedRows
     from fireassay.statistics.numbers.number_registry import number_of as number_of
     from fireassay.statistics.numbers.number_registry import parse_number as parse_number
+    from fireassay.statistics.numbers.number_registry import score as score
     from fireassay.statistics.numbers.number_registry import standard_numbers as standard_numbers
     from fireassay.statistics.numbers.probability_numbers import decision_curve as decision_curve
-    from fireassay.statistics.numbers.score import score as score
     from fireassay.statistics.paired import paired_auc_difference as paired_auc_difference
     from fireassay.statistics.paired import paired_difference as paired_difference
     from fireassay.statistics.paired import paired_mean_difference as paired_mean_difference

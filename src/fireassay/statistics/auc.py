@@ -185,9 +185,8 @@ def delong_interval(scores: ArrayLike, positive: ArrayLike, confidence: float = 
     n_positive, n_negative = int(marks.sum()), int((~marks).sum())
     placements = _placements(sample[None, :], marks)
     auc = float(placements[0].mean())
-    parts = [0.0, 0.0]
-    if min(n_positive, n_negative) >= 2:
-        parts = [float(_spread(part)[0, 0]) for part in placements]
+    several = min(n_positive, n_negative) >= 2
+    parts = [float(_spread(part)[0, 0]) if several else 0.0 for part in placements]
     variance = sum(parts)
     low, high = auc_score_interval(auc, n_positive, n_negative, confidence)
     method = "Newcombe score (DeLong's variance is zero)"
@@ -228,9 +227,8 @@ def delong_test(scores_a: ArrayLike, scores_b: ArrayLike, positive: ArrayLike) -
     if abs(difference) <= 1e-12:
         return 1.0
     sizes = [len(gap) for gap in gaps]
-    if min(sizes) < _ENOUGH_FOR_T:
-        return _exchange_test(first, second, marks)
-    parts = [float(gap.var(ddof=1)) / len(gap) for gap in gaps]
+    several = min(sizes) >= _ENOUGH_FOR_T
+    parts = [float(gap.var(ddof=1)) / len(gap) if several else 0.0 for gap in gaps]
     variance = sum(parts)
     if variance <= 1e-15:
         return _exchange_test(first, second, marks)

@@ -79,9 +79,6 @@ def reliability_curve(
         confidence: Of each bin's interval, in (0, 1).
         groups: For each row the patient, device or document it belongs to (see `group_mean`).
 
-    Returns:
-        Empty bins are left out.
-
     >>> curve = reliability_curve([[0.9, 0.1], [0.2, 0.8]], [0, 0], n_bins=5)
     >>> curve.accuracy.tolist(), curve.counts.tolist()
     ([0.0, 1.0], [1, 1])
@@ -130,15 +127,12 @@ def expected_calibration_error(
         groups: For each row the patient, device or document it belongs to: the noise is then that
             of whole groups drawn anew, and nowhere less than that of rows.
 
-    Returns:
-        The value is the usual plug-in ECE (Guo et al. 2017).
-
-    ECE is the L1 norm of the bins' gaps g. With noise e in the measured gaps, ``|e|`` bounds how
-    far it can be off either way. In bins whose gap is above three standard errors the true sign is
-    known, and e counts with it instead of with its size. The quantiles of both sums come from a
-    parametric bootstrap: bin sizes multinomial, hits binomial with accuracy (hits + 1) / (n + 2),
-    so that a bin without errors still has noise. The interval is for the binned ECE of the
-    population; finer structure inside a bin is not seen.
+    The value is the usual plug-in ECE (Guo et al. 2017), the L1 norm of the bins' gaps g. With
+    noise e in the measured gaps, ``|e|`` bounds how far it can be off either way. In bins whose gap
+    is above three standard errors the true sign is known, and e counts with it instead of with its
+    size. The quantiles of both sums come from a parametric bootstrap: bin sizes multinomial, hits
+    binomial with accuracy (hits + 1) / (n + 2), so that a bin without errors still has noise. The
+    interval is for the binned ECE of the population; finer structure inside a bin is not seen.
 
     >>> p = np.column_stack([np.full(1000, 0.8), np.full(1000, 0.2)])
     >>> print(expected_calibration_error(p, [0] * 700 + [1] * 300))

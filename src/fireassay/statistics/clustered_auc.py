@@ -35,9 +35,6 @@ def clustered_auc(
             groups.
         confidence: In (0, 1).
 
-    Returns:
-        The p-value is two-sided for AUC = 1/2.
-
     Raises:
         DataError: For one class only, fewer than three groups, NaN or different lengths.
 

@@ -38,9 +38,6 @@ def clopper_pearson(
         alternative: "two-sided"; "upper" for an upper bound (low = 0) or "lower" for a lower bound
             (high = 1), each with the whole error probability on its one side.
 
-    Returns:
-        (low, high): Floats for two numbers, arrays otherwise.
-
     Raises:
         DataError: For negative, missing or infinite counts, or more successes than trials.
 
@@ -146,9 +143,6 @@ def poisson_interval(count: ArrayLike, confidence: float = 0.95) -> tuple[Any, A
             rate.
         confidence: In (0, 1).
 
-    Returns:
-        (low, high): Floats for one number, arrays otherwise.
-
     Half the chi-squared quantiles with 2k and 2k + 2 degrees of freedom.
 
     >>> [round(end, 3) for end in poisson_interval(10)]
@@ -220,9 +214,6 @@ def wilson(successes: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> tupl
         successes, n: Counts (fractions allowed), ``0 <= successes <= n``; arrays broadcast. ``n =
             0`` gives (0, 1).
         confidence: In (0, 1).
-
-    Returns:
-        (low, high): Floats for two numbers, arrays otherwise.
 
     The proportions p with ``|k/n - p| <= z sqrt(p (1 - p) / n)``.
 

@@ -6,17 +6,18 @@ known variance, which is taken off the bandwidth again; what remains is of fourt
 ratio of bin width to bandwidth.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.core.arrays import FloatArray
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.lazy import special
 
 Bounds = Sequence[tuple[float, float]]
 _BINS_PER_BANDWIDTH = 16.0
+_TOLERANCE = 0.02  # of the logarithm of a bandwidth
 _MOST_BINS = {1: 1 << 20, 2: 1536, 3: 192}
 
 
@@ -31,12 +32,10 @@ def kde_density(
     """Density at the rows of ``at``, summed over every point: the slow way that is always right."""
     log_weights = _log_weights(weights, len(points))
     out = np.empty(len(at))
-    rows = max(1, int(4e6 // max(1, len(points))))
-    for start in range(0, len(at), rows):
-        block = at[start : start + rows]
-        out[start : start + rows] = np.exp(
-            _log_sum(block, points, bandwidth, reflect, log_weights, None)
-        )
+    step = max(1, int(4e6 // max(1, len(points))))
+    for start in range(0, len(at), step):
+        rows = slice(start, start + step)
+        out[rows] = np.exp(_log_sum(at[rows], points, bandwidth, reflect, log_weights, None))
     if reflect is not None:
         out[~_inside(at, reflect)] = 0.0
     return out
@@ -46,7 +45,7 @@ def leave_one_out_log_likelihood(
     points: FloatArray,
     bandwidth: float,
     *,
-    evaluate: NDArray[np.int64] | None = None,
+    evaluate: IntArray | None = None,
     reflect: Bounds | None = None,
 ) -> float:
     """Mean log density of points (those of ``evaluate``) under the kernels of all others."""
@@ -96,15 +95,10 @@ def leave_one_out_bandwidth(
 
 
 def product_cell_mass(
-    points: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
-    bandwidth: float,
-    *,
-    weights: FloatArray | None = None,
+    points: FloatArray, low: FloatArray, high: FloatArray, bandwidth: float
 ) -> FloatArray:
     """The probability of arbitrary boxes under a Gaussian KDE, in any dimension."""
-    share = np.full(len(points), 1 / len(points)) if weights is None else weights / weights.sum()
+    share = np.full(len(points), 1 / len(points))
     mass = np.empty(len(low))
     marginals = []
     for axis in range(points.shape[1]):
@@ -151,46 +145,38 @@ class BinnedKde:
 
     def density(self, axes: Sequence[FloatArray]) -> FloatArray:
         """Density at every point of the product grid with these coordinates per axis."""
-        result = self.mass
-        for axis, coordinates in enumerate(axes):
-            result = _along(result, axis, self._kernel(axis, coordinates))
-        return result
+        return _along(self.mass, [self._kernel(axis, at) for axis, at in enumerate(axes)])
 
     def cell_mass(self, edges: Sequence[FloatArray]) -> FloatArray:
         """Probability of every cell of the product grid with these edges per axis."""
-        result = self.mass
-        for axis, limits in enumerate(edges):
-            result = _along(result, axis, self._kernel_mass(axis, limits))
-        return result
+        return _along(self.mass, [self._kernel_mass(axis, at) for axis, at in enumerate(edges)])
 
     def point_means(self, edges: Sequence[FloatArray], values: FloatArray) -> FloatArray:
         """The mean of a function of cells under each point's own kernel; covariances are kept."""
-        matrices = [self._kernel_mass(axis, limits) for axis, limits in enumerate(edges)]
-        return self._at_points(values, matrices)
+        return self._at_points(values, [self._kernel_mass(a, at) for a, at in enumerate(edges)])
 
     def point_sums(self, axes: Sequence[FloatArray], values: FloatArray) -> FloatArray:
         """For each point, the sum of its kernel's density at grid points times their values."""
-        matrices = [self._kernel(axis, coordinates) for axis, coordinates in enumerate(axes)]
-        return self._at_points(values, matrices)
+        return self._at_points(values, [self._kernel(a, at) for a, at in enumerate(axes)])
 
     def _at_points(self, values: FloatArray, matrices: list[FloatArray]) -> FloatArray:
-        result = values
-        for axis, matrix in enumerate(matrices):
-            result = _along(result, axis, matrix.T)
+        result = _along(values, [matrix.T for matrix in matrices])
         out = np.zeros(len(self._points))
-        for corner in np.ndindex(*(2,) * len(self.nodes)):
-            share = np.ones(len(out))
-            where = []
-            for axis, side in enumerate(corner):
-                upper = self._shares[axis]
-                share = share * (upper if side else 1 - upper)
-                where.append(self._indices[axis] + side)
-            out += share * result[tuple(where)]
+        for share, where in self._corners(np.ones(len(out))):
+            out += share * result[where]
         return out
 
-    def _axis_bins(
-        self, x: FloatArray, most: int
-    ) -> tuple[FloatArray, NDArray[np.int64], FloatArray]:
+    def _corners(self, share: FloatArray) -> Iterator[tuple[FloatArray, tuple[IntArray, ...]]]:
+        """For each corner of the points' cells their shares there, and the corner's nodes."""
+        for corner in np.ndindex(*(2,) * len(self.nodes)):
+            own, where = share, []
+            for axis, side in enumerate(corner):
+                upper = self._shares[axis]
+                own = own * (upper if side else 1 - upper)
+                where.append(self._indices[axis] + side)
+            yield own, tuple(where)
+
+    def _axis_bins(self, x: FloatArray, most: int) -> tuple[FloatArray, IntArray, FloatArray]:
         low, high = float(x.min()), float(x.max())
         wanted = int(np.ceil((high - low) * _BINS_PER_BANDWIDTH / self.bandwidth)) + 1
         count = int(np.clip(wanted, 2, most))
@@ -204,13 +190,8 @@ class BinnedKde:
         shape = tuple(len(nodes) for nodes in self.nodes)
         mass = np.zeros(int(np.prod(shape)))
         base = self._weights if self._weights is not None else np.full(n, 1.0 / n)
-        for corner in np.ndindex(*(2,) * len(shape)):
-            share = base
-            flat = np.zeros(n, dtype=np.int64)
-            for axis, side in enumerate(corner):
-                upper = self._shares[axis]
-                share = share * (upper if side else 1 - upper)
-                flat = flat * shape[axis] + self._indices[axis] + side
+        for share, where in self._corners(base):
+            flat = np.ravel_multi_index(where, shape)
             mass += np.bincount(flat, weights=share, minlength=len(mass))
         return mass.reshape(shape)
 
@@ -247,9 +228,11 @@ class BinnedKde:
         return np.diff(total, axis=0)
 
 
-def _along(array: FloatArray, axis: int, matrix: FloatArray) -> FloatArray:
-    """Multiply one axis of an array by a matrix."""
-    return np.moveaxis(np.tensordot(matrix, array, axes=(1, axis)), 0, axis)
+def _along(array: FloatArray, matrices: list[FloatArray]) -> FloatArray:
+    """Multiply each axis of an array by its matrix."""
+    for axis, matrix in enumerate(matrices):
+        array = np.moveaxis(np.tensordot(matrix, array, axes=(1, axis)), 0, axis)
+    return array
 
 
 def _log_sum(
@@ -258,7 +241,7 @@ def _log_sum(
     bandwidth: float,
     reflect: Bounds | None,
     log_weights: FloatArray,
-    own: NDArray[np.int64] | None,
+    own: IntArray | None,
 ) -> FloatArray:
     """Log of the weighted sum of kernels at each row; ``own`` is each row's own point, left out."""
     kernel = _kernel(at, points, bandwidth, reflect)
@@ -328,13 +311,11 @@ def _inside(at: FloatArray, bounds: Bounds) -> NDArray[np.bool_]:
     return inside
 
 
-def _golden(
-    loss: Callable[[float], float], low: float, high: float, tolerance: float = 0.02
-) -> float:
+def _golden(loss: Callable[[float], float], low: float, high: float) -> float:
     ratio = (np.sqrt(5) - 1) / 2
     a, b = high - ratio * (high - low), low + ratio * (high - low)
     loss_a, loss_b = loss(a), loss(b)
-    while high - low > tolerance:
+    while high - low > _TOLERANCE:
         if loss_a <= loss_b:
             high, b, loss_b = b, a, loss_a
             a = high - ratio * (high - low)

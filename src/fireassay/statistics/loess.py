@@ -45,9 +45,6 @@ def loess(x: ArrayLike, y: ArrayLike, span: float = 0.1, iterations: int = 3) ->
         iterations: How often outliers are weighted down (bisquare at six median absolute
             residuals), >= 0.
 
-    Returns:
-        Call it, or its ``predict``, at any points.
-
     Cleveland 1979. Up to 3,000 different x the curve is fitted at each of them; beyond, at 1,200
     anchors (quantiles, so that they are dense where points pile up, and even steps). More than
     8,192 points are counted in bins of neighbours, whose moments take the place of their points.

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from fireassay.core import Assumption, Claim, Estimate, Measure
 from fireassay.core.arrays import FloatArray, IntArray, Probabilities
 from fireassay.data.splits import random_half
-from fireassay.statistics.announced_errors import temperature as find_temperature
 from fireassay.statistics.calibration import stated_calibration_error
+from fireassay.statistics.temperature import temperature as find_temperature
 
 CALIBRATED = "calibrated"
 TOLERANCE = 0.05

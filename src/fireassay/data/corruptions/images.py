@@ -104,12 +104,8 @@ def translate(images: Images, severity: int, rng: np.random.Generator) -> Images
     angles = rng.uniform(0, 2 * np.pi, len(images))
     side = share * min(images.shape[1:3])
     offsets = side * np.stack([np.sin(angles), np.cos(angles)], axis=1)
-    return np.stack(
-        [
-            ndimage.shift(image, (*offset, 0), order=1)
-            for image, offset in zip(images, offsets, strict=True)
-        ]
-    )
+    pairs = zip(images, offsets, strict=True)
+    return np.stack([ndimage.shift(image, (*offset, 0), order=1) for image, offset in pairs])
 
 
 def _signs(images: Images, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -206,11 +202,7 @@ def stripe(images: Images, severity: int, rng: np.random.Generator) -> Images:
     share = (0.05, 0.1, 0.16, 0.24, 0.34)[severity - 1]
     result = images.copy()
     for image in result:
-        along_rows = rng.random() < 0.5
-        side = image.shape[0] if along_rows else image.shape[1]
-        lines = rng.choice(side, max(1, round(share * side)), replace=False)
-        if along_rows:
-            image[lines] = 1.0 - image[lines]
-        else:
-            image[:, lines] = 1.0 - image[:, lines]
+        turned = image if rng.random() < 0.5 else image.swapaxes(0, 1)  # a view of the image
+        lines = rng.choice(len(turned), max(1, round(share * len(turned))), replace=False)
+        turned[lines] = 1.0 - turned[lines]
     return result

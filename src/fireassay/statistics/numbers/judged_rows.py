@@ -44,7 +44,7 @@ class Margins:
 
     def without(self, units: "Margins") -> "Margins":
         """The table without each of the units."""
-        return Margins(*(getattr(self, f) - getattr(units, f) for f in self.__dataclass_fields__))
+        return Margins(*(getattr(self, f) - getattr(units, f) for f in _FIELDS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,10 +101,8 @@ class JudgedRows:
             p = p if kept.all() else p[kept]
         member = None
         if groups is not None:
-            _, member = np.unique(
-                check_labels(groups, name="groups", n=len(y))[kept], return_inverse=True
-            )
-            member = member.ravel().astype(np.int64)
+            labels = check_labels(groups, name="groups", n=len(y))[kept]
+            member = np.unique(labels, return_inverse=True)[1].ravel().astype(np.int64)
             if not len(member) or member.max() + 1 == len(member):
                 member = None
         return cls(
