@@ -13,7 +13,7 @@ from fireassay.reliability.cell_shares import estimator_for
 from fireassay.reliability.cells import Grid
 from fireassay.reliability.inputs import Inputs
 from fireassay.reliability.surrogate import user_risk
-from fireassay.reliability.weighted_cells import CentreDensity, assess_cells
+from fireassay.reliability.weighted_cells import CellStudy, CentreDensity, assess_cells
 
 ALPHA = 0.025
 SHIFTED = "shifted labels"
@@ -76,18 +76,17 @@ def _other_methods(
     )
     if X.shape[1] == 2:
         model = world.model if hasattr(world.model, "queries") else as_classifier(world.model)
-        ram = assess_cells(
-            lambda rows: model.predict_proba(rows).argmax(axis=1),
-            X,
-            y,
-            grid=Grid.regular(250, (0, 1), dimensions=2),
+        study = CellStudy(
+            predict=lambda rows: model.predict_proba(rows).argmax(axis=1),
+            X=X,
+            y=y,
             profile=CentreDensity(X, 0.2),
             estimator=estimator_for(model, 100),
             n_classes=2,
-            alpha=ALPHA,
-            samples=10_000,
             seed=0,
         )
+        grid = Grid.regular(250, (0, 1), dimensions=2)
+        ram = assess_cells(study, grid, alpha=ALPHA, samples=10_000)
         _put(record, "ram (published)", ram.pmi_upper)
 
 

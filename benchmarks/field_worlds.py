@@ -7,9 +7,9 @@ from scipy.stats import binom
 from fireassay.core.seeds import generator
 from fireassay.discovery import estimate_error
 from fireassay.reliability.betting_bound import rectified_bound
-from fireassay.reliability.cell_total import cell_total
 from fireassay.reliability.cells import CellLabels, Grid
 from fireassay.reliability.inputs import Inputs
+from fireassay.reliability.weighted_cells import cell_total
 from fireassay.statistics import clopper_pearson, recent_rate_upper, thinned_upper, thinning
 
 _GAMMA = generator(0, "field of risks").gamma(0.3, 1 / 0.3, 2_000_000)

@@ -7,8 +7,8 @@ from scipy import stats
 from fireassay.core.seeds import generator
 from fireassay.reliability import Ram, assess
 from fireassay.reliability.cell_shares import Sampled
-from fireassay.reliability.cell_total import cell_total
 from fireassay.reliability.cells import CellLabels, Grid
+from fireassay.reliability.weighted_cells import cell_total
 
 TRUE = 0.005
 

@@ -136,13 +136,13 @@ def rectified_bound(
         return RectifiedBound(rate, std, alone, alone, 1.0, alone, normal, 0.0, 0.0)
     labelled, y = labelled.take(order), y[order]
     wrong = (labelled.predicted != y).astype(np.float64)
+    given, bound = np.ones(n), 1.0
     if weights is not None:
-        bound = float(weights.max()) if weight_bound is None else weight_bound
-        game = _Game(labelled, y, wrong, operational, alpha, risk, weights[order], bound, rng)
+        given, bound = weights[order], weight_bound or float(weights.max())
+    game = _Game(labelled, y, wrong, operational, alpha, risk, given, bound, rng)
+    if weights is not None:
         return replace(game.weighted(), weights=weights_are)
-    values, share, fitted, field = _Game(
-        labelled, y, wrong, operational, alpha, risk, np.ones(n), 1.0, rng
-    ).play()
+    values, share, fitted, field = game.play()
     betting = betting_upper(values, share * alpha)
     exact = _cp(errors, n, (1 - share) * alpha)
     estimate, std, normal = ppi_interval(wrong, fitted, field, alpha)

@@ -150,13 +150,12 @@ class Certified:
             # The vote comes from other points: a share is not both counted and chosen as largest.
             pilot = shares.copy()
             few = max(1, round(_PILOT * part))
-            stream = ("certified-votes", seed)
-            voted = _scattered_shares(predict, low, high, few, n_classes, stream, self.workers)
+            voted, found = (
+                _scattered_shares(predict, low, high, some, n_classes, (name, seed), self.workers)
+                for some, name in ((few, "certified-votes"), (points, "certified-cells"))
+            )
             np.add.at(pilot, owner, part * voted)
             vote = pilot.argmax(axis=1)
-            found = _scattered_shares(
-                predict, low, high, points, n_classes, ("certified-cells", seed), self.workers
-            )
             np.add.at(shares, owner, part * found)
             top = found.max(axis=1)
             np.add.at(variance, owner, part**2 * np.maximum(top * (1 - top), 1 / points) / points)
@@ -190,15 +189,23 @@ class Sampled:
 
     def __call__(self, predict: Predict, grid: Grid, n_classes: int, seed: int) -> CellShares:
         """The class shares of every cell of the grid."""
+
+        def shares_of(cells: IntArray, points: int, purpose: str) -> FloatArray:
+            low, high = grid.boxes(cells)
+            stream = (f"sampled-cells-{purpose}", seed)
+            return _scattered_shares(
+                predict, low, high, points, n_classes, stream, self.workers, self.within
+            )
+
         cells = np.arange(grid.n_cells)
-        pilot = self._shares(predict, grid, cells, self.first, n_classes, seed, "votes")
-        shares = self._shares(predict, grid, cells, self.first, n_classes, seed, "first")
+        pilot = shares_of(cells, self.first, "votes")
+        shares = shares_of(cells, self.first, "first")
         agree = shares.max(axis=1) == 1
         chance = np.where(agree, _LOOKED_AT_ANYWAY, 1.0)
         close = np.flatnonzero(generator(seed, "looked at closely").random(len(cells)) < chance)
         variance = np.full(grid.n_cells, _rule_of_succession(self.first))
         if len(close) and self.samples > 0:
-            more = self._shares(predict, grid, close, self.samples, n_classes, seed, "close")
+            more = shares_of(close, self.samples, "close")
             weight = self.samples / (self.first + self.samples) / chance[close]
             shares[close] += weight[:, None] * (more - shares[close])
             top = np.clip(more.max(axis=1), 0.0, 1.0)
@@ -206,22 +213,6 @@ class Sampled:
             variance[close] /= self.samples
         nothing = np.zeros(grid.n_cells)
         return CellShares(shares, variance, nothing, "stratified sampling", pilot.argmax(axis=1))
-
-    def _shares(
-        self,
-        predict: Predict,
-        grid: Grid,
-        cells: IntArray,
-        points: int,
-        n_classes: int,
-        seed: int,
-        purpose: str,
-    ) -> FloatArray:
-        low, high = grid.boxes(cells)
-        stream = (f"sampled-cells-{purpose}", seed)
-        return _scattered_shares(
-            predict, low, high, points, n_classes, stream, self.workers, self.within
-        )
 
 
 def _scattered_shares(

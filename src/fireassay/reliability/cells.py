@@ -112,15 +112,17 @@ class CellLabels:
                 got=f"no row of {len(X)} inside {grid.low.tolist()} … {grid.high.tolist()}",
                 do="Pass bounds= that cover the data.",
             )
-        smallest = np.full(grid.n_cells, np.iinfo(np.int64).max)
-        largest = np.full(grid.n_cells, -1, dtype=np.int64)
-        np.minimum.at(smallest, where[inside], y[inside])
-        np.maximum.at(largest, where[inside], y[inside])
-        kind = np.full(grid.n_cells, EMPTY, dtype=np.int8)
-        kind[largest >= 0] = NORMAL
-        kind[(largest >= 0) & (smallest != largest)] = CROSS_BOUNDARY
-        label = np.where(kind == NORMAL, largest, -1)
-        return cls(kind, label)
+        return cls.of(where[inside], y[inside], grid.n_cells)
+
+    @classmethod
+    def of(cls, cell: IntArray, y: IntArray, n_cells: int) -> "CellLabels":
+        """Classify cells from the cell and the label of each row."""
+        smallest = np.full(n_cells, np.iinfo(np.int64).max)
+        largest = np.full(n_cells, -1, dtype=np.int64)
+        np.minimum.at(smallest, cell, y)
+        np.maximum.at(largest, cell, y)
+        kind = np.where(largest < 0, EMPTY, np.where(smallest == largest, NORMAL, CROSS_BOUNDARY))
+        return cls(kind.astype(np.int8), np.where(kind == NORMAL, largest, -1))
 
 
 def box(bounds: ArrayLike, dimensions: int) -> tuple[FloatArray, FloatArray]:

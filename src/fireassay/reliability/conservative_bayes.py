@@ -153,9 +153,7 @@ class ConservativeBayes:
                 float(np.sqrt(rate * (1 - rate) / n)),
                 sensitivity(errors, n, prior, confidence),
             ),
-            pmi=rate,
-            low=exact_limits(errors, n, confidence)[0],
-            upper=max(upper, rate),
+            limits=(exact_limits(errors, n, confidence)[0], rate, max(upper, rate)),
             comparison=[
                 ("conservative Bayes", rate, upper, "holds given the prior"),
                 exact_row(problem),

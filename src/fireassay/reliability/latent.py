@@ -14,7 +14,7 @@ from fireassay.core.lazy import pd, require
 from fireassay.core.seeds import derived_seed, generator
 from fireassay.core.validation import check_choice, check_features, check_integer, check_real
 from fireassay.reliability.cell_details import LatentCells
-from fireassay.reliability.cells import CROSS_BOUNDARY, EMPTY, KINDS, NORMAL
+from fireassay.reliability.cells import CROSS_BOUNDARY, EMPTY, KINDS, CellLabels
 from fireassay.reliability.label_bounds import exact_row
 from fireassay.reliability.ledger import full_ledger
 from fireassay.reliability.problem import Problem
@@ -188,24 +188,23 @@ def by_latent_cells(
     seed = problem.seed
     images = problem.labelled.X.reshape(-1, *problem.row_shape)
     codes = latent.encode(images)
-    field_rows = problem.labelled if problem.operational is None else problem.operational
-    field_codes = (
-        codes
-        if problem.operational is None
-        else latent.encode(field_rows.X.reshape(-1, *problem.row_shape))
-    )
+    field_codes = codes
+    if problem.operational is not None:
+        field_codes = latent.encode(problem.operational.X.reshape(-1, *problem.row_shape))
     if width is None or isinstance(width, str):
         rng = generator(seed, "latent-bandwidth")
         width = leave_one_out_bandwidth(field_codes, max_rows=400, rng=rng)
-    found = _cells(codes, field_codes, problem.y, width, top, seed)
-    corner: FloatArray = np.asarray(found.keys * top.side, dtype=np.float64)
+    keys, seen, draws = _cells(codes, field_codes, problem.y, width, top, seed)
+    corner: FloatArray = np.asarray(keys * top.side, dtype=np.float64)
     mass = product_cell_mass(field_codes, corner, corner + top.side, width)
     order = np.argsort(-mass, kind="stable")
     enough = int(np.searchsorted(np.cumsum(mass[order]), top.mass)) + 1
     chosen = order[: min(top.top_k, enough, len(order))]
     ball = _ball_radius(problem) if radius is None else check_real(radius, "radius", low=0)
     # Drawn cells are evaluated once per draw, so that the draws are independent of each other.
-    every, label = _evaluate(problem, latent, top, found, np.append(chosen, found.drawn), ball)
+    wanted = np.append(chosen, draws)
+    labels = CellLabels(seen.kind[wanted], seen.label[wanted])
+    every, label = _evaluate(problem, latent, top, keys[wanted], labels, ball)
     unastuteness, drawn = every[: len(chosen)], every[len(chosen) :]
     weight = mass[chosen]
     inside = float(weight @ unastuteness)
@@ -213,10 +212,9 @@ def by_latent_cells(
     mean = inside / evaluated if evaluated > 0 else 1.0
     pmi = inside + (1 - evaluated) * (1.0 if top.rest == "worst" else mean)
     cells = pd.DataFrame({f"low_{a}": column for a, column in enumerate(corner[chosen].T)})
-    cells["kind"] = [KINDS[i] for i in found.kind[chosen]]
+    cells["kind"] = [KINDS[i] for i in seen.kind[chosen]]
     cells["label"], cells["unastuteness"] = label[: len(chosen)], unastuteness
-    cells["mass"] = weight
-    cells["vote"] = 1 - unastuteness
+    cells["mass"], cells["vote"] = weight, 1 - unastuteness
     rows = [("latent cells, heaviest", mean, pmi, "none: see the evaluated mass")]
     others = "always wrong" if top.rest == "worst" else "like these"
     notes = [
@@ -237,24 +235,23 @@ def by_latent_cells(
         why = "none: empty cells are labelled by the model, balls are not the field"
         name = f"latent cells, {len(drawn)} drawn from the profile"
         rows.append((name, average, drawn_upper, why))
-    mixed = int((found.kind == CROSS_BOUNDARY).sum()), int((found.kind != EMPTY).sum())
+    mixed = int((seen.kind == CROSS_BOUNDARY).sum()), int((seen.kind != EMPTY).sum())
+    details = LatentCells(
+        pmi=pmi,
+        pmi_upper=pmi,
+        acu=float(unastuteness.mean()),
+        cells=cells,
+        contradiction_p=problem.contradiction(pmi),
+        mean=mean,
+        evaluated_mass=evaluated,
+        drawn=average,
+        drawn_upper=drawn_upper,
+    )
     return build_result(
         problem,
         "ram",
-        LatentCells(
-            pmi=pmi,
-            pmi_upper=pmi,
-            acu=float(unastuteness.mean()),
-            cells=cells,
-            contradiction_p=problem.contradiction(pmi),
-            mean=mean,
-            evaluated_mass=evaluated,
-            drawn=average,
-            drawn_upper=drawn_upper,
-        ),
-        pmi=pmi,
-        low=0.0,
-        upper=pmi,
+        details,
+        limits=(0.0, pmi, pmi),
         comparison=[*rows, exact_row(problem)],
         assumptions=full_ledger(problem, mixed=mixed),
         notes=tuple(notes),
@@ -262,19 +259,10 @@ def by_latent_cells(
     )
 
 
-@dataclass(frozen=True)
-class _Cells:
-    """Cells hit by data or drawn: corners in units of the side, labels (-1: none), and draws."""
-
-    keys: IntArray
-    kind: IntArray
-    label: IntArray
-    drawn: IntArray
-
-
 def _cells(
     codes: FloatArray, field_codes: FloatArray, y: IntArray, width: float, top: TopCells, seed: int
-) -> _Cells:
+) -> tuple[IntArray, CellLabels, IntArray]:
+    """Cells hit by data or drawn: corners in units of the side, labels, and the cells drawn."""
     rng = generator(seed, "latent-candidates")
     candidates = max(top.candidates, top.draws)
     drawn = field_codes[rng.integers(len(field_codes), size=candidates)]
@@ -282,31 +270,18 @@ def _cells(
     every = np.floor(np.concatenate([codes, field_codes, drawn]) / top.side).astype(np.int64)
     keys, owner = np.unique(every, axis=0, return_inverse=True)
     owner = owner.ravel()
-    own = owner[: len(codes)]
-    smallest = np.full(len(keys), np.iinfo(np.int64).max)
-    largest = np.full(len(keys), -1, dtype=np.int64)
-    np.minimum.at(smallest, own, y)
-    np.maximum.at(largest, own, y)
-    kind = np.where(largest < 0, EMPTY, np.where(smallest == largest, NORMAL, CROSS_BOUNDARY))
-    label = np.where(kind == NORMAL, largest, -1)
-    return _Cells(keys, kind, label, owner[len(owner) - candidates :][: top.draws])
+    labels = CellLabels.of(owner[: len(codes)], y, len(keys))
+    return keys, labels, owner[len(owner) - candidates :][: top.draws]
 
 
 def _evaluate(
-    problem: Problem, latent: Latent, top: TopCells, found: _Cells, wanted: IntArray, radius: float
+    problem: Problem, latent: Latent, top: TopCells, keys: IntArray, seen: CellLabels, radius: float
 ) -> tuple[FloatArray, IntArray]:
-    """λ and label of the wanted cells, some cells at a time, wherever there is room."""
+    """λ and label of cells, some cells at a time, wherever there is room."""
     size = max(1, _IMAGES_AT_ONCE // top.decoded)
-    shared = {
-        "problem": problem.without_rows(),
-        "latent": latent,
-        "top": top,
-        "keys": found.keys[wanted],
-        "kind": found.kind[wanted],
-        "label": found.label[wanted],
-        "radius": radius,
-    }
-    rows = [(start, min(start + size, len(wanted))) for start in range(0, len(wanted), size)]
+    shared = {"problem": problem.without_rows(), "latent": latent, "top": top, "keys": keys}
+    shared |= {"kind": seen.kind, "label": seen.label, "radius": radius}
+    rows = [(start, min(start + size, len(keys))) for start in range(0, len(keys), size)]
     parts = problem.workers.run(latent_unastuteness, rows, shared, "latent cells")
     unastuteness, label = zip(*parts, strict=True)
     return np.concatenate(unastuteness), np.concatenate(label)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fireassay.core.arrays import FloatArray, IntArray, largest
-from fireassay.core.evidence import Assumption, AssumptionStatus
+from fireassay.core.evidence import Assumption
 from fireassay.core.groups import largest_group
 from fireassay.core.lazy import stats
 from fireassay.core.seeds import generator
@@ -63,9 +63,7 @@ def full_ledger(
 ) -> tuple[Assumption, ...]:
     """The paper's six assumptions, and the rest; ``mixed``: cells with two labels, of how many."""
     X = problem.labelled.X
-    labels_right = _stated(
-        "labels-right", "untestable", "A wrong label counts as an error of the model."
-    )
+    labels_right = _untestable("labels-right", "A wrong label counts as an error of the model.")
     if problem.recorded:
         return (labels_from_profile(None, weights), *independence(problem), labels_right)
     if cells is not None:
@@ -138,28 +136,26 @@ def same_distribution(labelled: Inputs, other: Inputs, seed: int = 0) -> Drift:
 def labels_from_profile(drift: Drift | None, weights: str | None) -> Assumption:
     """Assumption 3: the labelled rows are drawn from the operational profile."""
     if weights is not None:
-        return _stated("weights-right", "untestable", _WEIGHTS[weights])
+        return _untestable("weights-right", _WEIGHTS[weights])
     if drift is None:
-        return _stated(
-            "labels-from-the-field", "untestable", "No operational rows were given to compare."
-        )
-    status: AssumptionStatus = "contradicted" if drift.p_value < _LEVEL else "supported"
+        return _untestable("labels-from-the-field", "No operational rows were given to compare.")
+    alike = not drift.p_value < _LEVEL
     check = (
         f"Two-sample tests: over {drift.columns} columns {p_text(drift.p_columns)}, by a "
         f"classifier {p_text(drift.p_classifier)}."
     )
-    if status == "contradicted":
+    if not alike:
         check += " The bound does not hold for this profile: draw labels from it, or give weights."
-    return _stated("labels-from-the-field", status, check)
+    return _judged("labels-from-the-field", alike, check)
 
 
 def unseen_labels(fitted_rows: int | None) -> Assumption:
     """A surrogate that was fitted on these labels makes them look right."""
     if fitted_rows is None:
         check = "The surrogate is a function: what it was fitted on is not in the data."
-        return _stated("surrogate-unseen-labels", "untestable", check)
+        return _untestable("surrogate-unseen-labels", check)
     check = f"None of the {fitted_rows} rows it was fitted on is a labelled row."
-    return _stated("surrogate-unseen-labels", "supported", check)
+    return _judged("surrogate-unseen-labels", True, check)
 
 
 def independence(problem: Problem) -> tuple[Assumption, ...]:
@@ -175,7 +171,7 @@ def independence(problem: Problem) -> tuple[Assumption, ...]:
     check = "How groups were drawn is not in the data."
     return (
         correlated_rows(counts, problem.seed),
-        _stated("independent-groups", "untestable", check),
+        _untestable("independent-groups", check),
         *unseen_groups(counts.sizes, largest_group(groups)),
     )
 
@@ -185,28 +181,26 @@ def correlated_rows(counts: GroupCounts, seed: int) -> Assumption:
     errors, n = int(counts.hits.sum()), int(counts.sizes.sum())
     if min(errors, n - errors) < _LEAST_ERRORS or (counts.sizes == 1).all():
         few = f"{errors} errors in {n} rows of {len(counts.sizes)} groups: too few to see it."
-        return _stated("independent-rows", "untestable", few)
+        return _untestable("independent-rows", few)
     correlation, p = intraclass_test(counts, seed)
-    status: AssumptionStatus = "contradicted" if p < _LEVEL else "supported"
-    return _stated(
-        "independent-rows",
-        status,
+    check = (
         f"Intra-class correlation of errors in {len(counts.sizes)} groups: {correlation:.2f}, "
-        f"{p_text(p)}; numbers that count groups do not need it.",
+        f"{p_text(p)}; numbers that count groups do not need it."
     )
+    return _judged("independent-rows", not p < _LEVEL, check)
 
 
 def unseen_groups(sizes: IntArray, declared: float | None) -> tuple[Assumption, Assumption]:
     """How large a group can be, which bounds must know, and whether a rare one is far worse."""
-    status: AssumptionStatus = "untestable"
+    rare = f"{len(sizes):,} groups may lack a kind of which there are few. Bounds do not need it."
+    if declared is not None:
+        known = _judged(LARGEST, True, f"Declared: none has more than {declared:,g} rows.")
+        return known, _untestable(RARE, rare)
     check = (
         f"The largest of {len(sizes):,} groups has {sizes.max():,} rows, which is taken for "
         "the largest that exists. If there are larger ones, say [data] largest_group."
     )
-    if declared is not None:
-        status, check = "supported", f"Declared: none has more than {declared:,g} rows."
-    rare = f"{len(sizes):,} groups may lack a kind of which there are few. Bounds do not need it."
-    return _stated(LARGEST, status, check), _stated(RARE, "untestable", rare)
+    return _untestable(LARGEST, check), _untestable(RARE, rare)
 
 
 def independent_inputs(copies: ExactCopies, n: int, runs: ErrorRuns) -> Assumption:
@@ -216,91 +210,83 @@ def independent_inputs(copies: ExactCopies, n: int, runs: ErrorRuns) -> Assumpti
         p = max(runs.p_stretch, runs.p_label, runs.p_answer)
         check += f"Errors stand together in the file ({p_text(p)}), as those of one patient do. "
     if runs.objects or copies.object_to(n):
-        return _stated("independent-rows", "contradicted", check.rstrip())
+        return _judged("independent-rows", False, check.rstrip())
     check += "Rows of one patient or device would not show: give groups if there are any."
-    return _stated("independent-rows", "untestable", check)
+    return _untestable("independent-rows", check)
 
 
 def independent_cells(cells: WeightedCells | None) -> Assumption:
     """Assumption 1: unastuteness and mass of all cells are independent."""
     if cells is None:
-        return _stated("independent-cells", "untestable", NO_CELLS)
+        return _untestable("independent-cells", NO_CELLS)
     if not cells.std_covariances > 0:
-        return _stated("independent-cells", "untestable", "The profile is given, not estimated.")
+        return _untestable("independent-cells", "The profile is given, not estimated.")
     ratio = cells.std_covariances / cells.std if cells.std else float("inf")
-    status: AssumptionStatus = "contradicted" if ratio > 2 else "supported"
     check = f"With covariances kept, the standard deviation is {ratio:.1f} times the published one."
-    return _stated("independent-cells", status, check)
+    return _judged("independent-cells", not ratio > 2, check)
 
 
 def separation_found(separation: Separation | None, side: float | None) -> Assumption:
     """Assumption 2: there is an r-stable ground truth, and the data shows r."""
     if separation is None:
-        return _stated("r-separated", "untestable", "There are rows of one class only.")
+        return _untestable("r-separated", "There are rows of one class only.")
     text = f"Smallest half-distance between classes: {separation.r:.4g}"
     if separation.n_contradictions:
         equal = separation.n_contradictions
-        return _stated("r-separated", "contradicted", f"{equal} equal rows have different labels.")
+        return _judged("r-separated", False, f"{equal} equal rows have different labels.")
     if side is None:
-        return _stated("r-separated", "untestable", f"{text}; it shrinks as rows are added.")
-    status: AssumptionStatus = "supported" if separation.r >= side else "contradicted"
-    return _stated("r-separated", status, f"{text}, cell side {side:.4g}.")
+        return _untestable("r-separated", f"{text}; it shrinks as rows are added.")
+    return _judged("r-separated", separation.r >= side, f"{text}, cell side {side:.4g}.")
 
 
 def one_label_per_cell(mixed: tuple[int, int] | None) -> Assumption:
     """Assumption 4: a cell has one true label."""
     if mixed is None:
-        return _stated("one-label-per-cell", "untestable", NO_CELLS)
+        return _untestable("one-label-per-cell", NO_CELLS)
     crossing, seen = mixed
-    status: AssumptionStatus = "contradicted" if crossing else "supported"
     check = f"{crossing} of {seen} cells with rows hold two labels."
-    return _stated("one-label-per-cell", status, check)
+    return _judged("one-label-per-cell", not crossing, check)
 
 
 def vote_is_right(cells: WeightedCells | None, X: FloatArray, y: IntArray) -> Assumption:
     """Assumption 5: in empty cells the model's vote is the true label, as in cells with one row."""
     if cells is None:
-        return _stated("vote-is-right", "untestable", NO_CELLS)
+        return _untestable("vote-is-right", NO_CELLS)
     where = cells.grid.index(X)
     inside = where >= 0
     counts = np.bincount(where[inside], minlength=cells.grid.n_cells)
     alone = inside & (counts[np.where(inside, where, 0)] == 1)
     if not alone.any():
-        return _stated("vote-is-right", "untestable", "No row is alone in its cell.")
+        return _untestable("vote-is-right", "No row is alone in its cell.")
     vote = cells.shares.shares[where[alone]].argmax(axis=1)
     wrong = int((vote != y[alone]).sum())
     n = int(alone.sum())
     low, high = clopper_pearson(wrong, n, 0.95)
-    status: AssumptionStatus = "supported" if wrong == 0 else "contradicted"
     mass = float(cells.mass[cells.labels.kind == EMPTY].sum())
-    return _stated(
-        "vote-is-right",
-        status,
+    check = (
         f"On {n} rows alone in their cell the vote is wrong {wrong} times "
         f"({percent(wrong / n, 2)}, 95 % interval {percent(float(low), 2)} to "
-        f"{percent(float(high), 2)}); "
-        f"{percent(mass, 1)} of the mass is in such cells.",
+        f"{percent(float(high), 2)}); {percent(mass, 1)} of the mass is in such cells."
     )
+    return _judged("vote-is-right", wrong == 0, check)
 
 
 def uniform_in_cells(grid: Grid | None, X: FloatArray) -> Assumption:
     """Assumption 6: inputs are uniform inside cells."""
     if grid is None:
-        return _stated("uniform-in-cells", "untestable", NO_CELLS)
+        return _untestable("uniform-in-cells", NO_CELLS)
     inside = X[grid.index(X) >= 0]
     position = ((inside - grid.low) / grid.side) % 1.0
     p = min(1.0, position.shape[1] * min(stats.kstest(c, "uniform").pvalue for c in position.T))
-    status: AssumptionStatus = "contradicted" if p < _LEVEL else "supported"
-    return _stated(
-        "uniform-in-cells", status, f"Positions of {len(inside)} rows in their cells: {p_text(p)}."
-    )
+    check = f"Positions of {len(inside)} rows in their cells: {p_text(p)}."
+    return _judged("uniform-in-cells", not p < _LEVEL, check)
 
 
 def profile_fits(profile: "CentreDensity | Profile", grid: Grid, seed: int) -> Assumption:
     """The kernel density should fit the rows, and stay where inputs can be."""
     points = getattr(profile, "points", getattr(profile, "sample_", None))
     if points is None or len(np.unique(points, axis=0)) < 3:
-        return _stated("profile-fits", "untestable", "The profile is given, or has too few rows.")
+        return _untestable("profile-fits", "The profile is given, or has too few rows.")
     width = float(getattr(profile, "bandwidth", 0) if hasattr(profile, "points") else 0)
     width = width or float(getattr(profile, "bandwidth_", 1.0))
     best = leave_one_out_bandwidth(points, max_rows=200, rng=generator(seed, "profile-fit"))
@@ -309,16 +295,17 @@ def profile_fits(profile: "CentreDensity | Profile", grid: Grid, seed: int) -> A
     folded = isinstance(profile, KdeProfile) and profile.limits_ is not None
     leaks = outside > (0.5 if folded else 0.05)
     fits = 0.5 < width / best < 2
-    status: AssumptionStatus = "supported" if fits and not leaks else "contradicted"
     where = "folded back at" if folded else "beyond"
-    return _stated(
-        "profile-fits",
-        status,
+    check = (
         f"Bandwidth {width:.3g}, leave-one-out likelihood picks {best:.2g}; {percent(outside)} "
-        f"of the "
-        f"mass is {where} the borders.",
+        f"of the mass is {where} the borders."
     )
+    return _judged("profile-fits", fits and not leaks, check)
 
 
-def _stated(name: str, status: AssumptionStatus, check: str) -> Assumption:
-    return Assumption(_STATEMENTS[name], status, check, name)
+def _untestable(name: str, check: str) -> Assumption:
+    return Assumption(_STATEMENTS[name], "untestable", check, name)
+
+
+def _judged(name: str, holds: bool, check: str) -> Assumption:
+    return Assumption(_STATEMENTS[name], "supported" if holds else "contradicted", check, name)

@@ -12,16 +12,17 @@ from fireassay.core.errors import ParameterError
 from fireassay.core.lazy import pd, stats
 from fireassay.core.validation import check_integer, check_real
 from fireassay.core.words import percent
-from fireassay.reliability import ledger
 from fireassay.reliability.cell_details import GridCells
 from fireassay.reliability.cell_shares import CellEstimator, ExactTrees, estimator_for
 from fireassay.reliability.cells import EMPTY, Grid, box_around, default_cells
 from fireassay.reliability.label_bounds import exact_row
 from fireassay.reliability.latent import Latent, TopCells, by_latent_cells
+from fireassay.reliability.ledger import full_ledger, profile_fits
 from fireassay.reliability.problem import Problem
 from fireassay.reliability.profile import KdeProfile, Profile
 from fireassay.reliability.result import ReliabilityResult, build_result
 from fireassay.reliability.weighted_cells import (
+    CellStudy,
     CentreDensity,
     WeightedCells,
     assess_cells,
@@ -106,17 +107,10 @@ class Ram:
         exact = isinstance(estimator, ExactTrees)
         usual = _SAMPLES if exact else int(getattr(estimator, "samples", _POINTS))
         samples = max(2, self.samples or usual)
-        common: dict[str, Any] = {
-            "grid": grid,
-            "profile": profile,
-            "estimator": estimator,
-            "n_classes": problem.n_classes,
-            "seed": problem.seed,
-        }
-        found = assess_cells(
-            problem.predict, X, problem.y, alpha=problem.alpha, samples=samples, **common
+        study = CellStudy(
+            problem.predict, X, problem.y, profile, estimator, problem.n_classes, problem.seed
         )
-        factors = _refinements(grid, exact=exact)
+        found = assess_cells(study, grid, alpha=problem.alpha, samples=samples)
         p = problem.contradiction(found.pmi_upper)
         details = GridCells(
             pmi=found.pmi,
@@ -127,7 +121,7 @@ class Ram:
             std=found.std,
             std_covariances=found.std_covariances,
             shape=grid.shape,
-            refinement=refinement_curve(problem.predict, X, problem.y, factors=factors, **common),
+            refinement=refinement_curve(study, grid, _refinements(grid, exact=exact)),
             sensitivity=_bandwidth_band(profile, grid, found),
         )
         kept = found.pmi + float(stats.norm.isf(problem.alpha)) * found.std_covariances
@@ -136,23 +130,15 @@ class Ram:
         if found.total is not None:
             how = f"cells, {found.total.drawn:,} points drawn by mass, exact binomial"
             first = (how, found.pmi, found.pmi_upper, f"for this profile; {own[6:]}")
-        rows = [
-            first,
-            ("cells, covariances kept", found.pmi, min(1.0, kept), own),
-            exact_row(problem),
-        ]
+        second = ("cells, covariances kept", found.pmi, min(1.0, kept), own)
+        assumptions = full_ledger(problem, cells=found, side=float(grid.side.max()))
         return build_result(
             problem,
             self.name,
             details,
-            pmi=found.pmi,
-            low=0.0,
-            upper=found.pmi_upper,
-            comparison=rows,
-            assumptions=(
-                *ledger.full_ledger(problem, cells=found, side=float(grid.side.max())),
-                ledger.profile_fits(profile, grid, problem.seed),
-            ),
+            limits=(0.0, found.pmi, found.pmi_upper),
+            comparison=[first, second, exact_row(problem)],
+            assumptions=(*assumptions, profile_fits(profile, grid, problem.seed)),
             notes=_notes(grid, found, p),
             is_bound=False,
         )
@@ -199,18 +185,17 @@ def _notes(grid: Grid, found: WeightedCells, p: float) -> tuple[str, ...]:
 
 
 def _bandwidth_band(profile: Any, grid: Grid, found: WeightedCells) -> pd.DataFrame:
-    rows = []
     if isinstance(profile, KdeProfile) and len(grid.shape) <= 3:
         return profile.sensitivity(grid, found.unastuteness)
+    rows = []
     if isinstance(profile, CentreDensity) and len(grid.shape) <= 3:
-        for factor in (0.1, 0.2, 0.5, 1.0, 2.0):
-            mass = CentreDensity(profile.points, profile.bandwidth * factor).cell_mass(grid)
-            rows.append((profile.bandwidth * factor, float(mass @ found.unastuteness)))
+        for width in profile.bandwidth * np.array([0.1, 0.2, 0.5, 1.0, 2.0]):
+            mass = CentreDensity(profile.points, float(width)).cell_mass(grid)
+            rows.append((width, float(mass @ found.unastuteness)))
     return pd.DataFrame(rows, columns=["bandwidth", "pmi"]).astype(float)
 
 
 def _refinements(grid: Grid, *, exact: bool) -> tuple[float, ...]:
-    d = len(grid.shape)
-    if exact and d <= 2 and max(grid.shape) <= 550:
-        return (0.2, 0.4, 1.0, 2.0, 4.0)
-    return (0.2, 0.4, 1.0, 2.0) if exact and d <= 2 else (0.2, 0.4, 1.0)
+    if not exact or len(grid.shape) > 2:
+        return (0.2, 0.4, 1.0)
+    return (0.2, 0.4, 1.0, 2.0, 4.0) if max(grid.shape) <= 550 else (0.2, 0.4, 1.0, 2.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -79,14 +79,10 @@ class Details:
 
     def estimates(self, result: ReliabilityResult) -> dict[str, Estimate]:
         """Two one-sided bounds, and the interval between them with the confidence it has."""
-        n, rests_on, confidence = result.n_labels, self.rests_on, result.confidence
+        given, rests_on = (result.confidence, result.n_labels, self.how), self.rests_on
         return {
-            "pmi_upper": Estimate.bound(
-                result.pmi_upper, confidence, n, self.how, rests_on=rests_on
-            ),
-            "pmi_lower": Estimate.bound(
-                result.pmi_lower, confidence, n, self.how, rests_on=rests_on
-            ),
+            "pmi_upper": Estimate.bound(result.pmi_upper, *given, rests_on=rests_on),
+            "pmi_lower": Estimate.bound(result.pmi_lower, *given, rests_on=rests_on),
             "pmi": between(result, self.how, rests_on),
         }
 
@@ -157,12 +153,6 @@ class ReliabilityResult(Answer):
         """The answer in one line."""
         return self.details.headline(self)
 
-    def _estimates(self) -> dict[str, Estimate]:
-        found = self.details.estimates(self)
-        if self.corrected is None:
-            return found
-        return {**found, **self.corrected.estimates(self.details.rests_on)}
-
     def frame(self) -> pd.DataFrame:
         """All bounds on the same data, side by side."""
         return self.comparison
@@ -181,18 +171,20 @@ class ReliabilityResult(Answer):
         if self.labels_from_elsewhere:
             text = "The labels are drawn from the operational profile."
             claims.append(Claim(text, holds=False))
+        estimates, found = self.details.estimates(self), self.corrected
+        corrected = {} if found is None else found.estimates(self.details.rests_on)
         return Evidence(
             question="reliability",
             headline=self.headline,
             claims=tuple(claims),
-            estimates=self._estimates(),
+            estimates={**estimates, **corrected},
             assumptions=used(self.assumptions, self.details.rests_on),
             tables={**tables, **self.details.tables()},
             charts=self.charts(),
             measures=MEASURES,
             limits=self.notes,
             provenance=self.provenance,
-            **_answer(self.details.estimates(self)),
+            **_answer(estimates),
         )
 
 
@@ -213,13 +205,9 @@ def with_noise(result: ReliabilityResult, found: CorrectedBound) -> ReliabilityR
         else a
         for a in result.assumptions
     )
-    row = {
-        "method": "corrected for wrong labels",
-        "pmi": found.value,
-        "pmi_upper": found.upper,
-        "claim": found.how,
-    }
-    table = pd.concat([result.comparison, pd.DataFrame([row])], ignore_index=True)
+    row = ("corrected for wrong labels", found.value, found.upper, found.how)
+    rows = pd.DataFrame([row], columns=result.comparison.columns)
+    table = pd.concat([result.comparison, rows], ignore_index=True)
     return replace(
         result, corrected=found, comparison=table, assumptions=(*ledger, *noise.assumptions())
     )
@@ -242,16 +230,14 @@ def build_result(
     method: str,
     details: Details,
     *,
-    pmi: float,
-    low: float,
-    upper: float,
+    limits: tuple[float, float, float],
     comparison: list[tuple[str, float, float, str]],
     assumptions: tuple[Assumption, ...],
     notes: tuple[str, ...],
     is_bound: bool = True,
 ) -> ReliabilityResult:
-    """What follows from the problem alone; ``comparison``: method, estimate, bound, claim."""
-    inputs, y = problem.judged
+    """A result: ``limits`` are lower, pmi, upper; ``comparison`` method, pmi, bound, claim."""
+    (low, pmi, upper), (inputs, y) = limits, problem.judged
     table = pd.DataFrame(comparison, columns=["method", "pmi", "pmi_upper", "claim"])
     return ReliabilityResult(
         method=method,
@@ -307,22 +293,16 @@ def _bound_against_labels(result: ReliabilityResult) -> Chart:
         height=230,
     )
     here = {"labels": result.n_labels, "upper": rounded(result.pmi_upper), "name": "this result"}
-    at = {
+    at: dict[str, Any] = {
         "x": {"field": "labels", "type": "quantitative"},
         "y": {"field": "upper", "type": "quantitative"},
         "color": {"value": LIGHT["two"]},
     }
+    square = {"type": "point", "size": 110, "shape": "square"}
+    words = {"type": "text", "align": "left", "dx": 10, "dy": -8}
     spec["layer"] += [
-        {
-            "data": {"values": [here]},
-            "mark": {"type": "point", "size": 110, "shape": "square"},
-            "encoding": at,
-        },
-        {
-            "data": {"values": [here]},
-            "mark": {"type": "text", "align": "left", "dx": 10, "dy": -8},
-            "encoding": {**at, "text": {"field": "name"}},
-        },
+        {"data": {"values": [here]}, "mark": mark, "encoding": {**at, **text}}
+        for mark, text in ((square, {}), (words, {"text": {"field": "name"}}))
     ]
     spec["usermeta"] = {"limits": {"pmi_upper": "y"}}
     return Chart(

@@ -6,19 +6,39 @@ The published variance and bound are kept for fidelity; `Ram` shows beside them 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import NotEnoughEvidenceError
 from fireassay.core.lazy import pd, stats
-from fireassay.reliability.cell_shares import CellEstimator, CellShares, Predict
-from fireassay.reliability.cell_total import CellTotal, cell_total
-from fireassay.reliability.cells import CROSS_BOUNDARY, KINDS, NORMAL, CellLabels, Grid
+from fireassay.core.seeds import generator
+from fireassay.reliability.cell_shares import CellEstimator, CellShares, Predict, WithinCell
+from fireassay.reliability.cells import CROSS_BOUNDARY, EMPTY, KINDS, NORMAL, CellLabels, Grid
 from fireassay.reliability.profile import KdeProfile, Profile
+from fireassay.statistics.counts import clopper_pearson
 from fireassay.statistics.kde import BinnedKde
 
 _DRAWS = 10_000
+_ROWS_AT_ONCE = 400_000
+
+
+@dataclass(frozen=True)
+class CellTotal:
+    """Points drawn from the cells by their mass, and how many disagree with their cell's label."""
+
+    disagree: int
+    drawn: int
+
+    @property
+    def share(self) -> float:
+        """Unbiased for the total of the cells, whatever their size."""
+        return self.disagree / self.drawn
+
+    def upper(self, alpha: float) -> float:
+        """Exact upper bound of the total, with error probability ``alpha``."""
+        return float(clopper_pearson(self.disagree, self.drawn, 1.0 - alpha, "upper")[1])
 
 
 @dataclass(frozen=True)
@@ -39,26 +59,29 @@ class WeightedCells:
     total: CellTotal | None
 
 
-def assess_cells(
-    predict: Predict,
-    X: FloatArray,
-    y: IntArray,
-    *,
-    grid: Grid,
-    profile: CentreDensity | Profile,
-    estimator: CellEstimator,
-    n_classes: int,
-    alpha: float,
-    samples: int,
-    seed: int,
-) -> WeightedCells:
+class CellStudy(NamedTuple):
+    """A classifier, labelled rows and a profile, to be assessed on grids of cells."""
+
+    predict: Predict
+    X: FloatArray
+    y: IntArray
+    profile: CentreDensity | Profile
+    estimator: CellEstimator
+    n_classes: int
+    seed: int
+
+    def on(self, grid: Grid) -> tuple[CellLabels, CellShares, FloatArray, IntArray, FloatArray]:
+        """Labels seen, class shares, unastuteness, label and (not normalised) mass of each cell."""
+        labels = CellLabels.observed(grid, self.X, self.y)
+        shares = self.estimator(self.predict, grid, self.n_classes, self.seed)
+        return labels, shares, *cell_unastuteness(labels, shares), self.profile.cell_mass(grid)
+
+
+def assess_cells(study: CellStudy, grid: Grid, *, alpha: float, samples: int) -> WeightedCells:
     """Cells' unastuteness weighed by the profile: Eqs. (3) to (7), (14) of the paper."""
-    labels = CellLabels.observed(grid, X, y)
-    shares = estimator(predict, grid, n_classes, seed)
-    unastuteness, label = cell_unastuteness(labels, shares)
-    mass = profile.cell_mass(grid)
+    labels, shares, unastuteness, label, mass = study.on(grid)
     mass = mass / mass.sum()
-    pmi = float(mass @ unastuteness)
+    profile, pmi = study.profile, float(mass @ unastuteness)
     inside = np.clip(unastuteness, 0.0, 1.0)
     drawn = inside * (1 - inside) / (samples - 1)
     if isinstance(profile, CentreDensity):
@@ -68,31 +91,57 @@ def assess_cells(
         mass_variance = mass * (1 - mass) / profile.n_
         covariances = profile.expectation(grid, unastuteness)[1]
     else:
-        mass_variance = np.zeros_like(mass)
-        covariances = 0.0
+        mass_variance, covariances = np.zeros_like(mass), 0.0
     terms = unastuteness**2 * mass_variance + mass**2 * drawn + drawn * mass_variance
     std = float(np.sqrt(terms.sum()))
-    z = float(stats.norm.isf(alpha))
-    upper = min(1.0, pmi + z * std)
+    upper = min(1.0, pmi + float(stats.norm.isf(alpha)) * std)
     total = None
     if shares.vote is not None:
         # Sampled cells: the number is a share of fresh points, and its bound is exact.
-        total = cell_total(
-            predict,
-            grid,
-            labels,
-            label,
-            mass,
-            draws=max(samples, _DRAWS),
-            seed=seed,
-            within=getattr(estimator, "within", None),
-        )
+        draws, within = max(samples, _DRAWS), getattr(study.estimator, "within", None)
+        given = (study.predict, grid, labels, label, mass)
+        total = cell_total(*given, draws=draws, seed=study.seed, within=within)
         pmi, upper = total.share, total.upper(alpha)
-    cells = _frame(grid, labels, label, unastuteness, mass, shares)
-    acu = float(unastuteness.mean())
+    low, _ = grid.boxes(np.arange(grid.n_cells))
+    columns: dict[str, object] = {f"low_{axis}": column for axis, column in enumerate(low.T)}
+    columns |= {
+        "kind": np.array(KINDS)[labels.kind],
+        "label": label,
+        "unastuteness": unastuteness,
+        "mass": mass,
+        "proven": shares.proven,
+        "vote": shares.shares.max(axis=1),
+    }
+    cells, acu = pd.DataFrame(columns), float(unastuteness.mean())
     return WeightedCells(
         pmi, std, upper, covariances, acu, cells, shares, labels, grid, unastuteness, mass, total
     )
+
+
+def cell_total(
+    predict: Predict,
+    grid: Grid,
+    labels: CellLabels,
+    label: IntArray,
+    mass: FloatArray,
+    *,
+    draws: int,
+    seed: int,
+    within: WithinCell | None = None,
+) -> CellTotal:
+    """Draw cells by their mass, one fresh point in each, and count disagreements: a coin."""
+    rng = generator(seed, "cell total")
+    cells = rng.choice(grid.n_cells, size=draws, p=mass / mass.sum())
+    wrong = int((labels.kind[cells] == CROSS_BOUNDARY).sum())
+    asked = cells[labels.kind[cells] != CROSS_BOUNDARY]
+    for start in range(0, len(asked), _ROWS_AT_ONCE):
+        some = asked[start : start + _ROWS_AT_ONCE]
+        low, high = grid.boxes(some)
+        points = (
+            low + (high - low) * rng.random(low.shape) if within is None else within(low, high, rng)
+        )
+        wrong += int((predict(points) != label[some]).sum())
+    return CellTotal(wrong, draws)
 
 
 def cell_unastuteness(labels: CellLabels, shares: CellShares) -> tuple[FloatArray, IntArray]:
@@ -156,48 +205,15 @@ class CentreDensity:
         return float(np.sqrt((residual**2).mean() / len(self.points)))
 
 
-def refinement_curve(
-    predict: Predict,
-    X: FloatArray,
-    y: IntArray,
-    *,
-    grid: Grid,
-    profile: CentreDensity | Profile,
-    estimator: CellEstimator,
-    n_classes: int,
-    factors: tuple[float, ...],
-    seed: int,
-) -> pd.DataFrame:
+def refinement_curve(study: CellStudy, grid: Grid, factors: tuple[float, ...]) -> pd.DataFrame:
     """E[λ] and ACU on coarser and finer cells: does the size of the cells decide the answer?"""
     rows = []
     for factor in factors:
         per_axis = tuple(max(1, round(count * factor)) for count in grid.shape)
         other = Grid(grid.low, grid.high, per_axis)
-        labels = CellLabels.observed(other, X, y)
-        shares = estimator(predict, other, n_classes, seed)
-        unastuteness, _ = cell_unastuteness(labels, shares)
-        mass = profile.cell_mass(other)
-        empty = float((labels.kind == 1).mean())
+        labels, _, unastuteness, _, mass = study.on(other)
+        empty = float((labels.kind == EMPTY).mean())
         pmi = float(mass @ unastuteness / mass.sum())
         rows.append((per_axis[0], other.n_cells, pmi, float(unastuteness.mean()), empty))
     columns = ["cells_per_axis", "cells", "pmi", "acu", "empty_share"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def _frame(
-    grid: Grid,
-    labels: CellLabels,
-    label: IntArray,
-    unastuteness: FloatArray,
-    mass: FloatArray,
-    shares: CellShares,
-) -> pd.DataFrame:
-    low, _ = grid.boxes(np.arange(grid.n_cells))
-    columns: dict[str, object] = {f"low_{axis}": low[:, axis] for axis in range(low.shape[1])}
-    columns["kind"] = np.array(KINDS)[labels.kind]
-    columns["label"] = label
-    columns["unastuteness"] = unastuteness
-    columns["mass"] = mass
-    columns["proven"] = shares.proven
-    columns["vote"] = shares.shares.max(axis=1)
-    return pd.DataFrame(columns)

@@ -10,7 +10,6 @@ from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import NotEnoughEvidenceError
 from fireassay.core.words import percent
 from fireassay.reliability.cells import box, box_around, default_cells
-from fireassay.reliability.inputs import DiskInputs, Inputs
 from fireassay.reliability.label_bounds import exact_limits, exact_row
 from fireassay.reliability.ledger import full_ledger, separation_of
 from fireassay.reliability.problem import Problem
@@ -94,45 +93,43 @@ class WorstCase:
                 )
             # Rows that label cells must not be the rows that show how often cells come.
             half = len(y) // 2
-            field, labelled, y = (
-                labelled.take(slice(half, None)),
-                labelled.take(slice(half)),
-                y[:half],
-            )
+            field, labelled = labelled.take(slice(half, None)), labelled.take(slice(half))
+            y = y[:half]
             notes.append("Without operational rows, half of the labelled rows stand for them.")
         side, origin = self._sides(problem)
-        found = worst_case_interval(
-            labelled,
-            y,
-            field,
-            side=side,
-            origin=origin,
-            confidence=problem.confidence,
+        label_of = _labels_by_cell(labelled.X, y, side, origin)
+        unknown, wrong = 0, 0
+        for block in field.blocks():
+            keys = _keys(block.inputs.X, side, origin)
+            seen = np.array([label_of.get(key, -1) for key in keys], dtype=np.int64)
+            unknown += int((seen < 0).sum())
+            wrong += int(((seen >= 0) & (seen != block.inputs.predicted)).sum())
+        n, confidence = len(field), problem.confidence
+        mixed = sum(label < 0 for label in label_of.values())
+        found = WorstCaseInterval(
+            low=exact_limits(wrong, n, confidence)[0],
+            high=exact_limits(wrong + unknown, n, confidence)[1],
+            identified_low=wrong / n,
+            identified_high=(wrong + unknown) / n,
+            unseen=unknown / n,
+            cells_seen=len(label_of) - mixed,
+            cells_mixed=mixed,
             from_labels=problem.field is None,
         )
         notes.append(
             f"{percent(found.unseen, 1)} of operational rows are in cells without one label; "
-            f"there the "
-            "model counts as wrong every time."
+            "there the model counts as wrong every time."
         )
         claim = "holds if a cell has one true label"
         middle = (found.identified_low + found.identified_high) / 2
+        worst = ("worst case", found.identified_low, found.high, claim)
         return build_result(
             problem,
             self.name,
             found,
-            pmi=min(max(middle, found.low), found.high),
-            low=found.low,
-            upper=found.high,
-            comparison=[
-                ("worst case", found.identified_low, found.high, claim),
-                exact_row(problem),
-            ],
-            assumptions=full_ledger(
-                problem,
-                side=float(side.max()),
-                mixed=(found.cells_mixed, found.cells_seen + found.cells_mixed),
-            ),
+            limits=(found.low, min(max(middle, found.low), found.high), found.high),
+            comparison=[worst, exact_row(problem)],
+            assumptions=full_ledger(problem, side=float(side.max()), mixed=(mixed, len(label_of))),
             notes=tuple(notes),
         )
 
@@ -147,38 +144,6 @@ class WorstCase:
         separation = separation_of(problem)
         r = 0.0 if separation is None else separation.r
         return np.full(d, r if r > 0 else float((high - low).mean()) / 1000), low
-
-
-def worst_case_interval(
-    labelled: Inputs,
-    y: IntArray,
-    operational: Inputs | DiskInputs,
-    *,
-    side: FloatArray,
-    origin: FloatArray,
-    confidence: float,
-    from_labels: bool = False,
-) -> WorstCaseInterval:
-    """Exact limits of the pmi from rows that fall into cells with one right or wrong label."""
-    label_of = _labels_by_cell(labelled.X, y, side, origin)
-    unknown, wrong = 0, 0
-    for block in operational.blocks():
-        keys = _keys(block.inputs.X, side, origin)
-        seen = np.array([label_of.get(key, -1) for key in keys], dtype=np.int64)
-        unknown += int((seen < 0).sum())
-        wrong += int(((seen >= 0) & (seen != block.inputs.predicted)).sum())
-    n = len(operational)
-    mixed = sum(label < 0 for label in label_of.values())
-    return WorstCaseInterval(
-        exact_limits(wrong, n, confidence)[0],
-        exact_limits(wrong + unknown, n, confidence)[1],
-        wrong / n,
-        (wrong + unknown) / n,
-        unknown / n,
-        len(label_of) - mixed,
-        mixed,
-        from_labels,
-    )
 
 
 def _labels_by_cell(

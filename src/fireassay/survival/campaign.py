@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,12 @@ from fireassay.survival.reference_models import (
     measure_query,
     train_reference,
 )
+
+_BUILT_IN: dict[str, Callable[[], DataSet]] = {
+    "digits": digits, "mnist": mnist, "fashion-mnist": fashion_mnist, "cifar10": cifar10,
+    "cifar100": cifar100,
+}  # fmt: skip
+_AXES = ("data", "model", "epochs", "learning_rate", "seed")
 
 
 def campaign(
@@ -73,7 +79,10 @@ def campaign(
         for own in config.own_models:
             make_importable(own.path, Path(source).parent, trust=trust)
     tables, models, checked = [], [], []
-    with _opened(store) as journal:
+    opened: AbstractContextManager[RunStore | None] = (
+        nullcontext(store) if store is None or isinstance(store, RunStore) else RunStore(store)
+    )
+    with opened as journal:
         executor = Executor(workers=workers, cluster=cluster, store=journal, progress=progress)
         for model, data, row, about in _models(config, executor, trust):
             X, y = _samples(data, row["seed"], config)
@@ -114,22 +123,16 @@ def _models(config: CampaignConfig, executor: Executor, trust: bool) -> Iterator
         for row, training in zip(rows, results, strict=True):
             yield training.model, data, row, _cost(LAYERS[row["model"]], training)
     for own, row in config.attacked_as_they_are():
-        data = _data(row["data"])
-        model = as_classifier(
-            own.path,
-            classes=data.classes,
-            bounds=own.bounds,
-            output=own.output,
-            batch_size=config.batch_size,
-            trust=trust,
-        )
-        seconds = own.seconds_per_query or measure_query(model, data.X, rows=config.batch_size)
-        yield (
-            model,
-            data,
-            row,
-            _cost(own.layers, MeasuredTraining(model, own.n_train, own.train_seconds, seconds)),
-        )
+        data, size = _data(row["data"]), config.batch_size
+        asked: dict[str, Any] = {
+            "classes": data.classes,
+            "bounds": own.bounds,
+            "output": own.output,
+        }
+        model = as_classifier(own.path, **asked, batch_size=size, trust=trust)
+        seconds = own.seconds_per_query or measure_query(model, data.X, rows=size)
+        training = MeasuredTraining(model, own.n_train, own.train_seconds, seconds)
+        yield model, data, row, _cost(own.layers, training)
 
 
 def train_trial(
@@ -154,10 +157,8 @@ def attack_trial(
     row: dict[str, Any], model: Any, X: NDArray[Any], y: NDArray[Any], eps_scale: float
 ) -> Observations:
     """Attack one model behind one defence."""
-    parameters = {"label": row["label"], **row["parameters"]}
-    for key in ("norm", "eps"):
-        if row[key] is not None:
-            parameters[key] = row[key]
+    given = {key: row[key] for key in ("norm", "eps") if row[key] is not None}
+    parameters = {"label": row["label"], **row["parameters"], **given}
     defence = make_defence(row["defence"], row["defence_value"], seed=row["seed"])
     own = not isinstance(model, TrainedModel)
     return observe(
@@ -176,14 +177,7 @@ def attack_trial(
 
 
 def _data(name: str) -> DataSet:
-    if name == "digits":
-        data = digits()
-    elif name in ("mnist", "fashion-mnist"):
-        data = mnist("test") if name == "mnist" else fashion_mnist("test")
-    elif name in ("cifar10", "cifar100"):
-        data = cifar10("test") if name == "cifar10" else cifar100("test")
-    else:
-        data = load(name)
+    data = _BUILT_IN[name]() if name in _BUILT_IN else load(name)
     if data.y is None or data.y.dtype.kind not in "iu" or data.y.min() != 0:
         raise DataError("A campaign trains on integer labels 0, 1, … k−1.", got=f"{data!r}")
     return data
@@ -218,7 +212,7 @@ def _labelled(
 ) -> pd.DataFrame:
     table = part.table.copy()
     table["eps"] = np.nan if trial["eps"] is None else trial["eps"]
-    for name in ("data", "model", "epochs", "learning_rate", "seed"):
+    for name in _AXES:
         table[name] = np.nan if training[name] is None else training[name]
     table["layers"] = layers
     origin = f"{training['data']}/s{training['seed']}/"
@@ -233,7 +227,7 @@ def _trial_row(
     spent = np.where(np.isfinite(table["upper"].astype(float)), table["upper"], table["lower"])
     keys = ("defence", "defence_value", "label", "norm", "eps")
     return {
-        **{name: training[name] for name in ("data", "model", "epochs", "learning_rate", "seed")},
+        **{name: training[name] for name in _AXES},
         **{("attack" if key == "label" else key): trial[key] for key in keys},
         "model_id": training["model_id"],
         "n": part.benign_accuracy.n,
@@ -245,19 +239,5 @@ def _trial_row(
 
 
 def _cost(layers: int, training: MeasuredTraining) -> dict[str, Any]:
-    return {
-        "layers": layers,
-        "n_train": training.n_train,
-        "train_seconds": training.train_seconds,
-        "train_seconds_per_sample": training.train_seconds_per_sample,
-        "seconds_per_query": training.seconds_per_query,
-    }
-
-
-@contextmanager
-def _opened(store: str | Path | RunStore | None) -> Iterator[RunStore | None]:
-    if store is None or isinstance(store, RunStore):
-        yield store
-        return
-    with RunStore(store) as opened:
-        yield opened
+    names = ("n_train", "train_seconds", "train_seconds_per_sample", "seconds_per_query")
+    return {"layers": layers, **{name: getattr(training, name) for name in names}}

@@ -26,7 +26,12 @@ class Defence:
     """No defence; the others change one or more of its methods."""
 
     name = "none"
-    value = 0.0
+    _strength = ""  # name of the field that says how strong it is
+
+    @property
+    def value(self) -> float:
+        """How strong it is, as `DEFENCES` gives values; 0 where nothing can be set."""
+        return float(getattr(self, self._strength)) if self._strength else 0.0
 
     def training(self, X: AnyArray, seed: int) -> AnyArray:  # noqa: ARG002
         """What the model is trained on."""
@@ -61,15 +66,11 @@ class GaussIn(Defence):
     sigma: float = 0.1
     share: float = 0.5
     name = "gauss-in"
+    _strength = "sigma"
 
     def __post_init__(self) -> None:
         check_real(self.sigma, "sigma", low=0.0)
         check_real(self.share, "share", low=0.0, high=1.0, inclusive="high")
-
-    @property
-    def value(self) -> float:  # type: ignore[override]
-        """The noise."""
-        return self.sigma
 
     def training(self, X: AnyArray, seed: int) -> AnyArray:
         """Noise on a random share of the rows."""
@@ -96,14 +97,10 @@ class Conf(Defence):
 
     threshold: float = 0.9
     name = "conf"
+    _strength = "threshold"
 
     def __post_init__(self) -> None:
         check_real(self.threshold, "threshold", low=0.0, high=1.0)
-
-    @property
-    def value(self) -> float:  # type: ignore[override]
-        """The threshold, on probabilities."""
-        return self.threshold
 
     def rejected(self, probabilities: AnyArray) -> NDArray[np.bool_]:
         """Below the threshold."""
@@ -131,15 +128,11 @@ class GaussOut(Defence):
     seed: int = 0
     draw: int = 0
     name = "gauss-out"
+    _strength = "sigma"
 
     def __post_init__(self) -> None:
         check_real(self.sigma, "sigma", low=0.0)
         check_integer(self.draw, "draw")
-
-    @property
-    def value(self) -> float:  # type: ignore[override]
-        """The noise."""
-        return self.sigma
 
     def outputs(self, probabilities: AnyArray, X: AnyArray) -> AnyArray:
         """Noisy probabilities, clipped and summing to one."""
@@ -195,14 +188,10 @@ class FeatureSqueezing(Defence):
 
     bits: int = 4
     name = "fsq"
+    _strength = "bits"
 
     def __post_init__(self) -> None:
         check_integer(self.bits, "bits", low=1, high=64)
-
-    @property
-    def value(self) -> float:  # type: ignore[override]
-        """The bit depth."""
-        return float(self.bits)
 
     def inputs(self, X: AnyArray, bounds: tuple[float, float] | None) -> AnyArray:
         """Rounded to the nearest of 2^bits levels."""

@@ -33,6 +33,9 @@ from fireassay.survival.times import read_times
 
 _NOT_COVARIATES = ("lower", "upper", "duration", "event", "sample", "success", "model_id")
 
+_SCORED = ("concordance", "ici", "e50", "binned_error")
+_SCORES = ("aic", "bic", *(f"{part}{name}" for name in _SCORED for part in ("", "test_")))
+
 _AFTER_CHOOSING = (
     "Intervals after choosing a family on the same rows are too short (.87 to .95 of .95): "
     "fit the chosen family on other rows."
@@ -186,35 +189,16 @@ def _scores(
             return empty | {"converged": False, "note": str(failure)}, None
     own, other = fitted.calibration(train, at), fitted.calibration(test, at)
     is_cox = family == "cox"
-    scores = {
+    scores: dict[str, Any] = {
         "aic": float("nan") if is_cox else fitted.aic,
         "bic": float("nan") if is_cox else fitted.bic,
         "concordance": fitted.concordance,
         "test_concordance": fitted.concordance_on(test),
-        "ici": own.ici,
-        "test_ici": other.ici,
-        "e50": own.e50,
-        "test_e50": other.e50,
-        "binned_error": own.binned_error,
-        "test_binned_error": other.binned_error,
-        "converged": fitted.converged,
-        "note": "; ".join(str(w.message) for w in caught),
     }
+    for name in _SCORED[1:]:
+        scores |= {name: getattr(own, name), f"test_{name}": getattr(other, name)}
+    scores |= {"converged": fitted.converged, "note": "; ".join(str(w.message) for w in caught)}
     return scores, other
-
-
-_SCORES = (
-    "aic",
-    "bic",
-    "concordance",
-    "test_concordance",
-    "ici",
-    "test_ici",
-    "e50",
-    "test_e50",
-    "binned_error",
-    "test_binned_error",
-)
 
 
 def _covariates(frame: pd.DataFrame) -> list[str]:
