@@ -12,7 +12,7 @@ from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import FireassayError, ParameterError
 from fireassay.engine import Executor, Failure
 from fireassay.supervision.reading import FIELDS, ModelReader, Reading
-from fireassay.supervision.registry import make, names
+from fireassay.supervision.registry import SUPERVISORS, make, names
 from fireassay.supervision.row_blocks import BLOCK_ROWS
 from fireassay.supervision.supervisor import Supervisor
 
@@ -40,7 +40,8 @@ class Candidate:
     @property
     def of_rows(self) -> bool:
         """Whether it looks at rows alone, so that it is the same for every model."""
-        ours = type(self.supervisor).__module__.startswith("fireassay.")  # its code is in the key
+        kind = type(self.supervisor)  # made again by its name, so never another class of that name
+        ours = kind.__module__.startswith("fireassay.") and kind in SUPERVISORS.values()
         return ours and set(self.needs) == {"inputs"} and not self.supervisor.needs_labels
 
     @property
