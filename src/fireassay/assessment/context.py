@@ -103,6 +103,13 @@ class Context:
         """What a part of this cost has to do itself, since the part before it gave nothing."""
         return tuple(more for name, more in cost.without.items() if name not in self.results)
 
+    def digest(self, data: DataSet) -> str:
+        """The content hash of a set of this run, computed once: large sets take long."""
+        key = f"digest of {id(data)}"
+        if key not in self.known:
+            self.known[key] = data, data.sha256  # who is kept keeps its id
+        return str(self.known[key][1])
+
     def once(self, name: str, inputs: Any, compute: Callable[[], Any]) -> Any:
         """What ``compute`` gives for these inputs and this model, computed once in a run."""
         key = sha256("once", name, __version__, self.model.sha256, self.seed, inputs)

@@ -110,7 +110,9 @@ def unseen_rows(context: Context) -> tuple[Context, Assumption]:
         return context, Assumption(_STATEMENT, "untestable", _NOT_LOOKED_AT, UNSEEN)
     try:
         found: CopiedRows = context.of_data(
-            "copied rows", (train.sha256, test.sha256), lambda: copied_rows(train, test)
+            "copied rows",
+            (context.digest(train), context.digest(test)),
+            lambda: copied_rows(train, test),
         )
     except DataError as different:
         return context, Assumption(_STATEMENT, "untestable", f"Not compared: {different}", UNSEEN)
@@ -158,7 +160,7 @@ def copies_of_test_rows(context: Context) -> ExactCopies | None:
         rows = data.X if data.rows.is_plain else data.view()  # a view of all is a copy of all
         return exact_copies(rows)
 
-    found: ExactCopies = context.once("exact copies", data.sha256, look)
+    found: ExactCopies = context.once("exact copies", context.digest(data), look)
     return found
 
 

@@ -11,6 +11,7 @@ from fireassay.core.validation import check_features
 
 _COMPONENTS = 5
 _BLOCK = 2048
+_FAR_BLOCK = 256
 COVER_WIDTH = 0.001
 # Up to here all distances are kept: 128 MB at 4,000 rows.
 _KEEP_UP_TO = 4000
@@ -87,9 +88,14 @@ class Space:
         for _ in range(3):  # the row farthest from the row farthest from …
             distances = self._raw(far)[0]
             far, largest = distances.argmax(keepdims=True), max(largest, float(distances.max()))
-        far = np.flatnonzero(radius >= (1 - 1e-9) * largest - radius.max())
-        for start in range(0, len(far), _BLOCK):
-            largest = max(largest, float(self._raw(far[start : start + _BLOCK]).max()))
+        far = np.argsort(-radius, kind="stable")
+        for start in range(0, len(far), _FAR_BLOCK):
+            near = (1 - 1e-9) * largest - radius[far[start]]
+            stop = np.searchsorted(-radius[far], -near, side="right")
+            if stop <= start:
+                break
+            block = far[start : start + _FAR_BLOCK]
+            largest = max(largest, float(self._raw(block, far[start:stop]).max()))
         return largest or 1.0
 
     @cached_property
@@ -101,10 +107,11 @@ class Space:
             cover[rows] = np.exp(-np.square(self.distances(rows)) / COVER_WIDTH)
         return cover
 
-    def _raw(self, rows: IntArray) -> FloatArray:
-        products = self.points[rows] @ self.points.T
-        squares = self._squares[rows, None] + self._squares[None, :] - 2.0 * products
-        squares[np.arange(len(rows)), rows] = 0.0
+    def _raw(self, rows: IntArray, columns: IntArray | slice = slice(None)) -> FloatArray:
+        products = self.points[rows] @ self.points[columns].T
+        squares = self._squares[rows, None] + self._squares[None, columns] - 2.0 * products
+        if isinstance(columns, slice):
+            squares[np.arange(len(rows)), rows] = 0.0
         return np.asarray(np.sqrt(np.maximum(squares, 0.0, out=squares), out=squares))
 
 

@@ -1,5 +1,6 @@
 """Evidence as one offline page: a verdict first, no network, light and dark, prints well."""
 
+import functools
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +40,7 @@ from fireassay.report.verdict import GateCheck, Verdict
 from fireassay.version import __version__
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import BytecodeCache, Environment
 
 # Where the first screen leads to; each page fills in what it has.
 LINKS: Final[Mapping[str, Any]] = {
@@ -59,6 +60,7 @@ def page_environment() -> "Environment":
         finalize=together,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=_compiled(),
     )
     environment.filters.update(
         bar=bars_of(()),
@@ -68,6 +70,23 @@ def page_environment() -> "Environment":
     )
     environment.globals.update(shapes=SHAPES, colours=COLOURS)
     return environment
+
+
+@functools.cache
+def _compiled() -> "BytecodeCache":
+    """Templates as they were compiled by this process; each environment has its own filters."""
+    from jinja2 import BytecodeCache
+
+    class Compiled(BytecodeCache):
+        kept: Final[dict[tuple[str, str], Any]] = {}
+
+        def load_bytecode(self, bucket: Any) -> None:
+            bucket.code = self.kept.get((bucket.key, bucket.checksum))
+
+        def dump_bytecode(self, bucket: Any) -> None:
+            self.kept[bucket.key, bucket.checksum] = bucket.code
+
+    return Compiled()
 
 
 def screen_html(

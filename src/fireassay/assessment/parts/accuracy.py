@@ -189,7 +189,7 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         provenance=Provenance(
             seed=context.seed,
             model_sha256=context.model.sha256,
-            data_sha256=context.test.sha256,
+            data_sha256=context.digest(context.test),
             queries=context.model.queries - before,
             labels=n,
         ),

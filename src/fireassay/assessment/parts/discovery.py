@@ -142,7 +142,7 @@ def run(context: Context, settings: Settings) -> PartAnswer:
 
     known, pool = _divided(context, settings)
     starts = _pool_of_starts(context) if _attacked(search_name(context, settings)) else None
-    inputs = (settings.model_dump(exclude={"drawn"}), context.test.sha256, starts)
+    inputs = (settings.model_dump(exclude={"drawn"}), context.digest(context.test), starts)
     search = context.once("search", inputs, lambda: _search(context, settings, known, pool))
     drawn = None
     if settings.drawn:

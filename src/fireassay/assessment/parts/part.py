@@ -154,7 +154,7 @@ def id_marks(ids: Any, y: AnyArray) -> IntArray:
 
 def marks_of(context: Context, labels: AnyArray) -> IntArray:
     """The `row_marks` of the test rows, computed once: a million rows take seconds."""
-    key = sha256("row marks", context.test.sha256, labels)
+    key = sha256("row marks", context.digest(context.test), labels)
     if key not in context.known:
         data = context.test
         context.known[key] = (

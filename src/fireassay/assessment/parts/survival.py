@@ -211,7 +211,7 @@ def _observed(context: Context, settings: Settings) -> survival.Observations:
     eps = _size(context, settings)
     model, space = attack_space(context, settings.columns, eps)
     X, y = space.inside(context.test.X), context.test.labels
-    inputs = (settings.model_dump() | {"eps": eps}, context.test.sha256, model.sha256)
+    inputs = (settings.model_dump() | {"eps": eps}, context.digest(context.test), model.sha256)
     found: survival.Observations = context.once(
         "attacked rows",
         inputs,

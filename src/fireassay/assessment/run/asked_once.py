@@ -19,11 +19,14 @@ FOLDER: Final = "answers"
 
 
 def answer_table(
-    store: RunStore | None, holder: Any, sets: Sequence[DataSet], like: FloatArray | None
+    store: RunStore | None,
+    holder: Any,
+    sets: Sequence[tuple[str, DataSet]],
+    like: FloatArray | None,
 ) -> KeptAnswers | None:
     """A table with what earlier starts of the run put down; None where nothing tells its form."""
-    # ``holder`` is the classifier that keeps it, ``like`` answers of that form.
-    files = [_file(store, holder, data) for data in sets]
+    # ``sets`` have their hashes; ``holder`` is the classifier that keeps it, ``like`` such answers.
+    files = [_file(store, holder, digest, len(data)) for digest, data in sets]
     read = [[] if file is None else list(file.read()) for file in files]
     if like is None:
         like = next((answers[:1] for records in read for _, answers in records), None)
@@ -32,7 +35,8 @@ def answer_table(
     adapter = innermost(holder)
     as_asked = getattr(adapter, "_features", None) if holder is adapter else None
     kept = [
-        KeptSet(RowIndex(data.X, as_asked), file) for data, file in zip(sets, files, strict=True)
+        KeptSet(RowIndex(data.X, as_asked), file)
+        for (_, data), file in zip(sets, files, strict=True)
     ]
     table = KeptAnswers(kept, like=like)
     for one, records in zip(table.sets, read, strict=False):
@@ -41,11 +45,11 @@ def answer_table(
     return table
 
 
-def _file(store: RunStore | None, model: Any, data: DataSet) -> AnswerFile | None:
+def _file(store: RunStore | None, model: Any, digest: str, n: int) -> AnswerFile | None:
     if store is None:
         return None
-    name = sha256("kept answers", __version__, model.sha256, data.sha256)
-    return AnswerFile(store.path / FOLDER / f"{name[:32]}.bin", name, len(data))
+    name = sha256("kept answers", __version__, model.sha256, digest)
+    return AnswerFile(store.path / FOLDER / f"{name[:32]}.bin", name, n)
 
 
 _KEPT = "block sizes by model"

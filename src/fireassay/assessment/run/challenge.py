@@ -106,7 +106,7 @@ def keep(
     files = {n: d for n, d in files.items() if (config.folder / n).resolve() not in changed}
     found: dict[str, Any] = {FILES: files}
     kept = known.get(_KEPT)
-    if look is not None and (kept is None or kept["test"] != context.test.sha256):
+    if look is not None and (kept is None or kept["test"] != context.digest(context.test)):
         found[_KEPT] = _chosen(look, context)
     note(store, found)
 
@@ -124,7 +124,7 @@ def _chosen(look: FirstLook, context: Context) -> dict[str, Any] | None:
     lot = lot[~np.isin(lot, near)][:_BY_LOT]
     places = np.sort(np.concatenate([near, lot]))
     numbers = look.numbers[rows[places]]
-    kept = {"test": context.test.sha256, "seed": context.seed, "rows": numbers.tolist()}
+    kept = {"test": context.digest(context.test), "seed": context.seed, "rows": numbers.tolist()}
     if not context.stochastic:
         return {**kept, "answers": answers[places].tolist()}
     draws = _DRAWS * len(numbers)
@@ -152,7 +152,7 @@ def _compared(
     kept: Mapping[str, Any] | None, context: Context, meter: Meter, most: int | None
 ) -> ModelCheck:
     """What the kept rows say now; they are on the meter, and only sent if the budget has room."""
-    if kept is None or kept["test"] != context.test.sha256:
+    if kept is None or kept["test"] != context.digest(context.test):
         return ModelCheck()
     rows = np.array(kept["rows"], dtype=np.int64)
     needed = len(rows) * (_DRAWS if "draws" in kept else 1)

@@ -76,7 +76,8 @@ class FirstLook:
         kept = {} if self._store is None else self._store.meta(_FOUND, {})
         self.found: Again | None = Again(**kept[self.name]) if self.name in kept else None
         self.why_not: str | None = None
-        self._sets = [s for s in (context.test, context.train, context.operational) if s and len(s)]
+        sets = (context.test, context.train, context.operational)
+        self._sets = [(context.digest(s), s) for s in sets if s and len(s)]
         self.table: KeptAnswers | None = None
         self._places = np.full(len(self.test), -1)
         self._delivered = 0  # when rows were last asked again

@@ -59,9 +59,9 @@ def made_from_objects(name: str, context: Context, settings: Any) -> MadeFrom:
     found = {
         "fireassay": __version__,
         "model": context.model.sha256,
-        "test": context.test.sha256,
-        "train": None if context.train is None else context.train.sha256,
-        "operational": None if context.operational is None else context.operational.sha256,
+        "test": context.digest(context.test),
+        "train": None if context.train is None else context.digest(context.train),
+        "operational": None if context.operational is None else context.digest(context.operational),
         "votes": (context.votes, context.vote_names, context.groups),
         "kinds": context.test.kinds,
         "decision": asdict(context.decision),

@@ -171,7 +171,8 @@ def _about(context: Context, model: str, names: Mapping[str, str | None]) -> Abo
         rows = getattr(context, name)
         if rows is not None:
             data.append(facts_of(rows, names.get(name) or "arrays", _ROLES.get(name, "")))
-    hashes = [None if d is None else d.sha256 for d in (getattr(context, n) for n in names)]
+    sets = [getattr(context, name) for name in names]
+    hashes = [None if rows is None else context.digest(rows) for rows in sets]
     inputs = sha256("about", context.model.sha256, hashes, context.seed)
     return About(model, tuple(data), context.seed, inputs=inputs)
 

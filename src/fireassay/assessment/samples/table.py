@@ -230,7 +230,7 @@ def write_samples(
     content: bool = True,
 ) -> None:
     """Write ``samples/`` into a run folder: what is known of each row, and what shows it."""
-    made_from = sha256(VERSION, dict(sorted(keys.items())), context.test.sha256, content)
+    made_from = sha256(VERSION, dict(sorted(keys.items())), context.digest(context.test), content)
     target = folder / SAMPLES
     refuse_link(target)
     if _made_from(target) == made_from:
