@@ -205,7 +205,7 @@ def _write_member(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     # A fixed date: the same value must give the same bytes at any time.
     info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
     info.compress_type = zipfile.ZIP_DEFLATED
-    archive.writestr(info, content)
+    archive.writestr(info, content, compresslevel=1)  # half the time, 3 % more bytes
 
 
 def _encode(value: Any, arrays: Arrays) -> Any:

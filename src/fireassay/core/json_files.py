@@ -40,8 +40,14 @@ def loads(text: str | bytes) -> Any:
         raise DataError("Expected strict JSON.", got=str(error)) from error
 
 
+_PLAIN = frozenset((str, int, bool, type(None)))
+
+
 def _tagged(value: Any) -> Any:
-    if value is None or isinstance(value, bool | str):
+    kind = type(value)
+    if kind in _PLAIN or (kind is float and math.isfinite(value)):
+        return value  # most values, at once
+    if isinstance(value, str):
         return value
     if isinstance(value, np.generic):
         value = value.item()

@@ -160,7 +160,11 @@ class Measure:
 
 def find_measure(name: str, measures: Iterable[Measure]) -> Measure | None:
     """The measure of a number: its own before that of a family, a longer family name first."""
-    found = [measure for measure in measures if measure.matches(name)]
+    known = tuple(measures)
+    own = next((measure for measure in known if measure.name == name), None)
+    if own is not None and "*" not in name:
+        return own
+    found = [measure for measure in known if measure.matches(name)]
     if not found:
         return None
     return max(found, key=lambda m: ("*" not in m.name, len(m.name))).of(name)

@@ -99,6 +99,8 @@ def _crossing(excess: Callable[[float], float], inside: float, outside: float) -
     """Where ``excess`` turns positive on the way from the estimate to the end of [0, 1]."""
     for _ in range(100):
         middle = (inside + outside) / 2.0
+        if middle in (inside, outside):  # neighbours: nothing changes any more
+            break
         inside, outside = (inside, middle) if excess(middle) > 0 else (middle, outside)
     return outside
 

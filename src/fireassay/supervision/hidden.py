@@ -211,16 +211,21 @@ def _added(node: Any, later: list[Any], constants: dict[str, Any], weights: Any)
 
 
 def _flat(values: NDArray[Any], widest: int) -> FloatArray:
-    array = np.asarray(values, dtype=np.float64)
+    array = np.asarray(values)
     if array.ndim == 4:
         for axis, count in zip((2, 3), grid(array.shape[1:], widest), strict=True):
             array = _averaged(array, axis, count)
-    return array.reshape(len(array), -1)
+    return np.asarray(array.reshape(len(array), -1), dtype=np.float64)
 
 
-def _averaged(array: FloatArray, axis: int, count: int) -> FloatArray:
+def _averaged(array: NDArray[Any], axis: int, count: int) -> FloatArray:
     """Means over equal stretches of an axis (they overlap where it does not divide)."""
-    length = array.shape[axis]
-    edges = [(i * length // count, -(-(i + 1) * length // count)) for i in range(count)]
-    parts = [array.take(range(a, b), axis).mean(axis=axis, keepdims=True) for a, b in edges]
-    return np.concatenate(parts, axis=axis)
+    length, slices = array.shape[axis], np.moveaxis(array, axis, 0)
+    means = []
+    for i in range(count):
+        start, stop = i * length // count, -(-(i + 1) * length // count)
+        total = slices[start].astype(np.float64)  # never the whole array: it is large
+        for one in slices[start + 1 : stop]:
+            total += one
+        means.append(total / (stop - start))
+    return np.stack(means, axis=axis)
