@@ -12,6 +12,8 @@ from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fireassay.core.errors import AssumptionWarning, DataError
 from fireassay.core.files import MAX_BYTES, check_declared_size, written_whole
 from fireassay.core.lazy import pd
@@ -22,7 +24,8 @@ _MEASURED = re.compile(r"[-+]?\d*\.\d+(e[-+]?\d+)?", re.ASCII | re.IGNORECASE)
 _WITH_COMMA = r"-?\d*,?\d+(?:[eE]-?\d+)?"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _MOST_NAMED = 5
-_PIECE_BYTES = 2**24
+_PIECE_BYTES = 2**20
+_LINE_END = ord("\n")
 
 
 @dataclass(frozen=True)
@@ -192,19 +195,22 @@ def _check_widths(path: Path, reading: Reading) -> None:
 
 def _evenly_cut(path: Path, separator: str, width: int) -> bool:
     """Whether each line has so many fields, seen without reading them; quotes hide it."""
-    cut = separator.encode()
+    cut, rest = separator.encode(), b""
     line = cut * (width - 1) + b"\n"
-    others = bytes(set(range(256)) - set(line) - set(cut))
-    rest = b""
     with open(path, "rb") as file:
         while chunk := file.read(_PIECE_BYTES):
             whole, end, rest = (rest + chunk).rpartition(b"\n")
-            if b'"' in chunk or whole.count(b"\r") > whole.count(b"\r\n") + whole.endswith(b"\r"):
+            if b'"' in chunk or (b"\r" in whole and _has_lone_returns(whole)):
                 return False
-            cuts = (whole + end).translate(None, others)
-            if cuts != line * (len(cuts) // width):
+            content = np.frombuffer(whole + end, dtype=np.uint8)
+            cuts = content[np.flatnonzero((content == _LINE_END) | (content == cut[0]))]
+            if len(cuts) % width or cuts.tobytes() != line * (len(cuts) // width):
                 return False
     return b"\r" not in rest and (not rest or rest.count(cut) == width - 1)
+
+
+def _has_lone_returns(whole: bytes) -> bool:
+    return whole.count(b"\r") > whole.count(b"\r\n") + whole.endswith(b"\r")
 
 
 def _refuse_merged(path: Path, column: Any, reading: Reading) -> None:

@@ -115,18 +115,34 @@ def row_marks(X: Any, y: AnyArray) -> IntArray:
     """A number for each row and its label; equal ones are numbered on."""
     known = np.asarray(y)
     known = known.astype(str) if known.dtype.kind == "O" else known
-    labels, member = np.unique(known, return_inverse=True)
+    labels, member = _numbered(known)
     of_label = np.array([_hashed(str(label).encode()) for label in labels], dtype=np.uint64)
     if hasattr(X, "dtype") and X.dtype.kind in "fiub":
         rows = row_index.row_marks(X)
     else:
         rows = np.array([_hashed(row) for row in _contents(X)], dtype=np.uint64)
-    plain = _mixed(rows * np.uint64(_ODD) + of_label[member.ravel()])
+    plain = _mixed(rows * np.uint64(_ODD) + of_label[member])
+    if not (np.diff(np.sort(plain)) == 0).any():  # sorting is fast, an order takes long
+        return _mixed(plain).view(np.int64)
     order = np.argsort(plain, kind="stable")
     first = np.flatnonzero(np.diff(plain[order], prepend=~plain[order[:1]]))
     again = np.empty(len(plain), dtype=np.uint64)
     again[order] = np.arange(len(plain)) - np.repeat(first, np.diff(first, append=len(plain)))
     return _mixed(plain + again * np.uint64(_ODD)).view(np.int64)
+
+
+def _numbered(labels: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """The labels there are, and the number of each row's; small whole numbers are counted."""
+    if labels.dtype.kind in "iu" and len(labels):
+        least, most = int(labels.min()), int(labels.max())
+        if most - least < len(labels) and most < 2**62:
+            places = labels.astype(np.int64) - least
+            known = np.flatnonzero(np.bincount(places))
+            number = np.zeros(most - least + 1, dtype=np.int64)
+            number[known] = np.arange(len(known))
+            return known + least, number[places]
+    found, member = np.unique(labels, return_inverse=True)
+    return found, member.ravel()
 
 
 _ODD = 0x9E3779B97F4A7C15
