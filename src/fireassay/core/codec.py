@@ -7,10 +7,7 @@ import functools
 import importlib
 import io
 import json
-import lzma
-import struct
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +17,7 @@ from fireassay.core import json_files
 from fireassay.core.arrays import AnyArray, is_frame
 from fireassay.core.errors import DataError
 from fireassay.core.files import (
+    ARCHIVE_DAMAGE,
     MAX_BYTES,
     check_declared_size,
     check_npy_header,
@@ -84,22 +82,7 @@ _TREE = "tree.json"
 # Of the file: 1 had no number in it, 2 named classes by their modules.
 SCHEMA_VERSION = 3
 _READ = (2, SCHEMA_VERSION)
-_DAMAGED = (
-    ArithmeticError,
-    AttributeError,
-    EOFError,
-    ImportError,
-    LookupError,
-    NotImplementedError,
-    OSError,  # a damaged bzip2 stream
-    RuntimeError,  # an encrypted member, or a tree too deep
-    TypeError,
-    ValueError,
-    lzma.LZMAError,
-    struct.error,
-    zipfile.BadZipFile,
-    zlib.error,
-)
+_DAMAGED = (*ARCHIVE_DAMAGE, ArithmeticError, AttributeError, ImportError, TypeError)
 
 
 def encode(value: Any) -> tuple[Any, Arrays]:

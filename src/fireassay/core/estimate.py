@@ -16,10 +16,8 @@ class Estimate:
     """A value with its interval, the interval's confidence, the sample size and the method.
 
     Attributes:
-        value, low, high: ``low <= value <= high``; a bound, a count and a point have all three
-            equal.
-        confidence: Of the interval or bound; 1 for a count, which is exact, and 0 for a point,
-            which has none.
+        value, low, high: ``low <= value <= high``; all equal for a bound, a count and a point.
+        confidence: Of the interval or bound; 1 for a count, which is exact, 0 for a point.
         n: The number of observations behind the value.
         method: How the interval was made, in words.
         kind: ``"interval"``; ``"bound"``: itself a one-sided confidence bound; ``"count"``:

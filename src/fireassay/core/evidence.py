@@ -41,8 +41,7 @@ class Assumption:
         statement: The assumption in one plain sentence.
         status: ``"supported"``, ``"contradicted"`` or ``"untestable"`` on the user's data.
         check: How it was checked, with the check's figure, or why it cannot be.
-        id: A short stable name, e.g. ``"independent-rows"``: what `Estimate.rests_on` and
-            ``[gates.accept]`` refer to.
+        id: A short stable name, e.g. ``"independent-rows"``, for `Estimate.rests_on` and gates.
 
     >>> Assumption("Rows are independent.", "untestable", "", id="independent-rows").status
     'untestable'
@@ -152,8 +151,7 @@ class Evidence:
             on the numbers of such a part are undecided.
         stale: What has changed since the part ran (another model, other data); empty if nothing
             has. A stale answer is kept and shown, but no gate relies on it.
-        answer: The name of the number that answers the question: the one in ``sentence``, in tables
-            of all questions, and in the app.
+        answer: The name of the number that answers the question: the one in ``sentence``.
         sentence: The answer in at most 20 words with this one number.
         seconds: Wall-clock time, kept out of `to_dict` so that equal results are equal bytes.
         claims: Sentences that a reader may take away.

@@ -1,11 +1,15 @@
 """Atomic writes, refusal of devices and pipes, limits on unpacked sizes, and npy headers."""
 
+import lzma
 import math
 import os
 import re
 import stat
+import struct
 import sys
 import tempfile
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,8 +17,34 @@ from typing import Any
 
 import numpy as np
 
-from fireassay.core.errors import DataError, UntrustedFileError
+from fireassay.core.errors import DataError, FireassayError, UntrustedFileError
 from fireassay.core.mapped import guarded
+
+ARCHIVE_DAMAGE = (
+    OSError,  # a damaged bzip2 stream, too
+    EOFError,
+    LookupError,
+    NotImplementedError,  # a compression that zipfile does not know
+    RuntimeError,  # an encrypted member
+    ValueError,
+    lzma.LZMAError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+
+@contextmanager
+def expected(
+    what: str, damage: tuple[type[Exception], ...], do: str | None = None
+) -> Iterator[None]:
+    """Turn what a reader raises on damaged content into a `DataError`; fireassay's own stay."""
+    try:
+        yield
+    except FireassayError:
+        raise
+    except damage as error:
+        raise DataError(what, got=str(error), do=do) from error
 
 
 @contextmanager

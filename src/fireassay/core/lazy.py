@@ -1,7 +1,6 @@
 """Lazy imports: slow libraries, public names of packages, and optional extras.
 
-A module that takes ``pd`` from here needs ``from __future__ import annotations``, or its
-annotations would use it at once.
+A module that takes ``pd`` from here needs ``from __future__ import annotations``.
 """
 
 import importlib

@@ -9,6 +9,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -111,25 +112,10 @@ class ByteImages(NDArrayOperatorsMixin):
         self.stored, self.divisor = stored, divisor
         self._known_hash: str | None = None
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Images, then height, width and channels."""
-        return self.stored.shape
-
-    @property
-    def ndim(self) -> int:
-        """How many axes."""
-        return self.stored.ndim
-
-    @property
-    def size(self) -> int:
-        """How many numbers."""
-        return self.stored.size
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that are kept."""
-        return self.stored.nbytes
+    # Of the bytes that are kept; images, then height, width and channels.
+    shape, ndim, size, nbytes = (
+        property(attrgetter(f"stored.{name}")) for name in ("shape", "ndim", "size", "nbytes")
+    )
 
     def __len__(self) -> int:
         return len(self.stored)

@@ -117,5 +117,4 @@ def _words(rows: AnyArray) -> NDArray[np.uint64]:
 def _equal_bytes(first: AnyArray, second: AnyArray) -> BoolArray:
     if first.dtype != second.dtype or not len(first):
         return np.zeros(len(first), dtype=np.bool_)
-    same: BoolArray = (_words(first) == _words(second)).all(axis=1)
-    return same
+    return np.asarray((_words(first) == _words(second)).all(axis=1))

@@ -42,13 +42,11 @@ class Sample:
         truth, said: The label, and the model's answer; empty if not known.
         confidence: How sure the model was, in [0, 1].
         scores: Further numbers by name, e.g. a monitor's score and its threshold.
-        pictures: PNG data URIs by name: ``"input"``, and ``"original"`` and ``"difference"`` where
-            it was changed.
+        pictures: PNG data URIs by name: ``"input"``; if changed ``"original"``, ``"difference"``.
         cells: Features of a row, those that deviate most first.
         text: Tokens with how much each mattered, in order (0 where nothing is known).
         series: One line of values per channel, by name.
-        mark: The mark of a chart that it belongs to, e.g. ``"ambiguity-3-5"``: the mark leads to
-            it.
+        mark: The mark of a chart that leads to it, e.g. ``"ambiguity-3-5"``.
 
     >>> Sample(17, "wrong, and sure", truth="cat", said="dog", confidence=0.99).title
     'cat → dog'

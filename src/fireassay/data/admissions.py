@@ -1,26 +1,21 @@
 """Synthetic admissions of a hospital: a clinical table with patients, wards and sepsis."""
 
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
 import numpy as np
 
+from fireassay.core.lazy import pd
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MEASURED = ("age", "heart_rate", "temperature", "lactate")
 WARDS = ("Emergency", "Medicine", "Surgery")
 
 
-def admissions(n_patients: int = 500, seed: int = 0) -> "pd.DataFrame":
+def admissions(n_patients: int = 500, seed: int = 0) -> pd.DataFrame:
     """Simulate admissions; no row is about a real person."""
     # A patient has one to four admissions, which are alike. Sepsis raises heart rate, temperature
-    # and lactate. On the surgical ward heart rate and temperature are raised without sepsis as
-    # well.
-    import pandas as pd
-
+    # and lactate. The surgical ward raises heart rate and temperature without sepsis as well.
     check_integer(n_patients, "n_patients", low=1)
     rng = generator(seed, "admissions")
     patient = np.repeat(np.arange(n_patients), rng.integers(1, 5, n_patients))

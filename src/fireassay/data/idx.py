@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.core.errors import DataError
-from fireassay.core.files import MAX_BYTES, check_declared_size
+from fireassay.core.files import MAX_BYTES, check_declared_size, expected
 from fireassay.data.dataset import DataSet
 from fireassay.data.pixel_range import scaled_pixels
 
@@ -62,25 +62,24 @@ def load_idx(
 def read_idx(path: str | Path, *, max_bytes: int = MAX_BYTES) -> NDArray[Any]:
     """The array of one idx or idx.gz file."""
     path = Path(path)
-    try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as file:
-            head = file.read(4)
-            if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in _TYPES or not 0 < head[3] < 5:
-                raise DataError(f"Expected an idx file at {path}.", got=f"it begins with {head!r}")
-            dtype = np.dtype(_TYPES[head[2]])
-            sizes = file.read(4 * head[3])
-            if len(sizes) < 4 * head[3]:
-                raise DataError(f"Expected a whole idx file at {path}.", got="a cut header")
-            shape = struct.unpack(f">{head[3]}I", sizes)
-            expected = math.prod(shape) * dtype.itemsize
-            check_declared_size(expected, max_bytes, path, packed=path.stat().st_size)
-            content = file.read(expected + 1)
-    except (OSError, EOFError, struct.error, zlib.error) as error:
-        raise DataError(f"Expected a readable idx file at {path}.", got=str(error)) from error
-    if len(content) != expected:
+    opened: Any = gzip.open if path.suffix == ".gz" else open
+    damage = (OSError, EOFError, struct.error, zlib.error)
+    with expected(f"Expected a readable idx file at {path}.", damage), opened(path, "rb") as file:
+        head = file.read(4)
+        if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in _TYPES or not 0 < head[3] < 5:
+            raise DataError(f"Expected an idx file at {path}.", got=f"it begins with {head!r}")
+        dtype = np.dtype(_TYPES[head[2]])
+        sizes = file.read(4 * head[3])
+        if len(sizes) < 4 * head[3]:
+            raise DataError(f"Expected a whole idx file at {path}.", got="a cut header")
+        shape = struct.unpack(f">{head[3]}I", sizes)
+        declared = math.prod(shape) * dtype.itemsize
+        check_declared_size(declared, max_bytes, path, packed=path.stat().st_size)
+        content = file.read(declared + 1)
+    if len(content) != declared:
         raise DataError(
-            f"{path} must have the {expected} bytes that its header declares.",
-            got="more" if len(content) > expected else f"{len(content)}: it is cut short",
+            f"{path} must have the {declared} bytes that its header declares.",
+            got="more" if len(content) > declared else f"{len(content)}: it is cut short",
             do="Copy or download the file again.",
         )
     if 0 in shape:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from fireassay.core.errors import DataError
-from fireassay.core.files import MAX_BYTES, check_declared_size
+from fireassay.core.files import MAX_BYTES, check_declared_size, expected
 from fireassay.data.dataset import DataSet
 from fireassay.data.parts import PARTS
 from fireassay.data.pixel_range import scaled_pixels
@@ -171,27 +171,23 @@ def _length(source: Path | BytesIO) -> int:
 def _opened(source: Path | BytesIO) -> Image.Image:
     if isinstance(source, BytesIO):
         source = BytesIO(source.getbuffer())  # an image closes what it was read from
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            return Image.open(source, formats=_FORMATS)
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise DataError(
-            f"{_named(source)} must be an image of a usual size.", got=str(error)
-        ) from error
-    except _DAMAGED as error:
-        raise DataError(f"Expected an image at {_named(source)}.", got=str(error)) from error
+    bombs = (Image.DecompressionBombError, Image.DecompressionBombWarning)
+    with (
+        expected(f"Expected an image at {_named(source)}.", _DAMAGED),
+        expected(f"{_named(source)} must be an image of a usual size.", bombs),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        return Image.open(source, formats=_FORMATS)
 
 
 def _pixels(
     image: Image.Image, mode: str, size: tuple[int, int] | None, source: Path | BytesIO
 ) -> NDArray[Any]:
-    try:
+    with expected(f"Expected a whole image at {_named(source)}.", _DAMAGED):
         deep = image.mode in _DEEP
         converted = image.convert("F" if deep else mode)
         if size is not None:
             converted = converted.resize((size[1], size[0]), Image.Resampling.BILINEAR)
         pixels = np.asarray(converted)
         return pixels / np.float32(65535) if deep else pixels
-    except _DAMAGED as error:
-        raise DataError(f"Expected a whole image at {_named(source)}.", got=str(error)) from error

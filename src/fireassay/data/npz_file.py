@@ -1,22 +1,24 @@
 """npz and npy files, read without unpickling; large members are read from the disk."""
 
-import lzma
 import struct
 import zipfile
 import zlib
 from collections.abc import Hashable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.core.errors import DataError, FireassayError
+from fireassay.core.errors import DataError
 from fireassay.core.files import (
+    ARCHIVE_DAMAGE,
     MAX_BYTES,
     check_declared_size,
     check_npy_header,
     check_regular,
+    expected,
     map_npy,
 )
 from fireassay.core.mapped import guarded
@@ -53,10 +55,9 @@ def mapped_member(path: Path, member: zipfile.ZipInfo) -> NDArray[Any]:
         file.seek(start)
         _check_sum(file, member)
         file.seek(start)
-        version = np.lib.format.read_magic(file)
-        read = np.lib.format.read_array_header_1_0
-        if version != (1, 0):
-            read = np.lib.format.read_array_header_2_0
+        first = np.lib.format.read_magic(file) == (1, 0)
+        header = np.lib.format
+        read = header.read_array_header_1_0 if first else header.read_array_header_2_0
         shape, is_fortran, dtype = read(file)
         offset = file.tell()
     order: Any = "F" if is_fortran else "C"
@@ -77,18 +78,6 @@ def _check_sum(file: Any, member: zipfile.ZipInfo) -> None:
 
 _FEATURES = ("X", "x", "data", "features", "images", "texts", "X_test", "x_test")
 _LABELS = ("y", "Y", "label", "labels", "target", "targets", "y_test")
-_DAMAGED = (
-    OSError,
-    EOFError,
-    LookupError,
-    NotImplementedError,  # a compression that zipfile does not know
-    RuntimeError,  # an encrypted member
-    ValueError,
-    lzma.LZMAError,
-    struct.error,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 
 
 def _label_name(label: str | bool | None, members: tuple[str, ...], path: Path) -> str | None:
@@ -111,34 +100,29 @@ def load_npz(
 ) -> DataSet:
     """A data set from the arrays of an npz file."""
     path = Path(path)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            listed = archive.infolist()
-            members = {member.filename.removesuffix(".npy"): member for member in listed}
-            if len(members) < len(listed):
-                raise DataError(f"{path} must have each array once.", got="a name twice")
-            declared = sum(each.file_size for each in listed if not can_be_mapped(each))
-            check_declared_size(declared, max_bytes, path, packed=path.stat().st_size)
-            names = tuple(members)
-            if {"indices", "indptr", "shape", "data"} <= {*names}:
-                raise _no_features(("a sparse matrix",), path)
-            x_name = _choose(features, _FEATURES, names, "features", path)
-            y_name = _label_name(label, names, path)
-            if x_name is None:
-                x_name, y_name = _only_two(archive, members, label, y_name, path)
+    with whole_numpy(path), zipfile.ZipFile(path) as archive:
+        listed = archive.infolist()
+        members = {member.filename.removesuffix(".npy"): member for member in listed}
+        if len(members) < len(listed):
+            raise DataError(f"{path} must have each array once.", got="a name twice")
+        declared = sum(each.file_size for each in listed if not can_be_mapped(each))
+        check_declared_size(declared, max_bytes, path, packed=path.stat().st_size)
+        names = tuple(members)
+        if {"indices", "indptr", "shape", "data"} <= {*names}:
+            raise _no_features(("a sparse matrix",), path)
+        x_name = _choose(features, _FEATURES, names, "features", path)
+        y_name = _label_name(label, names, path)
+        if x_name is None:
+            x_name, y_name = _only_two(archive, members, label, y_name, path)
 
-            def read(key: str | None) -> NDArray[Any] | None:
-                return _read(archive, members[key], path) if key in members else None
+        def read(key: str | None) -> NDArray[Any] | None:
+            return read_member(archive, members[key], path) if key in members else None
 
-            together = _choose(group, (), tuple(members), "group", path)
-            X, y, ids, groups = read(x_name), _flat(read(y_name)), read("ids"), read(together)
-            class_names, feature_names = read("class_names"), read("feature_names")
-            others = set(members) - {x_name, y_name, together, "class_names", "feature_names"}
-            named = {name: read(name) for name in sorted(others) if names_a_unit(name)}
-    except FireassayError:
-        raise
-    except _DAMAGED as error:
-        raise _damaged(path, error) from error
+        together = _choose(group, (), tuple(members), "group", path)
+        X, y, ids, groups = read(x_name), _flat(read(y_name)), read("ids"), read(together)
+        class_names, feature_names = read("class_names"), read("feature_names")
+        others = set(members) - {x_name, y_name, together, "class_names", "feature_names"}
+        named = {name: read(name) for name in sorted(others) if names_a_unit(name)}
     assert X is not None
     rows = Rows(X, **of_kind(kind))
     per_row: dict[Hashable, Any] = {
@@ -186,8 +170,7 @@ def _flat(y: NDArray[Any] | None) -> NDArray[Any] | None:
     if y.shape[1] == 1:
         return y[:, 0]
     if y.dtype.kind in "fiub" and ((y == 0) | (y == 1)).all() and (y.sum(axis=1) == 1).all():
-        found: NDArray[Any] = y.argmax(axis=1)
-        return found
+        return np.asarray(y.argmax(axis=1))
     return y
 
 
@@ -230,27 +213,19 @@ def _as_sent(rows: Rows, scale: str | float, layout: str, path: Path) -> Any:
 
 def npz_names(path: str | Path) -> tuple[str, ...]:
     """The names of the arrays in an npz file."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return tuple(name.removesuffix(".npy") for name in archive.namelist())
-    except _DAMAGED as error:
-        raise _damaged(Path(path), error) from error
+    with whole_numpy(path), zipfile.ZipFile(path) as archive:
+        return tuple(name.removesuffix(".npy") for name in archive.namelist())
 
 
 def read_npy(path: str | Path, *, max_bytes: int = MAX_BYTES) -> NDArray[Any]:
     """The array of an npy file, a large one as a map of the disk; pickled objects are refused."""
-    path = Path(path)
-    try:
+    with whole_numpy(path):
         check_declared_size(check_regular(path).stat().st_size, max_bytes, path)
-        array: NDArray[Any] = map_npy(path)
-    except FireassayError:
-        raise
-    except _DAMAGED as error:
-        raise _damaged(path, error) from error
-    return array
+        return map_npy(Path(path))
 
 
-def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> NDArray[Any]:
+def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> NDArray[Any]:
+    """The array of one member of an npz file, a large one as a map of the disk."""
     with archive.open(member) as file:
         check_npy_header(file, member.file_size, path)
     if can_be_mapped(member):
@@ -280,9 +255,7 @@ def _no_features(present: Sequence[str], path: Path) -> DataError:
     )
 
 
-def _damaged(path: Path, error: Exception) -> DataError:
-    return DataError(
-        f"Expected a whole NumPy file at {path}.",
-        got=f"{error}",
-        do="Copy or write it again; pickled files are never read.",
-    )
+def whole_numpy(path: str | Path) -> AbstractContextManager[None]:
+    """Say of a damaged npz or npy file what was expected."""
+    what, do = f"Expected a whole NumPy file at {path}.", "Copy or write it again; pickled files"
+    return expected(what, ARCHIVE_DAMAGE, f"{do} are never read.")

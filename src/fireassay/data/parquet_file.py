@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fireassay.core.errors import DataError, FireassayError
-from fireassay.core.files import MAX_BYTES, check_declared_size
+from fireassay.core.errors import DataError
+from fireassay.core.files import MAX_BYTES, check_declared_size, expected
 from fireassay.core.lazy import pd, require
 
 # What pyarrow raises besides its own on damaged metadata.
@@ -19,19 +20,15 @@ _DAMAGED = (AttributeError, LookupError, OSError, OverflowError, TypeError, Valu
 def parquet_names(path: Path) -> tuple[str, ...]:
     """The columns of a Parquet file."""
     require("pyarrow", "tables", "Reading Parquet")
-    from pyarrow import ArrowException
     from pyarrow.parquet import read_schema
 
-    try:
+    with _whole(path):
         return tuple(str(name) for name in read_schema(path).names)
-    except (ArrowException, OSError) as error:
-        raise _damaged(path, error) from error
 
 
 def read_parquet(path: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFrame:
     """The table of a Parquet or Feather file."""
-    # A page can repeat one value a million times in a few bytes: sizes are counted by rows, and a
-    # text is held once.
+    # A page can repeat one value a million times in a few bytes: sizes are counted by rows.
     require("pyarrow", "tables", "Reading Parquet")
     import pyarrow
     from pyarrow.parquet import ParquetFile
@@ -39,7 +36,7 @@ def read_parquet(path: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFram
     path = Path(path)
     if path.suffix.lower() in (".feather", ".arrow"):
         return _read_feather(path, max_bytes)
-    try:
+    with _whole(path):
         with ParquetFile(path) as file:
             schema, rows = file.schema, file.metadata.num_rows
             columns = [schema.column(i) for i in range(len(schema))]
@@ -63,10 +60,6 @@ def read_parquet(path: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFram
         ]
         with ParquetFile(path, read_dictionary=texts) as file:
             frame: pd.DataFrame = file.read().to_pandas()
-    except FireassayError:
-        raise
-    except (pyarrow.ArrowException, *_DAMAGED) as error:
-        raise _damaged(path, error) from error
     for name in texts:  # categorical only where the writer said so
         if name in frame and not pyarrow.types.is_dictionary(arrow.field(name).type):
             # NaN, as in a CSV file: imputers know it, None they do not.
@@ -77,18 +70,13 @@ def read_parquet(path: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFram
 
 
 def _read_feather(path: Path, max_bytes: int) -> pd.DataFrame:
-    import pyarrow
     from pyarrow import feather
 
-    try:
+    with _whole(path):
         check_declared_size(path.stat().st_size, max_bytes, path)
         table = feather.read_table(path)
         check_declared_size(table.nbytes, max_bytes, path, packed=path.stat().st_size)
         return _with_class_names(table.to_pandas(), table.schema)
-    except FireassayError:
-        raise
-    except (pyarrow.ArrowException, *_DAMAGED) as error:
-        raise _damaged(path, error) from error
 
 
 def _is_plain(kind: Any) -> bool:
@@ -122,7 +110,8 @@ def _width(column: Any) -> int:
     return widths.get(column.physical_type, 8)
 
 
-def _damaged(path: str | Path, error: Exception) -> DataError:
-    return DataError(
-        f"Expected a whole Parquet file at {path}.", got=str(error), do="Copy or write it again."
-    )
+def _whole(path: str | Path) -> AbstractContextManager[None]:
+    from pyarrow import ArrowException
+
+    what = f"Expected a whole Parquet file at {path}."
+    return expected(what, (ArrowException, *_DAMAGED), "Copy or write it again.")

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from fireassay.core.arrays import AnyArray, is_frame
-from fireassay.core.errors import DataError, FireassayError
+from fireassay.core.errors import DataError
 from fireassay.core.files import MAX_BYTES, check_declared_size, check_regular
 from fireassay.core.lazy import pd
 from fireassay.data import csv_file
-from fireassay.data.npz_file import _DAMAGED, _damaged, _read
+from fireassay.data.npz_file import read_member, whole_numpy
 from fireassay.data.table_file import read_json
 
 # What stands for a missing cell. "None" and "none" are names that a class may have.
@@ -159,16 +159,11 @@ def _by_label(pairs: Any) -> dict[str, float]:
 
 
 def _npz(path: Path, max_bytes: int) -> tuple[pd.DataFrame, dict[str, AnyArray]]:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
-            declared = sum(member.file_size for member in members)
-            check_declared_size(declared, max_bytes, path, packed=path.stat().st_size)
-            arrays = {m.filename.removesuffix(".npy"): _read(archive, m, path) for m in members}
-    except FireassayError:
-        raise
-    except _DAMAGED as error:
-        raise _damaged(path, error) from error
+    with whole_numpy(path), zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+        declared = sum(member.file_size for member in members)
+        check_declared_size(declared, max_bytes, path, packed=path.stat().st_size)
+        arrays = {m.filename.removesuffix(".npy"): read_member(archive, m, path) for m in members}
     arrays = {k: a[:, 0] if a.ndim == 2 and a.shape[1] == 1 else a for k, a in arrays.items()}
     names = [key for key in ("classes", "class_names") if key in arrays]
     tables = {key: a for key, a in arrays.items() if a.ndim != 1 or key in names}

@@ -22,8 +22,7 @@ from fireassay.statistics.near_rows import near_rows, standardised
 def find_duplicates(X: ArrayLike | DataSet) -> IntArray:
     """For each row the position of the first row with exactly the same features.
 
-    A row without an earlier copy points at itself, so ``find_duplicates(X) != arange(n)`` marks
-    the copies. −0.0 equals 0.0.
+    ``find_duplicates(X) != arange(n)`` marks the copies of earlier rows. −0.0 equals 0.0.
 
     Args:
         X: Rows.
@@ -116,8 +115,7 @@ class CopiedRows:
 def copied_rows(train: DataSet, test: DataSet, seed: int = 0) -> CopiedRows:
     """Test rows that were seen in training, also if rounded or with noise of a thousandth.
 
-    Where rows repeat within the training rows as well, because columns are coarse, repeats among
-    the test rows are no sign.
+    Where columns are coarse, rows repeat within the training rows as well: no sign of copies.
 
     Args:
         train, test: The two sets.
@@ -162,8 +160,7 @@ def _marks(rows: Any, dtype: np.dtype[Any]) -> NDArray[np.uint64]:
 
 def _equal(first: Any, second: Any) -> BoolArray:
     """Which pairs of rows are equal in every value."""
-    same: BoolArray = (first == second).reshape(len(first), -1).all(axis=1)
-    return same
+    return np.asarray((first == second).reshape(len(first), -1).all(axis=1))
 
 
 def split(
@@ -180,8 +177,7 @@ def split(
         shares: The share of each part, e.g. ``(0.8, 0.2)``; they sum to 1. With a mapping the names
             are appended to the data's name.
         seed: Same seed, same parts.
-        groups: One value per row (a patient, a camera): rows of one group stay together, too. The
-            data's own groups if None.
+        groups: Rows of one patient or camera stay together, too. None: the data's own groups.
         stratify: Keep each class's share in every part (as far as groups and duplicates allow).
 
     Returns:

@@ -8,8 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from fireassay.core.errors import DataError
-from fireassay.core.files import MAX_BYTES, check_declared_size
+from fireassay.core.files import MAX_BYTES, check_declared_size, expected
 from fireassay.core.lazy import pd
 from fireassay.data.csv_file import Reading, line_of, read_csv, refuse_merged_roles
 from fireassay.data.dataset import DataSet
@@ -89,23 +88,20 @@ def read_json(path: Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFrame:
     """One object per line; else one document: objects, columns, or columns and data."""
     check_declared_size(path.stat().st_size, max_bytes, path)
     parts: list[pd.DataFrame] = []
-    try:
-        with open(path, encoding="utf-8-sig") as file:
-            while block := list(islice(file, _LINES_AT_ONCE)):
-                try:
-                    rows = [json.loads(line) for line in block if line.strip()]
-                except ValueError:
-                    if parts:
-                        raise
-                    rows = [json.loads("".join([*block, *file]))]
-                if len(rows) == 1 and not parts:
-                    parts.append(_document(rows[0]))
-                else:
-                    parts.append(pd.DataFrame.from_records(rows))
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise DataError(
-            f"Expected JSON lines, one object per row, at {path}.", got=str(error)
-        ) from error
+    what = f"Expected JSON lines, one object per row, at {path}."
+    damage = (OSError, ValueError, TypeError, AttributeError)
+    with expected(what, damage), open(path, encoding="utf-8-sig") as file:
+        while block := list(islice(file, _LINES_AT_ONCE)):
+            try:
+                rows = [json.loads(line) for line in block if line.strip()]
+            except ValueError:
+                if parts:
+                    raise
+                rows = [json.loads("".join([*block, *file]))]
+            if len(rows) == 1 and not parts:
+                parts.append(_document(rows[0]))
+            else:
+                parts.append(pd.DataFrame.from_records(rows))
     frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
     return frame.set_axis([str(name) for name in frame.columns], axis=1)
 

@@ -67,11 +67,9 @@ def from_frame(
         ignore: Columns that are no features.
         slices: Columns whose values are looked at one by one; they stay features unless ignored.
         columns: The columns that the model takes, in its order; None: all that have no other role.
-        encoder: Instead: one-hot features as a `TableEncoder` has learnt them, for a model that was
-            trained on such numbers.
+        encoder: Instead: one-hot features as a `TableEncoder` has learnt them in training.
         categorical: Columns whose values are names, also where they look like numbers.
-        kind: "text": the only feature is a text. "table": it stays a table. None: what its values
-            say.
+        kind: "text": the only feature is a text. "table": it stays one. None: by its values.
         split: A column and "test", "train" or "operational": rows of that part alone.
         drop_unlabelled: Leave out rows without a label.
         size, folder: Of pictures: (height, width) to resize to; where files that are named lie.

@@ -26,14 +26,12 @@ def adversarial_distance(
     """How much smaller or larger a perturbation is than usual at this confidence; low = suspicious.
 
     Args:
-        log_mae: Logarithm of the mean absolute perturbation that changes the prediction; inf where
-            none was found.
+        log_mae: Logarithm of the mean absolute perturbation that changes the prediction; inf: none.
         confidence: (Calibrated) confidence of each prediction.
         span, iterations: Of the LOESS curve of ``log_mae`` on ``confidence``.
 
     Returns:
-        array of shape (n,): ``log_mae`` minus the curve; inf where no perturbation was found, so
-            that those come last.
+        array of shape (n,): ``log_mae`` minus the curve; inf, so last, without a perturbation.
 
     Bennette, Maurer and Sisti 2021, Eq. 5, on the logarithm, as in their Figure 1.
 
@@ -131,8 +129,7 @@ def measure_adversarial_distance(
         span: Share of the rows that the curve looks at around each confidence.
 
     Returns:
-        array of shape (n,): See `adversarial_distance`; costs up to ``max_queries`` + 1 queries per
-            row.
+        array of shape (n,): See `adversarial_distance`; at most ``max_queries`` + 1 queries a row.
 
     >>> model = as_classifier(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), bounds=(0, 1))
     >>> measure_adversarial_distance(model, np.linspace(0.6, 0.9, 9)[:, None], max_queries=50).shape

@@ -1,10 +1,12 @@
 """Which search works on this model and these data? Many searches over many random subsets."""
 
+from __future__ import annotations
+
 import importlib
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +19,7 @@ from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Claim, Evidence, Provenance, Table
 from fireassay.core.hashing import sha256
+from fireassay.core.lazy import pd
 from fireassay.core.result import Answer
 from fireassay.core.seeds import check_seed, derived_seed, generator
 from fireassay.core.validation import check_class_indices, check_integer
@@ -40,9 +43,6 @@ from fireassay.discovery.state import critical_rows
 from fireassay.discovery.strategy import Candidates, Strategy, spent
 from fireassay.engine import Executor, RunStore
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 _MEASURES = ("sdr", "errors", "spread", "utility")
 _TITLES = {
     "sdr": "errors found / expected",
@@ -63,15 +63,13 @@ class SearchComparison(Answer):
     """Curves of every search over random subsets of the candidates.
 
     Attributes:
-        sdr, errors, spread, utility, queried_confidence: Shape (replications, searches, budget):
-            the value after each label.
+        sdr, errors, spread, utility, queried_confidence: (replications, searches, labels).
         one_shot: For each search, run once on all candidates: its errors against random draws of
             the same confidence, tested exactly.
         searches, budget, subset: What was compared, with so many labels on so many candidates.
         population, population_error_rate, population_expected_rate: All candidates, how often the
             model is wrong on them, and how often its confidence says.
-        seed, model_sha256, data_sha256, queries: Of the comparison; what model and data were; rows
-            sent to the model.
+        seed, model_sha256, data_sha256, queries: What was compared, and rows sent to the model.
     """
 
     searches: tuple[str, ...]
@@ -91,10 +89,8 @@ class SearchComparison(Answer):
     data_sha256: str
     queries: int
 
-    def frame(self) -> "pd.DataFrame":
+    def frame(self) -> pd.DataFrame:
         """One row per search: means at the full budget, spread over subsets, one-shot test."""
-        import pandas as pd
-
         table = pd.DataFrame({"search": list(self.searches)})
         for measure in _MEASURES:
             final = getattr(self, measure)[:, :, -1]

@@ -23,12 +23,10 @@ def lure_weights(probabilities: ArrayLike, n: int) -> FloatArray:
     """Weights v_m that make the mean of v_m × loss unbiased for the pool's mean loss.
 
     v_m = 1 + (N − M) / (N − m) · (1 / ((N − m + 1) q_m) − 1), q_m the chance with which the m-th
-    row was drawn among those still left, in draw order (Farquhar, Gal and Rainforth 2021); v = 1 if
-    the whole pool was drawn.
+    row was drawn among those left (Farquhar, Gal and Rainforth 2021); v = 1 for the whole pool.
 
     Args:
-        probabilities: Chance of each drawn row among those that were left, in the order of the
-            draws.
+        probabilities: Chance of each drawn row among those left, in the order of the draws.
         n: Rows that could be drawn.
 
     >>> lure_weights([0.2, 0.25], n=5).tolist()  # uniform draws weigh alike
@@ -204,8 +202,7 @@ def horvitz_thompson(
     reach = float(stats.norm.ppf((1 + confidence) / 2)) * error
     low, high, method = value - reach, value + reach, "Horvitz-Thompson, normal interval"
     if np.count_nonzero(loss) < _ENOUGH_ERRORS:
-        # A pool with K errors shows at least as many as Bin(K, smallest chance): K is refuted where
-        # so few are too unlikely.
+        # A pool with K errors shows at least Bin(K, smallest chance): K is refuted by too few.
         smallest = float(chances.min()) if len(chances) else 0.0
         most = _most_errors(int(np.count_nonzero(loss)), smallest, n, confidence)
         high, method = max(high, most / n), f"{method}, few errors: upper end by counting"

@@ -37,8 +37,7 @@ class Random(Strategy):
 class Weighted(Strategy):
     """Suspicious rows more often, every row sometimes: searches and stays unbiased (see LURE).
 
-    Weights fall exponentially with the rank of the score (of the confidence without scores), mixed
-    with a fifth of uniform draws.
+    Weights fall exponentially with the rank of the score, or confidence; a fifth is uniform.
     """
 
     name, adaptive, draws = "weighted", False, True

@@ -1,22 +1,21 @@
 """What do the found errors have in common?"""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import IntArray
 from fireassay.core.errors import DataError
-from fireassay.core.lazy import stats
+from fireassay.core.lazy import pd, stats
 from fireassay.core.result import Result
 from fireassay.core.seeds import derived_seed
 from fireassay.core.validation import check_lengths
 from fireassay.discovery.search import Search
 from fireassay.discovery.strategy import elbow_clusters
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _FEWEST_TO_GROUP = 6
 _QUARTILES = 4
@@ -61,17 +60,15 @@ def nearest_correct(
     return np.asarray(right_rows[np.argsort(gaps, axis=1, kind="stable")[:, :count]])
 
 
-def over_represented(attributes: "pd.DataFrame", wrong: ArrayLike) -> "pd.DataFrame":
+def over_represented(attributes: pd.DataFrame, wrong: ArrayLike) -> pd.DataFrame:
     """Attribute values that are more frequent among errors than among the other labelled rows.
 
     Args:
-        attributes: One row per labelled row, any columns; numbers with many values are cut at
-            quartiles.
+        attributes: One row per labelled row; numbers with many values are cut at quartiles.
         wrong: Whether each of these rows is an error.
 
     Returns:
-        Sorted by ``p`` (Fisher's exact test, one-sided); ``p_holm`` is corrected for the number of
-        values looked at.
+        Sorted by ``p`` (Fisher's exact test, one-sided); ``p_holm`` corrects for all values.
 
     >>> import pandas as pd
     >>> light = pd.DataFrame({"light": ["dark", "dark", "day", "day"]})
@@ -79,8 +76,6 @@ def over_represented(attributes: "pd.DataFrame", wrong: ArrayLike) -> "pd.DataFr
     >>> table.loc[0, "value"], round(float(table.loc[0, "p"]), 4)
     ('dark', 0.1667)
     """
-    import pandas as pd
-
     flags = np.asarray(wrong, dtype=np.bool_).ravel()
     check_lengths(attributes=len(attributes), wrong=len(flags))
     found = []
@@ -119,12 +114,10 @@ class Explanation(Result):
     neighbours: IntArray
     predicted: tuple[Any, ...]
     labels: tuple[Any, ...]
-    attributes: "pd.DataFrame | None"
+    attributes: pd.DataFrame | None
 
-    def frame(self) -> "pd.DataFrame":
+    def frame(self) -> pd.DataFrame:
         """One row per error."""
-        import pandas as pd
-
         return pd.DataFrame(
             {
                 "row": self.errors,
@@ -136,13 +129,12 @@ class Explanation(Result):
         )
 
 
-def explain_errors(search: Search, attributes: "pd.DataFrame | None" = None) -> Explanation:
+def explain_errors(search: Search, attributes: pd.DataFrame | None = None) -> Explanation:
     """Group a search's errors and set them beside what the model gets right.
 
     Args:
         search: With labels.
-        attributes: What is known of each row of X besides (light, age, device); only the labelled
-            rows are looked at.
+        attributes: What else is known of each row of X (light, age); labelled rows are looked at.
 
     >>> model = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
     >>> X = np.array([[0.9], [0.8], [0.7]])

@@ -336,8 +336,7 @@ def add_labels(
         people: How many people label each row, from now on; None: as before, or 1.
 
     Raises:
-        DataError: With the line, for a row that was not asked about or has its label, or an unknown
-            label.
+        DataError: With the line, for a row that was not asked or is labelled, or a wrong label.
 
     >>> import tempfile
     >>> model = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])

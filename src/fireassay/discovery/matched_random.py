@@ -18,10 +18,8 @@ class MatchedRandom:
     """A search against random draws of the same confidence.
 
     Attributes:
-        errors, expected, sdr: Of the search: errors found, those that its rows' confidences expect,
-            and their ratio.
-        expected_random, sdr_random: Mean errors, and SDR, of random draws with the same
-            confidences.
+        errors, expected, sdr: Errors found, those that the confidences expect, their ratio.
+        expected_random, sdr_random: Mean errors, and SDR, of random draws of like confidence.
         p_value: P(a matched random draw finds at least as many errors): small means skill.
         n, n_random: Queried rows, and rows that the random side rests on.
         method: How the random side is known.
@@ -90,8 +88,7 @@ def matched_arm_test(
     is tested exactly. Few random rows give little power.
 
     Args:
-        search_confidence, search_wrong: Of each searched row: the model's confidence, and whether
-            it was wrong.
+        search_confidence, search_wrong: Confidence of each searched row, and whether it is wrong.
         random_confidence, random_wrong: The same of each random row.
         groups: The patient or device of each searched row, and of each random one: the test is then
             Student's t over groups, approximate.

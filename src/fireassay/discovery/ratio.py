@@ -90,8 +90,7 @@ class DiscoveryRatio:
         value, low, high: Errors over expected errors and its interval. NaN without queries; inf if
             errors were found where none was expected.
         p_value: Of "no prediction is wrong more often than its confidence says".
-        errors, expected, n: Errors among the queried rows, the sum of 1 − confidence over them, and
-            their number.
+        errors, expected, n: Errors among the queried rows, the sum of 1 − confidence, the rows.
         valid_as: "fixed": interval (exact Poisson) and p-value (Poisson-binomial) hold for rows
             that were chosen without looking at labels, in a number fixed beforehand. "sequential":
             they hold under any search and at every look. "groups": so do they, for independent
@@ -124,8 +123,7 @@ class RunningRatio:
 
     Attributes:
         now: With all labels.
-        confidence, wrong: Of each label, in order: the model's confidence, and whether it was
-            wrong.
+        confidence, wrong: Of each label, in order: the model's confidence, and whether it erred.
     """
 
     confidence: FloatArray

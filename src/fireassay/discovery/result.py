@@ -1,9 +1,11 @@
 """What a search found, and what may be concluded from it."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, LeadingNumber, Provenance, Table
+from fireassay.core.lazy import pd
 from fireassay.core.result import Answer
 from fireassay.core.words import p_text
 from fireassay.discovery.estimators import errors_left, estimate_error, told_left
@@ -19,9 +22,6 @@ from fireassay.discovery.measures import MEASURES, SENTENCES
 from fireassay.discovery.ratio import DiscoveryRatio, running_ratio, sdr
 from fireassay.discovery.space import bansal_weld_utility, spread
 from fireassay.discovery.state import SearchState
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CONFIDENCE = 0.95
 KNOWN_CHANCES = Assumption(
@@ -62,8 +62,7 @@ class SearchResult(Answer):
             a search that does not look at labels and has spent its preset budget, "sequential" for
             all others (valid at every step and under adaptive choice), "groups" where rows belong
             together.
-        matched_random: Comparison with random rows of the same confidence, None if there is nothing
-            to compare.
+        matched_random: Comparison with random rows of the same confidence, if there are any.
         spread, utility: Evenness over the pool (lower is better) and Bansal and Weld's utility.
         error_rate: Error rate of all candidates, if the search drew lots; otherwise None.
         left: Confident errors among the candidates that nobody has labelled; None before an audit
@@ -149,10 +148,8 @@ class SearchResult(Answer):
         """Candidates in all."""
         return len(self.state.rows)
 
-    def frame(self) -> "pd.DataFrame":
+    def frame(self) -> pd.DataFrame:
         """One row per label, with the running ratio."""
-        import pandas as pd
-
         running = running_ratio(self.confidence, self.wrong)
         return pd.DataFrame(
             {

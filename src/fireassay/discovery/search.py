@@ -38,8 +38,7 @@ class Search:
         matched_share: Share of the budget for random rows of the same confidence (0.2 is a good
             choice): without it, or labels of the whole pool, nothing can be said about the search's
             skill.
-        calibration: Labelled rows and their labels, of which a second model learns; None: it begins
-            by confidence.
+        calibration: Labelled rows, of which a second model learns; None: it begins by confidence.
         split: Whether lots decided which rows are calibration rows and which are in X: they then
             count for how many errors are left.
         audit_share: Share of the budget, spent last, on candidates drawn by lot: how many errors
@@ -52,10 +51,8 @@ class Search:
         attack, max_queries, attack_parameters: How adversarial distances are measured.
         seed: Of whatever is drawn.
         ids: Text that names each row of X, for label files.
-        groups: For each row of X the patient or device it belongs to: what is concluded counts
-            groups.
-        state, book: A `SearchState` to go on from, and the label book of its folder if it is open
-            already.
+        groups: For each row of X its patient or device: conclusions count groups.
+        state, book: A `SearchState` to go on from, and its folder's label book if open already.
 
     >>> import numpy as np
     >>> model = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])

@@ -21,8 +21,7 @@ _NEIGHBOURS = 10
 class SecondModel(Strategy):
     """The row that a second model, fitted on all known labels, thinks most likely wrong.
 
-    With fewer than ten known labels the least confident comes first. It is fitted again every 10
-    labels up to 50, then every 20.
+    Below ten labels the least confident comes first. Fits come every 10 labels, from 50 every 20.
     """
 
     needs: ClassVar[Needs] = "known rows"
@@ -72,8 +71,7 @@ class TwinTrees(SecondModel):
 
     It believes the model's answer with q = (m·share + 5·confidence) / (m + 5), m known rows of that
     class. The score is τ·(logit(1 − q) + b·logit(e)) / (1 + b) + (1 − τ)·logit(1 − confidence) with
-    its chance e of an error, τ = k / (k + 50) for k known rows, and b = s / (s + 10) for s errors
-    seen.
+    its chance e of an error, τ = k / (k + 50) and b = s / (s + 10) for k known rows, s errors.
     """
 
     name = "twin-trees"

@@ -138,8 +138,7 @@ def bansal_weld_utility(features: ArrayLike, confidence: ArrayLike, errors: Arra
     """How much of the pool, weighted by confidence, lies next to a found error.
 
     U = Σ_x c_x max over found errors of exp(−d² / 0.001), distances scaled to at most 1 (Bansal and
-    Weld 2018). It rewards errors near confident predictions, also when those errors were to be
-    expected.
+    Weld 2018). It rewards errors near confident predictions, also expected ones.
 
     Args:
         features, confidence: Of the whole pool.

@@ -88,8 +88,7 @@ class Candidates:
         confidence, features: One confidence and one row of features per candidate.
         scores: One per candidate where the search needs them, else None.
         seed: Of clusters and draws.
-        predicted, known: The model's class of each candidate, and inputs, answers and calibration
-            rows, where the search needs them.
+        predicted, known: The model's classes, and `KnownRows`, where the search needs them.
 
     >>> pool = Candidates(np.array([0.7, 0.9, 0.8]), np.array([[0.0], [1.0], [2.0]]))
     >>> len(pool), pool.space.points.shape
@@ -147,10 +146,8 @@ class Strategy(ABC):
         adaptive: Whether what it asks next depends on the answers so far.
         needs: "scores": they must be given; "distances": adversarial distances, measured by an
             attack if no scores are given; "known rows": inputs, answers and calibration rows.
-        audit_share: Share of the budget that goes into a final audit, unless its user says
-            otherwise.
-        draws: Whether every row is drawn by lot with a known chance, so that an error rate of all
-            candidates follows.
+        audit_share: Share of the budget for a final audit, unless its user says otherwise.
+        draws: Whether rows are drawn with known chances, so that an error rate follows.
 
     >>> class Surest(Strategy):
     ...     name, summary, adaptive = "surest", "highest confidence first", False
@@ -164,8 +161,7 @@ class Strategy(ABC):
     >>> own.choose(np.arange(2), np.random.default_rng(0)).row
     1
 
-    ``SEARCHES.register(Surest)`` then makes ``Search("surest", ...)`` work, and puts it on every
-    list of searches.
+    ``SEARCHES.register(Surest)`` makes ``Search("surest", ...)`` work, and lists it everywhere.
     """
 
     name: ClassVar[str]

@@ -63,8 +63,7 @@ def mann_whitney_auc(
         DataError: For one class only, NaN or different lengths.
 
     The interval is Newcombe's (2006) score interval with Hanley and McNeil's variance; it is not
-    degenerate at AUC = 1. `delong_interval` needs no such model of the variance and is better for
-    large samples.
+    degenerate at AUC = 1. `delong_interval` needs no such model, and is better for large samples.
 
     >>> mann_whitney_auc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1]).auc
     0.75
@@ -252,8 +251,7 @@ def _placements(table: FloatVector, marks: BoolArray) -> tuple[FloatVector, Floa
 
 def _spread(placements: FloatVector) -> FloatVector:
     """Covariance of the mean placements."""
-    spread: FloatVector = np.atleast_2d(np.cov(placements)) / placements.shape[1]
-    return spread
+    return np.asarray(np.atleast_2d(np.cov(placements)) / placements.shape[1])
 
 
 def _fewest_misordered(placements: tuple[FloatVector, FloatVector]) -> int:

@@ -35,8 +35,7 @@ def betting_interval(
     """Interval of the mean of bounded values, for a sample size fixed beforehand.
 
     Holds for any distribution on the bounds and any sample size: no normal approximation. It
-    adapts to the variance, so that it is much narrower than Hoeffding's when the values vary
-    little.
+    adapts to the variance: where values vary little it is much narrower than Hoeffding's.
 
     Args:
         values: Values in the order they were drawn, each with the same mean given those before it
@@ -155,8 +154,7 @@ def _capital(unit: FloatVector, bets: FloatVector, means: FloatVector) -> FloatV
     """Log capital after each value (rows: means) of a bet that the mean is larger."""
     stakes = np.minimum(bets, _LARGEST_STAKE / np.maximum(means, 1e-300)[:, None])
     growth = np.log1p(stakes * (unit - means[:, None]))
-    capital: FloatVector = np.cumsum(growth, axis=1)
-    return capital
+    return np.asarray(np.cumsum(growth, axis=1))
 
 
 def _lower(unit: FloatVector, bets: FloatVector, tail: float) -> float:
@@ -184,8 +182,7 @@ def _running_lower(unit: FloatVector, bets: FloatVector, tail: float) -> FloatVe
         for mean, row in zip(means[above.any(axis=1)], above[above.any(axis=1)], strict=True):
             first = int(row.argmax())
             reached[first] = max(reached[first], mean)
-    running: FloatVector = np.maximum.accumulate(reached)
-    return running
+    return np.asarray(np.maximum.accumulate(reached))
 
 
 def _warn_drift() -> None:

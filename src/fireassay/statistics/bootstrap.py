@@ -43,8 +43,7 @@ def bootstrap(
 
     Raises:
         DataError: For no arrays, different lengths or an undefined statistic of the data itself.
-        NotEnoughEvidenceError: For fewer than two rows or groups, or a statistic undefined in more
-            than 5 % of resamples.
+        NotEnoughEvidenceError: For fewer than two units, or over 5 % undefined resamples.
 
     Expanded percentile interval: percentiles widened by the t quantile and sqrt(u / (u - 1)) for u
     resampled units (Hesterberg 2015), because plain percentiles are too narrow for small samples.

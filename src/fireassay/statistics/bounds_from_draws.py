@@ -40,16 +40,14 @@ class Thinning:
 
     def draw(self, rng: np.random.Generator) -> BoolArray:
         """Which rows to label: each by its own chance, independently."""
-        drawn: BoolArray = rng.random(len(self.chances)) < self.chances
-        return drawn
+        return np.asarray(rng.random(len(self.chances)) < self.chances)
 
 
 def thinning(risk: ArrayLike, outside_risk: ArrayLike, labels: int) -> Thinning:
     """How to spend about ``labels`` labels on a pool of rows of the field.
 
     Args:
-        risk: For each row of the pool how likely it seems to be wrong, in [0, 1], from anything but
-            its label.
+        risk: How likely each row of the pool seems wrong, in [0, 1], from all but its label.
         outside_risk: The same for rows outside the pool: what is tuned is tuned on them, so that
             the stakes of the bound do not depend on the pool.
         labels: The expected number of labels.
@@ -87,14 +85,12 @@ def thinned_upper(
     Args:
         plan: From `thinning`.
         drawn: True for each row that was drawn, in the order of the plan.
-        wrong: True for each drawn row that was wrong; what is given for rows not drawn is not
-            looked at.
+        wrong: True for each drawn row that was wrong; values of rows not drawn are ignored.
         confidence: One-sided, in (0, 1).
 
     A row's ``error × drawn / chance`` has the field's error rate as its mean, so a bet against
     each rate m grows fairly: ``1 + λ (m - z)``. Rows that were not drawn count as zeros; without
-    suspicion (``plan.even = 1``) the drawn rows are a plain sample, and the bound is the exact
-    binomial one.
+    suspicion (``plan.even = 1``) the drawn rows are a plain sample with the exact binomial bound.
 
     >>> plan = thinning([0.01] * 1000, [0.01] * 100, labels=200)
     >>> drawn = np.arange(1000) % 5 == 0
@@ -236,8 +232,7 @@ def _stakes(game: RectifiedValues, alpha: float) -> FloatArray:
     variance = (weight * game.expected_variance + spread) / (time + weight)
     earlier = np.concatenate([[game.expected_variance], variance[:-1]])
     wanted = np.sqrt(2 * math.log(1 / alpha) / (n * np.maximum(earlier, 1e-12)))
-    stakes: FloatArray = np.minimum(wanted, _LARGEST_STAKE / game.ceilings)
-    return stakes
+    return np.asarray(np.minimum(wanted, _LARGEST_STAKE / game.ceilings))
 
 
 def _best_capital(values: FloatArray, stakes: FloatArray, mean: float) -> float:

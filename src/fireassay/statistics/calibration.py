@@ -1,7 +1,9 @@
 """Calibration error with its interval, of one model and as a difference of two."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError
 from fireassay.core.estimate import Estimate
-from fireassay.core.lazy import special
+from fireassay.core.lazy import pd, special
 from fireassay.core.seeds import generator
 from fireassay.core.validation import (
     check_class_indices,
@@ -23,10 +25,6 @@ from fireassay.statistics.counts import clopper_pearson
 from fireassay.statistics.groups.group_bound import group_mean
 from fireassay.statistics.samples import FloatVector, check_confidence, check_sample
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
 _MANY_GROUPS = 5_000
 _RESAMPLES = 2000
 _CLEAR = 3.0
@@ -37,8 +35,7 @@ class ReliabilityCurve:
     """Accuracy against stated confidence, in the bins that hold rows.
 
     Attributes:
-        mean_confidence, accuracy, counts: Of each bin: what was stated, what came, and how many
-            rows it holds.
+        mean_confidence, accuracy, counts: Of each bin: what was stated, what came, its rows.
         low, high: Interval of the accuracy.
     """
 
@@ -48,10 +45,8 @@ class ReliabilityCurve:
     high: FloatVector
     counts: IntArray
 
-    def frame(self) -> "pd.DataFrame":
+    def frame(self) -> pd.DataFrame:
         """One row per bin."""
-        import pandas as pd
-
         return pd.DataFrame(
             {
                 "mean_confidence": self.mean_confidence,
@@ -117,8 +112,7 @@ def expected_calibration_error(
     """Expected calibration error of the top class, with an interval that knows its bias.
 
     The plain ECE of a perfectly calibrated model is above zero, the more so the fewer rows and the
-    more bins; its ordinary bootstrap is biased twice. The lower end here is zero unless the gaps
-    are larger than chance makes them.
+    more bins; its bootstrap is biased twice. The lower end is zero unless gaps exceed chance.
 
     Args:
         probabilities, labels, n_bins: As for `reliability_curve`.
@@ -244,8 +238,7 @@ def paired_calibration_difference(
     """Expected calibration error of ``second`` minus that of ``first``, on the same rows.
 
     Args:
-        first, second: For each model how sure it was of its answer, and whether that was right, row
-            by row.
+        first, second: For each model, row by row, its confidence and whether it was right.
         confidence: In (0, 1).
         n_bins: Bins of equal width on (0, 1], at least 1.
         groups: For each row the patient, device or document it belongs to: then groups are counted.
@@ -334,5 +327,4 @@ def _covariance(
             np.add.at(table, (own, place[some]), (hit[some] - sure[some]) / n)
         total += table.T @ table
         sums += table.sum(axis=0)
-    centred: FloatArray = (total - np.outer(sums, sums) / many) * many / max(1, many - 1)
-    return centred
+    return np.asarray((total - np.outer(sums, sums) / many) * many / max(1, many - 1))

@@ -31,8 +31,7 @@ def clustered_auc(
     Args:
         scores: Finite scores, larger meaning more positive.
         positive: True or False per score; both must occur.
-        groups: Which rows belong together (a patient, a video), one value per row; at least three
-            groups.
+        groups: Which rows belong together (a patient, a video); at least three groups.
         confidence: In (0, 1).
 
     Raises:
@@ -163,8 +162,7 @@ def _without_each(
     """The AUC without each group; NaN where nothing of a class is left."""
     wins = total - of_positives - over_negatives + within
     pairs = positives_left * negatives_left
-    left: FloatVector = np.divide(wins, pairs, out=np.full(len(wins), np.nan), where=pairs > 0)
-    return left
+    return np.asarray(np.divide(wins, pairs, out=np.full(len(wins), np.nan), where=pairs > 0))
 
 
 def _wins_within(

@@ -23,8 +23,7 @@ def mean_cost(
 ) -> Estimate:
     """The mean of bounded costs, or of differences of costs, with a betting interval.
 
-    Rare and expensive mistakes make costs skew; an interval from the standard deviation would be
-    too short exactly there.
+    Rare and expensive mistakes make costs skew: a normal interval would be too short there.
 
     Args:
         costs: One per row.
@@ -69,8 +68,7 @@ def cheapest_threshold(
         cost_below: For each row what it costs to answer what would be answered otherwise.
 
     Returns:
-        In (0, 1), half way between the probabilities of two rows; the largest of those that cost
-        equally little.
+        In (0, 1), half way between the probabilities of two rows; the largest of equal ones.
 
     >>> cheapest_threshold([0.1, 0.3, 0.4, 0.9], [1, 0, 1, 0], [0, 50, 0, 50])
     0.2

@@ -139,8 +139,7 @@ def poisson_interval(count: ArrayLike, confidence: float = 0.95) -> tuple[Any, A
     """Garwood's interval of a Poisson mean: never covers less than it says.
 
     Args:
-        count: Events seen, at least 0; a number or an array. Divide both ends by the exposure for a
-            rate.
+        count: Events seen, at least 0; number or array. For a rate divide both ends by exposure.
         confidence: In (0, 1).
 
     Half the chi-squared quantiles with 2k and 2k + 2 degrees of freedom.
@@ -211,8 +210,7 @@ def wilson(successes: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> tupl
     Its coverage swings around the nominal level; where a bound must hold use `clopper_pearson`.
 
     Args:
-        successes, n: Counts (fractions allowed), ``0 <= successes <= n``; arrays broadcast. ``n =
-            0`` gives (0, 1).
+        successes, n: As for `clopper_pearson`; fractions are allowed.
         confidence: In (0, 1).
 
     The proportions p with ``|k/n - p| <= z sqrt(p (1 - p) / n)``.

@@ -23,8 +23,7 @@ def intraclass_test(counts: GroupCounts, seed: int = 0) -> tuple[float, float]:
         seed: Of the permutations.
 
     Returns:
-        (correlation, p): The p-value is that of a permutation test: the hits are dealt to the rows
-            again and again.
+        (correlation, p): The p-value is that of a permutation test: hits are dealt to rows anew.
 
     >>> counts = GroupCounts(np.array([9, 0, 1, 0]), np.array([10, 10, 10, 10]))
     >>> correlation, p = intraclass_test(counts)
@@ -50,8 +49,7 @@ def autocorrelation_time(values: ArrayLike) -> float:
     Args:
         values: One number per row, in the order of time, at least 3.
 
-    ``1 + 2 Σ ρ_k`` up to the first lag whose autocorrelation is within chance, ``2 / √n``. Below
-    1.5 it is taken as 1.
+    ``1 + 2 Σ ρ_k`` up to the first lag within chance, ``2 / √n``. Below 1.5 it is taken as 1.
 
     >>> autocorrelation_time([0.3, 0.1, 0.9, 0.2, 0.5, 0.4])
     1.0
@@ -99,8 +97,7 @@ def error_runs(
     """Whether errors stand together in the file, as those of one patient or one hour do."""
     # Files may be sorted by class, confidence or a column. So errors are dealt anew among five rows
     # of like confidence within labels and within answers, and among 50 rows in a row; all three
-    # must object. Where labels change .8 times as often as shuffled ones or less, nothing is
-    # judged.
+    # must object. Where labels change .8 times as often as shuffled ones, nothing is judged.
     truth, given = check_labels(labels, name="labels"), check_labels(answers, name="answers")
     wrong = np.asarray(truth != given)
     sure = None if confidence is None else check_sample(confidence, "confidence")

@@ -19,8 +19,7 @@ def cohen_kappa(first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -
         confidence: In (0, 1).
 
     Raises:
-        NotEnoughEvidenceError: Without items, or if both gave one and the same label to all of them
-            (kappa is 0/0).
+        NotEnoughEvidenceError: Without items, or if all have one and the same label (0/0).
 
     κ = (p_o − p_e) / (1 − p_e) with the observed agreement p_o and the chance agreement p_e of the
     two annotators' own label shares. The interval is Clopper and Pearson's of p_o, taken through

@@ -265,8 +265,7 @@ def _kernel(
 ) -> FloatArray:
     """The kernel of every point (columns) at every row, without its constant."""
     if reflect is None:
-        result: FloatArray = np.exp(_log_kernel(at, points, bandwidth, None))
-        return result
+        return np.asarray(np.exp(_log_kernel(at, points, bandwidth, None)))
     total = np.ones((len(at), len(points)))
     for axis, (low, high) in enumerate(reflect):
         x, p = at[:, axis, None] / bandwidth, points[:, axis] / bandwidth
@@ -286,8 +285,7 @@ def _log_kernel(
     if reflect is None:
         a, b = at / bandwidth, points / bandwidth
         squared = (a**2).sum(1)[:, None] + (b**2).sum(1) - 2 * a @ b.T
-        result: FloatArray = -0.5 * np.maximum(squared, 0.0)
-        return result
+        return np.asarray(-0.5 * np.maximum(squared, 0.0))
     total = np.zeros((len(at), len(points)))
     for axis, (low, high) in enumerate(reflect):
         x, p = at[:, axis, None] / bandwidth, points[:, axis] / bandwidth
@@ -307,8 +305,7 @@ def _log_weights(weights: FloatArray | None, n: int) -> FloatArray:
 
 def _inside(at: FloatArray, bounds: Bounds) -> NDArray[np.bool_]:
     low, high = np.array(bounds, dtype=np.float64).T
-    inside: NDArray[np.bool_] = ((at >= low) & (at <= high)).all(axis=1)
-    return inside
+    return np.asarray(((at >= low) & (at <= high)).all(axis=1))
 
 
 def _golden(loss: Callable[[float], float], low: float, high: float) -> float:

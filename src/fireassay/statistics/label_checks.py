@@ -95,8 +95,7 @@ def class_order(
 def _recalls(truth: IntArray, said: IntArray, k: int) -> FloatArray:
     """For each class the share of its rows that each column takes; zeros without rows."""
     counts = np.bincount(truth * k + said, minlength=k * k).reshape(k, k).astype(np.float64)
-    shares: FloatArray = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
-    return shares
+    return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0))
 
 
 def _mean_recall(truth: IntArray, said: IntArray, k: int) -> float:
@@ -180,8 +179,7 @@ def label_columns(columns: Sequence[ArrayLike], labels: ArrayLike, seed: int = 0
     """Look for columns that are the label, or a recoding of it."""
     # What a value means is learnt on one half and tried on the other, both ways round. A class is
     # told if 99 % of its rows are found and 99 % of those are right, each surely 90 %: objected to
-    # is a column that tells all classes, columns that do together, or one that has the labels'
-    # values.
+    # is a column, or columns together, that tell all classes, or one with the labels' values.
     y = np.asarray(labels)
     classes, truth = np.unique(y, return_inverse=True)
     sizes = np.bincount(truth)

@@ -42,8 +42,7 @@ def loess(x: ArrayLike, y: ArrayLike, span: float = 0.1, iterations: int = 3) ->
     Args:
         x, y: Finite values, at least three of them.
         span: Share of the points that each local line sees, in (0, 1].
-        iterations: How often outliers are weighted down (bisquare at six median absolute
-            residuals), >= 0.
+        iterations: How often outliers (bisquare, six median residuals) are weighted down, >= 0.
 
     Cleveland 1979. Up to 3,000 different x the curve is fitted at each of them; beyond, at 1,200
     anchors (quantiles, so that they are dense where points pile up, and even steps). More than

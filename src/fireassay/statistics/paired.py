@@ -27,8 +27,7 @@ def paired_difference(
     interval narrower than that of two independent samples.
 
     Args:
-        first, second: True or False per row, e.g. whether each of two models is right; rows in the
-            same order.
+        first, second: True or False per row in the same order, e.g. whether a model is right.
         confidence: In (0, 1).
         groups: For each row the patient, device or document it belongs to: then groups are counted.
 
@@ -71,11 +70,9 @@ def paired_mean_difference(
     """Mean of ``second`` minus mean of ``first``, on the same rows: Student's t, approximate.
 
     Args:
-        first, second: A number per row, e.g. the queries until two models fall; rows in the same
-            order.
+        first, second: A number per row in the same order, e.g. the queries until a model falls.
         confidence: In (0, 1).
-        groups: For each row what it belongs to: then the spread is that of whole groups left out in
-            turn.
+        groups: For each row what it belongs to: whole groups are then left out in turn.
 
     >>> print(paired_mean_difference([1.0, 2, 3, 4], [2.0, 3, 3, 5]))
     0.750 [-0.046, 1.546] n=4
@@ -149,8 +146,7 @@ def paired_ratio_difference(
     Each model answers other rows of the same set with a class; how often each is right there.
 
     Args:
-        first, second: For each row whether it is a hit, and whether it counts at all, True or
-            False.
+        first, second: For each row whether it is a hit, and whether it counts at all.
         confidence: In (0, 1).
         groups: For each row the patient, device or document it belongs to.
 

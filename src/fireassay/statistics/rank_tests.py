@@ -26,8 +26,7 @@ def average_ranks(values: FloatVector) -> FloatVector:
     """
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
-    ranks: FloatVector = (last - (counts - 1) / 2.0)[inverse.ravel()]
-    return ranks
+    return np.asarray((last - (counts - 1) / 2.0)[inverse.ravel()])
 
 
 _ALTERNATIVES = ("two-sided", "greater", "less")
@@ -49,8 +48,7 @@ def permutation_test(
     Args:
         statistic: ``statistic(x, y)`` as a float.
         x, y: Arrays of one length; rows of x stay, rows of y are shuffled.
-        n_permutations: At least 1; the smallest p-value is ``1 / (n_permutations + 1)``, twice that
-            two-sided.
+        n_permutations: At least 1; the smallest p-value is ``1 / (n + 1)``, two-sided twice that.
         alternative: "greater", "less", or "two-sided" (twice the smaller of the two, so that the
             null distribution need not be centred at zero).
         groups: One value per row. Whole groups are then exchanged: where y is constant in every
@@ -62,8 +60,7 @@ def permutation_test(
         ``(b + 1) / (B + 1)``: a p-value that is valid for any number of permutations.
 
     Raises:
-        DataError: For different lengths, fewer than two rows or exchangeable groups, or a statistic
-            that is not finite.
+        DataError: For different lengths, too few rows or groups, or a statistic that is not finite.
 
     >>> x = np.arange(20.0)
     >>> permutation_test(lambda a, b: a @ b, x, x, n_permutations=999)
@@ -149,8 +146,7 @@ def spearman(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
     Raises:
         DataError: For fewer than 3 rows, different lengths, NaN or infinities.
 
-    Pearson's correlation of the ranks; ``t = rho sqrt((N - 2) / (1 - rho²))`` with N - 2 degrees
-    of freedom.
+    Pearson's correlation of the ranks; ``t = rho sqrt(f / (1 - rho²))``, f = N - 2.
 
     >>> rho, p = spearman([1, 2, 3, 4, 5], [2, 1, 4, 3, 5])
     >>> round(rho, 3), round(p, 4)

@@ -31,8 +31,7 @@ def rows_for_bound(
         rate: The true error rate, below the limit.
         confidence: Of the bound, one-sided.
         power: The chance that the labels show it; with slices for each of them alone.
-        slices, smallest_slice: The bounds of so many slices must hold at once, the smallest of
-            which has this share of the rows.
+        slices, smallest_slice: So many bounds must hold at once, the smallest on this share.
 
     >>> rows_for_bound(0.05, 0.02)
     312
@@ -102,8 +101,7 @@ def rows_for_pair(gained: float, lost: float, confidence: float = 0.95, power: f
     """Rows to show that of two models, judged on the same rows, one is right more often.
 
     Args:
-        gained, lost: Shares of rows that only the one, and only the other gets right; the first is
-            larger.
+        gained, lost: Shares of rows that only the one (larger), and only the other gets right.
         confidence: Of the two-sided exact test (McNemar).
         power: The chance that it tells them apart.
 
@@ -174,8 +172,7 @@ def labels_until_alarm(
         limit: The error rate that the monitor accepts.
         rate: The rate after the rise, above the limit.
         alpha: The probability of ever a false alarm.
-        quiet: Labels before the rise, at the limit: the longer a monitor has run, the longer it
-            takes.
+        quiet: Labels before the rise, at the limit: the longer the run, the later the alarm.
         seed: Of the simulated streams.
 
     Simulated: 100 streams of labels, judged by `ErrorDetector`.

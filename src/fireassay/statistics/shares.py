@@ -151,8 +151,7 @@ def simultaneous_shares(
     Whatever set is then looked at because it is the worst keeps its interval.
 
     Args:
-        hit: True or False for each row; or of shape (n, m), where a hit means something else in
-            each set.
+        hit: True or False for each row, or of shape (n, m) with its own meaning in each set.
         members: Shape (n, m): which rows belong to each of m sets. Sets may overlap.
         confidence: That all intervals contain their share, in (0, 1).
         alternative: "two-sided", or "upper" and "lower" for bounds on one side.

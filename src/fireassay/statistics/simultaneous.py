@@ -25,8 +25,7 @@ def largest_z(covariance: ArrayLike, confidence: float, freedom: float = math.in
         return 0.0
     scale = np.sqrt(np.diag(matrix)[kept])
     correlation = matrix[np.ix_(kept, kept)] / np.outer(scale, scale)
-    # Correlations of estimates may be singular (two scores that rank alike): eigenvalues, not
-    # Cholesky.
+    # Correlations of scores that rank alike are singular: eigenvalues, not Cholesky.
     values, vectors = np.linalg.eigh((correlation + correlation.T) / 2.0)
     # All pairs of 28 have a covariance of rank 27: more normal numbers would be drawn for nothing.
     used = values > _NO_SPREAD * len(kept)
@@ -83,8 +82,7 @@ def worse_than_best(
 ) -> list[bool]:
     """Which of several dependent statistics are worse than the best of them, beyond doubt.
 
-    Judged by the largest difference over all pairs (as Tukey's range test), since the best was
-    found by looking.
+    The largest difference over all pairs judges (Tukey), since the best was found by looking.
 
     Args:
         values, covariance: The statistics and their covariance matrix.

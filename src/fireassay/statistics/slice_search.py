@@ -141,13 +141,11 @@ def slice_test(
     """Whether there is any slice at all: the p-value of "hits fall anywhere alike".
 
     The whole search, with a narrower beam, is repeated with the hits dealt to the rows anew. It
-    uses all rows, so it sees slices that neither half of them could confirm; how often it happens
-    there, it does not say.
+    uses all rows, so it sees slices that no half could confirm, but not how often it happens there.
 
     Args:
         X, hit, depth, smallest: As for `find_slices`.
-        permutations: The smallest p-value is ``1 / (permutations + 1)``; the deals stop early where
-            the p-value is large.
+        permutations: The smallest p-value is ``1 / (permutations + 1)``; a large one stops early.
         seed: Of the deals.
 
     >>> rng = np.random.default_rng(0)

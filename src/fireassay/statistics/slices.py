@@ -1,10 +1,12 @@
 """Parts of the rows that somebody cares about: each with its rate, all intervals at once."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,12 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from fireassay.core.arrays import BoolArray, FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
+from fireassay.core.lazy import pd
 from fireassay.core.validation import check_lengths
 from fireassay.statistics.samples import check_confidence
 from fireassay.statistics.shares import simultaneous_shares
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # A slice is too small if its bound would stay above this without a single hit.
 _TELLS = 0.1
@@ -31,14 +31,13 @@ class SliceRates:
     Attributes:
         table: One row per slice: n, hits, share, low, high, and whether it is too small to tell.
         gaps: One row per pair of slices of one column, the largest gap first: gap, low, high.
-        upper, lower: The rate of the worst slice is at most, at least this; over slices that are
-            large enough.
+        upper, lower: Bounds of the worst slice's rate, over slices that are large enough.
         worst: The slice with the highest upper bound, or None.
         fewest: Rows that a slice needs.
     """
 
-    table: "pd.DataFrame"
-    gaps: "pd.DataFrame"
+    table: pd.DataFrame
+    gaps: pd.DataFrame
     upper: Estimate
     lower: Estimate
     worst: str | None
@@ -50,7 +49,7 @@ class SliceRates:
         return tuple(self.table.index[self.table["too small"]])
 
 
-def slice_members(columns: "Mapping[str, ArrayLike] | pd.DataFrame") -> "pd.DataFrame":
+def slice_members(columns: Mapping[str, ArrayLike] | pd.DataFrame) -> pd.DataFrame:
     """Which rows belong to which slice.
 
     Args:
@@ -64,8 +63,6 @@ def slice_members(columns: "Mapping[str, ArrayLike] | pd.DataFrame") -> "pd.Data
     >>> list(slice_members({"sex": ["f", "m", "f"], "night": [True, False, True]}))
     ['sex = f', 'sex = m', 'night']
     """
-    import pandas as pd
-
     found: dict[str, BoolArray] = {}
     of: list[str] = []
     for name, values in slice_columns(columns).items():
@@ -77,7 +74,7 @@ def slice_members(columns: "Mapping[str, ArrayLike] | pd.DataFrame") -> "pd.Data
     return frame
 
 
-def slice_columns(columns: "Mapping[str, ArrayLike] | pd.DataFrame") -> dict[str, NDArray[Any]]:
+def slice_columns(columns: Mapping[str, ArrayLike] | pd.DataFrame) -> dict[str, NDArray[Any]]:
     """Columns as memberships or as few names: many different numbers become four ranges.
 
     Args:
@@ -128,7 +125,7 @@ def _of_values(name: str, values: NDArray[Any]) -> dict[str, BoolArray]:
 
 def slice_rates(
     hit: ArrayLike,
-    members: "pd.DataFrame",
+    members: pd.DataFrame,
     confidence: float = 0.95,
     *,
     groups: ArrayLike | None = None,
@@ -154,8 +151,6 @@ def slice_rates(
     >>> found.worst, round(found.upper.value, 2), found.table["share"].tolist()
     ('night', 0.36, [0.2, 0.0])
     """
-    import pandas as pd
-
     check_confidence(confidence)
     inside = members.to_numpy(dtype=bool)
     names = [str(name) for name in members.columns]
@@ -195,14 +190,12 @@ def slice_rates(
 
 def _gaps(
     hit: ArrayLike,
-    members: "pd.DataFrame",
-    table: "pd.DataFrame",
+    members: pd.DataFrame,
+    table: pd.DataFrame,
     confidence: float,
     groups: ArrayLike | None,
-) -> "pd.DataFrame":
+) -> pd.DataFrame:
     """Every pair of slices of one column, or of all where no columns are known."""
-    import pandas as pd
-
     of = members.attrs.get("of") or ("",) * members.shape[1]
     booleans = [name == column for name, column in zip(of, members.columns, strict=True)]
     kind = ["" if alone else name for name, alone in zip(of, booleans, strict=True)]

@@ -38,8 +38,7 @@ def fit_temperature(logits: ArrayLike, labels: ArrayLike) -> float:
     Warns:
         ConvergenceWarning: When the likelihood has no optimum: every row is classified correctly (T
             would go to 0), or the logits do not point to the labels at all (T would go to
-            infinity), or they are constant (T = 1). T is then at most a factor of 100 from the
-            logits' own spread.
+            infinity), or they are constant (T = 1). T is within a factor of 100 of their spread.
 
     The negative log-likelihood is convex in 1 / T. Its slope is brought to zero by Newton's steps
     within ever closer bounds, after the logits were divided by their mean spread, so that logits
@@ -172,8 +171,7 @@ def floored_logits(probabilities: ArrayLike, calibration_rows: int) -> FloatArra
     if table.ndim != 2 or table.min(initial=0.0) < 0.0 or table.shape[1] < 2:
         raise DataError("probabilities must have shape (n, k), none below 0.")
     table = np.where(table < _NOTHING, 0.5 / (calibration_rows + 1), table)
-    logits: FloatArray = np.log(table / table.sum(axis=1, keepdims=True))
-    return logits
+    return np.asarray(np.log(table / table.sum(axis=1, keepdims=True)))
 
 
 def temperature(probabilities: ArrayLike, labels: ArrayLike, seed: int = 0) -> Temperature:

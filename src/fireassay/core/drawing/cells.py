@@ -72,8 +72,7 @@ def matrix(
         unit, domain: Of the values.
         order, columns: Names down and across, in their order; as they come otherwise.
         framed: Cells (down, across) to put a frame around.
-        links: Where a cell leads to in the page, by (down, across): a fragment such as
-            ``"#pair-3-5"``.
+        links: Where a cell leads to in the page, by (down, across), such as ``"#pair-3-5"``.
         texts: What stands in a cell instead of its value.
 
     >>> matrix([("3", "5", 0.4)], title="both named")["data"]["values"][0]["value"]

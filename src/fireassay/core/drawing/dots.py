@@ -29,8 +29,7 @@ class IntervalRow:
 
     Attributes:
         label: What people read on the left.
-        value, low, high: The dot and its interval; no line is drawn for an end that is missing or
-            endless.
+        value, low, high: The dot and its interval; a missing or endless end draws no line.
         state: ``"pass"``, ``"fail"``, ``"undecided"``, ``"none"``, or ``"dot"`` for a number that
             nobody judged: colour and shape.
         limit: A gate, drawn as a bar across the row.

@@ -135,8 +135,7 @@ def contrast(images: Images, severity: int, rng: np.random.Generator) -> Images:
     del rng
     kept = (0.7, 0.5, 0.35, 0.22, 0.12)[severity - 1]
     means = images.mean(axis=(1, 2), keepdims=True)
-    changed: Images = means + kept * (images - means)
-    return changed
+    return np.asarray(means + kept * (images - means))
 
 
 def fog(images: Images, severity: int, rng: np.random.Generator) -> Images:
@@ -157,8 +156,7 @@ def fog(images: Images, severity: int, rng: np.random.Generator) -> Images:
     low = cloud.min(axis=(1, 2), keepdims=True)
     spread = np.maximum(cloud.max(axis=(1, 2), keepdims=True) - low, 1e-12)
     veil = (density * (0.5 + 0.5 * (cloud - low) / spread))[..., None]
-    changed: Images = images * (1 - veil) + veil
-    return changed
+    return np.asarray(images * (1 - veil) + veil)
 
 
 def gaussian_noise(images: Images, severity: int, rng: np.random.Generator) -> Images:

@@ -17,8 +17,7 @@ def missing(rows: Rows, severity: int, rng: np.random.Generator) -> Rows:
 def noise(rows: Rows, severity: int, rng: np.random.Generator) -> Rows:
     """Normal noise, in units of each column's standard deviation."""
     amount = (0.1, 0.25, 0.5, 1.0, 2.0)[severity - 1]
-    changed: Rows = rows + amount * rows.std(axis=0) * rng.standard_normal(rows.shape)
-    return changed
+    return np.asarray(rows + amount * rows.std(axis=0) * rng.standard_normal(rows.shape))
 
 
 def unit_change(rows: Rows, severity: int, rng: np.random.Generator) -> Rows:

@@ -40,13 +40,10 @@ def group_mean(
 
     Args:
         values: Per row: 0 and 1 for errors, for a recall those of one class, or a cost.
-        groups: For each row its patient, device or document; `Groups` may declare how large one can
-            be.
+        groups: For each row its patient, device or document; `Groups` may declare the largest.
         confidence: In (0, 1).
-        alternative: "two-sided", or "upper" and "lower" for one bound with the whole error on its
-            side.
-        largest_group: The most rows that a group can have; not declared, the largest seen is taken
-            for it.
+        alternative: "two-sided", or "upper" and "lower" for one bound with the whole error.
+        largest_group: The most rows that a group can have; not declared: the largest seen.
         lowest, highest: Of the values; a difference of errors has -1 and 1.
         rests_on: Ids of the assumptions that the estimate carries.
 

@@ -37,8 +37,7 @@ class GroupDetector:
     # labels may come late or never, whatever they say. A bet for each group, in the order of their
     # first rows: M ← (M + ω) (1 + λ (K - p0 m) / (p0 cap)) for six λ. A row without a label counts
     # as right for the alarm and as wrong for the bound. A group that may still get rows counts, for
-    # the alarm, with as many right ones as it can have: otherwise patients whose errors come first
-    # would raise it.
+    # the alarm, with as many right ones as it can have: early errors of a patient raise none.
 
     limit: float
     largest_group: int

@@ -82,8 +82,7 @@ def _log_density(logits: FloatArray, counts: GroupCounts) -> FloatArray:
     # dp = p q dlogit, and the prior (1-p)^-1 takes the q away again.
     joint = log_likelihood + np.log(p)
     top = joint.max(axis=1)
-    total: FloatArray = top + np.log(np.exp(joint - top[:, None]).sum(axis=1))
-    return total
+    return np.asarray(top + np.log(np.exp(joint - top[:, None]).sum(axis=1)))
 
 
 def _rising(start: FloatArray, lengths: IntArray) -> FloatArray:

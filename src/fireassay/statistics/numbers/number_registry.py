@@ -179,8 +179,7 @@ def parse_number(text: str, classes: Sequence[Any], positive: Any | None = None)
         positive: The class that is meant where none is named.
 
     Raises:
-        ParameterError: For an unknown number or class, a class that is missing, or a point that
-            cannot be.
+        ParameterError: For an unknown number or class, a missing class, an impossible point.
 
     >>> parse_number("recall@0.2", ["well", "sepsis"], "sepsis").name
     'sensitivity[sepsis]@0.2'
