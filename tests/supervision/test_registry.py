@@ -10,7 +10,7 @@ from fireassay import supervision
 from fireassay.cli.supervision import app
 from fireassay.core import ParameterError
 from fireassay.data import CORRUPTIONS, Corruption, corrupt, corruption_kinds, two_moons
-from fireassay.supervision.feature_scores import grid
+from fireassay.supervision.hidden import grid
 from fireassay.supervision.reading import FIELDS
 from fireassay.supervision.registry import without_inputs
 from fireassay.supervision.supervisor_comparison import trouble_in_words

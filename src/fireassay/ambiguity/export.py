@@ -35,12 +35,16 @@ def tiles(images: NDArray[Any], columns: int = _PER_ROW, gap: int = 1) -> NDArra
     sheet = np.full(
         (rows * (height + gap) + gap, columns * (width + gap) + gap, channels), 255, dtype=np.uint8
     )
-    pixels = np.round(np.clip(grey, 0.0, 1.0) * 255.0).astype(np.uint8)
-    for i, image in enumerate(pixels):
+    for i, image in enumerate(rounded_pixels(grey)):
         top = gap + (i // columns) * (height + gap)
         left = gap + (i % columns) * (width + gap)
         sheet[top : top + height, left : left + width] = image
     return sheet[..., 0] if channels == 1 else sheet
+
+
+def rounded_pixels(images: NDArray[Any]) -> NDArray[np.uint8]:
+    """Pixels in [0, 1] as bytes."""
+    return np.asarray(np.round(np.clip(images, 0.0, 1.0) * 255.0), dtype=np.uint8)
 
 
 def pair_sheet(amb: AmbiguousSet, first: Any, second: Any, most: int = 48) -> NDArray[np.uint8]:
@@ -81,21 +85,11 @@ def export_set(
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    arrays = {
-        "X": amb.X,
-        "y": amb.labels,
-        "soft_labels": amb.soft_labels,
-        "pairs": amb.pairs,
-        "classes": np.asarray(amb.classes),
-        "autoencoders": amb.autoencoders,
-        "codes": amb.codes,
-    }
-    control = {
-        "X": amb.control.X,
-        "y": amb.control.labels,
-        "rows": amb.control.rows,
-        "autoencoders": amb.control.autoencoders,
-    }
+    arrays = {"X": amb.X, "y": amb.labels}
+    for name in ("soft_labels", "pairs", "classes", "autoencoders", "codes"):
+        arrays[name] = np.asarray(getattr(amb, name))
+    made = amb.control
+    control = {"X": made.X, "y": made.labels, "rows": made.rows, "autoencoders": made.autoencoders}
     manifest = {
         **amb.manifest,
         "sha256": amb.sha256,
@@ -215,13 +209,15 @@ def _write_sheets(amb: AmbiguousSet, folder: Path) -> list[Path]:
     files = []
     for number, (first, second) in enumerate(amb.unique_pairs):
         safe = re.sub(r"[^A-Za-z0-9]+", "_", f"{first}-{second}").strip("_")[:60]
-        files.append(_png(folder / f"{number:03d}-{safe}.png", pair_sheet(amb, first, second)))
+        picture = png(pair_sheet(amb, first, second))
+        files.append(write_bytes(folder / f"{number:03d}-{safe}.png", picture))
     return files
 
 
-def _png(path: Path, pixels: NDArray[np.uint8]) -> Path:
+def png(pixels: NDArray[np.uint8]) -> bytes:
+    """A picture of bytes, (h, w) or (h, w, 3), as a PNG file."""
     from PIL import Image
 
     out = io.BytesIO()
     Image.fromarray(np.ascontiguousarray(pixels)).save(out, format="PNG")
-    return write_bytes(path, out.getvalue())
+    return out.getvalue()

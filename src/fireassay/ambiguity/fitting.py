@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -83,10 +84,8 @@ def fit_pairs(
     targets = torch.from_numpy(flat)
     learn = [_rows(y_index, pair, ~held_out) for pair in pairs]
     check = [_rows(y_index, pair, held_out) for pair in pairs]
-    problems = [
-        untrainable(rows, held, targets, LEAST_ROWS)
-        for rows, held in zip(learn, check, strict=True)
-    ]
+    both = zip(learn, check, strict=True)
+    problems = [untrainable(rows, held, targets, LEAST_ROWS) for rows, held in both]
     trainable = [i for i, problem in enumerate(problems) if not problem]
     if not trainable:
         raise NotEnoughEvidenceError(
@@ -100,19 +99,11 @@ def fit_pairs(
             inputs.numpy(), decoded, learn, members, pairs, preset, seed, executor,
         )  # fmt: skip
         references = _references(inputs, learn, check, trainable, pairs, preset, seed)
-        judgements = [
-            judge(
-                stacks[stack].subset([place]),
-                inputs,
-                targets,
-                reduced,
-                check[i],
-                references.get(i, float("nan")),
-                preset,
-                generator(seed, "judge", *pairs[i], attempt),
-            )
-            for (i, attempt), (stack, place) in zip(members, places, strict=True)
-        ]
+        judgements = []
+        for (i, attempt), (stack, place) in zip(members, places, strict=True):
+            net, rng = stacks[stack].subset([place]), generator(seed, "judge", *pairs[i], attempt)
+            reached = references.get(i, float("nan"))
+            judgements.append(judge(net, inputs, targets, reduced, check[i], reached, preset, rng))
     splits = _splits(members, judgements)
     return FittedPairs(
         stacks=tuple(stacks),
@@ -156,15 +147,11 @@ def _references(
 
 def _splits(members: Sequence[tuple[int, int]], judgements: Sequence[Judgement]) -> list[str]:
     """The accepted tries of a pair go to test and train by turns: test first."""
-    seen: dict[int, int] = {}
-    splits = []
-    for (i, _), judgement in zip(members, judgements, strict=True):
-        if not judgement.accepted:
-            splits.append("")
-            continue
-        splits.append("train" if seen.get(i, 0) % 2 else "test")
-        seen[i] = seen.get(i, 0) + 1
-    return splits
+    turns: dict[int, Iterator[str]] = {}
+    return [
+        next(turns.setdefault(i, cycle(("test", "train")))) if judgement.accepted else ""
+        for (i, _), judgement in zip(members, judgements, strict=True)
+    ]
 
 
 def _report(
@@ -190,15 +177,9 @@ def _autoencoder_table(
     judgements: Sequence[Judgement],
     splits: Sequence[str],
 ) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "first": classes[pairs[i][0]],
-                "second": classes[pairs[i][1]],
-                "try": attempt,
-                "split": split,
-                **asdict(judgement),
-            }
-            for (i, attempt), judgement, split in zip(members, judgements, splits, strict=True)
-        ]
-    )
+    rows = []
+    for (i, attempt), judgement, split in zip(members, judgements, splits, strict=True):
+        first, second = (classes[label] for label in pairs[i])
+        row = {"first": first, "second": second, "try": attempt, "split": split}
+        rows.append(row | asdict(judgement))
+    return pd.DataFrame(rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from fireassay.ambiguity.preset import Preset, check_preset
 from fireassay.ambiguity.scaling import FeatureScaling, check_inputs
 from fireassay.classifiers import as_classifier
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
+from fireassay.core.evidence import library_versions
 from fireassay.core.hashing import sha256
 from fireassay.core.lazy import pd, require
 from fireassay.core.seeds import check_seed, generator
@@ -171,32 +173,17 @@ class AmbiguityGenerator:
             )
         from fireassay.ambiguity.sampling import draw_set
 
+        asked = {"n": n, "delta_max": float(delta_max), "split": split, "weighted": weighted}
         return draw_set(
-            fitted,
-            members,
-            n=n,
-            delta_max=float(delta_max),
-            split=split,
-            weighted=weighted,
-            seed=self.seed,
-            classes=self.classes_,
-            scaling=self.scaling_,
-            labels=self.labels_,
-            manifest=self._manifest(n, float(delta_max), split, weighted),
-        )
+            fitted, members, seed=self.seed, classes=self.classes_, scaling=self.scaling_,
+            labels=self.labels_, manifest=self._manifest(asked),
+        )  # fmt: skip
 
-    def _manifest(self, n: int, delta_max: float, split: str, weighted: bool) -> dict[str, Any]:
-        from dataclasses import asdict
-
-        from fireassay.core.evidence import library_versions
-
+    def _manifest(self, asked: dict[str, Any]) -> dict[str, Any]:
         preset = check_preset(self.preset)
         return {
             "seed": self.seed,
-            "n": n,
-            "delta_max": delta_max,
-            "split": split,
-            "weighted": weighted,
+            **asked,
             "tries": self.tries,
             "pairs": self.pairs if isinstance(self.pairs, str) else "chosen",
             "preset": asdict(preset),

@@ -10,18 +10,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet
 from fireassay.ambiguity.measures import MEASURES
-from fireassay.ambiguity.scaling import FeatureScaling, check_inputs
+from fireassay.ambiguity.scaling import (
+    EncoderInputs,
+    FeatureScaling,
+    check_inputs,
+    principal_inputs,
+)
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Evidence, Provenance, Table
 from fireassay.core.lazy import pd, require
 from fireassay.core.result import Answer
 from fireassay.core.seeds import generator
+from fireassay.core.threads import one_torch_thread
 from fireassay.core.validation import check_class_indices, check_integer
 from fireassay.statistics import betting_interval, spearman
 
 if TYPE_CHECKING:
-    from fireassay.ambiguity.scaling import EncoderInputs
     from fireassay.ambiguity.stacked_networks import PairRows
 
 _COMPONENTS = 64
@@ -108,44 +113,39 @@ def check_soft_labels(
     index = check_class_indices(y, amb.classes, n=len(array))
     scaling = FeatureScaling.of(np.concatenate([array, amb.X.astype(array.dtype)]))
     flat = scaling.flat(array)
-    from fireassay.ambiguity.scaling import principal_inputs
     from fireassay.ambiguity.stacked_networks import PairClassifiers
-    from fireassay.core.threads import one_torch_thread
 
     inputs = principal_inputs(flat, _COMPONENTS, seed)
     pairs = [
         (amb.classes.index(first), amb.classes.index(second)) for first, second in amb.unique_pairs
     ]
+    named = [(*pair, member) for pair in pairs for member in range(members)]
+    drawing = [generator(seed, "calibration rows", *name) for name in named]
     rows = [
-        _bootstrap(index, pair, amb.classes, generator(seed, "calibration rows", *pair, member))
-        for pair in pairs
-        for member in range(members)
+        _bootstrap(index, name[:2], amb.classes, rng)
+        for name, rng in zip(named, drawing, strict=True)
     ]
-    rngs = [
-        generator(seed, "calibration", *pair, member) for pair in pairs for member in range(members)
-    ]
+    rngs = [generator(seed, "calibration", *name) for name in named]
     with one_torch_thread():
         classifiers = PairClassifiers(torch.from_numpy(inputs(flat)), rows, rngs)
         votes = _votes(classifiers, inputs, scaling, amb, pairs, members)
     second = amb.soft_labels[np.arange(len(amb)), amb.pair_positions[:, 1]]
     ensemble, spread = votes.mean(axis=0), votes.std(axis=0)
     gap = np.abs(ensemble - second)
-    low, high = betting_interval(gap, confidence)
+    low, high = map(float, betting_interval(gap, confidence))
+    label_error = Estimate.around(
+        float(gap.mean()), low, high, confidence=confidence, n=len(gap), method="betting",
+        rests_on=("fair-pair-classifiers",),
+    )  # fmt: skip
     return LabelCheck(
-        label_error=Estimate.around(
-            float(gap.mean()),
-            float(low),
-            float(high),
-            confidence=confidence,
-            n=len(gap),
-            method="betting",
-            rests_on=("fair-pair-classifiers",),
-        ),
+        label_error=label_error,
         disagreement=float(spread.mean()),
         rank_correlation=float(spearman(ensemble, second)[0]) if len(gap) > 2 else float("nan"),
         ensemble=ensemble,
         soft=second,
-        by_pair=_by_pair(amb, gap, ensemble - second, spread),
+        by_pair=_by_pair(
+            amb, label_error=gap, towards_second=ensemble - second, ensemble_spread=spread
+        ),
         provenance=Provenance(seed=seed, data_sha256=amb.sha256),
     )
 
@@ -188,23 +188,10 @@ def _votes(
     return votes
 
 
-def _by_pair(
-    amb: AmbiguousSet,
-    gap: NDArray[np.float64],
-    difference: NDArray[np.float64],
-    spread: NDArray[np.float64],
-) -> pd.DataFrame:
+def _by_pair(amb: AmbiguousSet, **means_of: NDArray[np.float64]) -> pd.DataFrame:
     rows = []
     for first, second in amb.unique_pairs:
         own = amb.of_pair(first, second)
-        rows.append(
-            {
-                "first": first,
-                "second": second,
-                "n": len(own),
-                "label_error": float(gap[own].mean()),
-                "towards_second": float(difference[own].mean()),
-                "ensemble_spread": float(spread[own].mean()),
-            }
-        )
+        means = {name: float(values[own].mean()) for name, values in means_of.items()}
+        rows.append({"first": first, "second": second, "n": len(own), **means})
     return pd.DataFrame(rows)

@@ -27,7 +27,6 @@ def top_pair_accuracy(soft_labels: ArrayLike, probabilities: ArrayLike) -> float
     Raises:
         DataError: If a label has no two leading classes: then the metric is not calculable.
 
-
     >>> top_pair_accuracy([[0, 0.4, 0.6], [0.5, 0.5, 0]], [[0.1, 0.6, 0.3], [0.4, 0.2, 0.4]])
     0.5
     """

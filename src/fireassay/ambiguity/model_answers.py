@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -77,12 +77,8 @@ class AmbiguityEvaluation(Answer):
     @property
     def estimates(self) -> dict[str, Estimate]:
         """Every number by name."""
-        names = (
-            "top1", "top2", "top_pair", "entropy", "top1_drawn", "top2_drawn", "top1_expected",
-            "top2_expected", "top1_best", "control_accuracy", "control_entropy", "separation",
-        )  # fmt: skip
-        found = {name: getattr(self, name) for name in names}
-        return {name: value for name, value in found.items() if value is not None}
+        every = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in every.items() if isinstance(value, Estimate)}
 
     def frame(self) -> pd.DataFrame:
         """Every number with its interval; ``by_pair`` has them per pair."""
@@ -105,20 +101,16 @@ class AmbiguityEvaluation(Answer):
             (str(row.second), str(row.first), float(row.top_pair))  # type: ignore[arg-type]
             for row in self.by_pair.itertuples()
         ]
+        to = {cell[:2]: link for cell, link in zip(cells, links, strict=False)}
         return Chart(
             matrix(
-                cells,
-                title="both come first",
-                down="between this class …",
-                across="… and this one",
-                order=order[1:],
-                columns=order[:-1],
-                links={cell[:2]: link for cell, link in zip(cells, links, strict=False)},
+                cells, title="both come first", down="between this class …",
+                across="… and this one", order=order[1:], columns=order[:-1], links=to,
             ),
             "Share of inputs between two classes for which these two come first."
             + (" A cell leads to its inputs." if links else ""),
             "A triangle of shares by pair of classes.",
-        )
+        )  # fmt: skip
 
     def evidence(self) -> Evidence:
         """The answer for the report."""
@@ -264,8 +256,7 @@ class _Columns:
         return aligned
 
     def soft(self, soft_labels: FloatArray) -> FloatArray:
-        padding = len(self.classes) - soft_labels.shape[1]
-        return np.pad(soft_labels, ((0, 0), (0, padding)))
+        return np.pad(soft_labels, ((0, 0), (0, len(self.classes) - soft_labels.shape[1])))
 
     def positions(self, labels: NDArray[Any]) -> NDArray[np.int64]:
         position = {label: i for i, label in enumerate(self.classes)}
@@ -301,13 +292,11 @@ def _control(
     right = top_k_hits(predicted, columns.positions(amb.control.labels), 1)
     control_entropy = entropy_bits(predicted)
     both = np.concatenate([entropy, control_entropy])
-    ambiguous = np.arange(len(both)) < len(entropy)
+    separation = delong_interval(both, np.arange(len(both)) < len(entropy), mean.confidence)
     return {
         "control_accuracy": mean.of("control_accuracy", right),
         "control_entropy": mean.of("control_entropy", control_entropy),
-        "separation": replace(
-            delong_interval(both, ambiguous, mean.confidence), rests_on=("both-classes-visible",)
-        ),
+        "separation": replace(separation, rests_on=("both-classes-visible",)),
     }
 
 
@@ -317,12 +306,8 @@ def _by_pair(amb: AmbiguousSet, scores: dict[str, NDArray[Any]], mean: _Means) -
         own = amb.of_pair(first, second)
         row: dict[str, Any] = {"first": first, "second": second, "n": len(own)}
         for name in ("top1", "top2", "top_pair", "entropy"):
-            estimate = mean.of(name, scores[name][own])
-            row |= {
-                name: estimate.value,
-                f"{name}_low": estimate.low,
-                f"{name}_high": estimate.high,
-            }
+            found = mean.of(name, scores[name][own])
+            row |= {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
         rows.append(row)
     return pd.DataFrame(rows)
 

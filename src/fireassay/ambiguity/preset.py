@@ -122,6 +122,4 @@ PRESETS = Registry("preset", (FAST, PAPER))
 
 def check_preset(preset: str | Preset) -> Preset:
     """A preset by its name, or the user's own."""
-    if isinstance(preset, Preset):
-        return preset
-    return PRESETS[preset]
+    return preset if isinstance(preset, Preset) else PRESETS[preset]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet
-from fireassay.ambiguity.export import is_image
+from fireassay.ambiguity.export import is_image, png, rounded_pixels
 from fireassay.core.errors import DataError
 from fireassay.core.files import write_text
 from fireassay.core.lazy import require
@@ -101,7 +101,7 @@ def write_release(
     order = generator(amb.manifest["seed"], "release").permutation(len(X))
     names = [str(label) for label in amb.classes]
     table = pa.table({
-        "image": [{"bytes": _png(X[i]), "path": None} for i in order],
+        "image": [{"bytes": png(rounded_pixels(X[i]).squeeze()), "path": None} for i in order],
         "label": labels[order],
         "text_label": [_in_words(names, row) for row in p[order]],
         "p_label": pa.array(p[order].tolist(), pa.list_(pa.float64(), len(place))),
@@ -154,15 +154,6 @@ def read_release(path: str | Path) -> Release:
         ) from error
     p = np.array(table["p_label"].to_pylist(), dtype=np.float64)
     return Release(images, table["label"].to_numpy(), p, table["is_ambiguous"].to_numpy())
-
-
-def _png(image: NDArray[Any]) -> bytes:
-    from PIL import Image
-
-    pixels = np.round(np.clip(image, 0.0, 1.0) * 255.0).astype(np.uint8)
-    out = io.BytesIO()
-    Image.fromarray(pixels.squeeze()).save(out, format="PNG")
-    return out.getvalue()
 
 
 def _in_words(names: list[str], p: NDArray[np.float64]) -> str:

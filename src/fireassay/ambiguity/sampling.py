@@ -26,17 +26,16 @@ def draw_set(
     fitted: FittedPairs,
     members: Sequence[int],
     *,
-    n: int,
-    delta_max: float,
-    split: str,
-    weighted: bool,
     seed: int,
     classes: tuple[Any, ...],
     scaling: FeatureScaling,
     labels: NDArray[Any],
     manifest: dict[str, Any],
 ) -> AmbiguousSet:
-    """Draw ``n`` ambiguous inputs from the given autoencoders."""
+    """The ambiguous inputs that the manifest asks for, drawn from the given autoencoders."""
+    n, delta_max, split, weighted = (
+        manifest[name] for name in ("n", "delta_max", "split", "weighted")
+    )
     key = (split, repr(delta_max), n, int(weighted))
     quotas = member_quotas([fitted.pairs[m] for m in members], n, generator(seed, "quota", *key))
     codes, images, second, origin = [], [], [], []

@@ -112,22 +112,17 @@ _INSIDE = 0.95  # of the range of a sigmoid, so that the farthest row can be rea
 
 @dataclass(frozen=True, eq=False)
 class ReducedTargets:
-    """Decoder targets in [0, 1]: the features, or their principal components above 1,024 features.
-    Components share one scale, so that squared errors agree; a decoder of all pixels would spend
-    nearly all of its work on what the components know already.
-    """
+    """Decoder targets in [0, 1]: features, or their principal components above 1,024 features."""
+
+    # Components share one scale, so that squared errors agree; a decoder of all pixels would spend
+    # nearly all of its work on what the components know already.
 
     axes: EncoderInputs | None = None
     scale: float = 1.0
 
     @classmethod
     def of(cls, flat: Float32Array, seen: EncoderInputs) -> "ReducedTargets":
-        """For rows of features, ``(n, features)``, of which encoders see some components.
-
-        >>> all_of_them = EncoderInputs(np.zeros(3), np.eye(3))
-        >>> ReducedTargets.of(np.eye(3, dtype=np.float32), all_of_them).axes is None
-        True
-        """
+        """For rows of features, ``(n, features)``, of which encoders see some components."""
         features, components = seen.axes.shape
         if features <= MOST_FEATURES or components == features:
             return cls()

@@ -20,10 +20,7 @@ class StackedMlp(torch.nn.Module):
     """A stack of multilayer perceptrons: weights ``[stack, in, out]``, no weight is shared."""
 
     def __init__(
-        self,
-        sizes: Sequence[int],
-        generators: Sequence[np.random.Generator],
-        dropout: float = 0.0,
+        self, sizes: Sequence[int], generators: Sequence[np.random.Generator], dropout: float = 0.0
     ) -> None:
         super().__init__()
         self.sizes = tuple(sizes)
@@ -146,17 +143,13 @@ LATENT = 2
 
 
 class PairAutoencoders(torch.nn.Module):
-    """Encoder, decoder and discriminator of every pair and try.
-    The prior of a pair's first class lies around (-3, 0), of the second around (3, 0), with unit
-    variance; a row's side, 0 or 1, is its class.
+    """Encoder, decoder and discriminator of every pair and try; a row's side, 0 or 1, is its class.
+
+    The priors of a pair's classes lie around (-3, 0) and (3, 0), with unit variance.
     """
 
     def __init__(
-        self,
-        inputs: int,
-        outputs: int,
-        preset: Preset,
-        generators: Sequence[np.random.Generator],
+        self, inputs: int, outputs: int, preset: Preset, generators: Sequence[np.random.Generator]
     ) -> None:
         super().__init__()
         self.odds_are_posteriors = preset.mismatch_negatives
@@ -174,20 +167,18 @@ class PairAutoencoders(torch.nn.Module):
         """The trained networks that `weight_arrays` describes, ready to use."""
         nets = cls(inputs, outputs, preset, [])
         left = iter(arrays)
-        for part in (nets.encoder, nets.decoder, nets.discriminator):
-            for group in (part.weights, part.biases):
-                for i in range(len(group)):
-                    group[i] = torch.nn.Parameter(torch.from_numpy(next(left)))
+        for group in nets._groups():
+            for i in range(len(group)):
+                group[i] = torch.nn.Parameter(torch.from_numpy(next(left)))
         return nets.eval()
 
     def weight_arrays(self) -> list[NDArray[np.float32]]:
         """Weights and biases of encoder, decoder and discriminator, to be sent or kept."""
-        return [
-            value.detach().numpy()
-            for part in (self.encoder, self.decoder, self.discriminator)
-            for group in (part.weights, part.biases)
-            for value in group
-        ]
+        return [value.detach().numpy() for group in self._groups() for value in group]
+
+    def _groups(self) -> list[torch.nn.ParameterList]:
+        parts = (self.encoder, self.decoder, self.discriminator)
+        return [group for part in parts for group in (part.weights, part.biases)]
 
     def judge(
         self, codes: torch.Tensor, side: torch.Tensor, noise: torch.Generator | None = None
@@ -272,12 +263,9 @@ class PairClassifiers:
 
     def accuracies(self, inputs: torch.Tensor, rows: Sequence[PairRows]) -> list[float]:
         """Balanced accuracy of each network on the given rows."""
-        return [
-            balanced_accuracy(
-                self.second_class_probability(i, inputs[torch.from_numpy(pair.both)]), pair.side
-            )
-            for i, pair in enumerate(rows)
-        ]
+        seen = [inputs[torch.from_numpy(pair.both)] for pair in rows]
+        found = [self.second_class_probability(i, own) for i, own in enumerate(seen)]
+        return [balanced_accuracy(p, pair.side) for p, pair in zip(found, rows, strict=True)]
 
 
 def balanced_accuracy(second: NDArray[np.float64], side: NDArray[np.float32]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +15,7 @@ from fireassay.core.evidence import Assumption
 from fireassay.core.lazy import pd
 from fireassay.core.validation import check_integer, check_labels, check_probabilities, check_real
 from fireassay.curation.findings import LABEL_MODEL, Finding
-from fireassay.curation.labelers import label_model
-from fireassay.curation.labelling import label_patterns
+from fireassay.curation.labelling import relabelled
 
 if TYPE_CHECKING:
     from fireassay.curation.curate import Curation
@@ -91,9 +90,8 @@ class AccuracyBounds(Finding):
 
     def assumptions(self) -> tuple[Assumption, ...]:
         """That the label model is right."""
-        return (
-            Assumption(LABEL_MODEL, "untestable", "No true labels to check it.", "label-model"),
-        )
+        check = "No true labels to check it."
+        return (Assumption(LABEL_MODEL, "untestable", check, "label-model"),)
 
 
 def frechet_bounds(
@@ -147,15 +145,10 @@ def _posteriors(
 ) -> Iterable[tuple[str, FloatArray]]:
     settings = result.settings
     yield f"{settings.labeler}, seed {settings.seed}", result.table.posterior
-    chosen = list(labelers)
-    if not chosen and seeds:
-        chosen = [settings.labeler]
-    for item in chosen:
-        labeler = label_model(item, "A bound over several labelers")
-        for seed in seeds or (settings.seed,):
-            varied = replace(settings, labeler=labeler.name, seed=seed)
-            table = label_patterns(result.patterns, result.fit_patterns, labeler, varied)
-            yield f"{labeler.name}, seed {seed}", table.posterior
+    chosen = labelers or ([settings.labeler] if seeds else [])
+    purpose = "A bound over several labelers"
+    for name, seed, table in relabelled(result, chosen, seeds or (settings.seed,), purpose):
+        yield f"{name}, seed {seed}", table.posterior
 
 
 def _region(
@@ -193,8 +186,7 @@ def check_predictions(predictions: Any, n: int, n_classes: int) -> IntArray:
     array = np.asarray(predictions)
     if array.ndim == 2 and array.shape[1] > 1:
         probabilities = check_probabilities(array, name="predictions", n=n, n_classes=n_classes)
-        best: IntArray = probabilities.argmax(axis=1)
-        return best
+        return np.asarray(probabilities.argmax(axis=1))
     labels = check_labels(array, name="predictions", n=n)
     if labels.dtype.kind not in "iub" or labels.min() < 0 or labels.max() >= n_classes:
         raise DataError(

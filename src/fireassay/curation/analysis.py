@@ -13,7 +13,7 @@ from fireassay.core.lazy import pd
 from fireassay.core.validation import check_labels
 from fireassay.core.words import percent
 from fireassay.curation.labelers.labeler import vote_counts
-from fireassay.curation.labelling import Pruning, coverage, prune
+from fireassay.curation.labelling import Pruning, coverage, dependence_graph, prune
 from fireassay.curation.votes import (
     ABSTAIN,
     VotePatterns,
@@ -25,7 +25,6 @@ from fireassay.curation.votes import (
 from fireassay.statistics import clopper_pearson
 
 if TYPE_CHECKING:
-    from fireassay.core.arrays import FloatArray
     from fireassay.curation.curate import Curation
     from fireassay.curation.label_calibration import LabelCalibration
     from fireassay.curation.robustness import Robustness
@@ -199,8 +198,6 @@ def _tenth_below(ends: FloatArray) -> float:
 
 def dependence_chart(result: Curation) -> Chart | None:
     """Chart of correlated labelling functions (pairs, or a matrix of many), or None."""
-    from fireassay.curation.labelling import dependence_graph
-
     threshold = result.settings.prune if result.settings.prune is not None else 0.5
     correlation = np.nan_to_num(result.table.pruning.correlation)
     pairs = sorted(
@@ -263,13 +260,12 @@ def stability_chart(stability: Stability) -> Chart:
             "How many labels other label models and seeds give alike.",
             "A dot for each label model.",
         )
+    order = [str(name) for name in labelers]
     cells: list[tuple[str, str, Any]] = [
-        (str(n), verdict, float((own[n]["verdict"] == verdict).mean()))
-        for n in labelers
-        for verdict in _VERDICTS
+        (n, v, float((own[n]["verdict"] == v).mean())) for n in order for v in _VERDICTS
     ]
     return Chart(
-        matrix(cells, title="share of seeds", order=[str(n) for n in labelers], columns=_VERDICTS),
+        matrix(cells, title="share of seeds", order=order, columns=_VERDICTS),
         "What other label models and seeds say about the order.",
         "A matrix of verdicts by label model.",
     )

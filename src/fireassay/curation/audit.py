@@ -119,10 +119,8 @@ def draw_audit(result: Curation, n_labels: int) -> IntArray:
     rings = result.added_rows
     wanted = _spread(n_labels, np.array([len(ring) for ring in rings]))
     rng = generator(result.settings.seed, "audit")
-    chosen = [
-        rng.choice(ring, size=m, replace=False) for ring, m in zip(rings, wanted, strict=True)
-    ]
-    return np.sort(np.concatenate(chosen))
+    drawn = zip(rings, wanted, strict=True)
+    return np.sort(np.concatenate([rng.choice(ring, m, replace=False) for ring, m in drawn]))
 
 
 def audit(result: Curation, rows: Any, y_audit: Any, gamma: float = 0.05) -> Audit:

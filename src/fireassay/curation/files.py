@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -169,24 +169,6 @@ def _summary(result: Curation) -> dict[str, Any]:
     }
 
 
-class VoteSource(Protocol):
-    """Something that gives blocks of votes again and again."""
-
-    @property
-    def n_rows(self) -> int:
-        """The number of samples."""
-        ...
-
-    @property
-    def n_lfs(self) -> int:
-        """The number of labelling functions."""
-        ...
-
-    def blocks(self, n_classes: int, start: int, stop: int) -> Iterator[tuple[int, VoteArray]]:
-        """Checked dense blocks ``(first row, votes)`` of the rows start … stop."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class ArraySource:
     """Votes in an array, or in an .npy file that is read block by block."""
@@ -197,7 +179,7 @@ class ArraySource:
     n_lfs: int
 
     def blocks(self, n_classes: int, start: int, stop: int) -> Iterator[tuple[int, VoteArray]]:
-        """Checked dense blocks of some rows."""
+        """Checked dense blocks ``(first row, votes)`` of the rows start … stop."""
         if self.path is None:
             yield from dense_blocks(self.array[start:stop], n_classes, first_row=start)
             return
@@ -234,6 +216,9 @@ class ParquetSource:
             offset += rows
 
 
+VoteSource = ArraySource | ParquetSource
+
+
 def open_votes(source: Any) -> VoteSource:
     """A source of votes from a path or an array."""
     if isinstance(source, str | Path):
@@ -251,24 +236,21 @@ def open_votes(source: Any) -> VoteSource:
                 f"Expected {path.name} to be an .npy file of votes.", got=str(damaged)
             ) from damaged
         checked = check_votes(array)
-        if checked is not array or not array.flags.c_contiguous:
-            return ArraySource(None, checked, *checked.shape)
-        return ArraySource(str(path.resolve()), None, *array.shape)
-    checked = check_votes(source)
+        if checked is array and array.flags.c_contiguous:
+            return ArraySource(str(path.resolve()), None, *array.shape)
+    else:
+        checked = check_votes(source)
     return ArraySource(None, checked, *checked.shape)
 
 
 def _npy_dtype(file: Any) -> np.dtype[Any]:
     """The dtype in the header of an .npy file; the file then stands at the first value."""
     version = np.lib.format.read_magic(file)
-    reader: Any = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }.get(version)
-    if reader is None:
-        raise DataError("Expected an .npy file of version 1 or 2.", got=str(version))
-    dtype: np.dtype[Any] = reader(file)[2]
-    return dtype
+    if version == (1, 0):
+        return np.lib.format.read_array_header_1_0(file)[2]
+    if version == (2, 0):
+        return np.lib.format.read_array_header_2_0(file)[2]
+    raise DataError("Expected an .npy file of version 1 or 2.", got=str(version))
 
 
 def _open_parquet(paths: list[Path], asked: Path) -> ParquetSource:

@@ -1,5 +1,7 @@
 """What was found out about a curation, one finding alone or all together, as evidence."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,12 +12,11 @@ from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, LeadingNumber, Provenance, Table
 from fireassay.core.hashing import sha256
+from fireassay.core.lazy import pd
 from fireassay.core.result import Answer
 from fireassay.curation.measures import MEASURES, SENTENCES
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from fireassay.curation.accuracy_bounds import AccuracyBounds
     from fireassay.curation.audit import Audit
     from fireassay.curation.curate import Curation
@@ -104,13 +105,13 @@ class CurationFindings(Answer):
     ('not shown', 'decreasing')
     """
 
-    curation: "Curation"
-    trend: "Trend | None" = None
-    audit: "Audit | None" = None
-    bounds: "AccuracyBounds | None" = None
-    robustness: "Robustness | None" = None
-    stability: "Stability | None" = None
-    calibration: "LabelCalibration | None" = None
+    curation: Curation
+    trend: Trend | None = None
+    audit: Audit | None = None
+    bounds: AccuracyBounds | None = None
+    robustness: Robustness | None = None
+    stability: Stability | None = None
+    calibration: LabelCalibration | None = None
 
     @property
     def found(self) -> tuple[Finding, ...]:
@@ -132,7 +133,7 @@ class CurationFindings(Answer):
         unstable = self.stability is not None and self.stability.stable is False
         return "not shown" if judge.verdict == "decreasing" and unstable else judge.verdict
 
-    def frame(self) -> "pd.DataFrame":
+    def frame(self) -> pd.DataFrame:
         """The validation's table if there is one, else the curation's."""
         return self.curation.frame() if self.trend is None else self.trend.frame()
 
@@ -145,7 +146,7 @@ class CurationFindings(Answer):
 
     def evidence(self) -> Evidence:
         """Headline, numbers with intervals, assumptions, charts."""
-        curation = self.curation
+        curation, votes = self.curation, self.curation.patterns
         estimates = _counts(curation)
         assumptions = {a.id: a for a in _about_the_votes(curation)}
         for finding in self.found:
@@ -165,15 +166,13 @@ class CurationFindings(Answer):
             **_answer(self, estimates),
             provenance=Provenance(
                 seed=curation.settings.seed,
-                data_sha256=sha256(
-                    curation.patterns.votes, curation.patterns.counts, curation.patterns.of_row
-                ),
+                data_sha256=sha256(votes.votes, votes.counts, votes.of_row),
                 labels=next((part.n for part in (self.trend, self.audit) if part is not None), 0),
             ),
         )
 
 
-def _counts(curation: "Curation") -> dict[str, Estimate]:
+def _counts(curation: Curation) -> dict[str, Estimate]:
     """Numbers that need no labels; nothing in them is estimated."""
     covered = int(curation.patterns.counts[curation.table.n_votes > 0].sum())
     return {
@@ -182,7 +181,7 @@ def _counts(curation: "Curation") -> dict[str, Estimate]:
     }
 
 
-def _about_the_votes(curation: "Curation") -> list[Assumption]:
+def _about_the_votes(curation: Curation) -> list[Assumption]:
     kept = curation.kept_lfs
     correlation = np.nan_to_num(curation.table.pruning.correlation[np.ix_(kept, kept)])
     strongest = float(np.abs(correlation - np.diag(np.diag(correlation))).max(initial=0.0))
@@ -254,7 +253,7 @@ def _claims(findings: CurationFindings) -> list[Claim]:
     return claims
 
 
-def _about_the_classifier(findings: CurationFindings, found: "Robustness") -> tuple[str, str]:
+def _about_the_classifier(findings: CurationFindings, found: Robustness) -> tuple[str, str]:
     """The classifier's verdict and its reason; withheld where the order is not shown."""
     if findings.verdict != "decreasing" and found.verdict != "not enough evidence":
         return "not enough evidence", (

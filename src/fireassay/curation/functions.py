@@ -90,13 +90,6 @@ def labelling_function(
     return wrap if function is None else wrap(function)
 
 
-def as_labelling_function(candidate: Any) -> LabellingFunction:
-    """A labelling function as it is, or made of any callable."""
-    if isinstance(candidate, LabellingFunction):
-        return candidate
-    return labelling_function(candidate)
-
-
 _BLOCK_ROWS = 1024
 _MOST_LISTED = 8
 
@@ -117,14 +110,9 @@ class LabellingError(DataError):
     """Some labelling functions failed; all others were tried on all samples first."""
 
     def __init__(
-        self,
-        expected: str,
-        *,
-        got: str | None = None,
-        do: str | None = None,
-        failures: Sequence[VoteFailure] = (),
+        self, expected: str, *, failures: Sequence[VoteFailure] = (), **parts: str | None
     ) -> None:
-        super().__init__(expected, got=got, do=do)
+        super().__init__(expected, **parts)
         self.failures = tuple(failures)
 
 
@@ -163,7 +151,7 @@ def apply(
     """
     check_integer(workers, "workers", low=1)
     check_choice(backend, "backend", ("processes", "threads"))
-    functions = [as_labelling_function(lf) for lf in lfs]
+    functions = [lf if isinstance(lf, LabellingFunction) else labelling_function(lf) for lf in lfs]
     if not functions:
         raise ParameterError("apply needs at least one labelling function.", got="none")
     names = [function.name for function in functions]

@@ -95,16 +95,15 @@ def calibrate(
     stated = result.confidence[chosen]
     k, seed = result.settings.n_classes, result.settings.seed
     intercept, slope = _fit(stated, correct)
-    crossed = _cross_fitted(stated, correct, seed)
+    before = _as_two_columns(stated, correct, k)
+    after = _as_two_columns(_cross_fitted(stated, correct, seed), correct, k)
     return LabelCalibration(
-        ece=expected_calibration_error(*_as_two_columns(stated, correct, k), n_bins, seed=seed),
-        recalibrated_ece=expected_calibration_error(
-            *_as_two_columns(crossed, correct, k), n_bins, seed=seed
-        ),
+        ece=expected_calibration_error(*before, n_bins, seed=seed),
+        recalibrated_ece=expected_calibration_error(*after, n_bins, seed=seed),
         recalibrated=_apply(result.confidence, intercept, slope),
         slope=slope,
         intercept=intercept,
-        curve=reliability_curve(*_as_two_columns(stated, correct, k), n_bins),
+        curve=reliability_curve(*before, n_bins),
         n=len(chosen),
     )
 
@@ -143,10 +142,8 @@ def _cross_fitted(stated: FloatArray, correct: BoolArray, seed: int) -> FloatArr
 
 
 def _apply(stated: FloatArray, intercept: float, slope: float) -> FloatArray:
-    moved: FloatArray = special.expit(intercept + slope * _logits(stated))
-    return moved
+    return np.asarray(special.expit(intercept + slope * _logits(stated)))
 
 
 def _logits(stated: FloatArray) -> FloatArray:
-    limited: FloatArray = special.logit(np.clip(stated, 1e-6, 1 - 1e-6))
-    return limited
+    return np.asarray(special.logit(np.clip(stated, 1e-6, 1 - 1e-6)))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,10 +12,13 @@ from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fireassay.core.errors import ParameterError
 from fireassay.core.lazy import nx
 from fireassay.core.validation import check_choice, check_integer, check_real
-from fireassay.curation.labelers import GivenProbabilities, Labeler, MajorityVote
+from fireassay.curation.labelers import GivenProbabilities, Labeler, MajorityVote, label_model
 from fireassay.curation.order import DECIMALS
 from fireassay.curation.votes import ABSTAIN, VotePatterns, check_n_classes
 from fireassay.statistics import clopper_pearson
+
+if TYPE_CHECKING:
+    from fireassay.curation.curate import Curation
 
 INTERVALS = ("posterior", "paper")
 _TIE = 1e-9
@@ -90,19 +94,16 @@ def label_patterns(
     """Prune and fit on ``fit_patterns``, then label ``patterns``."""
     pruning = prune_patterns(fit_patterns, settings)
     chosen = patterns.only(pruning.kept)
-    posterior = (
-        given if given is not None else _posterior(labeler, fit_patterns, chosen, pruning, settings)
-    )
+    posterior = given
+    if posterior is None:
+        posterior = _posterior(labeler, fit_patterns, chosen, pruning, settings)
     labels, confidence = hard_labels(posterior, settings.default_class)
     n_votes = (chosen.votes != ABSTAIN).sum(axis=1)
     worth: AnyArray = n_votes
     if settings.effective_votes:
         worth = effective_votes(chosen, error_correlation(chosen, posterior))
     lower, upper = label_intervals(
-        worth.astype(np.float64),
-        confidence,
-        interval=settings.interval,
-        confidence=settings.confidence,
+        worth.astype(np.float64), confidence, settings.interval, settings.confidence
     )
     return PatternLabels(pruning, posterior, labels, confidence, lower, upper, n_votes)
 
@@ -150,6 +151,20 @@ def prune_patterns(patterns: VotePatterns, settings: Settings) -> Pruning:
     )
 
 
+def relabelled(
+    result: Curation, labelers: Iterable[Any], seeds: Iterable[int], purpose: str
+) -> Iterator[tuple[str, int, PatternLabels]]:
+    """The labels of a curation by other label models: name, seed and table of each."""
+    for item in labelers:
+        labeler = label_model(item, purpose)
+        table = None
+        for seed in seeds:
+            if table is None or getattr(labeler, "draws", True):
+                varied = replace(result.settings, labeler=labeler.name, seed=int(seed))
+                table = label_patterns(result.patterns, result.fit_patterns, labeler, varied)
+            yield labeler.name, int(seed), table
+
+
 def hard_labels(posterior: FloatArray, default_class: int) -> tuple[IntArray, FloatArray]:
     """The most probable class and its probability; a tie goes to the default class."""
     labels = posterior.argmax(axis=1)
@@ -160,35 +175,25 @@ def hard_labels(posterior: FloatArray, default_class: int) -> tuple[IntArray, Fl
 
 
 def _posterior(
-    labeler: Any,
-    fit_patterns: VotePatterns,
-    chosen: VotePatterns,
-    pruning: Pruning,
-    settings: Settings,
+    labeler: Any, fit: VotePatterns, chosen: VotePatterns, pruning: Pruning, settings: Settings
 ) -> FloatArray:
+    k = settings.n_classes
     if not len(pruning.kept):
-        k = settings.n_classes
         return np.full((len(chosen.votes), k), 1 / k)
-    model = labeler.fit(fit_patterns.only(pruning.kept), seed=settings.seed)
-    posterior: FloatArray = model.posterior(chosen.votes)
+    model = labeler.fit(fit.only(pruning.kept), seed=settings.seed)
     # Without a vote nothing is known, whatever the model thinks of abstentions.
-    return np.where(
-        (chosen.votes != ABSTAIN).any(axis=1)[:, None], posterior, 1 / settings.n_classes
-    )
+    voted = (chosen.votes != ABSTAIN).any(axis=1)[:, None]
+    return np.where(voted, model.posterior(chosen.votes), 1 / k)
 
 
 def label_intervals(
-    n_votes: FloatArray,
-    stated: FloatArray,
-    *,
-    interval: str = "posterior",
-    confidence: float = 0.95,
+    n_votes: FloatArray, stated: FloatArray, interval: str = "posterior", confidence: float = 0.95
 ) -> tuple[FloatArray, FloatArray]:
     """Lower and upper end per pattern around the confidence of its label; [0, 1] without votes."""
     # "posterior" counts n * stated of the n votes as successes (the paper's text): a fractional
     # count and no binomial draw, so a score to order by. "paper" is the authors' program: round(n /
     # 2) votes succeed whatever the label, so only the number of votes matters.
-    n = np.asarray(n_votes, dtype=np.float64)
+    n = n_votes
     successes = np.round(n / 2) if interval == "paper" else n * stated
     low, high = np.zeros_like(n), np.ones_like(n)
     voted = n > 0
@@ -250,8 +255,7 @@ def dependence_graph(correlation: FloatArray, threshold: float) -> nx.Graph[int]
 def coverage(patterns: VotePatterns) -> FloatArray:
     """The share of samples each labelling function votes on."""
     voted = (patterns.votes != ABSTAIN).astype(np.float64)
-    shares: FloatArray = (patterns.counts @ voted) / patterns.n_rows
-    return shares
+    return np.asarray((patterns.counts @ voted) / patterns.n_rows)
 
 
 def vote_correlation(patterns: VotePatterns) -> FloatArray:
@@ -290,8 +294,7 @@ def error_correlation(patterns: VotePatterns, posterior: FloatArray) -> FloatArr
         correlation = covariance / (spread * spread.T)
     correlation[~np.isfinite(correlation)] = 0.0
     np.fill_diagonal(correlation, 1.0)
-    clipped: FloatArray = np.clip(correlation, -1.0, 1.0)
-    return clipped
+    return np.asarray(np.clip(correlation, -1.0, 1.0))
 
 
 def effective_votes(patterns: VotePatterns, correlation: FloatArray) -> FloatArray:
@@ -301,8 +304,7 @@ def effective_votes(patterns: VotePatterns, correlation: FloatArray) -> FloatArr
     off_diagonal = correlation - np.diag(np.diag(correlation))
     pairs = np.einsum("pi,ij,pj->p", voted, off_diagonal, voted, optimize=True)
     mean = np.divide(pairs, n * (n - 1), out=np.zeros_like(n), where=n > 1)
-    worth: FloatArray = n / (1 + np.maximum(n - 1, 0) * np.clip(mean, 0.0, 1.0))
-    return worth
+    return np.asarray(n / (1 + np.maximum(n - 1, 0) * np.clip(mean, 0.0, 1.0)))
 
 
 def _clique_counts(graph: nx.Graph[int], m: int) -> list[int]:

@@ -54,17 +54,9 @@ _ROUND_KEYS = tuple(np.uint64(i * 0x9E3779B97F4A7C15 % 2**64) for i in range(4))
 
 
 def shuffled_ranks(ranks: IntArray, sizes: IntArray, keys: IntArray, seed: int) -> IntArray:
-    """Where each rank goes in a random permutation of its group.
-
-    Groups are told apart by ``keys``. A balanced Feistel network permutes the next even power of
-    two; a value that falls outside the group walks on along its cycle until it is inside, which
-    makes the map a permutation of exactly ``0..size-1``. Streaming needs this: the position of a
-    row is known without holding the other rows.
-
-    >>> sizes = np.full(5, 5)
-    >>> sorted(shuffled_ranks(np.arange(5), sizes, np.zeros(5, dtype=int), seed=1).tolist())
-    [0, 1, 2, 3, 4]
-    """
+    """Where each rank goes in a random permutation of its group; ``keys`` tell groups apart."""
+    # A balanced Feistel network permutes the next even power of two; a value outside the group
+    # walks on along its cycle until it is inside. Streaming knows a row's place without the others.
     half_bits = np.maximum(1, (np.ceil(np.log2(np.maximum(sizes, 2))).astype(np.int64) + 1) // 2)
     group_keys = _mixed(keys.astype(np.uint64) + _mixed(np.full(1, seed, dtype=np.uint64)))
     result = ranks.astype(np.uint64)
@@ -154,10 +146,8 @@ class ScoreTable:
 
     def accuracies(self, sizes: IntArray) -> FloatArray:
         """Accuracy of each cumulative dataset, in expectation over random tie-breaks."""
-        # A dataset that ends inside a tied group takes each sample of the group with the same
-        # chance.
-        accuracy: FloatArray = prefix_accuracies(self.counts, self.correct[None, :], sizes)[0]
-        return accuracy
+        # A dataset that ends inside a tied group takes each of its samples with the same chance.
+        return np.asarray(prefix_accuracies(self.counts, self.correct[None, :], sizes)[0])
 
 
 def grouped_order_test(table: ScoreTable, confidence: float = 0.95) -> OrderTest:

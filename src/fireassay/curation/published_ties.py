@@ -29,11 +29,7 @@ def published_order(result: "Curation") -> IntArray:
 
 
 def old_numpy_order(values: ArrayLike) -> IntArray:
-    """Indices that sort ``values``; equal values come as the introsort before NumPy 1.25 left them.
-
-    >>> old_numpy_order([2.0, 1.0, 3.0]).tolist()
-    [1, 0, 2]
-    """
+    """Indices that sort ``values``; equal values as the introsort before NumPy 1.25 left them."""
     # Median of three as pivot, put into the last place but one; both pointers stop at equal values,
     # which halves tied parts: the fall-back to heapsort does not occur.
     key = np.asarray(values, dtype=np.float64).tolist()

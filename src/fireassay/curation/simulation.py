@@ -92,20 +92,12 @@ def simulated_coverage(
     inside = (true_confidence >= result.table.lower - 1e-9) & (
         true_confidence <= result.table.upper + 1e-9
     )
-    frame = pd.DataFrame(
-        {"votes": result.table.n_votes, "n": result.patterns.counts, "inside": inside}
-    )
-    frame["hits"] = frame["n"] * frame["inside"]
+    n_rows = result.patterns.counts
+    frame = pd.DataFrame({"votes": result.table.n_votes, "n": n_rows, "hits": n_rows * inside})
     by_votes = frame.groupby("votes", as_index=False)[["n", "hits"]].sum()
     by_votes["covered"] = by_votes["hits"] / by_votes["n"]
-    hits = int(by_votes["hits"].sum())
-    covered = share(hits, n)
-    return IntervalCoverage(
-        covered=covered,
-        nominal=confidence,
-        is_confidence_interval=covered.high >= confidence,
-        by_votes=by_votes,
-    )
+    covered = share(int(by_votes["hits"].sum()), n)
+    return IntervalCoverage(covered, confidence, covered.high >= confidence, by_votes)
 
 
 def simulate_votes(
@@ -148,6 +140,9 @@ APPROACHES: dict[str, tuple[bool, str]] = {
     "CI LB with all LFs": (False, "lower_bound"),
     "Our Approach": (True, "lower_bound"),
 }
+_OF_TREND = (
+    "rho", "p_value", "definition_3", "permutation_p", "auc", "auc_p_value", "verdict",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,13 +176,11 @@ class FourApproaches(Result):
         """Accuracy of the datasets by approach, one panel per labeler (Figure 3)."""
         panels = []
         for labeler in dict.fromkeys(self.rows["labeler"]):
-            lines = {}
-            for place in np.flatnonzero(self.rows["labeler"] == labeler):
-                curve = self.accuracy[place]
-                lines[str(self.rows["approach"].iloc[place])] = (
-                    np.arange(1, len(curve) + 1),
-                    curve,
-                )
+            numbers = np.arange(1, self.accuracy.shape[1] + 1)
+            lines = {
+                str(self.rows["approach"].iloc[place]): (numbers, self.accuracy[place])
+                for place in np.flatnonzero(self.rows["labeler"] == labeler)
+            }
             panel = curves(
                 lines,
                 {"axis": axis("dataset", tickMinStep=1), "scale": {"zero": False}},
@@ -237,19 +230,8 @@ def compare_approaches(
                 confidence, n_sets, default_class, drop_silent, seed,
             )  # fmt: skip
             trend = result.validate(y, gamma, ties, groups=groups)
-            rows.append(
-                {
-                    "labeler": result.settings.labeler,
-                    "approach": approach,
-                    "kept_lfs": len(result.kept_lfs),
-                    "rho": trend.rho,
-                    "p_value": trend.p_value,
-                    "definition_3": trend.definition_3,
-                    "permutation_p": trend.permutation_p,
-                    "auc": trend.auc,
-                    "auc_p_value": trend.auc_p_value,
-                    "verdict": trend.verdict,
-                }
-            )
+            row: dict[str, Any] = {"labeler": result.settings.labeler, "approach": approach}
+            row["kept_lfs"] = len(result.kept_lfs)
+            rows.append({**row, **{name: getattr(trend, name) for name in _OF_TREND}})
             accuracy.append(trend.accuracy)
     return FourApproaches(case, pd.DataFrame(rows), np.array(accuracy))

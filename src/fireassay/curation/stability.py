@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +17,8 @@ from fireassay.core.validation import check_integer, check_labels, check_lengths
 from fireassay.core.words import percent
 from fireassay.curation.audit import check_rows
 from fireassay.curation.findings import Finding
-from fireassay.curation.labelers import (
-    LABELERS,
-    GivenProbabilities,
-    Labeler,
-    MajorityVote,
-    as_labeler,
-    label_model,
-)
-from fireassay.curation.labelling import PatternLabels, label_patterns
+from fireassay.curation.labelers import LABELERS, GivenProbabilities, MajorityVote, as_labeler
+from fireassay.curation.labelling import PatternLabels, label_patterns, relabelled
 from fireassay.curation.order import check_groups, dataset_sizes, order_test, score_levels
 from fireassay.curation.votes import VotePatterns
 from fireassay.statistics import spearman
@@ -154,9 +147,10 @@ def stability(
         judge = f"{len(judged)} audited labels"
     elif answers is not None:
         judge = "the model's answers, which may be wrong"
-    plain = next(iter(_panel(result, (_PLAIN,), (0,))))[2]
+    panel_of = "A stability panel"
+    _, _, plain = next(relabelled(result, (_PLAIN,), (0,), panel_of))
     rows = []
-    for name, seed, table in _panel(result, labelers, seeds):
+    for name, seed, table in relabelled(result, labelers, seeds, panel_of):
         row = {"labeler": name, "seed": seed, **_compare(result, table, truth, grouped, gamma)}
         if answers is not None:
             row["same_as_model"] = float((table.labels[result.patterns.of_row] == answers).mean())
@@ -169,19 +163,6 @@ def stability(
     shares = _shares(panel["verdict"].tolist())
     booted = _bootstrap(result, truth, grouped, n_boot, gamma)
     return Stability(panel, shares, _shares(booted), shares["decreasing"] >= NEEDED, n_boot, judge)
-
-
-def _panel(
-    result: Curation, labelers: Sequence[Any], seeds: Sequence[int]
-) -> Iterator[tuple[str, int, PatternLabels]]:
-    for item in labelers:
-        labeler = label_model(item, "A stability panel")
-        table = None
-        for seed in seeds:
-            if table is None or getattr(labeler, "draws", True):
-                varied = replace(result.settings, labeler=labeler.name, seed=int(seed))
-                table = label_patterns(result.patterns, result.fit_patterns, labeler, varied)
-            yield labeler.name, int(seed), table
 
 
 def _compare(
@@ -260,11 +241,8 @@ def _bootstrap(
     result: Curation, truth: AnyArray, grouped: IntArray | None, n_boot: int, gamma: float
 ) -> list[str]:
     settings = result.settings
-    if settings.labeler == "given":
-        labeler: Labeler | GivenProbabilities = GivenProbabilities(result.table.posterior)
-        given = result.table.posterior
-    else:
-        labeler, given = as_labeler(settings.labeler), None
+    given = result.table.posterior if settings.labeler == "given" else None
+    labeler = as_labeler(settings.labeler) if given is None else GivenProbabilities(given)
     of_row, patterns = result.patterns.of_row, result.patterns
     own_fit = result.own_fit_patterns is not None
     verdicts = []
@@ -273,7 +251,10 @@ def _bootstrap(
         rows, group = _resample(result.n, grouped, rng)
         counts = np.bincount(of_row[rows], minlength=len(patterns.votes))
         drawn = replace(patterns, counts=counts)
-        fit = _redrawn(result.fit_patterns, rng) if own_fit else drawn
+        fit = drawn
+        if own_fit:
+            n, shares = result.fit_patterns.n_rows, result.fit_patterns.counts
+            fit = replace(result.fit_patterns, counts=rng.multinomial(n, shares / n))
         table = label_patterns(patterns, fit, labeler, settings, given=given)
         correct = np.asarray(table.labels[of_row[rows]] == truth[rows])
         score = table.score(settings.order_by)[of_row[rows]]
@@ -292,11 +273,6 @@ def _resample(
     rows = np.concatenate([members[c] for c in drawn])
     group = np.repeat(np.arange(len(drawn)), [len(members[c]) for c in drawn])
     return rows, group
-
-
-def _redrawn(patterns: VotePatterns, rng: np.random.Generator) -> VotePatterns:
-    n = patterns.n_rows
-    return replace(patterns, counts=rng.multinomial(n, patterns.counts / n))
 
 
 def _shares(verdicts: list[str]) -> dict[str, float]:

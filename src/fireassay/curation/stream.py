@@ -136,8 +136,7 @@ class StreamedCuration(Result):
         )  # fmt: skip
 
     def _column(self, name: str) -> AnyArray:
-        column: AnyArray = np.load(Path(self.folder) / f"{name}.npy", mmap_mode="r")
-        return column
+        return np.asarray(np.load(Path(self.folder) / f"{name}.npy", mmap_mode="r"))
 
 
 def curate_stream(
@@ -190,12 +189,11 @@ def curate_stream(
         key_votes(keys, n_classes, votes.n_lfs), counts, np.zeros(0, np.int32), n_classes
     )
     table = label_patterns(patterns, patterns, chosen, settings)
-    folder = Path(output)
-    folder.mkdir(parents=True, exist_ok=True)
-    sizes = dataset_sizes(votes.n_rows, n_sets)
-    _write(votes, keys, patterns, table, settings, sizes, folder)
-    warnings = careful(patterns, table, settings)
-    return StreamedCuration(str(folder), patterns, table, settings, sizes, warnings)
+    Path(output).mkdir(parents=True, exist_ok=True)
+    sizes, warnings = dataset_sizes(votes.n_rows, n_sets), careful(patterns, table, settings)
+    result = StreamedCuration(str(Path(output)), patterns, table, settings, sizes, warnings)
+    _write(votes, keys, result)
+    return result
 
 
 def _count(
@@ -258,33 +256,24 @@ def _merge(keys: list[IntArray], counts: list[IntArray]) -> tuple[IntArray, IntA
     return merged, total
 
 
-def _write(
-    votes: VoteSource,
-    keys: IntArray,
-    patterns: VotePatterns,
-    table: PatternLabels,
-    settings: Settings,
-    sizes: IntArray,
-    folder: Path,
-) -> None:
-    n, k = votes.n_rows, settings.n_classes
-    place = DatasetPlaces(patterns, table, settings, sizes)
-    lookup = PatternLookup(keys, k, votes.n_lfs)
+def _write(votes: VoteSource, keys: IntArray, result: StreamedCuration) -> None:
+    n, k = votes.n_rows, result.settings.n_classes
+    place, lookup = DatasetPlaces(result), PatternLookup(keys, k, votes.n_lfs)
     columns = {
         "pattern": np.int32,
         "label": np.int8 if k <= 127 else np.int16,
-        "dataset": np.int16 if len(sizes) < 2**15 else np.int32,
+        "dataset": np.int16 if len(result.sizes) < 2**15 else np.int32,
     }
     with contextlib.ExitStack() as stack:
         files = {
-            name: stack.enter_context(_npy_file(folder / f"{name}.npy", dtype, n))
+            name: stack.enter_context(_npy_file(Path(result.folder) / f"{name}.npy", dtype, n))
             for name, dtype in columns.items()
         }
         for _, block in track(votes.blocks(k, 0, n), "labelling", total=-(-n // BLOCK_ROWS)):
             pattern = lookup.find(block)
             found: dict[str, AnyArray] = {
                 "pattern": pattern,
-                "label": table.labels[pattern],
+                "label": result.table.labels[pattern],
                 "dataset": place.next_block(pattern),
             }
             for name, values in found.items():
@@ -314,8 +303,7 @@ class PatternLookup:
     def find(self, block: VoteArray) -> NDArray[np.int32]:
         """Pattern numbers of a dense block of votes."""
         if self._table is not None:
-            found: NDArray[np.int32] = self._table[row_keys(block, self._n_classes, np.int32)]
-            return found
+            return np.asarray(self._table[row_keys(block, self._n_classes, np.int32)])
         keys = row_keys(block, self._n_classes, np.int64)
         return np.searchsorted(self._keys, keys).astype(np.int32)
 
@@ -323,13 +311,12 @@ class PatternLookup:
 class DatasetPlaces:
     """The dataset of each row, block after block, as the whole order would have it."""
 
-    def __init__(
-        self, patterns: VotePatterns, table: PatternLabels, settings: Settings, sizes: IntArray
-    ) -> None:
-        _, level = score_levels(table.score(settings.order_by))
+    def __init__(self, result: StreamedCuration) -> None:
+        sizes, settings = result.sizes, result.settings
+        _, level = score_levels(result.table.score(settings.order_by))
         n_levels = int(level.max()) + 1
         self._level = level.astype(np.uint16 if n_levels <= 1 << 16 else np.uint32)
-        self._size = np.bincount(level, weights=patterns.counts).astype(np.int64)
+        self._size = np.bincount(level, weights=result.patterns.counts).astype(np.int64)
         self._start = np.concatenate([[0], np.cumsum(self._size)[:-1]])
         self._seen = np.zeros(n_levels, dtype=np.int64)
         self._ends, self._seed = sizes, settings.seed

@@ -178,33 +178,26 @@ def validate(
     check_integer(n_permutations, "n_permutations", low=1)
     truth = check_labels(y, n=result.n)
     grouped = check_groups(groups, len(truth))
+    sizes, seed = result.sizes, result.settings.seed
+    of_test: dict[str, Any] = {"gamma": gamma, "n_permutations": n_permutations, "seed": seed}
     if grouped is None and ties == "expected" and len(truth) >= _MANY_ROWS:
-        table, seed = _table_by_pattern(result, truth), result.settings.seed
-        test = grouped_order_test(table)
-        return trend_of(
-            table, result.sizes, test, gamma=gamma, n_permutations=n_permutations, seed=seed
-        )
+        table = _table_by_pattern(result, truth)
+        return trend_of(table, sizes, grouped_order_test(table), **of_test)
     correct = np.asarray(truth == result.labels)
-    scores, sizes = result.score, result.sizes  # the score is a new array each time
+    scores = result.score  # a new array each time
     if ties != "expected":  # a strict order: every sample its own level
         order = result.order if ties == "stable" else published_order(result)
         scores[order] = -np.arange(len(scores), dtype=np.float64)
     table = ScoreTable.of(scores, correct)
     # The calibrated test always treats tied scores as tied: a tie-break is no information.
     test = order_test(result.score, correct, grouped)
-    seed = result.settings.seed
-    if grouped is None:
-        return trend_of(
-            table, sizes, test, gamma=gamma, n_permutations=n_permutations, seed=seed, ties=ties
+    if grouped is not None:
+        rho = definition_2(table.accuracies(sizes))[0]
+        of_test["n_groups"] = int(grouped.max()) + 1
+        of_test["permutation_p"] = grouped_permutation_p_value(
+            scores, correct, grouped, sizes, rho, n_permutations, seed
         )
-    rho = definition_2(table.accuracies(sizes))[0]
-    shuffled = grouped_permutation_p_value(
-        scores, correct, grouped, sizes, rho, n_permutations, seed
-    )
-    n_groups = int(grouped.max()) + 1
-    return trend_of(
-        table, sizes, test, gamma=gamma, ties=ties, n_groups=n_groups, permutation_p=shuffled
-    )
+    return trend_of(table, sizes, test, ties=ties, **of_test)
 
 
 def _table_by_pattern(result: Curation, truth: IntArray) -> ScoreTable:
@@ -359,16 +352,10 @@ def grouped_permutation_p_value(
     rows = np.argsort(groups, kind="stable")
     level, blocks = where[rows], np.split(correct[rows], np.cumsum(np.bincount(groups))[:-1])
     rng = generator(seed, "permutation", "groups")
-    hits = np.array(
-        [
-            np.bincount(
-                level,
-                weights=np.concatenate([blocks[g] for g in rng.permutation(len(blocks))]),
-                minlength=len(levels),
-            )
-            for _ in range(n_permutations)
-        ]
-    )
+    hits = np.empty((n_permutations, len(levels)), dtype=np.int64)
+    for shuffled in hits:
+        right = np.concatenate([blocks[g] for g in rng.permutation(len(blocks))])
+        shuffled[:] = np.bincount(level, weights=right, minlength=len(levels))
     return _two_sided(nested_correlations(prefix_accuracies(counts, hits, used)), rho)
 
 
@@ -377,8 +364,7 @@ def paper_interval(accuracy: FloatArray, sizes: IntArray) -> FloatArray:
     with np.errstate(invalid="ignore", divide="ignore"):
         half = _PAPER_Z * np.sqrt(accuracy * (1 - accuracy) / sizes)
     ends: FloatArray = np.column_stack([accuracy - half, accuracy + half])
-    clipped: FloatArray = ends.clip(0.0, 1.0)
-    return clipped
+    return np.asarray(ends.clip(0.0, 1.0))
 
 
 def _merged(counts: IntArray, sizes: IntArray) -> IntArray:
@@ -404,5 +390,4 @@ def nested_correlations(accuracy: FloatArray) -> FloatArray:
     ranks -= ranks.mean(axis=1, keepdims=True)
     place = np.arange(n_sets) - (n_sets - 1) / 2
     scale = np.sqrt((ranks**2).sum(axis=1) * (place @ place))
-    rho: FloatArray = np.divide(ranks @ place, scale, out=np.zeros(len(ranks)), where=scale > 0)
-    return rho
+    return np.asarray(np.divide(ranks @ place, scale, out=np.zeros(len(ranks)), where=scale > 0))

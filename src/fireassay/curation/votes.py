@@ -90,7 +90,7 @@ def check_votes(votes: Any, *, name: str = "votes") -> Any:
     # Dense votes are -1 (abstain) or 0..k-1; of sparse ones nothing stored abstains, a value is the
     # class plus one.
     if sparse.issparse(votes):
-        matrix = _as_csr(votes)
+        matrix: Any = votes.tocsr()  # type: ignore[attr-defined]
         _check_shape(matrix.shape, name)
         if matrix.dtype.kind not in "iufb":
             raise DataError(f"{name} must be whole numbers.", got=f"dtype {matrix.dtype}")
@@ -165,10 +165,6 @@ def lf_names(votes: Any, names: Any = None) -> tuple[str, ...]:
     if len(chosen) != m:
         raise DataError(f"Expected {m} names, one per labelling function.", got=str(len(chosen)))
     return chosen
-
-
-def _as_csr(votes: Any) -> Any:
-    return votes.tocsr()
 
 
 def _check_shape(shape: tuple[int, ...], name: str) -> None:

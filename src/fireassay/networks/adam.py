@@ -7,12 +7,7 @@ import torch
 
 
 class Adam:
-    """The same steps, to the byte, as ``torch.optim.Adam(..., fused=True)``.
-
-    Args:
-        groups: Parameters, or groups of them with a rate each (``params``, ``lr``).
-        lr, betas, weight_decay: As there.
-    """
+    """The same steps, to the byte, as ``torch.optim.Adam(..., fused=True)``, with its arguments."""
 
     def __init__(
         self,
@@ -29,9 +24,8 @@ class Adam:
 
     def zero_grad(self) -> None:
         """Forget the gradients."""
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                parameter.grad = None
+        for parameter in (p for group in self.param_groups for p in group["params"]):
+            parameter.grad = None
 
     @torch.no_grad()
     def step(self) -> None:

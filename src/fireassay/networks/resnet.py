@@ -47,11 +47,7 @@ class ResNet(nn.Module):
         channels = 1 if len(shape) == 2 else shape[2]
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(derived_seed(seed, "resnet", depth))
-            self.stem = nn.Sequential(
-                nn.Conv2d(channels, width, 3, padding=1, bias=False),
-                nn.BatchNorm2d(width),
-                nn.ReLU(),
-            )
+            self.stem = nn.Sequential(*_convolution(channels, width, 3, 1), nn.ReLU())
             blocks: list[nn.Module] = []
             inputs, left = width, min(shape[:2])
             for stage, count in enumerate(counts):
@@ -78,21 +74,13 @@ class _Block(nn.Module):
     def __init__(self, inputs: int, inner: int, stride: int, bottleneck: bool) -> None:
         super().__init__()
         self.outputs = inner * _EXPANSION if bottleneck else inner
-        if bottleneck:
-            layers = [
-                *_convolution(inputs, inner, 1, 1),
-                nn.ReLU(),
-                *_convolution(inner, inner, 3, stride),
-                nn.ReLU(),
-                *_convolution(inner, self.outputs, 1, 1),
-            ]
-        else:
-            layers = [
-                *_convolution(inputs, inner, 3, stride),
-                nn.ReLU(),
-                *_convolution(inner, inner, 3, 1),
-            ]
-        self.body = nn.Sequential(*layers)
+        parts = (
+            [(inputs, inner, 1, 1), (inner, inner, 3, stride), (inner, self.outputs, 1, 1)]
+            if bottleneck
+            else [(inputs, inner, 3, stride), (inner, inner, 3, 1)]
+        )
+        layers = [layer for part in parts for layer in (*_convolution(*part), nn.ReLU())]
+        self.body = nn.Sequential(*layers[:-1])
         is_same = inputs == self.outputs and stride == 1
         projection = [] if is_same else _convolution(inputs, self.outputs, 1, stride)
         self.shortcut = nn.Sequential(*projection)

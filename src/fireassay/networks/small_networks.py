@@ -16,8 +16,7 @@ class Mlp(nn.Module):
 
     Args:
         shape: Of one row, ``(d,)`` or an image's.
-        n_classes: Number of logits.
-        hidden: Units of each hidden layer.
+        n_classes, hidden: Number of logits; units of each hidden layer.
         seed: Of the initial weights; torch's global state is left as it was.
 
     >>> Mlp((8, 8), 10)(torch.zeros(5, 8, 8)).shape
@@ -47,11 +46,9 @@ class Cnn(nn.Module):
     """Two blocks of convolution, ReLU and pooling, one hidden layer, logits.
 
     Args:
-        shape: Of one image, ``(height, width)`` or ``(height, width, channels)``, sides of at least
-            8.
-        n_classes: Number of logits.
+        shape: Of one image, ``(height, width)`` or ``(height, width, channels)``, each side >= 8.
+        n_classes, hidden: Number of logits; units of the hidden layer.
         width: Channels of the first block; the second has twice as many.
-        hidden: Units of the hidden layer.
         seed: Of the initial weights; torch's global state is left as it was.
 
     >>> Cnn((8, 8), 10)(torch.zeros(5, 8, 8)).shape
@@ -67,12 +64,7 @@ class Cnn(nn.Module):
         seed: int = 0,
     ) -> None:
         super().__init__()
-        if len(shape) not in (2, 3) or min(shape[:2]) < 8:
-            raise DataError(
-                "A convolutional network takes images of at least 8 × 8, (H, W) or (H, W, C).",
-                got=f"{shape}",
-            )
-        channels = 1 if len(shape) == 2 else shape[2]
+        channels = _channels(shape)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(derived_seed(seed, "cnn"))
             self.first = nn.Conv2d(channels, width, 3, padding=1)
@@ -95,13 +87,8 @@ class DropoutCnn(nn.Sequential):
     Every step is a submodule, so that hooks see it; dropout comes right before the last layer.
 
     Args:
-        shape: Of one image, ``(height, width)`` or ``(height, width, channels)``, sides of at least
-            8.
-        n_classes: Number of logits.
-        width: Channels of the first convolution; the second has twice as many.
-        hidden: Units of the hidden layer.
+        shape, n_classes, width, hidden, seed: As in `Cnn`.
         dropout: Probability of dropping a hidden unit, in [0, 1).
-        seed: Of the initial weights; torch's global state is left as it was.
 
     >>> DropoutCnn((8, 8), 10)(torch.zeros(5, 8, 8)).shape
     torch.Size([5, 10])
@@ -116,12 +103,7 @@ class DropoutCnn(nn.Sequential):
         dropout: float = 0.5,
         seed: int = 0,
     ) -> None:
-        if len(shape) not in (2, 3) or min(shape[:2]) < 8:
-            raise DataError(
-                "A convolutional network takes images of at least 8 × 8, (H, W) or (H, W, C).",
-                got=f"{shape}",
-            )
-        channels = 1 if len(shape) == 2 else shape[2]
+        channels = _channels(shape)
         flat = 2 * width * (shape[0] // 4) * (shape[1] // 4)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(derived_seed(seed, "dropout-cnn"))
@@ -139,6 +121,15 @@ class DropoutCnn(nn.Sequential):
                 nn.Dropout(dropout),
                 nn.Linear(hidden, n_classes),
             )
+
+
+def _channels(shape: tuple[int, ...]) -> int:
+    if len(shape) not in (2, 3) or min(shape[:2]) < 8:
+        raise DataError(
+            "A convolutional network takes images of at least 8 × 8, (H, W) or (H, W, C).",
+            got=f"{shape}",
+        )
+    return 1 if len(shape) == 2 else shape[2]
 
 
 class ChannelsFirst(nn.Module):

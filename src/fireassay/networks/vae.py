@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,8 @@ class ConvVae(nn.Module):
     ) -> None:
         super().__init__()
         if len(shape) not in (2, 3):
-            raise DataError(
-                "A convolutional VAE takes images, (H, W) or (H, W, C).", got=f"{shape}"
-            )
+            expected = "A convolutional VAE takes images, (H, W) or (H, W, C)."
+            raise DataError(expected, got=f"{shape}")
         self.shape, self.dims = tuple(shape), dims
         depth = shape[2] if len(shape) == 3 else 1
         sizes = [(shape[0], shape[1])]
@@ -47,12 +47,8 @@ class ConvVae(nn.Module):
         up: list[nn.Module] = []
         for i in range(len(channels), 0, -1):
             extra = (1 - sizes[i - 1][0] % 2, 1 - sizes[i - 1][1] % 2)
-            up.append(nn.ReLU())
-            up.append(
-                nn.ConvTranspose2d(
-                    widths[i], widths[i - 1], 3, stride=2, padding=1, output_padding=extra
-                )
-            )
+            wider = nn.ConvTranspose2d(widths[i], widths[i - 1], 3, 2, 1, output_padding=extra)
+            up += [nn.ReLU(), wider]
         self.up = nn.Sequential(*up)
 
     def encoded(self, images: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -88,40 +84,49 @@ def train_vae(
             got=f"{images.min():g} to {images.max():g}",
             do="For 0–255 images pass X / 255.",
         )
+    bernoulli = nn.functional.binary_cross_entropy_with_logits
     with one_torch_thread(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(derived_seed(seed, "vae"))
         vae = ConvVae(images.shape[1:], dims)
-        optimiser = Adam(vae.parameters(), lr=learning_rate)
-        rng = generator(seed, "vae-batches")
-        tensor = _tensor(images)
-        batches = -(-len(images) // batch_size)
-        for epoch in range(epochs):
-            for step, rows in enumerate(np.array_split(rng.permutation(len(images)), batches)):
-                batch = tensor[torch.as_tensor(rows)]
-                mean, log_variance = vae.encoded(batch)
-                latent = mean + torch.exp(0.5 * log_variance) * torch.randn_like(mean)
-                rebuilt = vae.decoded(latent)
-                loss = nn.functional.binary_cross_entropy_with_logits(
-                    rebuilt, batch, reduction="sum"
-                )
-                divergence = -0.5 * torch.sum(1 + log_variance - mean**2 - log_variance.exp())
-                # The divergence comes in slowly: at full weight from the start, the latent would
-                # be switched off before the decoder has learnt to use it.
-                done = (epoch * batches + step) / (epochs * batches)
-                loss = loss + min(1.0, 2 * done) * divergence
-                optimiser.zero_grad()
-                (loss / len(batch)).backward()  # type: ignore[no-untyped-call]
-                optimiser.step()
+        rng, adam = generator(seed, "vae-batches"), Adam(vae.parameters(), lr=learning_rate)
+        for batch, done in _batches(_tensor(images), epochs, batch_size, rng):
+            rebuilt, divergence = _rebuilt(vae, batch)
+            # The divergence comes in slowly: at full weight from the start, the latent would be
+            # switched off before the decoder has learnt to use it.
+            loss = bernoulli(rebuilt, batch, reduction="sum") + min(1.0, 2 * done) * divergence
+            _step(adam, loss / len(batch))
     return vae.eval()
+
+
+def _batches(
+    rows: torch.Tensor, epochs: int, size: int, rng: np.random.Generator
+) -> Iterator[tuple[torch.Tensor, float]]:
+    """Shuffled batches of every epoch, each with the share of the training that is done."""
+    count = -(-len(rows) // size)
+    for epoch in range(epochs):
+        for step, chosen in enumerate(np.array_split(rng.permutation(len(rows)), count)):
+            yield rows[torch.as_tensor(chosen)], (epoch * count + step) / (epochs * count)
+
+
+def _rebuilt(vae: "ConvVae | DenseVae", batch: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """A batch decoded from a draw of its latent, and the divergence of the latent's posterior."""
+    mean, log_variance = vae.encoded(batch)
+    latent = mean + torch.exp(0.5 * log_variance) * torch.randn_like(mean)
+    divergence = -0.5 * torch.sum(1 + log_variance - mean**2 - log_variance.exp())
+    return vae.decoded(latent), divergence
+
+
+def _step(adam: Adam, loss: torch.Tensor) -> None:
+    adam.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    adam.step()
 
 
 def encode(vae: ConvVae, X: NDArray[Any]) -> FloatArray:
     """Latent means, shape ``(n, dims)``."""
-    parts = []
+    starts = range(0, len(X), _ROWS_AT_ONCE)
     with one_torch_thread(), torch.no_grad():
-        for start in range(0, len(X), _ROWS_AT_ONCE):
-            block = _tensor(X[start : start + _ROWS_AT_ONCE])
-            parts.append(vae.encoded(block)[0].numpy())
+        parts = [vae.encoded(_tensor(X[i : i + _ROWS_AT_ONCE]))[0].numpy() for i in starts]
     return np.concatenate(parts).astype(np.float64)
 
 
@@ -137,8 +142,7 @@ def decode(vae: ConvVae, latent: FloatArray) -> FloatArray:
 
 def _tensor(X: NDArray[Any]) -> torch.Tensor:
     array = np.asarray(X, dtype=np.float32)
-    if array.ndim == 3:
-        array = array[..., None]
+    array = array[..., None] if array.ndim == 3 else array
     return torch.as_tensor(array).permute(0, 3, 1, 2).contiguous()
 
 
@@ -183,17 +187,10 @@ def train_dense_vae(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derived_seed(seed, "dense-vae"))
         vae = DenseVae(rows.shape[1], dims)
-        optimiser = Adam(vae.parameters(), lr=learning_rate)
-        rng = generator(seed, "dense-vae-batches")
+        rng, adam = generator(seed, "dense-vae-batches"), Adam(vae.parameters(), lr=learning_rate)
         tensor = torch.as_tensor(np.asarray(rows, dtype=np.float32))
-        for _ in range(epochs):
-            for chosen in np.array_split(rng.permutation(len(rows)), -(-len(rows) // batch_size)):
-                batch = tensor[torch.as_tensor(chosen)]
-                mean, log_variance = vae.encoded(batch)
-                latent = mean + torch.exp(0.5 * log_variance) * torch.randn_like(mean)
-                loss = torch.sum((vae.decoded(latent) - batch) ** 2) / (2 * noise**2)
-                loss = loss - 0.5 * torch.sum(1 + log_variance - mean**2 - log_variance.exp())
-                optimiser.zero_grad()
-                (loss / len(batch)).backward()  # type: ignore[no-untyped-call]
-                optimiser.step()
+        for batch, _ in _batches(tensor, epochs, batch_size, rng):
+            rebuilt, divergence = _rebuilt(vae, batch)
+            loss = torch.sum((rebuilt - batch) ** 2) / (2 * noise**2) + divergence
+            _step(adam, loss / len(batch))
     return vae.eval()

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.lazy import require
+from fireassay.core.threads import one_torch_thread
 from fireassay.core.validation import check_integer
 from fireassay.supervision.reading import Reading
 from fireassay.supervision.supervisor import Supervisor
@@ -32,8 +33,6 @@ class Autoencoder(Supervisor):
     def _fit(self, reading: Reading, labels: IntArray | None) -> dict[str, Any]:
         del labels
         require("torch", "torch", "The autoencoder supervisor")
-        from fireassay.core.threads import one_torch_thread
-
         check_integer(self.epochs, "epochs", low=1)
         X = reading.inputs
         low, high = _range(X)
@@ -44,13 +43,9 @@ class Autoencoder(Supervisor):
 
     def _score(self, reading: Reading) -> FloatArray:
         require("torch", "torch", "The autoencoder supervisor")
-        from fireassay.core.threads import one_torch_thread
-
         if list(reading.inputs.shape[1:]) != self.state_["shape"]:
-            raise DataError(
-                f"The autoencoder takes rows of shape {tuple(self.state_['shape'])}.",
-                got=f"{reading.inputs.shape[1:]}",
-            )
+            expected = f"The autoencoder takes rows of shape {tuple(self.state_['shape'])}."
+            raise DataError(expected, got=f"{reading.inputs.shape[1:]}")
         if getattr(self, "_vae", None) is None:
             self._vae = _rebuilt(self.state_, self.dims)
         scaled = _scaled(reading.inputs, self.state_["low"], self.state_["high"])
@@ -75,8 +70,7 @@ def _range(X: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
 
 def _scaled(X: NDArray[Any], low: FloatArray, high: FloatArray) -> FloatArray:
     """To [0, 1] over the training rows; what lies outside stays outside."""
-    scaled: FloatArray = (np.asarray(X, dtype=np.float64) - low) / (high - low)
-    return scaled
+    return np.asarray((np.asarray(X, dtype=np.float64) - low) / (high - low))
 
 
 def _trained(X: FloatArray, dims: int, epochs: int, seed: int) -> Any:

@@ -44,13 +44,6 @@ from fireassay.supervision.supervisor import AlarmRule, Supervisor, alarm_rule
 from fireassay.supervision.supervisor_comparison import SupervisorComparison, assumptions
 
 
-def _split_off(scores: Any, confirm: float, numbers: Any, seed: int) -> tuple[Any, Any]:
-    """The rows to report on, and the AUROCs on the others, by which a supervisor is chosen."""
-    choosing = split_for_choice(scores, confirm, numbers, seed)
-    kept = {name: ~part for name, part in choosing.items()}
-    return kept, auroc_points(part_of(scores, choosing))
-
-
 def compare(
     model: Any,
     X_train: ArrayLike,
@@ -149,10 +142,11 @@ def compare(
     wrong = _wrong(labels, predictions, classes, evaluated)
     reported, reported_groups, chosen_on = scores, numbers, None
     if confirm is not None and scores.get(NOMINAL):
-        kept, chosen_on = _split_off(scores, confirm, numbers, seed)
-        reported = part_of(scores, kept)
-        wrong = {name: marks[kept[name]] for name, marks in wrong.items()}
-        reported_groups = numbers and {name: numbers[name][part] for name, part in kept.items()}
+        choosing = split_for_choice(scores, confirm, numbers, seed)
+        others = {name: ~part for name, part in choosing.items()}
+        chosen_on, reported = auroc_points(part_of(scores, choosing)), part_of(scores, others)
+        wrong = {name: marks[others[name]] for name, marks in wrong.items()}
+        reported_groups = numbers and {name: numbers[name][part] for name, part in others.items()}
     table = detection_table(
         candidates, reported, wrong, rules, groups=reported_groups,
         confidence=confidence, executor=executor,

@@ -77,7 +77,6 @@ def jackknifed(
     parts = int(member.max()) + 1
     of_part = np.stack([np.bincount(member[side], minlength=parts) for side in (marks, ~marks)])
     totals = of_part.sum(axis=1, keepdims=True)
-    method = f"jackknife over {parts} groups, logit scale"
     if parts < 3 or (of_part == totals).any():
         return _replaced(rows, 0.0, 1.0, "one group holds a whole set: nothing is known")
     again = totals / (totals - of_part)  # what is left stands for what is left out
@@ -90,19 +89,14 @@ def jackknifed(
     value = min(max(rows.value, near), 1.0 - near)
     steps = special.logit(np.clip(without, near, 1.0 - near)) - special.logit(value)
     plain = without - rows.value
-    factor = (parts - 1) / parts
-    error = math.sqrt(
-        factor
-        * max(
-            float(np.square(steps).sum()),
-            float(np.square(plain).sum()) / (value * (1.0 - value)) ** 2,
-        )
-    )
+    spread = float(np.square(plain).sum()) / (value * (1.0 - value)) ** 2
+    error = math.sqrt((parts - 1) / parts * max(float(np.square(steps).sum()), spread))
     if error == 0.0:
         return _replaced(rows, rows.low, rows.high, f"{rows.method}; no group changes it")
     freedom = freedom_of_groups(plain, of_part)
     half = -float(special.stdtrit(freedom, (1.0 - rows.confidence) / 2.0)) * error
     low, high = logit_ends(value, half)
+    method = f"jackknife over {parts} groups, logit scale"
     return _replaced(rows, min(low, rows.low), max(high, rows.high), method)
 
 
@@ -128,11 +122,8 @@ def grouped_fpr95(
     # The bounds rise with the level: bisection finds the last and the first that will do.
     surely_below = _first(lambda k: below(k, "upper").high > 0.05, len(levels)) - 1
     surely_above = _first(lambda k: below(k, "lower").low >= 0.05, len(levels))
-    low, high = 0.0, 1.0
-    if surely_below >= 0:
-        high = flagged(surely_below, "upper").high
-    if surely_above < len(levels):
-        low = flagged(surely_above, "lower").low
+    low = flagged(surely_above, "lower").low if surely_above < len(levels) else 0.0
+    high = flagged(surely_below, "upper").high if surely_below >= 0 else 1.0
     return Estimate.around(
         value, low, high, confidence=confidence, n=len(suspicious) + len(nominal),
         method="order statistics and shares of groups",
@@ -300,8 +291,7 @@ class SortedScores:
         flagged = np.cumsum(ranked, axis=1)[:, self.last]
         precision = np.divide(found, flagged, out=np.zeros_like(found), where=flagged > 0)
         gained = np.diff(found, axis=1, prepend=0.0)
-        result: FloatArray = (precision * gained).sum(axis=1) / found[:, -1]
-        return result
+        return np.asarray((precision * gained).sum(axis=1) / found[:, -1])
 
     def fpr95(self, weights: FloatArray) -> FloatArray:
         """Share of nominal rows flagged when at least 95 % of the others are."""
@@ -309,5 +299,4 @@ class SortedScores:
         caught = np.cumsum(ranked * self.marks, axis=1)[:, self.last]
         alarms = np.cumsum(ranked * ~self.marks, axis=1)[:, self.last]
         first = (caught >= 0.95 * caught[:, -1:] - 1e-9).argmax(axis=1)
-        result: FloatArray = alarms[np.arange(len(alarms)), first] / alarms[:, -1]
-        return result
+        return np.asarray(alarms[np.arange(len(alarms)), first] / alarms[:, -1])

@@ -43,11 +43,11 @@ def judge_together(
 ) -> SimultaneousAurocs:
     """Simultaneous AUROC intervals of all supervisors on a set, and a Tukey-type comparison."""
     nominal, suspicious = scores[NOMINAL], scores[set_name]
-    names = [name for name in suspicious if name in nominal]
-    if not names:
+    pooled = {n: joined(nominal[n], suspicious[n]) for n in suspicious if n in nominal}
+    if not pooled:
         return SimultaneousAurocs({}, {})
-    pooled = [joined(nominal[name], suspicious[name]) for name in names]
-    table, marks = np.stack([values for values, _ in pooled]), pooled[0][1]
+    table = np.stack([values for values, _ in pooled.values()])
+    _, marks = next(iter(pooled.values()))
     if groups is not None:
         together = np.concatenate([groups[NOMINAL], groups[set_name]])
         found = simultaneous_clustered_aucs(table, marks, together, confidence)
@@ -56,16 +56,15 @@ def judge_together(
         known = np.isfinite(np.diag(covariance))
         covariance = np.where(np.outer(known, known), covariance, 0.0) * np.outer(slope, slope)
     elif min(marks.sum(), (~marks).sum()) < 2:
-        single = 1.0 - (1.0 - confidence) / len(names)
-        found = [delong_interval(row, marks, single) for row in table]
-        return SimultaneousAurocs(dict(zip(names, found, strict=True)), dict.fromkeys(names, False))
+        single = 1.0 - (1.0 - confidence) / len(pooled)
+        alone = {n: delong_interval(*both, single) for n, both in pooled.items()}
+        return SimultaneousAurocs(alone, dict.fromkeys(pooled, False))
     else:
         found = simultaneous_aucs(table, marks, confidence)
         aucs, covariance = delong(table, marks)
     worse = worse_than_best(aucs, covariance, confidence)
-    return SimultaneousAurocs(
-        dict(zip(names, found, strict=True)), dict(zip(names, worse, strict=True))
-    )
+    intervals, below = zip(pooled, found, strict=True), zip(pooled, worse, strict=True)
+    return SimultaneousAurocs(dict(intervals), dict(below))
 
 
 def numbered_groups(
@@ -105,21 +104,15 @@ def split_for_choice(
 ) -> dict[str, BoolArray]:
     """For each set, the rows on which to choose; the others are for the report."""
     names = [name for name in scores if name != CALIBRATION]
-    sizes = {name: len(next(iter(scores[name].values()))) for name in names}
-    numbers = (
-        np.arange(sum(sizes.values()))
-        if groups is None
-        else np.concatenate([groups[name] for name in names])
-    )
-    ends = np.cumsum(list(sizes.values()))[:-1]
+    sizes = [len(next(iter(scores[name].values()))) for name in names]
+    share = 1.0 - confirm
     if groups is None:
-        parts = [
-            group_halves(part, 1.0 - confirm, seed, "confirm", name)
-            for name, part in zip(names, np.split(numbers, ends), strict=True)
-        ]
+        each = zip(names, map(np.arange, sizes), strict=True)
+        found = {name: group_halves(rows, share, seed, "confirm", name) for name, rows in each}
     else:
-        parts = np.split(group_halves(numbers, 1.0 - confirm, seed, "confirm"), ends)
-    found = dict(zip(names, parts, strict=True))
+        numbers = np.concatenate([groups[name] for name in names])
+        parts = np.split(group_halves(numbers, share, seed, "confirm"), np.cumsum(sizes)[:-1])
+        found = dict(zip(names, parts, strict=True))
     for name, choosing in found.items():
         if min(choosing.sum(), (~choosing).sum()) < 2:
             raise DataError(
@@ -132,12 +125,10 @@ def split_for_choice(
 
 def part_of(scores: Scores, chosen: Mapping[str, BoolArray]) -> Scores:
     """The scores of some rows of each set; calibration rows stay."""
-    return {
-        name: by_name
-        if name not in chosen
-        else {k: np.asarray(values[chosen[name]]) for k, values in by_name.items()}
-        for name, by_name in scores.items()
-    }
+    parts = dict(scores)
+    for name, rows in chosen.items():
+        parts[name] = {k: np.asarray(values[rows]) for k, values in scores[name].items()}
+    return parts
 
 
 def auroc_points(scores: Scores) -> dict[str, dict[str, float]]:
@@ -146,15 +137,11 @@ def auroc_points(scores: Scores) -> dict[str, dict[str, float]]:
     for set_name, by_name in scores.items():
         if set_name not in (NOMINAL, CALIBRATION):
             found[set_name] = {
-                name: _auc(scores[NOMINAL][name], values)
+                name: delong_interval(*joined(scores[NOMINAL][name], values)).value
                 for name, values in by_name.items()
                 if name in scores[NOMINAL]
             }
     return found
-
-
-def _auc(nominal: FloatArray, suspicious: FloatArray) -> float:
-    return delong_interval(*joined(nominal, suspicious)).value
 
 
 _CONTROL = "control"  # sets of this name are harmless rows of the same making as a set of trouble

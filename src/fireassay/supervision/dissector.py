@@ -54,8 +54,7 @@ class Dissector(Supervisor):
             for probe, layer in zip(self.state_["probes"], reading.layers.values(), strict=True)
         ]
         weights = depth_weights(self.growth, len(supports))
-        scores: FloatArray = 1.0 - np.average(supports, axis=0, weights=weights)
-        return scores
+        return np.asarray(1.0 - np.average(supports, axis=0, weights=weights))
 
     def _graph(self, g: GraphBuilder) -> str:
         answer = g.answer(keep=1)

@@ -1,13 +1,11 @@
 """Supervisors on features: k-th nearest neighbour and ViM."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from fireassay.core.arrays import FloatArray, IntArray
-from fireassay.core.lazy import special
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_real
 from fireassay.supervision.distance_scores import kth_distance
@@ -87,10 +85,7 @@ class Vim(Supervisor):
     def _score(self, reading: Reading) -> FloatArray:
         centred = reading.features - self.state_["origin"]
         residual = np.linalg.norm(centred @ self.state_["outside"], axis=1)
-        scores: FloatArray = self.state_["alpha"] * residual - special.logsumexp(
-            reading.logits, axis=1
-        )
-        return scores
+        return np.asarray(self.state_["alpha"] * residual + energy(reading.logits))
 
     def _graph(self, g: GraphBuilder) -> str:
         centred = g.minus(g.input("features"), g.constant(self.state_["origin"]))
@@ -98,29 +93,6 @@ class Vim(Supervisor):
         residual = g.op("Sqrt", g.sum(g.times(outside, outside)))
         scaled = g.times(residual, g.constant(self.state_["alpha"]))
         return g.op("Add", scaled, g.energy(g.input("logits")))
-
-
-FEATURES_WIDEST = 4096  # of a layer chosen by the user
-PROBE_WIDEST = 512  # of each of many layers
-MOST_LAYERS = 8
-_GRID = 4
-
-
-def grid(shape: Sequence[int], widest: int) -> tuple[int, int]:
-    """Rows and columns, at most 4 × 4, to average maps (channels, height, width) to."""
-    channels, height, width = shape
-    side = _GRID
-    while side > 1 and channels * min(side, height) * min(side, width) > widest:
-        side -= 1
-    return min(side, height), min(side, width)
-
-
-def spread(names: Sequence[str], most: int = MOST_LAYERS) -> list[str]:
-    """At most so many names, evenly spaced, always with the last."""
-    if len(names) <= most:
-        return list(names)
-    step = (len(names) - 1) / (most - 1)
-    return [names[round(i * step)] for i in range(most)]
 
 
 _LARGEST_RATIO = 20.0  # exp of more would overflow, and says no more
@@ -202,8 +174,7 @@ class GradNorm(Supervisor):
     def _score(self, reading: Reading) -> FloatArray:
         n_classes = reading.probabilities.shape[1]
         from_uniform = np.abs(reading.probabilities - 1.0 / n_classes).sum(axis=1)
-        scores: FloatArray = -from_uniform * np.abs(reading.features).sum(axis=1)
-        return scores
+        return np.asarray(-from_uniform * np.abs(reading.features).sum(axis=1))
 
     def _graph(self, g: GraphBuilder) -> str:
         p = g.input("probabilities")

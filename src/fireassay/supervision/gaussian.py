@@ -53,5 +53,4 @@ class Gaussian:
     def log_density(self, rows: FloatArray) -> FloatArray:
         """Log density of each row."""
         constant = len(self.mean) * np.log(2 * np.pi) + self.log_determinant
-        result: FloatArray = -0.5 * (self.squared_distance(rows) + constant)
-        return result
+        return np.asarray(-0.5 * (self.squared_distance(rows) + constant))

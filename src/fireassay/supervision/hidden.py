@@ -1,6 +1,6 @@
 """Hidden layers of scikit-learn's networks and of ONNX graphs."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,29 @@ from numpy.typing import NDArray
 from fireassay.core.arrays import FloatArray, softmax
 from fireassay.core.errors import ModelError, ParameterError
 from fireassay.core.lazy import require
-from fireassay.supervision.feature_scores import FEATURES_WIDEST, PROBE_WIDEST, grid, spread
+from fireassay.supervision.reading import Hidden
+
+FEATURES_WIDEST = 4096  # of a layer chosen by the user
+PROBE_WIDEST = 512  # of each of many layers
+_MOST_LAYERS = 8
+_GRID = 4
+
+
+def grid(shape: Sequence[int], widest: int) -> tuple[int, int]:
+    """Rows and columns, at most 4 × 4, to average maps (channels, height, width) to."""
+    channels, height, width = shape
+    side = _GRID
+    while side > 1 and channels * min(side, height) * min(side, width) > widest:
+        side -= 1
+    return min(side, height), min(side, width)
+
+
+def spread(names: Sequence[str]) -> list[str]:
+    """At most eight names, evenly spaced, always with the last."""
+    if len(names) <= _MOST_LAYERS:
+        return list(names)
+    step = (len(names) - 1) / (_MOST_LAYERS - 1)
+    return [names[round(i * step)] for i in range(_MOST_LAYERS)]
 
 
 def is_network(estimator: Any) -> bool:
@@ -19,7 +41,7 @@ def is_network(estimator: Any) -> bool:
     )
 
 
-class SklearnHidden:
+class SklearnHidden(Hidden):
     """Computes the hidden activations of an ``MLPClassifier`` from its weights."""
 
     def __init__(self, model: Any, estimator: Any, layer: str | None) -> None:
@@ -65,13 +87,6 @@ class SklearnHidden:
             weights, bias = np.vstack([0 * weights, weights]), np.append(0.0, bias)
         return weights, bias
 
-    def dropout_samples(self, X: NDArray[Any], n_samples: int, seed: int) -> Iterable[NDArray[Any]]:
-        """These networks have no dropout."""
-        raise ModelError(
-            "scikit-learn's networks have no dropout.",
-            got=f"{n_samples} samples of {len(X)} rows asked, seed {seed}",
-        )
-
 
 def _last(estimator: Any) -> Any:
     return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
@@ -83,15 +98,14 @@ def _activated(values: FloatArray, activation: str) -> FloatArray:
     if activation == "tanh":
         return np.tanh(values)
     if activation == "logistic":
-        result: FloatArray = 1.0 / (1.0 + np.exp(-np.clip(values, -700, 700)))
-        return result
+        return np.asarray(1.0 / (1.0 + np.exp(-np.clip(values, -700, 700))))
     return values
 
 
 _ACTIVATIONS = ("Relu", "LeakyRelu", "Elu", "Selu", "Gelu", "Tanh", "Sigmoid", "Softplus", "Clip")
 
 
-class OnnxHidden:
+class OnnxHidden(Hidden):
     """Reads intermediate outputs of an ONNX graph."""
 
     def __init__(self, model: Any, inner: Any, layer: str | None) -> None:
@@ -148,9 +162,8 @@ class OnnxHidden:
         if "features" in needs and self.layer is not None:
             found["features"] = _flat(values[self.layer], FEATURES_WIDEST)
         if "layers" in needs:
-            found["layers"] = {
-                name: _flat(values[name], PROBE_WIDEST) for name in self.activation_names
-            }
+            probed = self.activation_names
+            found["layers"] = {name: _flat(values[name], PROBE_WIDEST) for name in probed}
         return found
 
     def layer_names(self) -> tuple[list[str], str | None]:
@@ -160,13 +173,6 @@ class OnnxHidden:
     def last_layer(self) -> tuple[FloatArray, FloatArray] | None:
         """Weights (k, d) and bias (k,) of the last linear layer, if there is one."""
         return None if self.head is None else self.head[1:]
-
-    def dropout_samples(self, X: NDArray[Any], n_samples: int, seed: int) -> Iterable[NDArray[Any]]:
-        """An inference graph has no dropout."""
-        raise ModelError(
-            "Dropout cannot be sampled in an ONNX graph.",
-            got=f"{n_samples} samples of {len(X)} rows asked, seed {seed}",
-        )
 
 
 def _last_linear(

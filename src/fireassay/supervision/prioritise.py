@@ -1,7 +1,8 @@
 """Test prioritisation: which rows to look at first, and how good that order is (APFD)."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,12 +11,10 @@ from fireassay.core.chart import Chart
 from fireassay.core.drawing import axis, curves
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
+from fireassay.core.lazy import pd
 from fireassay.core.result import Result
 from fireassay.core.validation import check_choice, check_finite, check_lengths
 from fireassay.statistics import average_ranks, delong_interval
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PURPOSES = ("testing", "active-learning")
 
@@ -42,10 +41,8 @@ class Prioritisation(Result):
         known = "" if self.apfd is None else f"; APFD {self.apfd}"
         return f"{len(self.order)} rows, most urgent first{known}"
 
-    def frame(self) -> "pd.DataFrame":
+    def frame(self) -> pd.DataFrame:
         """One row per place in the order."""
-        import pandas as pd
-
         columns: dict[str, NDArray[np.generic]] = {"row": self.order}
         if len(self.found):
             columns["share_of_faults_found"] = self.found

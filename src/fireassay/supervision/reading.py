@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,8 +159,7 @@ class Reading:
         """The most probable class of each row, as a column index."""
         only_logits = self.has("logits") and not self.has("probabilities")
         scores = self.logits if only_logits else self.probabilities
-        columns: IntArray = np.asarray(scores).argmax(axis=1).astype(np.int64)
-        return columns
+        return np.asarray(np.asarray(scores).argmax(axis=1).astype(np.int64))
 
     def rows(self, chosen: slice) -> "Reading":
         """The reading of some of the rows, with activations as float64 in memory."""
@@ -195,28 +194,36 @@ def _cut(name: str, value: Any, chosen: slice) -> Any:
 INPUTS = "inputs"
 
 
-class Hidden(Protocol):
-    """What of a model's inside can be read; ``missing`` says why not."""
+class Hidden:
+    """What can be read of a model's inside: nothing, unless a subclass knows the model."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
 
     def missing(self, need: str) -> str | None:
-        """None if this field of `Reading` can be read."""
-        ...
+        """Why this field of `Reading` cannot be read; None if it can."""
+        if need == "dropout":
+            return f"{self.why}; dropout can be sampled in torch modules"
+        if need == "logits":
+            return f"{self.why}; energies cannot be recovered from probabilities"
+        return f"{self.why}; layer='inputs' (--layer inputs) takes the inputs themselves"
 
     def read(self, X: NDArray[Any], needs: frozenset[str]) -> dict[str, Any]:
-        """Probabilities and the asked fields."""
-        ...
+        """Probabilities and the asked fields; only for fields that are not missing."""
+        raise ModelError(self.why, got=f"a request for {', '.join(needs)} of {len(X)} rows")
 
     def dropout_samples(self, X: NDArray[Any], n_samples: int, seed: int) -> Iterable[NDArray[Any]]:
-        """Probabilities under ``n_samples`` fixed dropout masks."""
-        ...
+        """Probabilities under ``n_samples`` fixed dropout masks, where dropout is not missing."""
+        asked = f"{n_samples} samples of {len(X)} rows asked, seed {seed}"
+        raise ModelError(f"{self.missing('dropout')}.", got=asked)
 
     def last_layer(self) -> tuple[FloatArray, FloatArray] | None:
         """Weights (k, d) and bias (k,) of the last linear layer, if there is one."""
-        ...
+        return None
 
     def layer_names(self) -> tuple[Sequence[str], str | None]:
         """The layers that are probed, and the one whose activations are the features."""
-        ...
+        return (), None
 
 
 class ModelReader:
@@ -311,37 +318,6 @@ class ModelReader:
         return self.model.queries + sum(m.queries for m in self.members or ())
 
 
-class NothingInside:
-    """A black box: probabilities only."""
-
-    def __init__(self, why: str) -> None:
-        self.why = why
-
-    def missing(self, need: str) -> str | None:
-        """Always the same reason."""
-        if need == "dropout":
-            return f"{self.why}; dropout can be sampled in torch modules"
-        if need == "logits":
-            return f"{self.why}; energies cannot be recovered from probabilities"
-        return f"{self.why}; layer='inputs' (--layer inputs) takes the inputs themselves"
-
-    def read(self, X: NDArray[Any], needs: frozenset[str]) -> dict[str, Any]:
-        """Never called: everything is missing."""
-        raise ModelError(self.why, got=f"a request for {', '.join(needs)} of {len(X)} rows")
-
-    def dropout_samples(self, X: NDArray[Any], n_samples: int, seed: int) -> Iterable[NDArray[Any]]:
-        """Never called: everything is missing."""
-        raise ModelError(self.why, got=f"{n_samples} samples of {len(X)} rows asked, seed {seed}")
-
-    def last_layer(self) -> tuple[FloatArray, FloatArray] | None:
-        """Not seen."""
-        return None
-
-    def layer_names(self) -> tuple[Sequence[str], str | None]:
-        """Not seen."""
-        return (), None
-
-
 def _hidden(model: Classifier, layer: str | None) -> Hidden:
     inner: Any = model
     while not hasattr(inner, "module") and hasattr(inner, "model"):
@@ -351,15 +327,15 @@ def _hidden(model: Classifier, layer: str | None) -> Hidden:
 
         if is_hookable(inner.module):
             return TorchHidden(model, inner, layer)
-        return NothingInside("the layers of an exported program cannot be read")
+        return Hidden("the layers of an exported program cannot be read")
     if hasattr(inner, "_with_outputs"):
         from fireassay.supervision.hidden import OnnxHidden
 
         if is_installed("onnx"):
             return OnnxHidden(model, inner, layer)
-        return NothingInside("reading an ONNX graph needs the package 'onnx'")
+        return Hidden("reading an ONNX graph needs the package 'onnx'")
     from fireassay.supervision.hidden import SklearnHidden, is_network
 
     if is_network(getattr(inner, "estimator", None)):
         return SklearnHidden(model, inner.estimator, layer)
-    return NothingInside("the model shows its probabilities only")
+    return Hidden("the model shows its probabilities only")

@@ -144,17 +144,20 @@ def saved(supervisor: Supervisor) -> SavedSupervisor:
     """What is saved of a fitted supervisor."""
     if not hasattr(supervisor, "state_"):
         raise ParameterError("Only a fitted supervisor can be saved.", got="one before fit")
-    parameters = {
-        name: value
-        for name, value in supervisor.get_params().items()
-        if name not in ("members", "train")
-    }
-    rule = getattr(supervisor, "rule_", None)
     reader = getattr(supervisor, "reader_", None)
-    layers = () if reader is None else reader.layers(supervisor.needs)
     return SavedSupervisor(
-        supervisor.name, parameters, supervisor.state_, rule, supervisor.feature_names_, layers
+        name=supervisor.name,
+        parameters=_plain_parameters(supervisor),
+        state=supervisor.state_,
+        rule=getattr(supervisor, "rule_", None),
+        feature_names=supervisor.feature_names_,
+        layers=() if reader is None else reader.layers(supervisor.needs),
     )
+
+
+def _plain_parameters(supervisor: Supervisor) -> dict[str, Any]:
+    given = supervisor.get_params().items()
+    return {name: value for name, value in given if name not in ("members", "train")}
 
 
 def load(path: str | Path, model: Any = None) -> Supervisor:
@@ -196,10 +199,6 @@ def described(supervisor: Supervisor) -> dict[str, Any]:
     return {
         "supervisor": supervisor.name,
         "needs": list(supervisor.needs),
-        "parameters": {
-            name: value
-            for name, value in supervisor.get_params().items()
-            if name not in ("members", "train")
-        },
+        "parameters": _plain_parameters(supervisor),
         "rule": None if rule is None else dataclasses.asdict(rule),
     }

@@ -321,5 +321,4 @@ def leave_one_kind_out(
 def _p_values(calibration: FloatArray, strangeness: FloatArray) -> FloatArray:
     """Share of calibration rows at least as strange, counting the row itself."""
     at_least = len(calibration) - np.searchsorted(calibration, strangeness, side="left")
-    result: FloatArray = (at_least + 1) / (len(calibration) + 1)
-    return result
+    return np.asarray((at_least + 1) / (len(calibration) + 1))

@@ -40,8 +40,7 @@ class Pcs(Supervisor):
 
     def _score(self, reading: Reading) -> FloatArray:
         top = np.partition(reading.probabilities, -2, axis=1)[:, -2:]
-        scores: FloatArray = 1.0 - (top[:, 1] - top[:, 0])
-        return scores
+        return np.asarray(1.0 - (top[:, 1] - top[:, 0]))
 
     def _graph(self, g: GraphBuilder) -> str:
         values, _ = g.ops("TopK", g.input("probabilities"), g.constant([2], np.int64), outputs=2)
@@ -89,8 +88,7 @@ class Gen(Supervisor):
         gamma = check_real(self.gamma, "gamma", low=0, high=1)
         top = min(check_integer(self.top, "top", low=1), reading.probabilities.shape[1])
         largest = np.sort(reading.probabilities, axis=1)[:, -top:]
-        scores: FloatArray = ((largest * (1.0 - largest)) ** gamma).sum(axis=1)
-        return scores
+        return np.asarray(((largest * (1.0 - largest)) ** gamma).sum(axis=1))
 
     def _graph(self, g: GraphBuilder) -> str:
         p = g.input("probabilities")
@@ -133,8 +131,7 @@ class Energy(Supervisor):
 
 def energy(logits: FloatArray, temperature: float = 1.0) -> FloatArray:
     """−T log Σ exp(logit / T): low where the model has seen much of the kind."""
-    result: FloatArray = -temperature * special.logsumexp(logits / temperature, axis=1)
-    return result
+    return np.asarray(-temperature * special.logsumexp(logits / temperature, axis=1))
 
 
 Recipe = Callable[[Any, Any, int], Any]
@@ -200,8 +197,7 @@ class McDropoutVariationRatio(DropoutSupervisor):
 
     def _score(self, reading: Reading) -> FloatArray:
         votes = reading.dropout.votes
-        shares: FloatArray = 1.0 - votes.max(axis=1) / votes.sum(axis=1)
-        return shares
+        return np.asarray(1.0 - votes.max(axis=1) / votes.sum(axis=1))
 
     def _graph(self, g: GraphBuilder) -> str:
         samples = g.input("samples")

@@ -76,32 +76,31 @@ def alarm_rule(
     if scores.ndim != 1:
         raise DataError("Nominal scores must have shape (n,).", got=f"{scores.shape}")
     check_finite(scores, name="nominal scores")
-    n = len(scores)
-    if groups is not None:
-        return _grouped_rule(scores, groups, false_alarm, confidence)
+    n, n_groups = len(scores), None
     needed = rows_needed(false_alarm, confidence)
-    if n < needed:
+    if groups is not None:
+        level, n_groups = _grouped_level(scores, groups, false_alarm, confidence)
+    elif n < needed:
         raise NotEnoughEvidenceError(
             f"A false-alarm rate of {false_alarm:g} with confidence {confidence:g} needs at least "
             f"{needed} nominal rows.",
             got=f"{n}",
             do="Collect more nominal rows, or ask for less.",
         )
-    counts = np.arange(n)
-    tail = special.bdtr(counts, n, false_alarm)
-    n_above = int(np.flatnonzero(tail <= 1.0 - confidence)[-1])
-    threshold = _just_above(np.sort(scores)[n - n_above - 1])
+    else:
+        tail = special.bdtr(np.arange(n), n, false_alarm)
+        level = np.sort(scores)[n - int(np.flatnonzero(tail <= 1.0 - confidence)[-1]) - 1]
+    threshold = float(level + 1e-9 * abs(level) + 1e-12)
     above = int((scores > threshold).sum())
-    return AlarmRule(threshold, float(false_alarm), float(confidence), n, above)
+    return AlarmRule(threshold, float(false_alarm), float(confidence), n, above, n_groups)
 
 
-def _grouped_rule(
+def _grouped_level(
     scores: FloatArray, groups: ArrayLike, false_alarm: float, confidence: float
-) -> AlarmRule:
-    """The lowest threshold at which the bound on the share above it keeps the promise."""
+) -> tuple[float, int]:
+    """The lowest score at which the bound on the share above keeps the promise; groups counted."""
     # The bound falls as the threshold rises. A threshold below the true quantile means that the
-    # bound at that quantile, a fixed number, was too low: the promise fails no more often than the
-    # bound.
+    # bound at that quantile was too low: the promise fails no more often than the bound.
     labels = check_labels(groups, name="groups", n=len(scores))
     n_groups = len(np.unique(labels))
     levels = np.unique(scores)[::-1]
@@ -120,13 +119,7 @@ def _grouped_rule(
     while bad - good > 1:
         middle = (good + bad) // 2
         good, bad = (middle, bad) if kept(middle) else (good, middle)
-    threshold = _just_above(levels[good])
-    above = int((scores > threshold).sum())
-    return AlarmRule(threshold, float(false_alarm), float(confidence), len(scores), above, n_groups)
-
-
-def _just_above(score: float) -> float:
-    return float(score + 1e-9 * abs(score) + 1e-12)
+    return float(levels[good]), n_groups
 
 
 def rows_needed(false_alarm: float, confidence: float) -> int:
@@ -164,20 +157,12 @@ class Supervisor(ABC):
     layer: str | None = None
     seed: int = 0
 
+    feature_names_ = None  # type: tuple[str, ...] | None  # columns of training, where known
+
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "summary" not in vars(cls):
             cls.summary = (inspect.cleandoc(cls.__doc__ or "").split("\n")[0]).rstrip(".")
-
-    @property
-    def feature_names_(self) -> tuple[str, ...] | None:
-        """Names of the columns of training, where they are known."""
-        names: tuple[str, ...] | None = vars(self).get("_feature_names")
-        return names
-
-    @feature_names_.setter
-    def feature_names_(self, names: tuple[str, ...] | None) -> None:
-        self._feature_names = names
 
     # What a subclass gives ------------------------------------------------------------------
 
@@ -306,9 +291,8 @@ class Supervisor(ABC):
         """Score arrays."""
         if not hasattr(self, "state_"):
             if self.fit_needs:
-                raise ParameterError(
-                    f"{self.name} must be fitted before it scores.", got="no fitted state"
-                )
+                expected = f"{self.name} must be fitted before it scores."
+                raise ParameterError(expected, got="no fitted state")
             self.state_ = {}
         self._check(reading, self.needs)
         starts = range(0, max(1, len(reading)), BLOCK_ROWS)

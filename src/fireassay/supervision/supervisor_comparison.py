@@ -122,50 +122,41 @@ class SupervisorComparison(Answer):
         return {**charts, "heat_map": self._aurocs()}
 
     def _caught(self, rule: AlarmRule) -> Chart:
-        name = str(self.recommended)
+        name, doubted = str(self.recommended), self._doubted
         done = self.table[(self.table["status"] == "done") & (self.table["supervisor"] == name)]
         kinds = set(troubles(self.table)["set"])
-        found = {
-            str(s): alarms(self.reported[s][name], rule, self.confidence, self._of(s))
-            for s in [*done["set"], NOMINAL]
-        }
-        doubted = self._doubted
-        order = sorted(found, key=lambda s: (s not in kinds, found[s].value))
-        rows = [
-            IntervalRow(
-                _row_name(s, s in kinds, doubted=bool(doubted & set(self._rests_on(s)))),
-                found[s].value,
-                found[s].low,
-                found[s].high,
-                state="dot" if s in kinds else "none",
-                text=f"{percent(found[s].value)}",
-            )
-            for s in order
-        ]
+        found = {str(s): self._alarms(s, name, rule) for s in [*done["set"], NOMINAL]}
+        rows = []
+        for s in sorted(found, key=lambda s: (s not in kinds, found[s].value)):
+            shown = _row_name(s, s in kinds, doubted=bool(doubted & set(self._rests_on(s))))
+            value, state = found[s].value, "dot" if s in kinds else "none"
+            ends = found[s].low, found[s].high
+            rows.append(IntervalRow(shown, value, *ends, state=state, text=percent(value)))
         return Chart(
             intervals(rows, "share that raises the alarm", domain=(0, 1)),
             f"Share that raises the alarm of the recommended monitor ({name}), worst trouble "
-            f"first; "
-            "squares are inputs without trouble.",
+            "first; squares are inputs without trouble.",
             "A dot with an interval for each kind of trouble.",
         )
+
+    def _alarms(self, set_name: str, supervisor: str, rule: AlarmRule) -> Estimate:
+        """The share of a set's reported rows above a supervisor's threshold."""
+        groups = None if self.groups is None else self.groups[set_name]
+        return alarms(self.reported[set_name][supervisor], rule, self.confidence, groups)
 
     def _aurocs(self) -> Chart:
         wide = self.matrix("auroc")
         cells = [
-            (str(row), str(column), float(wide.loc[row, column]))
-            for row in wide.index
-            for column in wide.columns
+            (str(row), str(column), float(value))
+            for row, values in wide.iterrows()
+            for column, value in values.items()
         ]
         usable = wide.dropna(axis=1, how="all")
+        framed = {(str(usable[c].idxmax()), str(c)) for c in usable.columns}
+        order, columns = list(map(str, wide.index)), list(map(str, wide.columns))
         return Chart(
             matrix(
-                cells,
-                title="AUROC",
-                unit="number",
-                order=[str(name) for name in wide.index],
-                columns=[str(name) for name in wide.columns],
-                framed={(str(usable[c].idxmax()), str(c)) for c in usable.columns},
+                cells, title="AUROC", unit="number", order=order, columns=columns, framed=framed
             ),
             "AUROC of each supervisor on each set; the best of a set is framed, what could not be "
             "used is empty.",
@@ -266,20 +257,13 @@ class SupervisorComparison(Answer):
             name = row["set"]
             estimates[f"auroc_{name}"] = self._auroc_estimate(row)
             if rule is not None:
-                caught = alarms(
-                    self.reported[name][row["supervisor"]], rule, self.confidence, self._of(name)
-                )
+                caught = self._alarms(name, row["supervisor"], rule)
                 estimates[f"caught_{name}"] = replace(caught, rests_on=self._rests_on(name))
         for _, row in best.iterrows():
             if row["supervisor"] != self.recommended:
                 estimates[f"auroc_best_{row['set']}"] = self._auroc_estimate(row)
         if rule is not None:
-            nominal = alarms(
-                self.reported[NOMINAL][str(self.recommended)],
-                rule,
-                self.confidence,
-                self._of(NOMINAL),
-            )
+            nominal = self._alarms(NOMINAL, str(self.recommended), rule)
             estimates["false_alarm"] = replace(nominal, rests_on=(APART, LIKE_FIELD))
         return estimates
 
@@ -292,9 +276,6 @@ class SupervisorComparison(Answer):
     def _ends(self) -> tuple[str, str]:
         """The columns of the interval that holds in spite of the choice."""
         return ("low", "high") if self.confirmed else ("simultaneous_low", "simultaneous_high")
-
-    def _of(self, set_name: str) -> IntArray | None:
-        return None if self.groups is None else self.groups[set_name]
 
     def _auroc_estimate(self, row: Any) -> Estimate:
         low, high = self._ends
@@ -365,8 +346,7 @@ def assumptions(
                     "Ambiguous inputs lie within the training distribution.",
                     "contradicted" if row["low"] > _OFF else "supported",
                     f"The monitor {name} tells them from normal rows with AUROC {_auroc(row)}: "
-                    f"they "
-                    "are strange as well as ambiguous.",
+                    "they are strange as well as ambiguous.",
                     IN_DISTRIBUTION,
                 )
             )

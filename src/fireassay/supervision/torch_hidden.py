@@ -15,7 +15,8 @@ from fireassay.core.arrays import FloatArray, softmax
 from fireassay.core.errors import ModelError, ParameterError
 from fireassay.core.seeds import generator
 from fireassay.core.threads import one_torch_thread
-from fireassay.supervision.feature_scores import FEATURES_WIDEST, PROBE_WIDEST, grid, spread
+from fireassay.supervision.hidden import FEATURES_WIDEST, PROBE_WIDEST, grid, spread
+from fireassay.supervision.reading import Hidden
 
 _ACTIVATIONS = (
     nn.ReLU, nn.ReLU6, nn.LeakyReLU, nn.PReLU, nn.ELU, nn.SELU, nn.CELU, nn.GELU, nn.SiLU, nn.Mish,
@@ -31,11 +32,10 @@ def is_hookable(module: Any) -> bool:
     return isinstance(module, nn.Module) and not isinstance(module, torch.fx.GraphModule)
 
 
-class TorchHidden:
+class TorchHidden(Hidden):
     """Reads a torch module with hooks, in the same passes that give the probabilities."""
 
-    # In the classifier's blocks, fixed in size and filled up: no value depends on how rows were
-    # cut.
+    # The classifier's blocks are fixed in size and filled up: no value depends on the cut of rows.
 
     def __init__(self, model: Any, inner: Any, layer: str | None) -> None:
         self.model, self.module, self.layer = model, inner.module, layer
@@ -59,13 +59,12 @@ class TorchHidden:
             return None if self.dropouts else "the torch module has no dropout layer"
         if need == "layers":
             return None if self.probed_layers() else "the torch module has no hidden layer"
-        if need == "logits" and self.output == "logits":
+        given = (need == "logits" and self.output == "logits") or (
+            need == "features" and self.layer is not None
+        )
+        if given or self.head_name is not None:
             return None
-        if need == "features" and self.layer is not None:
-            return None
-        if self.head_name is None:
-            return "the torch module has no linear layer (torch.nn.Linear)"
-        return None
+        return "the torch module has no linear layer (torch.nn.Linear)"
 
     def probed_layers(self) -> list[str]:
         """Outputs of the activation functions; without any, of the layers before the last."""
@@ -175,8 +174,7 @@ class TorchHidden:
 
     def dropout_samples(self, X: NDArray[Any], n_samples: int, seed: int) -> Iterator[NDArray[Any]]:
         """Probabilities of ``n_samples`` thinned networks; a mask is the same for all rows."""
-        # Where one dropout layer feeds the last linear layer, everything before it is computed
-        # once.
+        # What lies before a dropout layer that feeds the last linear layer is computed once.
         if len(self.dropouts) == 1 and self.head_name is not None:
             name = next(iter(self.dropouts))
             with self._captured([name]) as blocks:
@@ -238,8 +236,7 @@ def _pooled(output: Any, widest: int) -> NDArray[Any]:
     flat = tensor.reshape(len(tensor), -1)
     if flat.shape[1] > FEATURES_WIDEST:
         flat = nn.functional.adaptive_avg_pool1d(flat[:, None].float(), FEATURES_WIDEST)[:, 0]
-    pooled: NDArray[Any] = flat.cpu().float().numpy()
-    return pooled
+    return np.asarray(flat.cpu().float().numpy())
 
 
 def _joined(blocks: list[dict[str, Any]], name: str, n: int) -> FloatArray:

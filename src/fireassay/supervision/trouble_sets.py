@@ -1,8 +1,10 @@
 """Corrupted and adversarial sets on which supervisors are compared."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,14 +13,12 @@ from fireassay import attacks as attack_table
 from fireassay.attacks.result import ALREADY_WRONG, FOUND
 from fireassay.classifiers import GradientClassifier, as_classifier
 from fireassay.core.errors import ModelError, NotEnoughEvidenceError, ParameterError
+from fireassay.core.lazy import pd
 from fireassay.core.result import Result
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_class_indices, check_features, check_integer, check_real
 from fireassay.data import corrupt, corruption_kinds
 from fireassay.data.pixel_range import image_layout
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,8 @@ class CorruptedSet(Result):
             f"{len(self)} corrupted rows of {len(set(self.kind))} kinds, severity {self.severity}"
         )
 
-    def frame(self) -> "pd.DataFrame":
+    def frame(self) -> pd.DataFrame:
         """One row per corrupted row."""
-        import pandas as pd
-
         return pd.DataFrame({"kind": self.kind, "severity": self.severity})
 
 
@@ -130,10 +128,8 @@ class AdversarialSet(Result):
         parts = [f"{name} {(self.attack == name).sum()} of {n}" for name, n in self.tried.items()]
         return f"{len(self)} adversarial rows: {', '.join(parts)}"
 
-    def frame(self) -> "pd.DataFrame":
+    def frame(self) -> pd.DataFrame:
         """One row per adversarial row."""
-        import pandas as pd
-
         columns = ("row", "y", "attack", "epsilon", "confidence")
         return pd.DataFrame({name: getattr(self, name) for name in columns})
 
@@ -186,12 +182,11 @@ def adversarial_set(
     check_integer(steps, "steps", low=1, high=20)
     rows = check_features(X)
     labels = check_class_indices(y, classifier.classes, n=len(rows))
-    names = np.asarray(y)
     found: list[AdversarialSet] = []
     tried = {}
     for attack in attacks:
         points, fell, tried[attack] = _smallest(
-            classifier, rows, names, attack, largest, steps, seed
+            classifier, rows, np.asarray(y), attack, largest, steps, seed
         )
         if min_confidence is not None and len(fell):
             points, fell = _pushed(classifier, rows, points, fell, largest, min_confidence)
@@ -203,11 +198,9 @@ def adversarial_set(
             got=f"none of {sum(tried.values())} tries within {largest:g}",
             do="Raise max_epsilon.",
         )
-    join = {
-        name: np.concatenate([getattr(part, name) for part in found])
-        for name in ("X", "y", "row", "attack", "epsilon", "confidence")
-    }
-    return AdversarialSet(**join, tried=tried)
+    names = ("X", "y", "row", "attack", "epsilon", "confidence")
+    arrays = {name: np.concatenate([getattr(part, name) for part in found]) for name in names}
+    return AdversarialSet(**arrays, tried=tried)
 
 
 def _smallest(

@@ -90,8 +90,7 @@ class DawidSkene:
 
     def _learnt_prior(self, totals: FloatArray) -> FloatArray:
         weight = totals + self.smoothing
-        prior: FloatArray = weight / weight.sum()
-        return prior
+        return np.asarray(weight / weight.sum())
 
     def _confusion(
         self,
@@ -103,26 +102,21 @@ class DawidSkene:
     ) -> FloatArray:
         """P(vote v | class y) as [LF, v, y]; given that it votes, unless it is one-sided."""
         k = len(prior)
-        same = np.eye(k)
+        same = np.eye(k) == 1
+        rate = (votes / totals.sum())[:, :, None]
         if self.one_coin:
             right = np.einsum("jyy->j", joint) + self.trust * self.smoothing
-            accuracy = right / (joint.sum(axis=(1, 2)) + self.smoothing)
-            precision = np.where(
-                same == 1, accuracy[:, None, None], (1 - accuracy[:, None, None]) / (k - 1)
-            )
-            rate = (votes / totals.sum())[:, :, None]
-            unconditional = np.minimum(rate * precision / prior, 1.0)
-            conditional = precision
+            accuracy = (right / (joint.sum(axis=(1, 2)) + self.smoothing))[:, None, None]
+            conditional = np.where(same, accuracy, (1 - accuracy) / (k - 1))
+            unconditional = np.minimum(rate * conditional / prior, 1.0)
         else:
-            expected = np.where(same == 1, self.trust, (1 - self.trust) / (k - 1))
-            rate = (votes / totals.sum())[:, :, None]
+            expected = np.where(same, self.trust, (1 - self.trust) / (k - 1))
             pseudo = np.minimum(rate * expected / prior, 1.0) * self.smoothing
             unconditional = (joint + pseudo) / (totals + self.smoothing)
             smoothed = joint + expected * self.smoothing
             conditional = smoothed / smoothed.sum(axis=1, keepdims=True)
         confusion = np.where(one_sided[:, None, None], unconditional, conditional)
-        bounded: FloatArray = np.clip(confusion, _SMALLEST, 1.0)
-        return bounded
+        return np.asarray(np.clip(confusion, _SMALLEST, 1.0))
 
 
 @dataclass(frozen=True)

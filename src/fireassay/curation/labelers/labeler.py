@@ -79,8 +79,7 @@ def class_prior(class_balance: tuple[float, ...] | None, n_classes: int) -> Floa
             f"The 'class_balance' must be {n_classes} positive numbers that sum to 1.",
             got=str(class_balance),
         )
-    balance: FloatArray = prior / prior.sum()
-    return balance
+    return np.asarray(prior / prior.sum())
 
 
 def normalised(log_weights: FloatArray) -> FloatArray:

@@ -105,8 +105,7 @@ def _two_classes(patterns: VotePatterns, prior: FloatArray) -> FloatArray:
     # What is left of a probability after the difference is spread over the two classes.
     given = np.stack([mean - prior[1] * difference, mean + prior[0] * difference], axis=1)
     floor = np.maximum(0.02 * mean, 1e-9)[:, None]
-    likelihood: FloatArray = np.maximum(given, floor).reshape(2, m, 2).transpose(1, 0, 2)
-    return likelihood
+    return np.asarray(np.maximum(given, floor).reshape(2, m, 2).transpose(1, 0, 2))
 
 
 def _accuracies(patterns: VotePatterns, min_overlap: int) -> FloatArray:
@@ -120,8 +119,7 @@ def _accuracies(patterns: VotePatterns, min_overlap: int) -> FloatArray:
     hoped = np.ones(len(size))
     skill = np.minimum(size, 1.0) * _signs(np.where(usable, products, 0.0), size, hoped)
     skill = np.where(np.isnan(skill), (k * _UNKNOWN - 1) / (k - 1), skill)
-    accuracy: FloatArray = np.clip((1 + (k - 1) * skill) / k, 0.01, 0.99)
-    return accuracy
+    return np.asarray(np.clip((1 + (k - 1) * skill) / k, 0.01, 0.99))
 
 
 def pairwise_agreement(patterns: VotePatterns) -> tuple[FloatArray, FloatArray]:
