@@ -163,13 +163,9 @@ def _estimator(name: str, target: AttackedModel) -> Any:
             self, x: NDArray[Any], label: Any = None, **_: Any
         ) -> NDArray[np.float32]:
             points, rows = self._points(x)
-            columns = np.arange(n_classes) if label is None else np.atleast_1d(label)
-            wanted = (
-                np.broadcast_to(columns, (len(x), n_classes))
-                if label is None
-                else (np.broadcast_to(columns, len(x))[:, None])
-            )
-            wanted = np.array(wanted, dtype=np.int64)
+            wanted = np.tile(np.arange(n_classes), (len(x), 1))
+            if label is not None:
+                wanted = np.array(np.broadcast_to(label, len(x)), dtype=np.int64)[:, None]
             gradients = target.logit_gradients(points, rows, wanted)[1]
             return gradients.reshape(len(x), -1, *x.shape[1:]).astype(np.float32)
 

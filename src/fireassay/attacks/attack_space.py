@@ -293,16 +293,14 @@ class AttackSpace:
         """What ``eps`` is a share of; nothing where it is in the model's own numbers."""
         if not self.scaled:
             return ""
+        if len(self.shape) > 1:
+            return " of the range"
         low, high = (f"{100 * share:.0f} %" for share in _QUANTILES)
-        return (
-            " of the range" if len(self.shape) > 1 else f" of each column's {low} to {high} range"
-        )
+        return f" of each column's {low} to {high} range"
 
     def moved(self, before: ArrayLike, after: ArrayLike) -> dict[str, int]:
         """How many of these rows changed in each column that changed in any."""
-        first = np.asarray(before, dtype=np.float64).reshape(
-            len(np.asarray(before)), len(self.unit)
-        )
+        first = np.asarray(before, dtype=np.float64).reshape(-1, len(self.unit))
         second = np.asarray(after, dtype=np.float64).reshape(first.shape)
         counts = ((first != second) & ~(np.isnan(first) & np.isnan(second))).sum(axis=0)
         return {self.names[at]: int(counts[at]) for at in np.flatnonzero(counts)}

@@ -215,10 +215,9 @@ class AttackedModel:
         columns: Index,
         loss: Callable[[NDArray[np.float64], Index], tuple[Any, NDArray[np.float64]]],
     ) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Logits and the gradient of a loss of them (see `losses`).
+        """Logits and the gradient of a loss of them (see `losses`); one forward query each.
 
-        One forward and one gradient query each; from a model that is not ours a gradient query for
-        every class.
+        One gradient query each, too; from a model that is not ours one for every class.
         """
         self._count_gradients(rows, backward_passes(self.model))
         shaped = points.reshape(len(points), *self.shape)
@@ -246,16 +245,13 @@ class AttackedModel:
         predicted = scores.argmax(axis=1)
         if not self.labelled:
             self.goal[rows] = predicted
-        wrong = predicted != self.goal[rows]
-        self.mark_wrong_already(rows[wrong])
-        self.stood(rows[~wrong])
-        return np.asarray(rows[~wrong])
-
-    def mark_wrong_already(self, rows: Index) -> None:
-        """Samples that the model gets wrong as they are: distance 0, failed before the attack."""
-        self.status[rows] = ALREADY_WRONG
-        self.distance[rows] = 0.0
-        self.failed_at[:, rows] = 0.0
+        right = predicted == self.goal[rows]
+        wrong = rows[~right]  # as they are: failed before the attack
+        self.status[wrong] = ALREADY_WRONG
+        self.distance[wrong] = 0.0
+        self.failed_at[:, wrong] = 0.0
+        self.stood(rows[right])
+        return np.asarray(rows[right])
 
     def check(self, points: NDArray[Any], rows: Index) -> NDArray[np.bool_]:
         """Ask the model about finished points (as `inside` returns them), one per sample.

@@ -69,7 +69,8 @@ def members(model: Any) -> tuple[Member, ...]:
     space = getattr(model, "space", None)
     if space is not None and not space.reals.any():
         return (_DISCRETE,)
-    chosen: tuple[Member, ...] = _BLACK_BOX[1:] if _labels_only(model) else _BLACK_BOX
+    labels_only = getattr(model, "output", None) == "labels"
+    chosen: tuple[Member, ...] = _BLACK_BOX[1:] if labels_only else _BLACK_BOX
     if isinstance(model, GradientClassifier):
         chosen = _WITH_GRADIENTS
     if space is None or not space.discrete.any():
@@ -185,10 +186,6 @@ def not_tried(model: Any) -> tuple[str, ...]:
     return tuple(
         f"{name} ({reasons[member.needs]})" for name, member in every.items() if name not in chosen
     )
-
-
-def _labels_only(model: Any) -> bool:
-    return getattr(model, "output", None) == "labels"
 
 
 def _most(share: float, step: float) -> int:

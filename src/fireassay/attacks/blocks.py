@@ -59,15 +59,15 @@ def in_blocks(
     labels = np.asarray(y)
     check_lengths(X=len(features), y=len(labels))
     check_integer(block, "block", low=1)
-    if mask is not None:
-        _check_masked(attacks)
-    shared: dict[str, Any] = {
-        "attacks": dict(attacks),
-        "model": classifier,
-        "X": features,
-        "y": labels,
-        "mask": None if mask is None else np.asarray(mask),
-    }
+    unable = [name for name, attack in attacks.items() if not accepts(attack, "mask")]
+    if mask is not None and unable:
+        raise ParameterError(
+            "Where some features must not change, every attack must take a mask.",
+            got=f"{', '.join(unable)} without one",
+            do="Choose other attacks, or leave out mask=.",
+        )
+    shared: dict[str, Any] = {"attacks": dict(attacks), "model": classifier, "X": features}
+    shared |= {"y": labels, "mask": None if mask is None else np.asarray(mask)}
     tasks = [
         {"attack": name, "start": start, "stop": min(start + block, len(features)), "seed": seed}
         for name in attacks
@@ -109,13 +109,3 @@ def joined(parts: list[AttackResult]) -> AttackResult:
         fields[field] = np.concatenate(values) if isinstance(values[0], np.ndarray) else values[0]
     fields["shared_queries"] = sum(part.shared_queries for part in parts)
     return AttackResult(**fields)
-
-
-def _check_masked(attacks: Mapping[str, Callable[..., AttackResult]]) -> None:
-    unable = [name for name, attack in attacks.items() if not accepts(attack, "mask")]
-    if unable:
-        raise ParameterError(
-            "Where some features must not change, every attack must take a mask.",
-            got=f"{', '.join(unable)} without one",
-            do="Choose other attacks, or leave out mask=.",
-        )

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.attacks.attacked_model import AttackedModel, Index
 from fireassay.attacks.directions import Subspace, make_subspace
-from fireassay.attacks.line_search import along_semicircle, into_box, near_starts
+from fireassay.attacks.line_search import along_semicircle, into_box, near_starts, plane
 from fireassay.attacks.result import NOT_FOUND, AttackResult
 from fireassay.attacks.start import Pool, make_pool
 from fireassay.core.validation import check_integer
@@ -119,14 +119,9 @@ def _turn(
     directions: NDArray[np.float32],
     angles: NDArray[np.float64],
 ) -> NDArray[Any]:
-    samples = target.original[rows].astype(np.float64)
-    outward = points - samples
-    distance = np.sqrt(np.square(outward).sum(axis=1, keepdims=True))
-    outward /= distance
-    sideways = directions - (directions * outward).sum(axis=1, keepdims=True) * outward
-    sideways /= np.maximum(np.sqrt(np.square(sideways).sum(axis=1, keepdims=True)), 1e-12)
+    samples, distance, outward, sideways = plane(target, rows, points, directions)
     cosine, sine = np.cos(angles)[:, None], np.sin(angles)[:, None]
-    turned = distance * cosine * (cosine * outward + sine * sideways)
+    turned = distance[:, None] * cosine * (cosine * outward + sine * sideways)
     return target.inside(samples + turned, rows)
 
 
@@ -250,9 +245,8 @@ def _normals(
     evenly: NDArray[np.bool_],
 ) -> NDArray[np.float32]:
     """Unit normals, pointing to the misclassified side, from decisions at random points."""
-    distance = np.sqrt(
-        np.square(points.astype(np.float64) - target.original[rows]).sum(axis=1)
-    ).astype(np.float32)
+    moves = points.astype(np.float64) - target.original[rows]
+    distance = np.sqrt(np.square(moves).sum(axis=1)).astype(np.float32)
     owners = np.repeat(np.arange(len(rows)), probes)
     directions = np.empty((len(owners), points.shape[1]), dtype=np.float32)
     ends = np.cumsum(probes)
@@ -267,10 +261,8 @@ def _normals(
         own = slice(ends[i] - probes[i], ends[i])
         signs = np.where(wrong[own], np.float32(1), np.float32(-1))
         balance = signs.mean()
-        if abs(balance) < 1:
-            signs = signs - balance
-        moved = (probed[own] - points[i]).astype(np.float32)
-        normals[i] = signs @ moved
+        signs = signs - balance if abs(balance) < 1 else signs
+        normals[i] = signs @ (probed[own] - points[i]).astype(np.float32)
     lengths = np.sqrt(np.square(normals, dtype=np.float64).sum(axis=1, keepdims=True))
     return np.asarray(normals / np.maximum(lengths, 1e-30), dtype=np.float32)
 

@@ -34,7 +34,7 @@ def deepfool(
     """Look for a small perturbation that changes the class.
 
     Args:
-        model, X, y, mask, max_queries: As in `fgm`.
+        model, X, y, mask, max_queries, seed: As in `fgm`.
         norm: ``"l2"`` or ``"linf"``.
         steps: Most steps per sample, at least 1.
         n_classes: Boundaries to the most likely classes are considered (with the attacked one), at
@@ -42,7 +42,6 @@ def deepfool(
         overshoot: How far each step goes beyond the boundary, as a share of the perturbation, >= 0.
         eps: If given, only points within this distance count, and a perturbation of twice this
             distance ends a sample's search.
-        seed: Only names the result.
 
     Moosavi-Dezfooli et al. 2016. With the attacked class k and another class j, the linearised
     boundary lies |f_j − f_k| / ‖∇f_j − ∇f_k‖_q away, 1/p + 1/q = 1. The first step looks at all
@@ -88,9 +87,8 @@ def _search(target: AttackedModel, steps: int, n_classes: int, overshoot: float)
         nearest, ranks = _to_nearest_boundary(
             target.norm, logits, gradients, columns[rows], blocked
         )
-        points[rows] = target.inside(
-            target.original[rows] + (1 + overshoot) * (moved + nearest), rows
-        )
+        ends = target.original[rows] + (1 + overshoot) * (moved + nearest)
+        points[rows] = target.inside(ends, rows)
         wrong = target.check(points[rows], rows)
         crossed[rows[wrong]] = True
         if step == 0:
@@ -202,13 +200,10 @@ def fmn(
     """Look for the smallest perturbation that changes the class.
 
     Args:
-        model, X, y, mask, max_queries: As in `fgm`.
+        model, X, y, mask, max_queries, seed: As in `fgm`.
         norm: ``"l0"`` (how many features change), ``"l1"``, ``"l2"`` or ``"linf"``.
-        steps: Most gradient steps per sample, at least 1; fewer where ``max_queries`` allows no
-            more.
-        eps: If given, only points within this distance count, and a sample's search ends at the
-            first.
-        seed: Only names the result.
+        steps: Most gradient steps per sample, at least 1, as far as ``max_queries`` allows.
+        eps: If given, only points within this distance count; the first ends a sample's search.
 
     Pintor et al. 2021. The loss is the lead of the attacked class in logits. While a point is right
     the ball grows (at first to the boundary of the linearised model), while it is wrong it shrinks
@@ -287,11 +282,10 @@ class _Search:
         closer = away < self.nearest[rows]
         rows, away = rows[closer], away[closer]
         self.nearest[rows], self.candidates[rows] = away, self.points[rows]
-        first = rows[
-            (self.target.status[rows] == NOT_FOUND) & (self.target.queries_left(rows) >= 1)
-        ]
-        first = first[self.nearest[first] <= self.target.eps]
-        self.target.check(self.points[first], first)
+        target = self.target
+        first = rows[(target.status[rows] == NOT_FOUND) & (target.queries_left(rows) >= 1)]
+        first = first[self.nearest[first] <= target.eps]
+        target.check(self.points[first], first)
 
     def _resize(
         self, rows: Index, wrong: NDArray[np.bool_], away: Vector, losses: Vector,

@@ -15,18 +15,15 @@ _HALF_AT = 1 / 4
 
 @dataclass(frozen=True)
 class Subspace:
-    """Directions an attack may draw: single features, or cosine frequencies of images.
-    ``rows_basis`` and ``columns_basis`` hold orthonormal cosines, one per row (None: features);
-    ``weights`` scale how strongly each coefficient is drawn (None: all alike).
-    """
+    """Directions an attack may draw: single features, or cosine frequencies of images."""
 
     size: int
     shape: tuple[int, ...]
     free: NDArray[np.int64]
-    rows_basis: NDArray[np.float32] | None = None
+    rows_basis: NDArray[np.float32] | None = None  # orthonormal cosines, one per row
     columns_basis: NDArray[np.float32] | None = None
     channels_first: bool = False
-    weights: NDArray[np.float32] | None = None
+    weights: NDArray[np.float32] | None = None  # how strongly each coefficient is drawn
 
     def draw(
         self, rng: np.random.Generator, count: int, *, evenly: bool = False

@@ -15,15 +15,13 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """Ranges ``least`` to ``most`` per sample and feature, and how many may change at once.
-    ``step`` is the distance of two values of an integer, 0 for reals and categories.
-    """
+    """Ranges ``least`` to ``most`` per sample and feature, and how many may change at once."""
 
     target: AttackedModel
     free: Index
     least: Matrix
     most: Matrix
-    step: NDArray[np.float64]
+    step: NDArray[np.float64]  # between two values of an integer; 0 for reals and categories
     limited_columns: NDArray[np.bool_]
     limit: int
 

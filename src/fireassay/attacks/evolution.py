@@ -24,7 +24,7 @@ def evolve(target: AttackedModel, genes: int, build: Build, *, from_best: bool =
     """Differential evolution (Storn and Price 1997) over genes until a built point is wrong."""
     # Each generation a trial per member: another member (or, from_best, the best one in half of the
     # genes) plus half the difference of two more; kept if the class's lead does not grow.
-    # build(genes, rows) makes finished points; one query per member and generation.
+    # build(genes, rows) makes finished points.
     size = int(np.clip(target.limit // 8, _LEAST, _MOST))
     block = max(1, int(_BLOCK_FLOATS / (size * target.original.shape[1])))
     for first in range(0, target.n, block):
@@ -151,12 +151,9 @@ def threshold(
     """Change every feature by at most ``eps``, asking for scores only.
 
     Args:
-        model, X, y, mask: As in `fgm`; gradients are not needed.
+        model, X, y, mask, max_queries, seed: As in `pixel`.
         norm: ``"linf"``.
         eps: The threshold, > 0.
-        max_queries: Hard limit of forward queries per sample; populations have an eighth of it, 4
-            to 40.
-        seed: Of the populations.
 
     Kotyan and Vargas 2022, the counterpart of `pixel`. A member of the population has a number for
     every feature; all samples evolve at once. `square` needs fewer queries in the same ball: this

@@ -50,10 +50,10 @@ def ascend(
 
 
 class _Climb:
-    """Samples that still stand, with their current points.
-    ``points`` is current for samples that left, ``here`` for those in ``rows``; ``unasked`` left
-    at a point that seems wrong or was never asked. In linf the ball is a box: steps clip in place.
-    """
+    """Samples that still stand, with their current points."""
+
+    # ``points`` is current for samples that left, ``here`` for those in ``rows``; ``unasked`` left
+    # at a point that seems wrong or was never asked. The ball of linf is a box: steps are clipped.
 
     def __init__(
         self, target: AttackedModel, points: NDArray[Any], rows: Index, radius: float
@@ -171,13 +171,12 @@ def bim(
     """Up to ``steps`` steps of the fast gradient method, each pulled back into the ball.
 
     Args:
-        model, X, y, norm, mask, max_queries: As in `fgm`.
+        model, X, y, norm, mask, max_queries, seed: As in `fgm`.
         eps: Radius of the ball, > 0.
         steps: Most steps per sample, at least 1; a sample that falls takes no further step.
         step_size: Length of every step; by default they fall from ``eps`` to a tenth of it.
-        seed: Only names the result.
 
-    Kurakin et al. 2017. Deterministic: the seed only names the result.
+    Kurakin et al. 2017.
 
     >>> from fireassay.attacks.inputs import line_model
     >>> model = line_model(0.5)

@@ -74,6 +74,19 @@ def _bisect(
     return best
 
 
+def plane(
+    target: AttackedModel, rows: Index, points: NDArray[Any], directions: NDArray[np.float32]
+) -> tuple[NDArray[Any], Vector, NDArray[Any], NDArray[Any]]:
+    """Samples, distances of points, unit vectors to them, and directions orthogonal to those."""
+    samples = target.original[rows].astype(np.float64)
+    outward = points - samples
+    distance = np.sqrt(np.square(outward).sum(axis=1))
+    outward /= distance[:, None]
+    sideways = directions - (directions * outward).sum(axis=1, keepdims=True) * outward
+    sideways /= np.maximum(np.sqrt(np.square(sideways).sum(axis=1, keepdims=True)), 1e-12)
+    return samples, distance, outward, sideways
+
+
 def along_semicircle(
     target: AttackedModel,
     rows: Index,
@@ -85,12 +98,7 @@ def along_semicircle(
     """Points and angles on the half circle sample–point in the normal's plane."""
     # At angle a the distance is cos(a) times the present one; for a flat boundary with this normal
     # the last wrong point on the circle is the nearest point of the boundary.
-    samples = target.original[rows].astype(np.float64)
-    outward = points - samples
-    distance = np.sqrt(np.square(outward).sum(axis=1))
-    outward /= distance[:, None]
-    sideways = normals - (normals * outward).sum(axis=1, keepdims=True) * outward
-    sideways /= np.maximum(np.sqrt(np.square(sideways).sum(axis=1, keepdims=True)), 1e-12)
+    samples, distance, outward, sideways = plane(target, rows, points, normals)
     wrong_at = np.zeros(len(rows))
     right_at = np.full(len(rows), np.pi / 2)
     trial = guesses.copy()

@@ -1,19 +1,23 @@
 """What an attack found, sample by sample, and what it cost."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.core.chart import Chart
 from fireassay.core.drawing import axis, curves
+from fireassay.core.lazy import pd
 from fireassay.core.result import Result
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 FOUND, NOT_FOUND, ALREADY_WRONG = "found", "not found", "already wrong"
+_SHOWN = (
+    "status", "success", "distance", "queries", "gradient_queries", "queries_before_failure",
+    "queries_to_failure",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -68,21 +72,10 @@ class AttackResult(Result):
             f"{self.queries.sum() + self.shared_queries} queries"
         )
 
-    def frame(self) -> "pd.DataFrame":
+    def frame(self) -> pd.DataFrame:
         """One row per sample: status, distance and every count."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "status": self.status,
-                "success": self.success,
-                f"distance_{self.norm}": self.distance,
-                "queries": self.queries,
-                "gradient_queries": self.gradient_queries,
-                "queries_before_failure": self.queries_before_failure,
-                "queries_to_failure": self.queries_to_failure,
-            }
-        )
+        table = pd.DataFrame({name: getattr(self, name) for name in _SHOWN})
+        return table.rename(columns={"distance": f"distance_{self.norm}"})
 
     def charts(self) -> dict[str, Chart]:
         """Share of samples that fell, by distance and by queries spent."""
@@ -94,15 +87,9 @@ class AttackResult(Result):
         ):
             fallen = np.sort(values[np.isfinite(values)])
             share = np.arange(1, len(fallen) + 1) / max(len(values), 1)
-            panels.append(
-                curves(
-                    {self.attack: ([0.0, *fallen], [0.0, *share])},
-                    {"axis": axis(title)},
-                    {"axis": axis("misclassified", "share"), "scale": {"domain": [0, 1]}},
-                    steps=True,
-                    width=260,
-                    height=200,
-                )
-            )
+            lines = {self.attack: ([0.0, *fallen], [0.0, *share])}
+            up = {"axis": axis("misclassified", "share"), "scale": {"domain": [0, 1]}}
+            across = {"axis": axis(title)}
+            panels.append(curves(lines, across, up, steps=True, width=260, height=200))
         caption = "Share of samples that fell, by distance and by queries spent."
         return {"fallen": Chart({"hconcat": panels}, caption, "Two rising step lines.")}

@@ -1,6 +1,6 @@
 """Time-series windows as samples: named channels, seconds instead of indices."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
 
@@ -140,6 +140,11 @@ def _longest(inside: BoolArray) -> int:
 _CHANNEL = {"HR": "heart_rate", "RR": "respiratory_rate", "SpO2": "spo2"}
 _FASTEST = {"infant": 200.0, "child": 170.0, "adult": 140.0}
 _SLOWEST = {"infant": 80.0, "child": 55.0, "adult": 40.0}
+# By channel: a change that counts, a jump no heart makes, noise, and what recovery leaves.
+_MOVES = {"heart_rate": 10.0, "respiratory_rate": 5.0, "spo2": 2.5}
+_JUMPS = {"heart_rate": 40.0, "respiratory_rate": 16.0, "spo2": 9.0}
+_NOISE = {"heart_rate": 4.0, "respiratory_rate": 2.4, "spo2": 1.0}
+_RECOVERED = {"heart_rate": 8.0, "respiratory_rate": 4.0, "spo2": 1.5}
 
 
 def alarm_windows(ward: Alarms) -> Windows:
@@ -149,15 +154,18 @@ def alarm_windows(ward: Alarms) -> Windows:
 
 
 def _channel(window: Window) -> str:
+    """The signal that alarms."""
     return _CHANNEL[str(window.context["kind"]).split()[0]]
+
+
+def _is_high(window: Window) -> bool:
+    return str(window.context["kind"]).endswith("high")
 
 
 def _beyond_s(window: Window) -> float:
     """Seconds the alarming signal stays beyond the limit that raised the alarm."""
-    limit = float(window.context["limit"])
-    if str(window.context["kind"]).endswith("high"):
-        return window.seconds_above(_channel(window), limit)
-    return window.seconds_below(_channel(window), limit)
+    seconds = window.seconds_above if _is_high(window) else window.seconds_below
+    return seconds(_channel(window), float(window.context["limit"]))
 
 
 def _change(window: Window, channel: str) -> float:
@@ -165,187 +173,100 @@ def _change(window: Window, channel: str) -> float:
     return window.mean_of(window.after(channel)) - window.mean_of(window.before(channel))
 
 
-def _follows(window: Window, channel: str) -> bool:
+def _another_follows(window: Window) -> bool:
     """Whether another vital sign moves along with the alarm."""
-    size = {"heart_rate": 10.0, "respiratory_rate": 5.0, "spo2": 2.5}[channel]
-    return abs(_change(window, channel)) > size
+    others = [channel for channel in window.channels if channel != _channel(window)]
+    return any(abs(_change(window, channel)) > _MOVES[channel] for channel in others)
 
 
-def _others(window: Window) -> list[str]:
-    return [channel for channel in window.channels if channel != _channel(window)]
+def _at_end(window: Window) -> float:
+    return window.mean_of(window[_channel(window)][-5:])
 
 
-@labelling_function
-def very_fast_heart(window: Window) -> int:
-    """Very fast heart for 10 s or more: act."""
-    limit = _FASTEST[str(window.context["age"])]
-    return ACTIONABLE if window.seconds_above("heart_rate", limit) >= 10 else ABSTAIN
-
-
-@labelling_function
-def very_slow_heart(window: Window) -> int:
-    """Very slow heart for 10 s or more: act."""
-    limit = _SLOWEST[str(window.context["age"])]
-    return ACTIONABLE if window.seconds_below("heart_rate", limit) >= 10 else ABSTAIN
-
-
-@labelling_function
-def deep_desaturation(window: Window) -> int:
-    """SpO2 below 80 for 15 s or more: act."""
-    return ACTIONABLE if window.seconds_below("spo2", 80) >= 15 else ABSTAIN
-
-
-@labelling_function
-def long_desaturation(window: Window) -> int:
-    """SpO2 below 85 for 20 s or more: act."""
-    return ACTIONABLE if window.seconds_below("spo2", 85) >= 20 else ABSTAIN
-
-
-@labelling_function
-def any_desaturation(window: Window) -> int:
-    """SpO2 below 90 at all: act."""
-    return ACTIONABLE if window.seconds_below("spo2", 90) > 0 else ABSTAIN
-
-
-@labelling_function
-def brief_desaturation(window: Window) -> int:
-    """SpO2 below 90 for less than 10 s: suppress."""
-    return SUPPRESSIBLE if 0 < window.seconds_below("spo2", 90) < 10 else ABSTAIN
-
-
-@labelling_function
-def apnoea(window: Window) -> int:
-    """No breath rate above 5 for 20 s: act."""
-    return ACTIONABLE if window.seconds_below("respiratory_rate", 5) >= 20 else ABSTAIN
-
-
-@labelling_function
-def over_in_10_s(window: Window) -> int:
-    """Beyond the limit for less than 10 s: suppress."""
-    return SUPPRESSIBLE if _beyond_s(window) < 10 else ABSTAIN
-
-
-@labelling_function
-def over_in_16_s(window: Window) -> int:
-    """Beyond the limit for less than 16 s: suppress."""
-    return SUPPRESSIBLE if _beyond_s(window) < 16 else ABSTAIN
-
-
-@labelling_function
-def beyond_for_30_s(window: Window) -> int:
-    """Beyond the limit for 30 s or more: act."""
-    return ACTIONABLE if _beyond_s(window) >= 30 else ABSTAIN
-
-
-@labelling_function
-def beyond_for_44_s(window: Window) -> int:
-    """Beyond the limit for 44 s or more: act."""
-    return ACTIONABLE if _beyond_s(window) >= 44 else ABSTAIN
-
-
-@labelling_function
-def signal_mostly_lost(window: Window) -> int:
-    """Alarming signal lost for 30 % of the time: suppress."""
-    return SUPPRESSIBLE if window.lost(_channel(window)) >= 0.3 else ABSTAIN
-
-
-@labelling_function
-def signal_partly_lost(window: Window) -> int:
-    """Alarming signal lost for 10 % of the time: suppress."""
-    return SUPPRESSIBLE if window.lost(_channel(window)) >= 0.1 else ABSTAIN
-
-
-@labelling_function
-def implausible_value(window: Window) -> int:
-    """A value no living patient has: suppress."""
-    impossible = (
+def _implausible(window: Window) -> bool:
+    return (
         window.seconds_below("spo2", 50) > 0
         or window.seconds_above("heart_rate", 270) > 0
         or window.seconds_above("respiratory_rate", 120) > 0
     )
-    return SUPPRESSIBLE if impossible else ABSTAIN
 
 
-@labelling_function
-def sudden_jump(window: Window) -> int:
-    """The signal jumps from one beat to the next: suppress."""
-    size = {"heart_rate": 40.0, "respiratory_rate": 16.0, "spo2": 9.0}[_channel(window)]
-    return SUPPRESSIBLE if window.largest_jump(_channel(window)) > size else ABSTAIN
+def _not_recovered(window: Window) -> bool:
+    end, limit = _at_end(window), float(window.context["limit"])
+    return end > limit if _is_high(window) else end < limit
 
 
-@labelling_function
-def rough_signal(window: Window) -> int:
-    """The signal is rough throughout: suppress."""
-    size = {"heart_rate": 4.0, "respiratory_rate": 2.4, "spo2": 1.0}[_channel(window)]
-    return SUPPRESSIBLE if window.roughness(_channel(window)) > size else ABSTAIN
-
-
-@labelling_function
-def second_sign_follows(window: Window) -> int:
-    """A second vital sign moves along: act."""
-    return ACTIONABLE if any(_follows(window, c) for c in _others(window)) else ABSTAIN
-
-
-@labelling_function
-def others_unmoved(window: Window) -> int:
-    """All other vital signs stay as they were: suppress."""
-    return SUPPRESSIBLE if not any(_follows(window, c) for c in _others(window)) else ABSTAIN
-
-
-@labelling_function
-def not_recovered(window: Window) -> int:
-    """Still beyond the limit at the end: act."""
-    end = window.mean_of(window[_channel(window)][-5:])
-    limit = float(window.context["limit"])
-    high = str(window.context["kind"]).endswith("high")
-    return ACTIONABLE if (end > limit if high else end < limit) else ABSTAIN
-
-
-@labelling_function
-def recovered(window: Window) -> int:
-    """Back to where it was at the end: suppress."""
+def _recovered(window: Window) -> bool:
     channel = _channel(window)
-    size = {"heart_rate": 8.0, "respiratory_rate": 4.0, "spo2": 1.5}[channel]
-    end = window.mean_of(window[channel][-5:])
-    return SUPPRESSIBLE if abs(end - window.mean_of(window.before(channel))) < size else ABSTAIN
+    return abs(_at_end(window) - window.mean_of(window.before(channel))) < _RECOVERED[channel]
 
 
-@labelling_function
-def crying(window: Window) -> int:
-    """Fast heart with normal oxygen, a crying child: suppress."""
+def _crying(window: Window) -> bool:
     applies = window.context["kind"] == "HR high" and window.context["age"] != "adult"
-    if not applies or window.seconds_below("spo2", 92) > 0:
-        return ABSTAIN
-    return SUPPRESSIBLE
+    return bool(applies and not window.seconds_below("spo2", 92) > 0)
 
 
-@labelling_function
-def oxygen_and_heart(window: Window) -> int:
-    """Low oxygen and a slowing heart: act."""
-    low = window.seconds_below("spo2", 90) >= 10
-    return ACTIONABLE if low and _change(window, "heart_rate") < -8 else ABSTAIN
+def _just_beyond(window: Window) -> bool:
+    after = window.mean_of(window.after("respiratory_rate"))
+    return _channel(window) == "respiratory_rate" and abs(after - window.context["limit"]) < 3
 
 
-@labelling_function
-def just_beyond(window: Window) -> int:
-    """Breathing only just beyond the limit: suppress."""
-    if not str(window.context["kind"]).startswith("RR"):
-        return ABSTAIN
-    limit = float(window.context["limit"])
-    after = window.after("respiratory_rate")
-    return SUPPRESSIBLE if abs(window.mean_of(after) - limit) < 3 else ABSTAIN
+def _rule(
+    name: str, meaning: str, label: int, holds: Callable[[Window], bool]
+) -> LabellingFunction:
+    """A labelling function that votes for the label where a condition holds."""
+    made = labelling_function(name=name, meaning=meaning)
+    return made(lambda window: label if holds(window) else ABSTAIN)
 
 
-@labelling_function
-def laboured_breathing(window: Window) -> int:
-    """Low oxygen with fast breathing: act."""
-    low = window.seconds_below("spo2", 92) >= 10
-    return ACTIONABLE if low and _change(window, "respiratory_rate") > 4 else ABSTAIN
-
-
-ALARM_FUNCTIONS: tuple[LabellingFunction, ...] = tuple(
-    value for value in list(globals().values()) if isinstance(value, LabellingFunction)
-)
+ALARM_FUNCTIONS: tuple[LabellingFunction, ...] = (
+    _rule("very_fast_heart", "Very fast heart for 10 s or more: act.", ACTIONABLE,
+          lambda w: w.seconds_above("heart_rate", _FASTEST[str(w.context["age"])]) >= 10),
+    _rule("very_slow_heart", "Very slow heart for 10 s or more: act.", ACTIONABLE,
+          lambda w: w.seconds_below("heart_rate", _SLOWEST[str(w.context["age"])]) >= 10),
+    _rule("deep_desaturation", "SpO2 below 80 for 15 s or more: act.", ACTIONABLE,
+          lambda w: w.seconds_below("spo2", 80) >= 15),
+    _rule("long_desaturation", "SpO2 below 85 for 20 s or more: act.", ACTIONABLE,
+          lambda w: w.seconds_below("spo2", 85) >= 20),
+    _rule("any_desaturation", "SpO2 below 90 at all: act.", ACTIONABLE,
+          lambda w: w.seconds_below("spo2", 90) > 0),
+    _rule("brief_desaturation", "SpO2 below 90 for less than 10 s: suppress.", SUPPRESSIBLE,
+          lambda w: 0 < w.seconds_below("spo2", 90) < 10),
+    _rule("apnoea", "No breath rate above 5 for 20 s: act.", ACTIONABLE,
+          lambda w: w.seconds_below("respiratory_rate", 5) >= 20),
+    _rule("over_in_10_s", "Beyond the limit for less than 10 s: suppress.", SUPPRESSIBLE,
+          lambda w: _beyond_s(w) < 10),
+    _rule("over_in_16_s", "Beyond the limit for less than 16 s: suppress.", SUPPRESSIBLE,
+          lambda w: _beyond_s(w) < 16),
+    _rule("beyond_for_30_s", "Beyond the limit for 30 s or more: act.", ACTIONABLE,
+          lambda w: _beyond_s(w) >= 30),
+    _rule("beyond_for_44_s", "Beyond the limit for 44 s or more: act.", ACTIONABLE,
+          lambda w: _beyond_s(w) >= 44),
+    _rule("signal_mostly_lost", "Alarming signal lost for 30 % of the time: suppress.",
+          SUPPRESSIBLE, lambda w: w.lost(_channel(w)) >= 0.3),
+    _rule("signal_partly_lost", "Alarming signal lost for 10 % of the time: suppress.",
+          SUPPRESSIBLE, lambda w: w.lost(_channel(w)) >= 0.1),
+    _rule("implausible_value", "A value no living patient has: suppress.", SUPPRESSIBLE,
+          _implausible),
+    _rule("sudden_jump", "The signal jumps from one beat to the next: suppress.", SUPPRESSIBLE,
+          lambda w: w.largest_jump(_channel(w)) > _JUMPS[_channel(w)]),
+    _rule("rough_signal", "The signal is rough throughout: suppress.", SUPPRESSIBLE,
+          lambda w: w.roughness(_channel(w)) > _NOISE[_channel(w)]),
+    _rule("second_sign_follows", "A second vital sign moves along: act.", ACTIONABLE,
+          _another_follows),
+    _rule("others_unmoved", "All other vital signs stay as they were: suppress.", SUPPRESSIBLE,
+          lambda w: not _another_follows(w)),
+    _rule("not_recovered", "Still beyond the limit at the end: act.", ACTIONABLE, _not_recovered),
+    _rule("recovered", "Back to where it was at the end: suppress.", SUPPRESSIBLE, _recovered),
+    _rule("crying", "Fast heart with normal oxygen, a crying child: suppress.", SUPPRESSIBLE,
+          _crying),
+    _rule("oxygen_and_heart", "Low oxygen and a slowing heart: act.", ACTIONABLE,
+          lambda w: w.seconds_below("spo2", 90) >= 10 and _change(w, "heart_rate") < -8),
+    _rule("just_beyond", "Breathing only just beyond the limit: suppress.", SUPPRESSIBLE,
+          _just_beyond),
+    _rule("laboured_breathing", "Low oxygen with fast breathing: act.", ACTIONABLE,
+          lambda w: w.seconds_below("spo2", 92) >= 10 and _change(w, "respiratory_rate") > 4),
+)  # fmt: skip
 
 
 def alarm_votes(ward: Alarms, **options: Any) -> Any:
